@@ -26,7 +26,7 @@ _INSIDE = (
     (r"File too large|\[Errno 27\]", "limit of single files"),
     (r"can't start new thread|\[Errno 11\] Resource temporarily", "process limit"),
     (r"MemoryError|Cannot allocate memory", "memory limit"),
-    (r"it did not end in time", "time limit"),
+    (r"it did not finish in time", "time limit"),
     (r"Read-only file system|\[Errno 30\]", "read-only outside the workspace"),
     (r"not a git repository|dubious ownership", "hidden .git"),
     (r"block device|character device|/dev/", "devices of its own"),

@@ -108,7 +108,7 @@ async def test_a_value_is_typed_by_the_command(editor):
     await editor.told(FIRST)
     wrong = await reply_to(editor, FIRST, value="10 +")
     assert wrong["error"]["code"] == -32602
-    assert "'10 +' is no Python value" in wrong["error"]["message"]
+    assert "'10 +' is not a Python value" in wrong["error"]["message"]
     await reply_to(editor, FIRST, value=" [10] ")
     assert await answers(editor, number) == [["The right value is …", "[10]"]]
 

@@ -359,7 +359,9 @@ async def test_progress_says_what_goes_on(editor):
 async def test_what_is_to_come_stands_in_progress_and_hover_until_it_came(editor):
     await editor.start(model="play:foreseen")
     number = editor.request("greenloop/refine", target(editor))
-    told = "about 910 tokens (400 to 3200), 14 s (8 to 55); about 7 in 10 are solved, from 34 runs like this"
+    told = (
+        "about 910 tokens (400 to 3200), 14 s (8 to 55); about 7 in 10 such runs are solved, based on 34 similar runs"
+    )
     await editor.wait(lambda m: m.get("method") == "$/progress" and told in (m["params"]["value"].get("message") or ""))
     assert f"Estimate: {told}." in (await editor.hover())["value"]
     await editor.call("test/go")

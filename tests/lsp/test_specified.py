@@ -47,10 +47,10 @@ async def test_what_only_designed_tests_speak_for_is_offered_and_never_applied_b
 async def test_the_hover_shows_each_test_with_whose_it_is(editor):
     await over(editor)
     value = (await editor.hover())["value"]
-    assert "Tests: 1 confirmed by you, 3 designed by the model." in value
+    assert "Tests: 1 confirmed by you, 3 written by the model." in value
     assert "- `assert double(7) == 14` confirmed by you\n" in value
-    assert "- `assert double(2) == 4` designed by the model, believed by votes\n" in value
-    assert "- ~~`assert double(0) == 1`~~ not believed: the votes go against it" in value
+    assert "- `assert double(2) == 4` written by the model, supported by votes\n" in value
+    assert "- ~~`assert double(0) == 1`~~ discarded: the votes go against it" in value
     assert "In doubt: `The docstring does not say what double(None) is.`" in value
     assert "Result: Partially verified in play: no tests of your own, 2/3 generated tests pass" in value
 
@@ -58,7 +58,7 @@ async def test_the_hover_shows_each_test_with_whose_it_is(editor):
 async def test_the_hover_in_plain_text(editor):
     await over(editor, without(EVERYTHING, "textDocument.hover"))
     value = (await editor.hover())["value"]
-    assert "- [assert double(0) == 1] not believed: the votes go against it" in value
+    assert "- [assert double(0) == 1] discarded: the votes go against it" in value
     assert "~~" not in value
 
 
@@ -68,7 +68,7 @@ async def test_they_are_shown_before_any_candidate(editor):
     number = editor.request("greenloop/refine", on(editor))
     while (found := await editor.hover()) is None:
         """Every answer lets the run go on."""
-    assert "- `assert double(0) == 1` designed by the model\n" in found["value"]
+    assert "- `assert double(0) == 1` written by the model\n" in found["value"]
     await editor.action(SHOW, name="m.py", line=1)
     assert "    assert double(0) == 1\n" in (await opened(editor)).read_text()
     await editor.call("test/go")
@@ -116,7 +116,7 @@ async def test_what_was_struck_out_is_shown_as_such(editor, tmp_path, monkeypatc
     region = Region(path="m.py", qualname="double", start=1, end=2)
     known = stored_tests.load(editor.root, region, FILES["m.py"])
     stored_tests.save(known, known.spec("m"), "m")
-    assert "- ~~`assert double(2) == 4`~~ struck out by you" in (await editor.hover())["value"]
+    assert "- ~~`assert double(2) == 4`~~ removed by you" in (await editor.hover())["value"]
     await editor.action("Discard", name="m.py", line=1)
     assert SHOW in titles(await editor.actions("m.py", 1)), "the file is there"
 

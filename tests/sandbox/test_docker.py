@@ -174,7 +174,7 @@ async def test_the_self_test_notices_a_wall_with_a_hole(opened, monkeypatch, wea
     monkeypatch.setattr(_seccomp, "program", lambda _machine="": None)
     whole = hardening.create_options
     monkeypatch.setattr(
-        "greenloop.sandboxes.container.connection.flags",
+        "greenloop.sandboxes.container.connection.create_options",
         lambda wanted, engine: {**whole(wanted, engine), **weak, **_root_of(wanted, weak)},
     )
     problem = await asyncio.to_thread(_container_check.try_sandbox, session.engine, session.image, Limits())

@@ -480,7 +480,7 @@ async def test_a_wall_that_breaks_in_the_middle_names_the_other_one(play, monkey
         outcome = await play(files, case, RIGHT)
         assert (outcome.solved, outcome.reason) == (False, StopReason.ENVIRONMENT)
         told = outcome.message
-    assert "The sandbox broke: It fell over." in told
+    assert "The sandbox failed: It fell over." in told
     assert "docker works here: set sandbox.kind = docker (or --sandbox docker)." in told
 
 

@@ -36,7 +36,7 @@ async def test_a_docstring_becomes_an_implementation_and_its_tests_in_one_edit(d
     assert outcome.before["test_m.py"] is None
     text = outcome.after["test_m.py"]
     assert text.startswith("from m import rle\n")
-    assert text.index("# Confirmed when greenloop asked.") < text.index("# Designed from the docstring by greenloop")
+    assert text.index("# Confirmed by you.") < text.index("# Designed from the docstring by greenloop")
     tests = text.count("\ndef test_")
     assert outcome.message.endswith(f"; {tests} tests written into test_m.py.")
     # what was not believed is nowhere

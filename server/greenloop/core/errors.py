@@ -57,7 +57,7 @@ class SandboxBrokenError(CannotVerifyError):
     """`str(error)` includes the reason that the sandbox reported."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"The sandbox broke: {reason}", remedy="Run `greenloop doctor`.")
+        super().__init__(f"The sandbox failed: {reason}", remedy="Run `greenloop doctor`.")
 
 
 class ModelError(GreenloopError):

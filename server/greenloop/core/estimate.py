@@ -14,7 +14,6 @@ ENOUGH_RUNS = 5  # similar runs; with fewer, the estimate is made from the promp
 ENOUGH_FOR_SOLVED_SHARE = 20  # similar runs; with fewer, the share of solved ones is not shown
 QUANTILES = (0.1, 0.5, 0.9)  # low, likely, high
 EMBEDDED = (33.0, 12.0)  # tokens a second that the embedded model reads, and writes, on two cores
-TOLERANCE = 0.3  # share by which a value may be outside the range of a correct estimate
 
 
 def estimate_run(
@@ -54,13 +53,8 @@ def estimate_run(
     )
 
 
-def is_in_range(span: Quantiles, value: float) -> bool:
-    """Is a value in the estimated range, give or take 30 %?"""
-    return span.low * (1 - TOLERANCE) <= value <= span.high * (1 + TOLERANCE)
-
-
 def format_estimate(estimate: Estimate) -> str:
-    """`about 900 tokens (400 to 3200), 14 s (8 to 55), $0.01; about 7 in 10 are solved, based on 34 similar runs`."""
+    """`about 900 tokens (400 to 3200), 14 s (8 to 55), $0.01; about 7 in 10 such runs are solved, based on 34 …`."""
     if estimate.runs < ENOUGH_RUNS:
         first = [f"about {_round_significant(estimate.tokens.likely)} tokens"]
         first += [f"{_round_significant(estimate.seconds.likely)} s"] if estimate.seconds else []
@@ -70,8 +64,8 @@ def format_estimate(estimate: Estimate) -> str:
     parts += [_format_cost(estimate.cost)] if estimate.cost and estimate.cost.high else []
     chance = ""
     if estimate.solved is not None:
-        chance = f"; about {round(10 * estimate.solved / estimate.runs)} in 10 are solved"
-    return f"{', '.join(parts)}{chance}, from {estimate.runs} runs like this"
+        chance = f"; about {round(10 * estimate.solved / estimate.runs)} in 10 such runs are solved"
+    return f"{', '.join(parts)}{chance}, based on {estimate.runs} similar runs"
 
 
 def _quantiles(ratios: Sequence[float], size: int, limit: float = float("inf")) -> Quantiles:

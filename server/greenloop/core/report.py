@@ -18,12 +18,12 @@ Record = Mapping[str, Any]
 FAILING = frozenset({"failed", "error", "missing"})
 _STACK_LINE = re.compile(r'^ {2}File "(?P<path>.+)", line (?P<line>\d+) in (?P<function>.+)$')
 _KILLED = {
-    "timeout": "it did not end in time",
-    "memory": "it used more memory than it may",
-    "processes": "it started more processes and threads than it may",
-    "disk": "it wrote more to disk than it may",
-    "output": "it flooded its output",
-    "report": "it flooded its report",
+    "timeout": "it did not finish in time",
+    "memory": "it exceeded the memory limit",
+    "processes": "it exceeded the limit of processes and threads",
+    "disk": "it exceeded the disk limit",
+    "output": "it produced too much output",
+    "report": "its test report grew too large",
 }
 
 
@@ -179,11 +179,11 @@ def describe_end(execution: Execution) -> str:
     status = execution.status
     if status is not None and status < 0:
         try:
-            return f"it died of {signal.Signals(-status).name}"
+            return f"it was killed by {signal.Signals(-status).name}"
         except ValueError:
-            return f"it died of signal {-status}"
+            return f"it was killed by signal {-status}"
     if not any(records_of_kind(execution, "finished")):
-        return f"the process ended itself with status {status} before pytest was done"
+        return f"the process ended itself with status {status} before pytest finished"
     return ""
 
 

@@ -13,11 +13,11 @@ LABELS = {
     Provenance.EXAMPLE: "examples in the docstring",
     Provenance.TRACE: "recorded calls",
     Provenance.CONFIRMED: "confirmed by you",
-    Provenance.HUMAN: "for you to accept",
+    Provenance.HUMAN: "to be accepted by you",
     Provenance.SCORE: "measured by your scorer",
     Provenance.CONSTRAINT: "limits that you set",
     Provenance.HINT: "from the type hints",
-    Provenance.DESIGNED: "designed by the model",
+    Provenance.DESIGNED: "written by the model",
     Provenance.PROPERTY: "properties",
 }
 LONGEST = 100  # characters of a shown test
@@ -48,14 +48,14 @@ def list_rows(spec: Spec, *, has_votes: bool, discarded: tuple[str, ...] = ()) -
     return [
         *(SpecRow(source=_short(case.source), why=_describe_worth(case), binding=True) for case in binding),
         *(
-            SpecRow(source=_short(case.source), why=_describe_worth(case) + ", believed by votes" * has_votes)
+            SpecRow(source=_short(case.source), why=_describe_worth(case) + ", supported by votes" * has_votes)
             for case in voting
         ),
         *(
-            SpecRow(source=_short(each.source), why="not believed: the votes go against it", is_discarded=True)
+            SpecRow(source=_short(each.source), why="discarded: the votes go against it", is_discarded=True)
             for each in spec.outvoted
         ),
-        *(SpecRow(source=_short(each), why="struck out by you", is_discarded=True) for each in discarded),
+        *(SpecRow(source=_short(each), why="removed by you", is_discarded=True) for each in discarded),
     ]
 
 

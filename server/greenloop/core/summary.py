@@ -168,12 +168,12 @@ def summarize_unsolved(outcome: Outcome) -> str:
     """Why a run ended unsolved, and its last error, in one sentence."""
     count = len(outcome.attempts) - 1
     why = {
-        StopReason.STALLED: "nothing new is left to try",
-        StopReason.ATTEMPTS: "the limit of attempts was reached (`attempts`)",
-        StopReason.SECONDS: "the time was up (`seconds`)",
-        StopReason.TOKENS: "the token budget was used up (`tokens`)",
-        StopReason.COST: "the money budget was used up (`cost`)",
-        StopReason.ANSWERS: "the model's answers in a row could not be read",
+        StopReason.STALLED: "there is nothing new to try",
+        StopReason.ATTEMPTS: "the attempt limit was reached (`attempts`)",
+        StopReason.SECONDS: "the time limit was reached (`seconds`)",
+        StopReason.TOKENS: "the token limit was reached (`tokens`)",
+        StopReason.COST: "the cost limit was reached (`cost`)",
+        StopReason.ANSWERS: "several model answers in a row could not be read",
     }.get(outcome.reason, outcome.reason.value)
     made_attempts = [attempt for attempt in outcome.attempts if attempt.number]
     executed = [attempt for attempt in made_attempts if attempt.verdict.status is not Status.REFUSED]

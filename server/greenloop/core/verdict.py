@@ -51,12 +51,12 @@ def _status(
         if case.outcome == "missing":
             return _never_ran(case, execution)
         if case.outcome in {"skipped", "xfailed", "xpassed"} and baseline.get(case.id) != case.outcome:
-            return Status.TAMPERED, f"{case.id} was {case.outcome}; with your own code it was not."
+            return Status.TAMPERED, f"{case.id} was {case.outcome}, but not with your own code."
     all_pass = all(case.passed or baseline.get(case.id) == case.outcome == "skipped" for case in cases)
     if not expected or not any(case.passed for case in cases):
-        return Status.FAILED, "" if expected else "No case was expected, so nothing can pass."
+        return Status.FAILED, "" if expected else "No test was expected, so nothing can pass."
     if all_pass and execution.status != 0 and not _others_failed(expected, execution):
-        return Status.FAILED, f"Every case passed, but pytest ended with status {execution.status}."
+        return Status.FAILED, f"Every case passed, but pytest exited with status {execution.status}."
     return (Status.PASSED, "") if all_pass else (Status.FAILED, "")
 
 
@@ -67,11 +67,11 @@ def forged(execution: Execution) -> str:
     """
     for number, record in enumerate(execution.records):
         if record.get("kind") == "forged":
-            return "The report holds a line that the test runner did not write."
+            return "The test report contains a line that the test runner did not write."
         if record.get("seq") != number:
-            return f"The report breaks off its sequence at {number}."
+            return f"The test report is out of sequence at record {number}."
         if not well_formed(record):
-            return f"Record {number} of the report has a form that the test runner never writes."
+            return f"Record {number} of the test report has a form that the test runner never writes."
     # Each subtest reports a call of its own, and all of them count; other phases are reported once.
     phases = (record for record in records_of_kind(execution, "phase") if record.get("when") != "call")
     reports = Counter((record.get("id"), record.get("when")) for record in phases)
@@ -93,7 +93,7 @@ def _misreported(record: Mapping[str, object]) -> str:
 
 def _contradiction(expected: Sequence[str], execution: Execution, finished: Mapping[str, object]) -> str:
     if execution.status != finished.get("status"):
-        return f"pytest reported status {finished.get('status')}, the process ended with {execution.status}."
+        return f"pytest reported status {finished.get('status')}, the process exited with {execution.status}."
     if sum(1 for _ in records_of_kind(execution, "collected")) != 1:
         return "The collection was reported more than once."
     ids = Counter(case.id for case in collected_cases(execution))
@@ -121,10 +121,10 @@ def _ended_early(execution: Execution) -> tuple[Status, str]:
     """Judges a process that ended before pytest finished: an exit, a signal, or a crash of the interpreter."""
     status = execution.status
     if status is not None and status < 0:
-        return Status.CRASHED, f"The process died of signal {-status}."
+        return Status.CRASHED, f"The process was killed by signal {-status}."
     if status == 0:
-        return Status.TAMPERED, "The process ended itself with status 0 before the tests were done."
-    return Status.CRASHED, f"The process ended itself with status {status} before the tests were done."
+        return Status.TAMPERED, "The process exited with status 0 before the tests finished."
+    return Status.CRASHED, f"The process exited with status {status} before the tests finished."
 
 
 def _never_ran(case: CaseResult, execution: Execution) -> tuple[Status, str]:

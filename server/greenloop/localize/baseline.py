@@ -138,7 +138,7 @@ async def _explain_uncollected(context: BaselineContext, execution: Execution, s
             remedy=f"See whether `{context.place.environment.executable} -m pytest {context.target.path}` works.",
         )
     nearby = nearest_names(context.target.selector, await _ids_of_file(context, stubs))
-    hint = f"The nearest: {', '.join(nearby)}" if nearby else f"pytest finds no test in {context.target.path}."
+    hint = f"Did you mean: {', '.join(nearby)}" if nearby else f"pytest finds no test in {context.target.path}."
     raise UsageError(f"There is no test {context.target.selector}.", remedy=hint)
 
 

@@ -71,14 +71,12 @@ class Repository:
         """
         program = shutil.which("git", path=safe_path(root, os.environ))
         if program is None:
-            raise CannotVerifyError(
-                "There is no git, so the tests of a revision cannot be read.", remedy="Install git."
-            )
+            raise CannotVerifyError("git was not found on PATH; `greenloop verify` needs it.", remedy="Install git.")
         repository = cls(root=root, program=program)
         status, _out, stderr = repository._git("rev-parse", "--show-prefix")
         if status:
             raise CannotVerifyError(
-                f"{root} is in no git repository that can be read{_error_message(stderr)}.",
+                f"{root} is not in a readable git repository{_error_message(stderr)}.",
                 remedy="Verify takes the tests from a commit: run it in a clone, or commit the project first.",
             )
         return repository
@@ -94,14 +92,15 @@ class Repository:
         if self._resolve_name("HEAD") is None and revision in {"HEAD", "@"}:
             if self._git("rev-parse", "--verify", "--quiet", "HEAD")[0] == 0:
                 raise CannotVerifyError(
-                    "The commit of HEAD is not what its name says or is not in this clone.",
-                    remedy="`git fsck` says more; clone the repository again.",
+                    "The commit of HEAD is damaged or missing from this clone.",
+                    remedy="`git fsck` shows details; clone the repository again.",
                 )
             raise CannotVerifyError(
-                "The repository has no commit yet, so there are no tests to trust.", remedy="Commit the tests first."
+                "The repository has no commits yet, so there are no committed tests to run.",
+                remedy="Commit the tests first.",
             )
         shallow = self._git("rev-parse", "--is-shallow-repository")[1].strip() == b"true"
-        remedy = "`git log --oneline --all` lists what there is; `git fetch` brings what the remote has."
+        remedy = "`git log --oneline --all` lists the commits of this clone; `git fetch` gets those of the remote."
         if shallow:
             remedy = "This clone is shallow: `git fetch --unshallow` (in GitHub's checkout action: `fetch-depth: 0`)."
         raise UsageError(f"There is no commit '{revision}' in this repository.", remedy=remedy)
@@ -199,8 +198,8 @@ class Repository:
                 )
             if _object_id(contents[oid], oid, kind) != oid:
                 raise CannotVerifyError(
-                    f"A {kind} of that revision ({oid[:12]}) is not what its name says: the repository was damaged.",
-                    remedy="`git fsck` says more; clone the repository again.",
+                    f"A {kind} of that revision ({oid[:12]}) does not match its hash: the repository is damaged.",
+                    remedy="`git fsck` shows details; clone the repository again.",
                 )
         return contents
 
@@ -267,7 +266,7 @@ def _tree_rows(tree: bytes, sample_id: str) -> Iterator[tuple[str, bytes, str]]:
         mode, _space, name = tree[position:end].partition(b" ")
         if name in {b"", b".", b".."} or b"/" in name:
             raise CannotVerifyError(
-                f"The revision has a file with the name {name!r}.", remedy="Choose another revision."
+                f"The revision contains a file with the forbidden name {name!r}.", remedy="Choose another revision."
             )
         yield mode.decode().lstrip("0"), name, tree[end + 1 : end + 1 + width].hex()
         position = end + 1 + width

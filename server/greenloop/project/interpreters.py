@@ -127,14 +127,14 @@ def _find_named(name: str, root: Path, environ: Mapping[str, str]) -> Environmen
     if len(path.parts) == 1 and not (root / path).exists():
         program = shutil.which(name, path=safe_path(root, environ))
         if program is None:
-            raise CannotVerifyError(f"The setting 'interpreter' names '{name}', which is not on PATH.")
+            raise CannotVerifyError(f"The setting 'interpreter' is '{name}', which is not on PATH.")
         path = Path(program)
     path = path if path.is_absolute() else root / path
     folder = path if path.is_dir() else path.parent.parent
     if not path.exists():
         raise CannotVerifyError(
-            f"The setting 'interpreter' names {path}, which does not exist.",
-            remedy="Name a Python executable or a virtual environment's folder.",
+            f"The setting 'interpreter' is {path}, which does not exist.",
+            remedy="Set it to a Python executable or the folder of a virtual environment.",
         )
     if (folder / "pyvenv.cfg").is_file():
         return _require_supported(_read_virtual(folder, "setting", root))
@@ -150,13 +150,15 @@ def _read_virtual(folder: Path, source: str, root: Path) -> Environment:
     config = _read_pyvenv_cfg(folder / "pyvenv.cfg")
     executable = _executable(folder)
     version = re.match(r"(\d+)\.(\d+)", config.get("version_info") or config.get("version") or "")
-    remedy = f"Make it anew: rm -r {folder}; python3 -m venv {folder}; then install the project's packages."
+    remedy = f"Recreate it: rm -r {folder}; python3 -m venv {folder}; then install the project's packages."
     if executable is None or version is None or not config.get("home"):
         raise CannotVerifyError(f"The virtual environment {folder} is incomplete.", remedy=remedy)
     version_numbers = (int(version[1]), int(version[2]))
     base = _base(Path(config["home"]), version_numbers)
     if base is None or base == base.parent or base == Path.home():
-        raise CannotVerifyError(f"The Python {config['home']} of the environment {folder} is gone.", remedy=remedy)
+        raise CannotVerifyError(
+            f"The Python {config['home']} of the environment {folder} does not exist any more.", remedy=remedy
+        )
     uses_system_packages = config.get("include-system-site-packages", "").lower() == "true"
     prefixes = [folder, base] if uses_system_packages else [folder]
     return Environment(
@@ -258,7 +260,7 @@ def _find_system(root: Path, environ: Mapping[str, str]) -> Environment:
             return _query_environment(Path(program), "PATH", root)
     raise CannotVerifyError(
         "No Python was found that could run this project's tests.",
-        remedy=f"Make one: python3 -m venv {root / '.venv'}, or name it in the setting 'interpreter'.",
+        remedy=f"Create one: python3 -m venv {root / '.venv'}, or set 'interpreter' to one.",
     )
 
 
@@ -281,14 +283,14 @@ def _is_tool_environment(executable: Path) -> bool:
 def _query_environment(executable: Path, source: str, root: Path) -> Environment:
     if executable.resolve().is_relative_to(root.resolve()) or executable.is_relative_to(root):
         raise CannotVerifyError(
-            f"{executable} lies in the workspace and belongs to no virtual environment; it is not run.",
-            remedy="Name an interpreter outside the workspace or a virtual environment in the setting 'interpreter'.",
+            f"{executable} is inside the workspace but not in a virtual environment, so greenloop does not run it.",
+            remedy="Set 'interpreter' to a Python outside the workspace or to a virtual environment.",
         )
     answer = _query_interpreter(str(executable))
     if answer is None:
         raise CannotVerifyError(
-            f"{executable} does not answer as a Python interpreter.",
-            remedy="Name another one in the setting 'interpreter'.",
+            f"{executable} does not run as a Python interpreter.",
+            remedy="Set 'interpreter' to another Python.",
         )
     own_executable, prefix, base, version = answer
     return Environment(
@@ -325,6 +327,6 @@ def _require_supported(environment: Environment) -> Environment:
         version = ".".join(map(str, environment.version))
         raise CannotVerifyError(
             f"{environment.executable} is Python {version}; greenloop runs tests with Python 3.9 or newer.",
-            remedy="Name a newer one in the setting 'interpreter', or make .venv with it.",
+            remedy="Set 'interpreter' to a newer Python, or create .venv with one.",
         )
     return environment

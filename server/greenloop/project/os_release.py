@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import platform
 import re
-from pathlib import Path
 
-RELEASE = (Path("/etc/os-release"), Path("/usr/lib/os-release"))
 _COMMANDS = {
     "debian": "apt install",
     "ubuntu": "apt install",
@@ -21,14 +20,11 @@ _EVERY = ("apt install", "dnf install", "pacman -S", "apk add", "zypper install"
 
 
 def read_release() -> dict[str, str]:
-    """The fields of os-release (`ID`, `ID_LIKE`, `VERSION_ID` …); empty if the file does not exist."""
-    for file in RELEASE:
-        try:
-            text = file.read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            continue
-        return {key: value.strip().strip("\"'") for key, value in re.findall(r"^(\w+)=(.*)$", text, re.MULTILINE)}
-    return {}
+    """The fields of os-release (`ID`, `ID_LIKE`, `VERSION_ID` …); empty if the file cannot be read."""
+    try:
+        return platform.freedesktop_os_release()
+    except (OSError, ValueError):
+        return {}
 
 
 def install_command(package: str, **overrides: str) -> str:

@@ -79,14 +79,14 @@ def compare(repository: Repository, commit: str, *, masked: Sequence[str] = (), 
         (module for module in tree.missing_submodules if _holds_trusted(root, module, is_trusted_path)), None
     ):
         raise CannotVerifyError(
-            f"The submodule {unread_module} holds tests, but its own revision is not in this clone.",
-            remedy="`git submodule update --init --recursive` fetches it.",
+            f"The submodule {unread_module} contains tests, but its recorded revision is not in this clone.",
+            remedy="Fetch it: `git submodule update --init --recursive`",
         )
     differing, removed, links = _differing(root, tree, masked, is_trusted_path)
     contents = repository.contents(tree.entries[path] for path in differing)
-    notes = [f"{path} is a link; what it names is taken as it is now." for path in links]
+    notes = [f"{path} is a symbolic link; its target is used as it is now." for path in links]
     notes += [
-        f"The submodule {module} is taken as it lies there; its revision is not here."
+        f"The submodule {module} is used as checked out, because its recorded revision is not in this clone."
         for module in tree.missing_submodules
     ]
     files, old_code = _sorted(root, contents, is_trusted_path, notes)
@@ -184,10 +184,10 @@ def _sorted(
                 continue
             if is_trusted(path):
                 raise CannotVerifyError(
-                    f"{path} is kept by Git LFS and is not as the revision has it.",
-                    remedy=f"Bring it back: `git lfs pull` or `git checkout -- {path}`.",
+                    f"{path} is stored in Git LFS and differs from the revision.",
+                    remedy=f"Restore it: `git lfs pull` or `git checkout -- {path}`.",
                 )
-            notes.append(f"{path} is kept by Git LFS; the earlier run had it as it is now.")
+            notes.append(f"{path} is stored in Git LFS; the earlier run used it as it is now.")
             continue
         (files if is_trusted(path) else code)[path] = data
     return files, code
@@ -251,8 +251,8 @@ def _refuse_links(root: Path, paths: Sequence[str]) -> None:
             if location.is_symlink():
                 name = location.relative_to(root).as_posix()
                 raise CannotVerifyError(
-                    f"{name} is a link, and the revision has none there.",
-                    remedy=f"Remove it, or bring back what the revision has: `git checkout -- {name}`.",
+                    f"{name} is a symbolic link, which the revision does not have.",
+                    remedy=f"Remove it, or restore the revision's file: `git checkout -- {name}`.",
                 )
 
 

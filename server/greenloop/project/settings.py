@@ -48,56 +48,59 @@ def setting(
 @dataclass(frozen=True, kw_only=True)
 class SandboxSettings:
     kind: Literal["auto", "bubblewrap", "docker", "none"] = setting(
-        "auto", "Back end that runs the tests; `none` has no wall and needs `sandbox.unsafe`."
+        "auto", "Back end that runs the tests; `none` means no isolation and needs `sandbox.unsafe`."
     )
-    image: str = setting("", "Docker image to use, as it is, instead of the one greenloop makes; it needs Python.")
+    image: str = setting(
+        "", "Docker image to use unchanged instead of the one greenloop builds; it must contain Python."
+    )
     runtime: str = setting("", "Container runtime of the engine to use, such as `runsc`; empty: the engine's own.")
     seconds: float = setting(
         10.0, "Seconds of wall time for one execution of the target tests.", repository="lower", least=0.1
     )
     longest: float = setting(
         120.0,
-        "Seconds that one execution of slow target tests may get: ten times what they took with your own code, "
-        "at least `sandbox.seconds` and at most this.",
+        "Maximum seconds for one execution of slow target tests; the limit is ten times what they took with your own "
+        "code, between `sandbox.seconds` and this.",
         repository="lower",
         least=0.1,
     )
     memory: int = setting(1024, "Mebibytes of memory for one execution.", repository="lower", least=64)
-    processes: int = setting(64, "Processes and threads that tests may have at once.", repository="lower", least=8)
-    network: bool = setting(False, "Let tests reach the network; named in every result.")
+    processes: int = setting(64, "Maximum number of simultaneous processes and threads.", repository="lower", least=8)
+    network: bool = setting(False, "Allow tests to access the network; mentioned in every result.")
     env: list[str] = setting([], "Names of environment variables that tests may see.")
     expose: list[str] = setting(
         [], "Glob patterns of hidden workspace files (`.env*`, keys, `.git`) that tests may see."
     )
     unsafe: bool = setting(
         False,
-        "Consent to `sandbox.kind = none`: candidates then run with your rights; not taken from an editor, whose "
-        "settings may be the repository's.",
+        "Consent to `sandbox.kind = none`: candidates then run with your permissions; ignored in editor settings, "
+        "which may come from the repository.",
         editor=False,
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteSettings:
-    seconds: float = setting(
-        60.0, "Seconds that may be spent on running a region's neighbour tests.", repository="lower", least=0
-    )
+    seconds: float = setting(60.0, "Maximum seconds for running related tests.", repository="lower", least=0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PromptSettings:
     tokens: int = setting(
-        2600, "Tokens a prompt may have; the default fits a 4k context with the answer.", repository="lower", least=200
+        2600,
+        "Maximum tokens of a prompt; with the answer, the default fits a 4k context.",
+        repository="lower",
+        least=200,
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerSettings:
-    tokens: int = setting(1024, "Tokens an answer may have.", repository="lower", least=16)
+    tokens: int = setting(1024, "Maximum tokens of an answer.", repository="lower", least=16)
     format: Literal["auto", "whole", "search-replace", "unified-diff"] = setting(
         "auto",
-        "Form in which models are asked for changes: `whole` functions suit small models, the others those that copy "
-        "faithfully; `auto`: whole, as long as that fits into an answer. Whatever comes is read.",
+        "Format of the changes that models are asked for: `whole` functions suit small models, the others suit models "
+        "that copy faithfully; `auto`: whole, as long as that fits into an answer. Answers in any format are read.",
     )
 
 
@@ -106,20 +109,16 @@ class FeedbackSettings:
     syntax: list[str] = setting([], "Feedback parts for code that does not compile; empty: the preset's own.")
     runtime: list[str] = setting([], "Feedback parts for exceptions; empty: the preset's own.")
     logic: list[str] = setting([], "Feedback parts for failing assertions; empty: the preset's own.")
-    timeout: list[str] = setting([], "Feedback parts for tests that do not end in time; empty: the preset's own.")
+    timeout: list[str] = setting([], "Feedback parts for timeouts; empty: the preset's own.")
     resource: list[str] = setting([], "Feedback parts for too much memory or output; empty: the preset's own.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ApiSettings:
-    base: str = setting("", "Base URL of an OpenAI-compatible server or of Ollama, for `model`s that need one.")
-    key: str = setting(
-        "", "Name of the environment variable that holds the key, where it is not the provider's usual one."
-    )
-    timeout: float = setting(
-        120.0, "Seconds without any sign of life after which a model request is given up.", least=1
-    )
-    retries: int = setting(2, "How often a request is repeated after a transient error.", least=0)
+    base: str = setting("", "Base URL of an OpenAI-compatible server or of Ollama, for models that need one.")
+    key: str = setting("", "Environment variable that contains the API key, if it is not the provider's usual one.")
+    timeout: float = setting(120.0, "Seconds without any response after which a model request is aborted.", least=1)
+    retries: int = setting(2, "How often a request is retried after a transient error.", least=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,44 +126,46 @@ class RoleSettings:
     model: str = setting("", "Model for this role; empty: `model`.")
     temperature: Literal["constant", "rising", "decay"] = setting(
         "constant",
-        "How its temperature moves: `constant`, as the preset plans it; `rising`, by 0.4 with each failure that "
-        "repeats an earlier one; `decay`, from 0.8 down by half with each of its answers, to what the preset plans.",
+        "How its temperature changes: `constant`: as the preset plans it; `rising`: by 0.4 with each repeated failure; "
+        "`decay`: starts at 0.8 and halves with each answer, down to what the preset plans.",
     )
-    tokens: int = setting(0, "Tokens an answer of this role may have; 0: as many as the question allows.", least=0)
+    tokens: int = setting(0, "Maximum tokens of an answer in this role; 0: as many as the request allows.", least=0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class EscalationSettings:
-    models: list[str] = setting([], "Models that draft and refine, one after the other, when attempts keep failing.")
+    models: list[str] = setting(
+        [], "Models that take over drafting and refining, one after the other, when attempts keep failing."
+    )
     after: int = setting(3, "Failed attempts after which the next of `escalation.models` is asked.", least=1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class EmbeddedSettings:
-    idle: float = setting(900.0, "Seconds without a request after which the embedded model's server ends.", least=10)
-    threads: int = setting(0, "Threads of the embedded model; 0: the machine's cores.", least=0)
+    idle: float = setting(900.0, "Seconds without a request after which the embedded model's server exits.", least=10)
+    threads: int = setting(0, "Threads of the embedded model; 0: one per core.", least=0)
     context: int = setting(4096, "Context size of the embedded model in tokens.", least=1024)
     slots: int = setting(
         1,
-        "Requests that the embedded model answers side by side, each with `embedded.context` tokens of memory; more "
-        "than one pays on many cores only.",
+        "Requests that the embedded model answers in parallel, each with `embedded.context` tokens of memory; more "
+        "than one only pays off with many cores.",
         least=1,
     )
-    nice: int = setting(5, "Steps below normal priority at which the embedded model runs (0 to 19).", least=0)
+    nice: int = setting(5, "Niceness of the embedded model (0 to 19).", least=0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class HistorySettings:
-    runs: int = setting(1000, "Runs that the history keeps; older ones are dropped.", least=1)
+    runs: int = setting(1000, "Number of runs that the history keeps; older ones are deleted.", least=1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class EditorSettings:
-    runs: int = setting(2, "Refinements that run at once in an editor; others wait for their turn.", least=1)
-    lens: bool = setting(True, "Show lines above tests and targets (run, refine, the last result).")
+    runs: int = setting(2, "Refinements that run in parallel in an editor; others wait.", least=1)
+    lens: bool = setting(True, "Show code lenses above tests and targets (run, refine, the last result).")
     save: Literal["off", "affected"] = setting(
         "off",
-        "Tests that run in the sandbox when a file is saved: `affected`, those whose last run came through it; `off`.",
+        "Tests that run in the sandbox when a file is saved: `affected`: those whose last run executed it; `off`.",
     )
 
 
@@ -172,20 +173,20 @@ class EditorSettings:
 class SpecSettings:
     design: Literal["auto", "always", "never"] = setting(
         "auto",
-        "Let the model write tests from a docstring: `auto`, for an unwritten function that no test of yours calls; "
-        "`always`; `never`.",
+        "Let the model write tests from a docstring: `auto`: for an unimplemented function that none of your tests "
+        "calls; `always`; `never`.",
     )
     constraints: list[str] = setting(
         [],
-        "What every candidate must keep to, such as `no-imports`, `max-lines 20`, `max-complexity 5`, `forbid eval`, "
+        "Constraints on every candidate, such as `no-imports`, `max-lines 20`, `max-complexity 5`, `forbid eval`, "
         "`signature`, `ruff E,F`.",
         repository="yes",
     )
-    trace: str = setting("", "JSONL file of recorded calls that must give the same again; see docs/specs.md.")
+    trace: str = setting("", "JSONL file of recorded calls that must give the same results; see docs/specs.md.")
     score: str = setting("", "`file.py::function` of the workspace that scores the target from 0 to 1; 1 passes.")
-    human: bool = setting(False, "Show each candidate that passes to you: accept it, or say what is wrong.")
+    human: bool = setting(False, "Show you each passing candidate, to accept it or to say what is wrong.")
     write: bool = setting(
-        False, "Put designed and confirmed tests into the project's test file, in the same edit as the result."
+        False, "Add generated and confirmed tests to the project's test file, in the same edit as the result."
     )
 
 
@@ -201,25 +202,25 @@ class Settings:
     preset: str = setting("default", "Named choice of prompt, feedback and search parts.", repository="yes")
     attempts: int = setting(
         0,
-        "Model candidates that may be tried; 0: as many as the preset names.",
+        "Maximum number of model attempts; 0: the preset's number.",
         repository="yes",
         least=0,
     )
-    regions: int = setting(
-        2, "Functions that one edit may change, where a failing test reaches several.", repository="lower", least=1
-    )
-    seconds: float = setting(600.0, "Seconds of wall time a run may take.", repository="lower", least=1)
-    tokens: int = setting(50_000, "Tokens (prompt and completion) a run may use.", repository="lower", least=1)
-    cost: float = setting(0.0, "US dollars a run may cost; 0: no limit.", least=0)
-    apply: Literal["verified", "ask"] = setting("verified", "Apply a verified result by itself, or ask first.")
+    regions: int = setting(2, "Maximum number of functions that one edit may change.", repository="lower", least=1)
+    seconds: float = setting(600.0, "Maximum seconds of wall time for a run.", repository="lower", least=1)
+    tokens: int = setting(50_000, "Maximum tokens (prompt and completion) for a run.", repository="lower", least=1)
+    cost: float = setting(0.0, "Maximum cost of a run in US dollars; 0: no limit.", least=0)
+    apply: Literal["verified", "ask"] = setting("verified", "Apply a verified result automatically, or ask first.")
     ask: int = setting(
         3,
-        "Questions about designed tests that you may be asked in one run; without a terminal or an editor "
-        "that can ask there are none.",
+        "Maximum number of questions about generated tests in one run; none without a terminal or an editor that can "
+        "ask.",
         least=0,
         most=5,
     )
-    interpreter: str = setting("", "Python that runs the project's tests; empty: found (`.venv`, VIRTUAL_ENV, system).")
+    interpreter: str = setting(
+        "", "Python that runs the project's tests; empty: detected (`.venv`, VIRTUAL_ENV, system)."
+    )
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     suite: SuiteSettings = field(default_factory=SuiteSettings)
     spec: SpecSettings = field(default_factory=SpecSettings)
@@ -306,7 +307,7 @@ def load(
         file_settings, problem = _toml(root / "pyproject.toml")
         table = file_settings.get("tool", {}).get(APP, {}) if isinstance(file_settings.get("tool", {}), dict) else {}
         if not isinstance(table, dict):
-            warnings.append(f"[tool.{APP}] in pyproject.toml is no table; it is not used.")
+            warnings.append(f"[tool.{APP}] in pyproject.toml is not a table; it is ignored.")
             table = {}
         # A broken pyproject.toml is the project's own problem; its tests will report it.
         del problem
@@ -330,7 +331,7 @@ def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
     for word in assignments:
         key, equals, value = word.partition("=")
         if not equals:
-            raise SettingsError(f"'{word}' is not of the form key=value.")
+            raise SettingsError(f"'{word}' is not in the form key=value.")
         result[key.strip()] = _value(value.strip())
     return result
 
@@ -348,7 +349,7 @@ def _toml(path: Path) -> tuple[dict[str, Any], str]:
     except (FileNotFoundError, NotADirectoryError):
         return {}, ""
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        return {}, f"{path} cannot be read ({error}); its settings are not used."
+        return {}, f"{path} cannot be read ({error}); its settings are ignored."
 
 
 def _environment(environ: Mapping[str, str]) -> dict[str, Any]:
@@ -381,24 +382,24 @@ def _merge(
     for key, value in _flatten(table):
         if key not in known_keys:
             similar = difflib.get_close_matches(key, known_keys, n=1)
-            hint = f"; did you mean '{similar[0]}'?" if similar else "; docs/settings.md lists all"
+            hint = f"; did you mean '{similar[0]}'?" if similar else "; see docs/settings.md"
             warnings.append(f"Unknown setting '{key}' in {source}{hint}")
             continue
         kind, metadata = known_keys[key]
         try:
             coerced = _coerce(value, kind, metadata)
         except ValueError as error:
-            warnings.append(f"Setting '{key}' in {source} {error}; {get(settings, key)!r} stays.")
+            warnings.append(f"Setting '{key}' in {source} {error}; {get(settings, key)!r} is kept.")
             continue
         if repository and metadata["repository"] == "no":
-            warnings.append(f"Setting '{key}' in {source} is ignored: a repository may not set it; use {user_file()}.")
+            warnings.append(f"Setting '{key}' in {source} is ignored: a repository cannot set it; use {user_file()}.")
             continue
         if editor and not metadata["editor"]:
-            why = "an editor's settings may be the repository's"
+            why = "editor settings may come from the repository"
             warnings.append(f"Setting '{key}' in {source} is ignored: {why}; use {user_file()}.")
             continue
         if repository and metadata["repository"] == "lower" and coerced > get(settings, key):
-            warnings.append(f"Setting '{key}' in {source} is ignored: a repository may only lower it.")
+            warnings.append(f"Setting '{key}' in {source} is ignored: a repository can only lower it.")
             continue
         settings = _set(settings, key.split("."), coerced)
     return settings
@@ -413,12 +414,12 @@ def _coerce(value: Any, kind: Any, metadata: Mapping[str, Any]) -> Any:
         if isinstance(value, str):
             value = [part.strip() for part in value.split(",") if part.strip()]
         if not (isinstance(value, list) and all(isinstance(part, str) for part in value)):
-            raise ValueError(f"must be a list of texts, not {value!r}")
+            raise ValueError(f"must be a list of strings, not {value!r}")
         return value
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if type(value) is not kind:
-        names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+        names = {int: "a whole number", float: "a number", bool: "true or false", str: "a string"}
         raise ValueError(f"must be {names[kind]}, not {value!r}")
     least = metadata["least"]
     if least is not None and not value >= least:

@@ -236,7 +236,8 @@ def parse_target(
     typed = split_target(text)
     if not typed.path:
         raise UsageError(
-            f"'{text}' names no file.", remedy="Write tests/test_f.py::test_name, file.py::function or file.py:LINE."
+            f"'{text}' does not name a file.",
+            remedy="Write tests/test_f.py::test_name, file.py::function or file.py:LINE.",
         )
     patterns = sources.file_patterns(root) if python_files is None else python_files
     names = read_names(root)
@@ -254,16 +255,6 @@ def parse_target(
     return ParsedTarget(target=target, path=path, text=content)
 
 
-def resolve_target(target: Target | str, root: Path, read_text: Callable[[str], str | None]) -> Target:
-    """The target itself, or the one typed; `read_text` gives a workspace file's text, including unsaved changes.
-
-    Raises `UsageError` as `parse_target` does.
-    """
-    if isinstance(target, Target):
-        return target
-    return parse_target(target, root, read_text=read_text).target
-
-
 def _existing(typed: str, root: Path, base: Path | None, read_text: Callable[[str], str | None]) -> tuple[str, str]:
     spellings = [typed, typed.replace("\\", "/")] if "\\" in typed else [typed]
     for spelling in spellings:
@@ -271,11 +262,9 @@ def _existing(typed: str, root: Path, base: Path | None, read_text: Callable[[st
             if (text := read_text(path)) is not None:
                 return path, text
     if PurePath(typed).is_absolute() and not list(_candidate_paths(spellings[-1], root, base)):
-        raise UsageError(
-            f"'{typed}' lies outside the workspace {root}.", remedy="Run greenloop in that file's project."
-        )
+        raise UsageError(f"'{typed}' is outside the workspace {root}.", remedy="Run greenloop in that file's project.")
     similar = nearest_names(spellings[-1], sources.python_files(root))
-    hint = f"The nearest: {', '.join(similar)}." if similar else f"Paths count from {root}."
+    hint = f"Did you mean: {', '.join(similar)}." if similar else f"Paths are relative to {root}."
     raise UsageError(f"There is no file '{typed}'.", remedy=hint)
 
 
@@ -300,7 +289,7 @@ def _whole_file(text: str, path: str, patterns: Sequence[str]) -> Target:
     if len(targets) == 1:
         return targets[0]
     raise UsageError(
-        f"'{path}' is no test file and holds {len(targets) or 'no'} functions.",
+        f"'{path}' is not a test file and has {len(targets) or 'no'} functions.",
         remedy="Name one: " + ", ".join(target.selector for target in targets[:6])
         if targets
         else "Name a test or a function.",
@@ -315,7 +304,7 @@ def _no_target_at(text: str, path: str, line: int, patterns: Sequence[str], name
     targets = list_targets(text, path, python_files=patterns, names=names)
     closest = sorted(targets, key=lambda item: abs(item.name_line - line))[:3]
     hint = (
-        f"The nearest: {', '.join(f'{item.selector} (line {item.name_line})' for item in closest)}." if closest else ""
+        f"Did you mean: {', '.join(f'{item.selector} (line {item.name_line})' for item in closest)}." if closest else ""
     )
     return UsageError(f"There is no {kind} at {path}:{line}.", remedy=hint)
 
@@ -325,9 +314,5 @@ def _no_such_name(text: str, path: str, typed: TypedTarget, patterns: Sequence[s
     selectors = {target.qualname: target.selector for target in targets}
     similar = nearest_names(typed.name, selectors) or list(selectors)[:3]
     kind = "test" if is_test_file(path, patterns) else "function"
-    hint = (
-        f"The nearest: {', '.join(selectors[name] for name in similar)}."
-        if similar
-        else f"The file holds no {kind} at all."
-    )
+    hint = f"Did you mean: {', '.join(selectors[name] for name in similar)}." if similar else f"The file has no {kind}."
     return UsageError(f"'{path}' has no {kind} '{typed.name}{typed.params}'.", remedy=hint)

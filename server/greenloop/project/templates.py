@@ -60,7 +60,7 @@ def _read_user_file(name: str) -> tuple[str | None, str]:
     if not _built_in(name).is_file():
         similar = difflib.get_close_matches(name, list(_names()), n=1)
         hint = f"; did you mean {similar[0]}?" if similar else "."
-        return None, f"The prompt {file} takes the place of none{hint}"
+        return None, f"The prompt {file} does not replace any built-in prompt{hint}"
     fallback = "the built-in prompt is used."
     try:
         if file.stat().st_size > LARGEST:
@@ -72,7 +72,10 @@ def _read_user_file(name: str) -> tuple[str | None, str]:
         return text, ""
     template = Template(text)
     if not template.is_valid():
-        return None, f"The prompt {file} has a `$` that begins no variable (write `$$` for the sign itself); {fallback}"
+        return (
+            None,
+            f"The prompt {file} has a `$` that does not start a variable (write `$$` for a literal `$`); {fallback}",
+        )
     allowed = _variables(name)
     unknown = [each for each in template.get_identifiers() if each not in allowed]
     if unknown:

@@ -85,7 +85,7 @@ def check_root(root: Path) -> Path:
         raise UsageError(f"{root} is not a folder.")
     if _is_too_broad(root):
         raise UsageError(
-            f"{root} is too wide to be a workspace: tests could read everything in it.",
+            f"{root} is too broad to be a workspace: tests could read everything in it.",
             remedy="Go to the project's folder, or give it a pyproject.toml.",
         )
     return root
@@ -348,10 +348,10 @@ def _sync_folder(folder: Path) -> None:
 def _write_error(path: Path, error: OSError) -> tuple[str]:
     reasons = {
         errno.ENOSPC: "the disk is full",
-        errno.EDQUOT: "your disk quota is used up",
+        errno.EDQUOT: "your disk quota is exceeded",
         errno.EROFS: "the file system is read-only",
-        errno.EACCES: "you may not write there",
-        errno.EPERM: "you may not write there",
+        errno.EACCES: "you do not have write permission",
+        errno.EPERM: "you do not have write permission",
         errno.ENAMETOOLONG: "its name is too long",
     }
     reason = reasons.get(error.errno or 0, (error.strerror or str(error)).lower())

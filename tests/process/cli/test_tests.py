@@ -51,7 +51,7 @@ def test_edited_tests_are_the_users(kept, project, monkeypatch, tmp_path):
 
 def test_what_was_struck_out_is_listed(kept, monkeypatch, tmp_path, capsys):
     edit_by(
-        monkeypatch, tmp_path, "\n\n\n# designed by the model\ndef test_designed_2():\n    assert double(0) == 1", ""
+        monkeypatch, tmp_path, "\n\n\n# written by the model\ndef test_designed_2():\n    assert double(0) == 1", ""
     )
     main(["tests", "m.py::double", "--edit"])
     capsys.readouterr()

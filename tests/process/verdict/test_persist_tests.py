@@ -82,7 +82,7 @@ def test_into_the_file_that_tests_the_module_in_its_hand(project):
     assert made.path == "test_codec.py"
     assert made.before == OLD
     assert made.after == OLD.replace("rle\n", "rle\nimport pytest\n", 1) + (
-        "\n\n# Designed from the docstring by greenloop, believed by votes.\n"
+        "\n\n# Generated from the docstring by greenloop, supported by votes.\n"
         'def test_rle_of_empty_string():\n    assert rle("") == []\n\n\n'
         'def test_rle_of_aab():\n    assert rle("aab") == [("a", 2), ("b", 1)]\n\n\n'
         "def test_rle_of_5_raises_type_error():\n    with pytest.raises(TypeError):\n        rle(5)\n"
@@ -110,7 +110,7 @@ def test_beside_the_module_where_there_are_no_tests(project):
     project({})
     made = project.add(project.checks(*LINES[:2]))
     assert made.path == "test_codec.py"
-    assert made.after.startswith("from codec import rle\n\n\n# Designed from the docstring by greenloop")
+    assert made.after.startswith("from codec import rle\n\n\n# Generated from the docstring by greenloop")
     assert project.runs(made) == "2 passed"
 
 
@@ -122,7 +122,7 @@ def test_a_unittest_file_gets_a_class_of_its_own_before_its_main(project):
     project({"test_codec.py": old})
     made = project.add()
     new = (
-        "class TestRle(unittest.TestCase):\n  # Designed from the docstring by greenloop, believed by votes.\n"
+        "class TestRle(unittest.TestCase):\n  # Generated from the docstring by greenloop, supported by votes.\n"
         "  def test_rle_of_empty_string(self):\n    self.assertEqual(codec.rle(''), [])\n\n"
         "  def test_rle_of_aab(self):\n    self.assertEqual(codec.rle('aab'), [('a', 2), ('b', 1)])\n\n"
         "  def test_rle_of_5_raises_type_error(self):\n    with self.assertRaises(TypeError):\n      codec.rle(5)\n\n\n"
@@ -207,8 +207,8 @@ def test_where_each_test_comes_from_is_said_once(project):
     made = project.add(spec)
     remarks = [line for line in made.after.splitlines() if line.startswith("#")]
     assert remarks == [
-        "# Confirmed when greenloop asked.",
-        "# Designed from the docstring by greenloop, believed by votes.",
+        "# Confirmed by you.",
+        "# Generated from the docstring by greenloop, supported by votes.",
     ]
 
 
@@ -237,7 +237,7 @@ def test_a_property_keeps_the_shrunk_counterexample(project):
     made = project.add(spec, hypothesis=True, attempts=[attempt])
     assert "from hypothesis import example, given, settings, strategies as st\n" in made.after
     assert (
-        "# A property that greenloop tried with many inputs.\n@settings(deadline=None)\n@given(s=st.text())\n"
+        "# A property that greenloop checked with many inputs.\n@settings(deadline=None)\n@given(s=st.text())\n"
         '@example(s="aa(")\ndef test_rle_total(s):\n    result = rle(s)\n    assert sum((n for _, n in result)) == len(s)\n'
     ) in made.after
     assert project.runs(made) == "2 passed"

@@ -30,7 +30,7 @@ def test_an_arm_has_parts_settings_and_a_match():
         ("plain:search=best", "no search part named 'best'"),
         ("plain:feedback=raw+dox", "no feedback part named 'dox'"),
         ("plain:prompt=fancy", "Unknown prompt 'fancy'"),
-        ("plain:attempts", "not of the form key=value"),
+        ("plain:attempts", "not in the form key=value"),
     ],
 )
 def test_an_arm_that_cannot_be_is_told(text, why):

@@ -117,7 +117,7 @@ def test_in_the_home_folder_the_rest_is_still_examined(machine, tmp_path, monkey
     monkeypatch.setenv("COLUMNS", "300")  # how long the path is must not matter
     assert main(["doctor", "--quick"]) == 3
     out = capsys.readouterr().out
-    assert "too wide" in out.replace("\n", " ")
+    assert "too broad" in out.replace("\n", " ")
     assert "workspace missing" in out
 
 

@@ -144,7 +144,7 @@ def test_what_is_to_come_is_one_line(tmp_path):
     written: list[str] = []
     lines = PlainLines(written.append)
     lines.emit(event)
-    told = "about 910 tokens (400 to 3200), 14 s (8 to 55), $0.012, from 19 runs like this"
+    told = "about 910 tokens (400 to 3200), 14 s (8 to 55), $0.012, based on 19 similar runs"
     assert written[1] == f"  estimate: {told}"
     out = io.StringIO()
     with LiveTable(Console(file=out, width=120, force_terminal=True, color_system=None)) as terminal:

@@ -75,7 +75,7 @@ async def test_a_value_that_is_none_is_asked_for_once_more(typed, words, value, 
     assert await person().correct(QUESTION, "[]") == value
     assert len(asked) == times
     if times == 2:
-        assert "is no Python value; write it as in a test" in asked[1]
+        assert "is not a Python value; write it as in a test" in asked[1]
 
 
 @pytest.mark.parametrize(

@@ -91,17 +91,17 @@ def test_frozen_tests_are_listed_once_and_then_what_changed():
     lines = PlainLines(said.append)
     lines.emit(Specified(spec=spec()))
     assert said == [
-        "tests, fixed before the first attempt: 1 example in the docstring, 2 designed by the model",
-        "  ? assert double(2) == 4  (designed by the model)",
-        "  ? assert double(0) == 1  (designed by the model)",
+        "tests, fixed before the first attempt: 1 example in the docstring, 2 written by the model",
+        "  ? assert double(2) == 4  (written by the model)",
+        "  ? assert double(0) == 1  (written by the model)",
         "  in doubt: The docstring does not say what double(None) is.",
     ]
     said.clear()
     lines.emit(Specified(spec=ruled(), reason="1 of 2 generated tests are trusted."))
     assert said == [
         "1 of 2 generated tests are trusted.",
-        "  ? assert double(2) == 4  (designed by the model, believed by votes)",
-        "  x assert double(0) == 1  (not believed: the votes go against it)",
+        "  ? assert double(2) == 4  (written by the model, supported by votes)",
+        "  x assert double(0) == 1  (discarded: the votes go against it)",
     ]
 
 

@@ -108,11 +108,11 @@ def test_nothing_in_the_repository_is_run(tmp_path):
     trap.chmod(0o755)
     with pytest.raises(CannotVerifyError, match="No Python was found"):
         environment(tmp_path, {"PATH": f"{trap.parent}:bin:."})
-    with pytest.raises(CannotVerifyError, match="lies in the workspace"):
+    with pytest.raises(CannotVerifyError, match="is inside the workspace"):
         environment(tmp_path, interpreter="bin/python3")
     link = tmp_path.parent / f"{tmp_path.name}-link"
     link.symlink_to(trap)
-    with pytest.raises(CannotVerifyError, match="lies in the workspace"):
+    with pytest.raises(CannotVerifyError, match="is inside the workspace"):
         environment(tmp_path, interpreter=str(link))
     assert not (tmp_path / "ran").exists()
 
@@ -120,8 +120,8 @@ def test_nothing_in_the_repository_is_run(tmp_path):
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        ({"version": "3.8.10"}, "is gone|Python 3.8"),
-        ({"home": "/nonexistent/bin"}, "is gone"),
+        ({"version": "3.8.10"}, "does not exist any more|Python 3.8"),
+        ({"home": "/nonexistent/bin"}, "does not exist any more"),
         ({"version": "rubbish"}, "incomplete"),
         ({"home": ""}, "incomplete"),
     ],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import platform
+
 import pytest
 
 from greenloop.core.errors import CannotVerifyError
@@ -26,7 +28,8 @@ RELEASES = {
 def release(tmp_path, monkeypatch):
     def write(text: str) -> None:
         (tmp_path / "os-release").write_text(text)
-        monkeypatch.setattr(os_release, "RELEASE", (tmp_path / "missing", tmp_path / "os-release"))
+        monkeypatch.setattr(platform, "_os_release_cache", None)
+        monkeypatch.setattr(platform, "_os_release_candidates", (tmp_path / "missing", tmp_path / "os-release"))
 
     return write
 
@@ -51,7 +54,8 @@ def test_an_unknown_system_gets_every_command(release, text):
 
 
 def test_without_any_release_file(monkeypatch, tmp_path):
-    monkeypatch.setattr(os_release, "RELEASE", (tmp_path / "none",))
+    monkeypatch.setattr(platform, "_os_release_cache", None)
+    monkeypatch.setattr(platform, "_os_release_candidates", (str(tmp_path / "none"),))
     assert os_release.read_release() == {}
     assert not os_release.restricts_namespaces()
 

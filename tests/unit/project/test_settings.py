@@ -47,14 +47,14 @@ def test_a_repository_may_not_set_what_could_harm(tmp_path, key):
     found, warnings = load(tmp_path, repository=f"[tool.greenloop]\n{key}\n")
     assert found == settings.Settings()
     assert len(warnings) == 1
-    assert "a repository may not set it" in warnings[0]
+    assert "a repository cannot set it" in warnings[0]
 
 
 @pytest.mark.parametrize("table", ["[tool]\ngreenloop = 3\n", "[[tool.greenloop]]\nattempts = 1\n", "tool = 3\n"])
 def test_a_repository_whose_table_is_none_has_no_settings(tmp_path, table):
     found, warnings = load(tmp_path, repository=table, user="attempts = 2")
     assert found.attempts == 2
-    assert ["is no table" in warning for warning in warnings] == ([True] if "greenloop" in table else [])
+    assert ["is not a table" in warning for warning in warnings] == ([True] if "greenloop" in table else [])
 
 
 def test_a_repository_may_only_lower_limits(tmp_path):
@@ -72,7 +72,7 @@ def test_a_repository_may_only_lower_limits(tmp_path):
         ({"attempts": -1}, "at least 0"),
         ({"seconds": float("nan")}, "at least 1"),
         ({"sandbox": {"kind": "vm"}}, "must be one of"),
-        ({"sandbox": {"env": [1]}}, "must be a list of texts"),
+        ({"sandbox": {"env": [1]}}, "must be a list of strings"),
     ],
 )
 def test_a_bad_key_is_one_warning_and_the_default_holds(tmp_path, editor, word):

@@ -64,7 +64,7 @@ def test_a_users_prompt_takes_the_place_of_the_built_in_one(own):
     ("text", "said"),
     [
         ("Do $nonsense", "the unknown variable $nonsense (known: $feedback,"),
-        ("costs 5 $ or so", "a `$` that begins no variable (write `$$` for the sign itself)"),
+        ("costs 5 $ or so", "a `$` that does not start a variable (write `$$` for a literal `$`)"),
         (b"\xff\xfe\x00", "cannot be read"),
         ("x" * 70_000, "more than 64 KiB"),
     ],
@@ -83,7 +83,7 @@ def test_a_prompt_that_cannot_be_used_is_named_and_the_built_in_one_serves(own, 
 def test_a_prompt_that_takes_the_place_of_none_is_named(own):
     own("defualt/draft.txt", "$feedback")
     (sentence,) = templates.list_unusable()
-    assert sentence.endswith("defualt/draft.txt takes the place of none; did you mean default/draft.txt?")
+    assert sentence.endswith("defualt/draft.txt does not replace any built-in prompt; did you mean default/draft.txt?")
 
 
 def test_the_system_prompt_is_sent_as_it_stands(own):

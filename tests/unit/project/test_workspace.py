@@ -41,10 +41,10 @@ def test_without_a_mark_the_start_is_the_root(tmp_path, monkeypatch):
 def test_home_and_top_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     lay(tmp_path, {".git/HEAD": "", "project/m.py": ""})
-    with pytest.raises(UsageError, match="too wide"):
+    with pytest.raises(UsageError, match="too broad"):
         workspace.find_root(tmp_path)
     for wide in (tmp_path, Path("/")):
-        with pytest.raises(UsageError, match="too wide"):
+        with pytest.raises(UsageError, match="too broad"):
             workspace.check_root(wide)
     # Dotfiles under git in the home folder do not make the home folder the project.
     assert workspace.find_root(tmp_path / "project") == tmp_path / "project"
@@ -297,7 +297,7 @@ def test_write_refuses_what_moved_on(tmp_path, now, expected, sentence):
     [
         (errno.ENOSPC, "the disk is full"),
         (errno.EROFS, "read-only"),
-        (errno.EACCES, "may not write"),
+        (errno.EACCES, "not have write permission"),
         (errno.EIO, "error"),
     ],
 )
@@ -319,6 +319,6 @@ def test_write_respects_a_read_only_file(tmp_path, monkeypatch):
     file = tmp_path / "m.py"
     file.write_bytes(b"old")
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
-    with pytest.raises(WorkspaceError, match="may not write"):
+    with pytest.raises(WorkspaceError, match="not have write permission"):
         workspace.write_atomically(file, b"new", b"old")
     assert file.read_bytes() == b"old"

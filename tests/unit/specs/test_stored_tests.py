@@ -80,7 +80,7 @@ def test_the_file_shows_every_test_and_how_to_change_it(tmp_path, state):
     assert "Delete a test to reject it for good." in text
     assert "# Must also pass: test_m.py::test_rle" in text
     assert "from m import rle\n" in text
-    assert '# designed by the model\ndef test_designed_1():\n    assert rle("") == []\n' in text
+    assert '# written by the model\ndef test_designed_1():\n    assert rle("") == []\n' in text
     compile(text, "x", "exec")
     assert (os.stat(kept.path).st_mode & 0o77, os.stat(kept.path.parent).st_mode & 0o77) == (0, 0)
 
@@ -96,7 +96,7 @@ def test_unchanged_tests_come_back_as_they_were_and_nobody_need_be_asked(tmp_pat
 
 
 def test_a_test_that_is_gone_never_comes_back(tmp_path):
-    edit(saved(tmp_path), '\n\n\n# designed by the model\ndef test_designed_1():\n    assert rle("") == []', "")
+    edit(saved(tmp_path), '\n\n\n# written by the model\ndef test_designed_1():\n    assert rle("") == []', "")
     known = load(tmp_path)
     assert [test.check.shown for test in known.generated_tests] == [
         'assert rle("aab") == [("a", 2), ("b", 1)]',
@@ -131,8 +131,8 @@ def test_a_corrected_test_is_the_users_and_the_old_one_is_struck_out(tmp_path):
 def test_an_added_test_is_the_users_with_what_it_imports(tmp_path):
     kept = saved(tmp_path)
     kept.path.write_text(
-        kept.path.read_text() + "\nimport math\nfrom m import other\n\ndef test_mine():\n"
-        "    # as long as the text\n    assert math.isclose(len(rle('ab')), 2)\n    assert other()\n"
+        kept.path.read_text()
+        + "\nimport math\nfrom m import other\n\ndef test_mine():\n    # as long as the text\n    assert math.isclose(len(rle('ab')), 2)\n    assert other()\n"
     )
     (mine,) = load(tmp_path).confirmed
     assert mine.imports == ("import math",)
@@ -170,7 +170,7 @@ def test_what_the_votes_went_against_is_marked_and_keeps_its_vote(tmp_path):
     spec = designed()
     spec = replace(spec, cases=(spec.cases[0], *spec.cases[2:]), outvoted=(spec.cases[1],))
     kept = saved(tmp_path, spec)
-    assert "# designed by the model; outvoted by the candidates\ndef test_designed_1" in kept.path.read_text()
+    assert "# written by the model; outvoted by the candidates\ndef test_designed_1" in kept.path.read_text()
     again = load(tmp_path).spec("m")
     assert [case.source for case in again.outvoted] == ['assert rle("") == []']
     assert len(again.cases) == 2
@@ -294,7 +294,7 @@ def test_what_changes_during_a_run_is_kept_at_once(tmp_path):
 
 def test_what_the_user_strikes_out_meanwhile_stays_struck_out(tmp_path):
     kept = saved(tmp_path)
-    edit(kept, '\n\n\n# designed by the model\ndef test_designed_1():\n    assert rle("") == []', "")
+    edit(kept, '\n\n\n# written by the model\ndef test_designed_1():\n    assert rle("") == []', "")
     mine = kept.path.read_text()
     answer = build_test_file(REGION, "m", "confirmed", [check("assert rle('a')", Provenance.CONFIRMED)])
     stored_tests.update(tmp_path, REGION, TEXT, designed() + answer, "m")

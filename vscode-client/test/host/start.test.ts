@@ -59,7 +59,7 @@ test("explicit settings reach the server at once; others keep the project's valu
     await applyCodeAction("test_few.py", 4, `${REFINE}test_few`);
     const fileDiagnostics = (): vscode.Diagnostic[] => diagnostics("test_few.py");
     const end = await until("an unsolved run", () => fileDiagnostics().find((each) => each.code === "unsolved"), fileDiagnostics);
-    assert.match(end.message, /after 2 attempts: the limit of attempts was reached/);
+    assert.match(end.message, /after 2 attempts: the attempt limit was reached/);
   } finally {
     fs.writeFileSync(path.join(projectFolder(), "pyproject.toml"), "");
   }

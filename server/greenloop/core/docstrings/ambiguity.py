@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from greenloop.core.docstrings.sections import MOST, parse_sections
 
-REMEDY = "Say what it returns for which input, or add a `>>>` example with its result."
+REMEDY = "State what it returns for which input, or add a `>>>` example with its result."
 FOREIGN = 0.3  # share of non-ASCII letters above which a text is not English
 FEW = 12  # words; in a shorter text they do not identify a language
 STOPS = 0.12  # share of stop words that identifies a language
@@ -36,10 +36,10 @@ class Effect:
         return f'It describes {self.kind} ("{self.word}"); {self.why}'
 
 
-_NETWORK = "the sandbox has no network, so that nothing can verify it."
-_RANDOM = "no test knows which result is right."
-_TIME = "a test that holds today may fail tomorrow."
-_FILES = "a test of the result alone does not see it."
+_NETWORK = "the sandbox has no network, so tests cannot check it."
+_RANDOM = "tests cannot know the right result."
+_TIME = "a test that passes today may fail tomorrow."
+_FILES = "a test of only the result does not check it."
 _A = r"(?:(?:a|an|the)\s+)?(?:\w+\s+)?"
 _NET = (
     r"download\w*",
@@ -115,7 +115,7 @@ def why_unusable(name: str, docstring: str | None) -> str:
     name_words = set(_words(name.rpartition(".")[2].replace("_", " ")))
     name_words |= set(_words(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name.rpartition(".")[2]).replace("_", " ")))
     name_words |= {f"{word}s" for word in name_words} | {word.removesuffix("s") for word in name_words}
-    return "" if words - name_words else f"The docstring of {name} says nothing that could be tested."
+    return "" if words - name_words else f"The docstring of {name} states nothing that can be tested."
 
 
 _PATTERNS = tuple(

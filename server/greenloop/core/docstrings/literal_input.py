@@ -23,4 +23,4 @@ def parse_literal_input(text: str) -> str:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         pass
     shown = text if len(text) <= 60 else text[:59] + "…"
-    raise ValueError(f"{shown!r} is no Python value; write it as in a test, such as 3, 'a' or [1, 2].")
+    raise ValueError(f"{shown!r} is not a Python value; write it as in a test, such as 3, 'a' or [1, 2].")

@@ -85,7 +85,7 @@ def read_statements(
                         f"line {line} says that it {fact.describe()}."
                     )
                     if written or earlier.is_check:
-                        contradiction = f"What is written about {qualname} contradicts itself: {sentence}"
+                        contradiction = f"The documentation of {qualname} contradicts itself: {sentence}"
                     else:  # examples run one after the other, so both may hold
                         doubts.append(f"The examples of {qualname} give two results for one call: {sentence}")
                 continue

@@ -54,13 +54,8 @@ def is_unwritten(text: str) -> bool:
     return bool(functions) and all(is_stub(node, todo_lines) for node in functions)
 
 
-def todo_text(text: str) -> str:
-    """The texts of the TODO comments in a piece of source, one a row; comment lines that follow one belong to it."""
-    return _comment_texts(_TODO, text)
-
-
 def remark_text(text: str) -> str:
-    """The texts of the TODO and `# review:` comments, in the form of `todo_text`."""
+    """The texts of the TODO and `# review:` comments, one a row; comment lines that follow one belong to it."""
     return _comment_texts(_REMARK, text)
 
 

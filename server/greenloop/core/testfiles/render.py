@@ -17,10 +17,10 @@ from greenloop.core.testfiles.naming import function_name
 KINDS = {
     Provenance.EXAMPLE: "An example of the docstring.",
     Provenance.TRACE: "Recorded behaviour.",
-    Provenance.CONFIRMED: "Confirmed when greenloop asked.",
-    Provenance.HUMAN: "Said when greenloop showed its code.",
-    Provenance.DESIGNED: "Designed from the docstring by greenloop, believed by votes.",
-    Provenance.PROPERTY: "A property that greenloop tried with many inputs.",
+    Provenance.CONFIRMED: "Confirmed by you.",
+    Provenance.HUMAN: "Stated by you when reviewing a candidate.",
+    Provenance.DESIGNED: "Generated from the docstring by greenloop, supported by votes.",
+    Provenance.PROPERTY: "A property that greenloop checked with many inputs.",
 }
 OURS = {"HealthCheck", "Phase", "given", "reject", "settings", "st", "example"}
 MOST = 2  # counterexamples kept with a property

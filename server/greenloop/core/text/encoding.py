@@ -38,7 +38,7 @@ def decode(data: bytes) -> tuple[str, Encoding]:
     except (LookupError, UnicodeError) as error:
         raise UsageError(f"The file's encoding {encoding.name} is not a text encoding.", remedy=_SAVE) from error
     if round_trip != data:
-        raise UsageError(f"The file's encoding {encoding.name} does not give the same bytes back.", remedy=_SAVE)
+        raise UsageError(f"The file's encoding {encoding.name} does not round-trip.", remedy=_SAVE)
     return text, encoding
 
 
@@ -84,6 +84,6 @@ def _detect(data: bytes) -> Encoding:
         name, _lines = tokenize.detect_encoding(io.BytesIO(head).readline)
         codecs.lookup(name)
     except (SyntaxError, LookupError) as error:
-        raise UsageError(f"The file's encoding cannot be told: {error!s}.", remedy=_SAVE) from error
+        raise UsageError(f"The file's encoding cannot be determined: {error!s}.", remedy=_SAVE) from error
     bom = name == "utf-8-sig"
     return Encoding(name="utf-8" if bom else name, bom=bom)

@@ -117,7 +117,7 @@ def _no_tests_error(context: VerificationContext, execution: Execution, lost: st
         near = nearest_names(targets[0], sorted(context.revision.trusted))
         return UsageError(
             f"{revision} has no test {', '.join(targets)}.",
-            remedy=f"The nearest: {', '.join(near)}" if near else "Name a test, a test file or a folder of it.",
+            remedy=f"Did you mean: {', '.join(near)}" if near else "Name a test, a test file or a folder of it.",
         )
     rows = [row.strip() for row in execution.output.splitlines() if row.strip()]
     return CannotVerifyError(

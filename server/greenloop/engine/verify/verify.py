@@ -88,7 +88,7 @@ def _check_targets(request: Request, revision: Revision) -> None:
         near = nearest_names(path, sorted(revision.trusted))
         raise UsageError(
             f"There is no {path} in {request.revision}.",
-            remedy=f"The nearest: {', '.join(near)}" if near else "Name a test, a test file or a folder of it.",
+            remedy=f"Did you mean: {', '.join(near)}" if near else "Name a test, a test file or a folder of it.",
         )
 
 

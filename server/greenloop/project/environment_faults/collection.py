@@ -27,20 +27,20 @@ def _stopped(execution: Execution) -> Fault | None:
     if execution.killed == "timeout":
         return make_fault(
             f"importing the tests took longer than {execution.seconds:.0f} s{location}",
-            "Allow more time: raise sandbox.seconds and sandbox.longest; or let that work be done later.",
+            "Allow more time (sandbox.seconds and sandbox.longest), or move that work out of the import.",
         )
     if execution.killed == "memory":
         return make_fault(
-            f"importing the tests needs more memory than they may use{location}",
+            f"importing the tests exceeds the memory limit{location}",
             "Allow more (in MiB), for example: sandbox.memory = 4096",
         )
     if execution.killed == "processes":
         return make_fault(
-            f"importing the tests starts more processes and threads than it may{location}",
+            f"importing the tests exceeds the limit of processes and threads{location}",
             "Allow more, for example: sandbox.processes = 256",
         )
     if execution.killed == "disk":
-        return make_fault(f"importing the tests fills the sandbox's disk (64 MiB){location}", "Let them write less.")
+        return make_fault(f"importing the tests fills the sandbox's disk (64 MiB){location}", "Make them write less.")
     return None
 
 
@@ -48,7 +48,7 @@ def _printed(output: str, python: str) -> Fault | None:
     if match := re.search(r"error: unrecognized arguments: (.+)", output):
         return _options(match[1].split(), _configured(output), python)
     if match := re.search(r"error: argument (\S+): (.+)", output):
-        clause = f"pytest does not take the option {match[1]} of {_configured(output)} as it stands ({match[2]})"
+        clause = f"pytest rejects the option {match[1]} of {_configured(output)} ({match[2]})"
         return make_fault(clause, "Correct `addopts` there.")
     if match := re.search(r"Missing required plugins: ([\w.-]+[^\s,]*)", output):
         return make_fault(
@@ -57,12 +57,12 @@ def _printed(output: str, python: str) -> Fault | None:
         )
     if match := re.search(r"'minversion' requires pytest-([\w.]+), actual pytest-([\w.]+)", output):
         return make_fault(
-            f"the project wants pytest {match[1]} or newer, and {match[2]} runs here",
+            f"the project requires pytest {match[1]} or newer, and {match[2]} runs here",
             f"Install it: {python} -m pip install 'pytest>={match[1].rstrip(chr(39))}'",
         )
     if match := _PLUGIN.search(output):
         return make_fault(
-            f"pytest is told to load the plugin {match[1]}, which is missing in {python}",
+            f"pytest is configured to load the plugin {match[1]}, which is missing in {python}",
             f"Install its package ({python} -m pip install {match[2].partition('.')[0]}), or remove `-p {match[1]}`.",
         )
     if match := re.search(r"ERROR: (\S+\.(?:ini|cfg|toml)):(\d+: .+|.*[Pp]ars.+)", output):

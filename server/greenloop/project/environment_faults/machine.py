@@ -62,12 +62,12 @@ def _program(observed: ObservedFailure) -> Fault | None:
 
 def _missing(name: str) -> Fault:
     if name in {"docker", "podman", "docker-compose"}:
-        return make_fault(f"the program '{name}' is not there, and tests have no container engine inside the sandbox",
-                       "Mark the test to be skipped where there is none, or let it use a stand-in.")  # fmt: skip
+        return make_fault(f"the program '{name}' is missing, and there is no container engine inside the sandbox",
+                       "Skip the test if there is none, or use a test double.")  # fmt: skip
     installed_at = shutil.which(name)
     if installed_at and not installed_at.startswith(("/usr/", "/bin/", "/sbin/")):
         return make_fault(
-            f"the program '{name}' is missing inside the sandbox, which shows /usr and not {installed_at}",
+            f"the program '{name}' is missing inside the sandbox, which provides /usr but not {installed_at}",
             f"Install it there: apt install {_DEBIAN.get(name, name)}",
         )
     return make_fault(
@@ -82,7 +82,9 @@ def _locale(observed: ObservedFailure) -> Fault | None:
     match = re.search(r"setlocale\([^)]*?['\"]([\w.@-]+)['\"]", observed.nearby_lines() or observed.failure.text)
     name = match[1] if match else "that name"
     command = f"localedef -i {name.partition('.')[0]} -f UTF-8 {name}" if match else "dpkg-reconfigure locales"
-    return make_fault(f"this machine has no locale of {name}", f"Make it (as root): apt install locales && {command}")
+    return make_fault(
+        f"this machine does not have the locale {name}", f"Create it (as root): apt install locales && {command}"
+    )
 
 
 def _zone(observed: ObservedFailure) -> Fault | None:
@@ -90,7 +92,7 @@ def _zone(observed: ObservedFailure) -> Fault | None:
     if match is None or match[1] not in zoneinfo.available_timezones():
         return None  # misspelt by the code, as far as this machine's data tells
     return make_fault(
-        f"{observed.python} finds no data of the time zone {match[1]}",
+        f"{observed.python} has no data for the time zone {match[1]}",
         f"Install it: {observed.python} -m pip install tzdata",
     )
 
@@ -106,18 +108,18 @@ def _display(observed: ObservedFailure) -> Fault | None:
     )
     for word, name, value in toolkits:
         if word in match[0]:
-            remedy = f'Do without: export {name}={value} and set sandbox.env = ["{name}"]'
-            return make_fault("the test needs a display, and there is none inside the sandbox", remedy)
+            remedy = f'Run without one: export {name}={value} and set sandbox.env = ["{name}"]'
+            return make_fault("the test needs a display, and the sandbox has none", remedy)
     return make_fault(
-        "the test needs a display, and there is none inside the sandbox",
-        "Let the test start one (pip install pyvirtualdisplay; apt install xvfb), or skip it where DISPLAY is not set.",
+        "the test needs a display, and the sandbox has none",
+        "Let the test start one (pip install pyvirtualdisplay; apt install xvfb), or skip it if DISPLAY is not set.",
     )
 
 
 def _framework(observed: ObservedFailure) -> Fault | None:
     if _DJANGO.search(observed.message) and observed.failure.type in {"ImproperlyConfigured", "AppRegistryNotReady"}:
         return make_fault(
-            "Django has no settings in this run",
+            "Django settings are not configured in this run",
             f"Install pytest-django ({observed.python} -m pip install pytest-django) and set "
             "`DJANGO_SETTINGS_MODULE` in pytest's configuration.",
         )
@@ -127,8 +129,8 @@ def _framework(observed: ObservedFailure) -> Fault | None:
     )
     if unix or (_DOCKER.search(observed.message) and not observed.is_assertion):
         return make_fault(
-            "the test needs Docker, whose socket tests cannot reach inside the sandbox",
-            "Mark the test to be skipped where there is no engine, or let it use a stand-in.",
+            "the test needs Docker, whose socket is not available inside the sandbox",
+            "Skip the test if there is no engine, or use a test double.",
         )
     return None
 
@@ -137,12 +139,14 @@ def _data(observed: ObservedFailure) -> Fault | None:
     """Models, corpora and browsers that a package downloads separately."""
     if match := re.search(r"Resource \W*(?:\x1b\[\d+m)?(\w+)(?:\x1b\[0m)? not found", observed.message):
         return make_fault(
-            f"NLTK's data '{match[1]}' is missing", f"Fetch it: {observed.python} -m nltk.downloader {match[1]}"
+            f"NLTK's data '{match[1]}' is missing", f"Download it: {observed.python} -m nltk.downloader {match[1]}"
         )
     if match := re.search(r"\[E050\] Can't find model '([\w-]+)'", observed.message):
         return make_fault(
-            f"spaCy's model '{match[1]}' is missing", f"Fetch it: {observed.python} -m spacy download {match[1]}"
+            f"spaCy's model '{match[1]}' is missing", f"Download it: {observed.python} -m spacy download {match[1]}"
         )
     if "Executable doesn't exist at" in observed.message and "playwright" in observed.message:
-        return make_fault("Playwright's browsers are missing", f"Fetch them: {observed.python} -m playwright install")
+        return make_fault(
+            "Playwright's browsers are missing", f"Download them: {observed.python} -m playwright install"
+        )
     return None

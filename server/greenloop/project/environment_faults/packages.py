@@ -63,7 +63,7 @@ def _plugin(observed: ObservedFailure) -> Fault | None:
         if match[1] in MARKS:
             return install(MARKS[match[1]], observed)
         return make_fault(
-            f"pytest is told to take declared marks alone, and '{match[1]}' is not declared",
+            f"pytest accepts only declared marks (--strict-markers), and '{match[1]}' is not declared",
             f"Add '{match[1]}' to `markers` in pytest's configuration.",
         )
     return None
@@ -81,7 +81,7 @@ def _library(observed: ObservedFailure) -> Fault | None:
     remedy = (
         f"Install it: apt install {debian_package}" if debian_package else f"Find its package: apt-file search {name}"
     )
-    return make_fault(f"the system library {name} is missing", f"{remedy} (other systems have it under a like name).")
+    return make_fault(f"the system library {name} is missing", f"{remedy} (other systems use a similar name).")
 
 
 def _binary(observed: ObservedFailure) -> Fault | None:
@@ -93,21 +93,21 @@ def _binary(observed: ObservedFailure) -> Fault | None:
         extension = re.search(r"[\w./+-]+\.so[\w.]*", observed.message)
         return make_fault(
             f"the extension {extension[0] if extension else 'of this workspace'} cannot be loaded ({match[0]})",
-            f"Build it again: {observed.python} -m pip install --force-reinstall -e .",
+            f"Rebuild it: {observed.python} -m pip install --force-reinstall -e .",
         )
     package = DISTRIBUTIONS.get(package_match[1], package_match[1])
     if _TOO_NEW.search(observed.message):
-        clause = f"the package '{package}' was built for a newer system than this one (it wants {match[1]})"
+        clause = f"the package '{package}' was built for a newer system than this one (it needs {match[1]})"
         return make_fault(
             clause, f"Build it here: {observed.python} -m pip install --force-reinstall --no-binary :all: {package}"
         )
     return make_fault(
-        f"the binary part of the package '{package}' does not fit ({match[0]})", _again(package, observed)
+        f"the binary part of the package '{package}' is incompatible ({match[0]})", _again(package, observed)
     )
 
 
 def _again(package: str, observed: ObservedFailure) -> str:
-    return f"Install it again: {observed.python} -m pip install --force-reinstall --no-cache-dir {package}"
+    return f"Reinstall it: {observed.python} -m pip install --force-reinstall --no-cache-dir {package}"
 
 
 # -- versions -------------------------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def _version(observed: ObservedFailure) -> Fault | None:
         name = match[1] or match[2]
         if observed.root is not None and normalize_name(name) == project_name(observed.root):
             return make_fault(
-                f"this project itself is not installed in {observed.python}, and asks for its own version",
+                f"this project itself is not installed in {observed.python}, but looks up its own version",
                 f"Install it: {observed.python} -m pip install -e .",
             )
         return install(name, observed)
@@ -153,8 +153,8 @@ def _name(observed: ObservedFailure) -> Fault | None:
     caller = DISTRIBUTIONS.get(calling_package[1], calling_package[1]) if calling_package else "a package"
     package = DISTRIBUTIONS.get(top_level, top_level)
     return make_fault(
-        f"the installed '{caller}' does not fit the installed '{package}', which has no '{match[2]}'",
-        f"Bring them together: {observed.python} -m pip install --upgrade {caller} {package}",
+        f"the installed '{caller}' is incompatible with the installed '{package}', which has no '{match[2]}'",
+        f"Upgrade both: {observed.python} -m pip install --upgrade {caller} {package}",
     )
 
 
@@ -163,9 +163,9 @@ def _late(observed: ObservedFailure, module: str, name: str) -> Fault | None:
     if since is None or observed.environment.version >= since:
         return None
     return make_fault(
-        f"'{name}' came into '{module}' with Python {'.'.join(map(str, since))}, "
+        f"'{name}' was added to '{module}' with Python {'.'.join(map(str, since))}, "
         f"and {observed.python} is {observed.version}",
-        "Name a newer Python in the setting `interpreter`, or make .venv with it.",
+        "Set `interpreter` to a newer Python, or create .venv with one.",
     )
 
 
@@ -217,10 +217,10 @@ def _syntax(observed: ObservedFailure) -> Fault | None:
     if needed_version is None or observed.environment.version >= needed_version:
         return None
     return make_fault(
-        f"{observed.own_frame.path}:{observed.own_frame.line} is written for "
+        f"{observed.own_frame.path}:{observed.own_frame.line} uses syntax of "
         f"Python {'.'.join(map(str, needed_version))} or newer, "
         f"and {observed.python} is {observed.version}",
-        "Name a newer Python in the setting `interpreter`, or make .venv with it.",
+        "Set `interpreter` to a newer Python, or create .venv with one.",
     )
 
 
@@ -268,13 +268,13 @@ def _standard(module: str, top_level: str, observed: ObservedFailure) -> Fault:
     clause = f"Python {observed.version} ({observed.python}) has no module '{module}'"
     if top_level in _TK:
         return make_fault(
-            clause, "Install it: apt install python3-tk (for that Python), or name another `interpreter`."
+            clause, "Install it: apt install python3-tk (for that Python), or set `interpreter` to another Python."
         )
     if package := REMOVED.get(top_level):
         return make_fault(
-            clause, f"{observed.python} -m pip install {package}, or name an older Python in `interpreter`."
+            clause, f"{observed.python} -m pip install {package}, or set `interpreter` to an older Python."
         )
-    return make_fault(clause, "Name another Python in the setting `interpreter`.")
+    return make_fault(clause, "Set `interpreter` to another Python.")
 
 
 def _part(module: str, top_level: str, observed: ObservedFailure) -> Fault | None:

@@ -25,9 +25,7 @@ _ADDRESS = re.compile(
     r"|\(['\"](?P<e>[\w.-]*)['\"], (?P<f>\d+)\)|\b(?P<g>[A-Za-z][\w.-]*|\d+\.\d+\.\d+\.\d+):(?P<h>\d{2,5})\b"
 )
 _LOOPBACK = re.compile(r"localhost|127\.|::1|0\.0\.0\.0|/")
-_CLOSED = make_fault(
-    "the test reaches for the network, which the sandbox closes", "Let tests reach it: sandbox.network = true"
-)
+_CLOSED = make_fault("the test needs network access, which the sandbox blocks", "Allow it: sandbox.network = true")
 # If a test starts its own server and the connection is refused, the code used the wrong address.
 _SERVES = re.compile(
     r"HTTPServer|socketserver|start_server|create_server|live_server|httpserver|\.listen\(|\.bind\(|uvicorn|TestServer"
@@ -68,10 +66,8 @@ def _reach(observed: ObservedFailure) -> Fault | None:
     host, port = _address(observed)
     if not observed.network and host and not _LOOPBACK.match(host):
         return _CLOSED  # inside the sandbox every address but this machine's own is refused
-    remedy = (
-        "Start it." if observed.network else "Start it and set sandbox.network = true, or let the test use a stand-in."
-    )
-    return make_fault(f"the test needs {_service(host, port)}, which does not answer inside the sandbox", remedy)
+    remedy = "Start it." if observed.network else "Start it and set sandbox.network = true, or use a test double."
+    return make_fault(f"the test needs {_service(host, port)}, which is not reachable inside the sandbox", remedy)
 
 
 def _tests(observed: ObservedFailure) -> set[str]:
@@ -108,9 +104,13 @@ def _variable(observed: ObservedFailure) -> Fault | None:
             return None
         name = next(group for group in match.groups() if group)
     pass_on = f'sandbox.env = ["{name}"]'
-    remedy = f"Pass it on: {pass_on}" if name in os.environ else f"Set it (export {name}=...) and pass it on: {pass_on}"
+    remedy = (
+        f"Pass it to the tests: {pass_on}"
+        if name in os.environ
+        else f"Set it (export {name}=...) and pass it to the tests: {pass_on}"
+    )
     if observed.root is not None and (observed.root / ".env").is_file() and ".env*" in observed.masked:
-        remedy += '; or, if it is in .env, show that: sandbox.expose = [".env"]'
+        remedy += '; or, if it is in .env, expose that file: sandbox.expose = [".env"]'
     return make_fault(f"the environment variable {name} is not set inside the sandbox", remedy)
 
 
@@ -121,9 +121,9 @@ def _git(observed: ObservedFailure) -> Fault | None:
     if not (_GIT.search(observed.message) or _GIT.search(observed.failure.type)):
         return None
     if observed.root is None or not (observed.root / ".git").exists():
-        return make_fault("the test needs a git repository, and the workspace is none", "Make it one: git init")
+        return make_fault("the test needs a git repository, and the workspace is not one", "Create one: git init")
     return make_fault(
-        "the test needs the git repository, which is hidden", 'Show it to tests: sandbox.expose = [".git"]'
+        "the test needs the git repository, which is hidden from tests", 'Expose it: sandbox.expose = [".git"]'
     )
 
 
@@ -137,22 +137,22 @@ def _file(observed: ObservedFailure) -> Fault | None:
     if error_number == errno.EROFS or "Read-only file system" in observed.message:
         return make_fault(
             f"the test writes to {filename or 'its own folder'}, which is read-only inside the sandbox",
-            "Let the test write to tmp_path.",
+            "Make the test write to tmp_path.",
         )
     if observed.failure.type not in {"FileNotFoundError", "PermissionError", "OSError"} or not errno_match:
         return None
     if any(fnmatch(Path(filename).name, pattern) for pattern in _HIDDEN):
         label = Path(filename).name
-        return make_fault(f"{label} is hidden from tests", f'Show it to them: sandbox.expose = ["{label}"]')
+        return make_fault(f"{label} is hidden from tests", f'Expose it: sandbox.expose = ["{label}"]')
     if error_number in (errno.EACCES, errno.EPERM) and is_outside and not filename.startswith(("/tmp", "/proc")):  # noqa: S108
         return make_fault(
-            f"the test has no right to {filename}, which lies outside the workspace",
-            "Let the test use tmp_path instead.",
+            f"the test has no permission for {filename}, which is outside the workspace",
+            "Make the test use tmp_path instead.",
         )
     if error_number == errno.ENOENT and is_outside and _is_there(filename):
         return make_fault(
-            f"{filename} lies outside the workspace, and tests see nothing of this machine but that",
-            "Put the file into the workspace, or let the test make its own in tmp_path.",
+            f"{filename} is outside the workspace, and tests can see only the workspace",
+            "Put the file into the workspace, or make the test create its own in tmp_path.",
         )
     return None
 
@@ -173,7 +173,7 @@ def _hidden(observed: ObservedFailure) -> Fault | None:
         if any(fnmatch(name, pattern) for pattern in observed.masked) and _holds(observed.root, name):
             return make_fault(
                 f"the test needs {name}, which is hidden from tests (it is empty inside the sandbox)",
-                f'Show it to them: sandbox.expose = ["{name}"]',
+                f'Expose it: sandbox.expose = ["{name}"]',
             )
     return None
 
@@ -192,13 +192,13 @@ def _rights(observed: ObservedFailure) -> Fault | None:
         return None
     if re.search(r"\.bind\(|listen|serve|port|Server\(", observed.nearby_lines()) and "[Errno 13]" in observed.message:
         return make_fault(
-            "the test opens a port below 1024, which only root may, and tests never run as root",
-            "Let it use port 0, which gives a free one.",
+            "the test opens a port below 1024, which needs root, and tests never run as root",
+            "Use port 0, which picks a free one.",
         )
     if "[Errno 1]" in observed.message or invalid_chown:
         return make_fault(
-            "the test needs rights of root, and tests never run as root",
-            "Mark it to be skipped where os.getuid() is not 0, or let it use a stand-in.",
+            "the test needs root privileges, and tests never run as root",
+            "Skip it unless os.getuid() is 0, or use a test double.",
         )
     return None
 
@@ -211,14 +211,14 @@ def _bounds(observed: ObservedFailure) -> Fault | None:
         return None  # killed at an unknown place
     if "[Errno 28]" in observed.message or "No space left on device" in observed.message:
         return make_fault(
-            "the test fills the sandbox's disk (64 MiB)", "Let it write less; there is no setting for this limit."
+            "the test fills the sandbox's disk (64 MiB)", "Make it write less; there is no setting for this limit."
         )
     if (
         observed.failure.type in {"MemoryError", "_ArrayMemoryError", "MemoryLimit"}
         or "Cannot allocate memory" in observed.message
     ):
         return make_fault(
-            "the test needs more memory than it may use", "Allow more (in MiB), for example: sandbox.memory = 4096"
+            "the test exceeds the memory limit", "Allow more (in MiB), for example: sandbox.memory = 4096"
         )
     if (
         observed.failure.type == "ProcessLimit"
@@ -226,7 +226,7 @@ def _bounds(observed: ObservedFailure) -> Fault | None:
         or (observed.failure.type == "BlockingIOError" and "[Errno 11]" in observed.message)
     ):
         return make_fault(
-            "the test starts more processes and threads than it may",
+            "the test exceeds the limit of processes and threads",
             "Allow more, for example: sandbox.processes = 256",
         )
     return None

@@ -95,8 +95,8 @@ def read_pins(sources: PackageSources, root: Path, markers: Markers) -> tuple[li
         pins_found, notes = reader(text, sources.project, markers)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise CannotVerifyError(
-            f"{sources.lock} cannot be understood: {type(error).__name__}: {error}.",
-            remedy="Make it anew with its tool, or name an image in `sandbox.image`.",
+            f"{sources.lock} cannot be parsed: {type(error).__name__}: {error}.",
+            remedy="Recreate it with its tool, or set `sandbox.image`.",
         ) from error
     return pins_found, [*sources.notes, *notes]
 

@@ -236,4 +236,4 @@ def _without_duplicates(pins: Iterable[Pin]) -> list[Pin]:
 
 
 def _not_from_index(lock: str, name: str, kind: str) -> str:
-    return f"{lock}: {name} comes from {kind}, not from your index, and was left out."
+    return f"{lock}: {name} comes from {kind}, not from a package index, and was skipped."

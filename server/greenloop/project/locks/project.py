@@ -201,10 +201,10 @@ def _split_usable(lines: Sequence[str] | Iterator[str], project_name: str, file:
         try:
             parsed = Requirement(line)
         except InvalidRequirement:
-            notes.append(f"{file}: `{line}` is no requirement and was left out.")
+            notes.append(f"{file}: `{line}` is not a valid requirement and was skipped.")
             continue
         if parsed.url:
-            notes.append(f"{file}: {parsed.name} comes from {parsed.url}, not from your index, and was left out.")
+            notes.append(f"{file}: {parsed.name} comes from {parsed.url}, not from a package index, and was skipped.")
         elif canonicalize_name(parsed.name) != canonicalize_name(project_name or "-"):
             usable.append(str(parsed))
     return usable, notes

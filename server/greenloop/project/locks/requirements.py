@@ -76,12 +76,12 @@ def _read(root: Path, file: Path, collected: _Collected, *, constraint: bool, de
     collected.seen.add((file, constraint))
     label = file.name if file.parent == root else f"{file.parent.name}/{file.name}"
     if not file.resolve().is_relative_to(root.resolve()):
-        collected.notes.append(f"{label} leads out of the workspace and was left out.")
+        collected.notes.append(f"{label} points outside the workspace and was skipped.")
         return
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        collected.notes.append(f"{label} cannot be read ({error}) and was left out.")
+        collected.notes.append(f"{label} cannot be read ({error}) and was skipped.")
         return
     for line in _logical_lines(text):
         if line.startswith("-"):
@@ -89,7 +89,7 @@ def _read(root: Path, file: Path, collected: _Collected, *, constraint: bool, de
             continue
         requirement, hashes = _parse_line(line)
         if requirement is None:
-            collected.notes.append(f"{label}: `{_shorten(line)}` does not come from an index and was left out.")
+            collected.notes.append(f"{label}: `{_shorten(line)}` does not come from a package index and was skipped.")
         elif constraint:
             collected.constraints.append(str(requirement))
         else:
@@ -114,11 +114,11 @@ def _option(
             is_constraint = constraint or name in {"-c", "--constraint"}
             _read(root, target, collected, constraint=is_constraint, depth=depth + 1)
         else:
-            collected.notes.append(f"{label}: {value or line} is no file of the workspace and was left out.")
+            collected.notes.append(f"{label}: {value or line} is not a file in the workspace and was skipped.")
     elif name in {"-e", "--editable"} and value.partition("[")[0] in {".", "./"}:
         pass  # the project itself, which is never installed
     else:
-        collected.notes.append(f"{label}: the option `{_shorten(line)}` was not passed on.")
+        collected.notes.append(f"{label}: the option `{_shorten(line)}` was ignored.")
 
 
 def _parse_line(line: str) -> tuple[Requirement | None, tuple[str, ...]]:

@@ -28,7 +28,7 @@ SOMETHING = [
 
 @pytest.mark.parametrize(("name", "docstring"), NOTHING)
 def test_a_docstring_that_says_nothing_is_named(name, docstring):
-    assert why_unusable(name, docstring) == f"The docstring of {name} says nothing that could be tested."
+    assert why_unusable(name, docstring) == f"The docstring of {name} states nothing that can be tested."
 
 
 @pytest.mark.parametrize(("name", "docstring"), SOMETHING)
@@ -79,7 +79,7 @@ def test_a_doubt_is_not_raised_by_a_word_alone(docstring):
 
 def test_the_network_sentence_says_why_nothing_can_verify_it():
     assert find_doubts("def f(x):", "Download x.") == (
-        'It describes a network call ("Download"); the sandbox has no network, so that nothing can verify it.',
+        'It describes a network call ("Download"); the sandbox has no network, so tests cannot check it.',
     )
 
 

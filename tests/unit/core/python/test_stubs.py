@@ -7,7 +7,7 @@ from textwrap import indent
 import pytest
 
 from doubling import PROBLEM
-from greenloop.core.python.stubs import is_unwritten, remark_text, todo_text
+from greenloop.core.python.stubs import is_unwritten, remark_text
 from greenloop.core.records.attempt import Attempt, Move
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
@@ -107,7 +107,7 @@ def test_code_that_cannot_be_read_is_written_anew():
     ],
 )
 def test_what_todo_comments_say(body, said):
-    assert todo_text(source(body, "    ")) == said
+    assert remark_text(source(body, "    ")) == said
 
 
 def test_todo_and_review_comments_are_what_is_asked_for():

@@ -44,12 +44,12 @@ def test_any_bytes_come_back_or_are_refused(data):
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"x = '\xe9'\n", "cannot be told"),
+        (b"x = '\xe9'\n", "cannot be determined"),
         (b"x = 1\ny = 2\nz = '\xe9'\n", "line 3"),
         (b"# coding: klingon\n", "unknown encoding"),
         (b"# coding: rot13\n", "not a text encoding"),
-        (codecs.BOM_UTF8 + b"# coding: latin-1\n", "cannot be told"),
-        ("x = 1\n".encode("utf-16"), "cannot be told"),
+        (codecs.BOM_UTF8 + b"# coding: latin-1\n", "cannot be determined"),
+        ("x = 1\n".encode("utf-16"), "cannot be determined"),
     ],
 )
 def test_what_cannot_be_read_is_named(data, said):

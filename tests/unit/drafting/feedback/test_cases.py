@@ -156,11 +156,11 @@ async def test_a_doctest_example():
 
 
 async def test_a_case_that_never_ended_and_those_that_never_ran():
-    hung = Failure(type="Timeout", message="it did not end in time (after 10.0 s)")
+    hung = Failure(type="Timeout", message="it did not finish in time (after 10.0 s)")
     never = CaseResult(id="test_m.py::test_two", outcome="missing")
-    text = await told(failed("test_one", hung), never, reason="The run was stopped: it did not end in time.")
-    assert text.startswith("The run was stopped: it did not end in time.\n")
-    assert "# it did not end in time (after 10.0 s)" in text
+    text = await told(failed("test_one", hung), never, reason="The run was stopped: it did not finish in time.")
+    assert text.startswith("The run was stopped: it did not finish in time.\n")
+    assert "# it did not finish in time (after 10.0 s)" in text
     assert "assert f(2) == 2  # it was not run" in text
 
 

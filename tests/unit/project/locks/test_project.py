@@ -100,7 +100,7 @@ def test_what_a_lock_takes_from_elsewhere_is_left_out_and_said(tmp_path):
     )
     pins, notes = locks.read_pins(locks.find_sources(tmp_path), tmp_path, LINUX)
     assert [pin.name for pin in pins] == ["a"]
-    assert notes == ["Pipfile.lock: odd comes from git, not from your index, and was left out."]
+    assert notes == ["Pipfile.lock: odd comes from git, not from a package index, and was skipped."]
 
 
 @pytest.mark.parametrize("name", ["uv.lock", "poetry.lock", "pdm.lock", "pylock.toml", "Pipfile.lock"])

@@ -73,7 +73,7 @@ def test_links_out_of_the_workspace_are_not_read(tmp_path):
         (root / name).symlink_to(tmp_path / name)
     assert locks.find_sources(root) is None
     assert requirements.read_requirements(root).notes == (
-        "requirements.txt leads out of the workspace and was left out.",
+        "requirements.txt points outside the workspace and was skipped.",
     )
 
 

@@ -170,7 +170,7 @@ def test_a_contradiction_names_both_lines_and_is_no_case(docstring, said):
     text = f'def f(x):\n    """{docstring}"""\n'
     spec = examples.build_spec(region(text), text, "m")
     assert spec.cases == ()
-    assert spec.doubts == (f"What is written about f contradicts itself: {said}",)
+    assert spec.doubts == (f"The documentation of f contradicts itself: {said}",)
 
 
 @pytest.mark.parametrize(
