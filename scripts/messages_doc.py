@@ -8,8 +8,8 @@ import json
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = ROOT / "docs" / "messages.md"
@@ -41,8 +41,7 @@ _CODE = re.compile(
 _WORDS = re.compile(r"[A-Za-z]{2,}")
 
 
-@dataclass(frozen=True, order=True)
-class Message:
+class Message(NamedTuple):
     """A text that a user may see, and the function or member that shows it."""
 
     file: str
@@ -175,10 +174,11 @@ def page() -> str:
 
 
 def _one_line(text: str) -> str:
-    return re.sub(r"\s*\n\s*", " ⏎ ", text.strip()).replace("<", "&lt;").replace("*", "\\*")
+    return re.sub(r"\s*\n\s*", " ⏎ ", text.strip()).replace("<", "&lt;").replace("*", "\\*").replace("](", "]\\(")
 
 
 def main() -> int:
+    """Writes or checks the page."""
     text = page()
     if sys.argv[1:] == ["--check"]:
         return 0 if DOCUMENT.exists() and DOCUMENT.read_text(encoding="utf-8") == text else 1

@@ -15,7 +15,7 @@ def consensus(*, majority: float, share: float) -> Callable[[Poll], Ruling]:
         answers = sum(ballot.weight for ballot in poll.ballots)
         questions = rank_by_split(found, poll.cases)
         if not found:
-            return Ruling(why="No candidate passes what must hold.")
+            return Ruling(why="No candidate passes all tests that must hold.")
         top = max(found, key=lambda each: (each.weight * len(each.passed), each.weight))
         kept = tuple(case.id for case in poll.cases if case.id in top.passed)
         if top.weight <= majority * answers or len(kept) < share * len(poll.cases):

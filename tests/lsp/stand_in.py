@@ -249,7 +249,7 @@ class Play:
             outcome = self.outcome(problem, attempts, solved=False, verified=Verified.UNVERIFIED, expression="x * 3")
         else:
             lost = replace(spec, cases=(spec.cases[0], *spec.cases[2:]), outvoted=(spec.cases[1],))
-            emit(Specified(spec=lost, reason="2 of 3 tests that were written for the docstring are believed."))
+            emit(Specified(spec=lost, reason="2 of 3 generated tests are trusted."))
             attempts = [baseline, self.attempt(problem, emit, 1, "x * 2", verdict(None))]
             evidence = Evidence(sandbox="play", cases={"designed": (2, 3)})
             outcome = self.outcome(problem, attempts, verified=Verified.PARTIALLY, evidence=evidence)

@@ -85,7 +85,7 @@ async def test_a_wrong_key_is_the_editors_to_change(editor, api):
     editor.answers["greenloop/key"] = {"key": SECRET}
     await refined(editor, api)
     found = await refusal(editor)
-    assert found["message"] == "openai refused the key for openai/once."
+    assert found["message"] == "openai did not accept the key for openai/once."
     assert found["remedy"] == "Give the editor another key for openai."
     assert SECRET not in repr(editor.inbox)
 

@@ -91,7 +91,7 @@ async def test_show_opens_a_file_that_can_be_edited(editor):
     await editor.action(SHOW, name="m.py", line=1)
     path = await opened(editor)
     text = path.read_text()
-    assert "Delete a test to strike it out." in text
+    assert "Delete a test to reject it for good." in text
     assert "from m import double\n" in text
     assert text.count("def test_") == 4
     # Nothing in there is for refining.

@@ -28,7 +28,7 @@ async def test_without_any_example_tests_are_designed_and_never_taken_for_the_us
     assert "no tests of your own, 4/6 generated tests pass" in outcome.message
     first, last = docstring.specified
     assert {case.provenance for case in first.spec.cases} == {Provenance.DESIGNED}
-    assert "The docstring does not say what rle('') is: designed tests say [] and [('', 0)]." in first.spec.doubts
+    assert "The docstring does not say what rle('') is: generated tests say [] and [('', 0)]." in first.spec.doubts
     assert {case.source for case in last.spec.outvoted} == {
         "assert rle('aba') == [('a', 2), ('b', 1)]",
         "assert rle('') == [('', 0)]",
@@ -137,7 +137,7 @@ async def test_without_a_designer_nothing_says_what_to_do(docstring):
 async def test_a_tester_that_writes_nonsense_is_named(docstring):
     with pytest.raises(CannotVerifyError) as caught:
         await docstring(STUB, cast(RIGHT, sets=["I am sorry, I cannot do that."] * 3))
-    assert "The tester wrote no test that can be read." in caught.value.remedy
+    assert "The model wrote no usable test." in caught.value.remedy
 
 
 async def test_what_the_code_does_already_is_not_done_again(docstring):
@@ -181,5 +181,5 @@ async def test_examples_hold_and_the_votes_do_not_so_it_is_for_the_user_to_look_
     outcome = await docstring(EXAMPLE, cast(COUNTS, RIGHT, GROUPS, RIGHT, RIGHT, sets=wrong))
     assert outcome.solved
     assert outcome.verified is Verified.VERIFIED
-    assert outcome.evidence.warnings == ("The candidates agree, but fail 9 of 9 designed tests.",)
+    assert outcome.evidence.warnings == ("The candidates agree, but fail 9 of 9 generated tests.",)
     assert not outcome.applicable

@@ -97,7 +97,7 @@ def test_a_function_that_is_not_written_yet(run):
         (["%%refine\nx = 1"], "greenloop: The cell has neither an assert nor a function. Put %%refine on a cell"),
         (["%%refine\nx = ("], "greenloop: The cell cannot be read in row 1: '(' was never closed."),
         (["%%refine no=such\nassert f()"], "no"),
-        (["%%refine 'open\nassert f()"], "greenloop: the words after %%refine cannot be read"),
+        (["%%refine 'open\nassert f()"], "greenloop: the options after %%refine cannot be read"),
         ([RIGHT, "%%refine\nassert double(2) == 4"], "already"),
         (
             ["import os", "n = int(os.environ.get('NO', '1'))", "%%refine\nassert n == 2"],

@@ -178,7 +178,7 @@ async def test_where_hypothesis_cannot_run_there_are_no_properties_and_a_doubt(a
     async with opened(Bubblewrap(), at, problem(at)) as tried:
         assert tried.spec.cases == ()
         assert tried.spec.doubts == (
-            "Properties are not tried, because Hypothesis does not run here: No module named 'hypothesis'.",
+            "Property tests are skipped because Hypothesis does not run here: No module named 'hypothesis'.",
         )
 
 

@@ -66,7 +66,7 @@ def explain_error(
         or _about_account(error, message, name, provider, key, key_from_editor=key_from_editor)
         or _about_connection(error, message, name, provider, base)
         or ModelError(
-            f"{provider} refused the request: {_shorten(message)}",
+            f"{provider} rejected the request: {_shorten(message)}",
             remedy="Check the model's name and `api.base`, or name another model.",
         )
     )
@@ -102,7 +102,7 @@ def _about_account(
         if key_from_editor:
             remedy = f"Give the editor another key for {provider}."
         return ModelError(
-            f"There is no key for {model}." if no_key else f"{provider} refused the key for {model}.",
+            f"There is no key for {model}." if no_key else f"{provider} did not accept the key for {model}.",
             remedy=remedy,
         )
     if status == 402 or OUT_OF_QUOTA.search(message):
@@ -129,12 +129,10 @@ def _about_connection(error: Exception, message: str, model: str, provider: str,
         return ModelError(f"{model} did not answer in time.", remedy="Try again, or raise `api.timeout`.")
     # litellm calls a broken connection a server error.
     if status is not None and status >= 500 and not BROKEN.search(message):
-        return ModelError(
-            f"{provider} has trouble answering ({status}): {_shorten(message)}", remedy="Try again later."
-        )
+        return ModelError(f"{provider} returned an error ({status}): {_shorten(message)}", remedy="Try again later.")
     if BROKEN.search(message) or _is_class_named(error, "Connect", "Protocol") or isinstance(error, OSError):
         return ModelError(
-            f"The connection to {model} broke: {_shorten(message)}", remedy="Check the network and try again."
+            f"The connection to {model} was lost: {_shorten(message)}", remedy="Check the network and try again."
         )
     return None
 

@@ -54,7 +54,8 @@ def open_model(name: str, settings: Settings, keys: KeyStore | None = None) -> M
     """
     if name == EDITOR:
         raise ModelError(
-            "The model `editor` is an editor's own, and no editor asks here.", remedy="Name another, such as local."
+            '`model = "editor"` works only inside an editor that provides a language model.',
+            remedy="Name another model, such as local.",
         )
     kind = name.split(":", 1)[0]
     provider = kind if kind in registry.list_parts("models") else "litellm"

@@ -77,11 +77,11 @@ def render(tests: Sequence[EditedTest], region: Region, module: str, other_tests
     """Renders the file. `other_tests` are tests in other places, one line each."""
     target_name = region.qualname.partition(".")[0]
     comments = [
-        f"# The tests of {region.qualname} in {region.path}. They stand here and nowhere in your project.",
-        "# Delete a test to strike it out. Correct one, or add one, and it counts as yours.",
-        "# Write `# yours` behind its `def` line to confirm one as it is. Then refine again.",
-        "# Delete this file to have tests designed anew.",
-        *([f"# Must hold as well: {', '.join(other_tests)}"] if other_tests else []),
+        f"# Tests of {region.qualname} in {region.path}. They are stored here, not in your project.",
+        "# Delete a test to reject it for good. A test that you correct or add counts as yours.",
+        "# To confirm a test unchanged, write `# yours` at the end of its `def` line. Then refine again.",
+        "# Delete this file to have new tests generated.",
+        *([f"# Must also pass: {', '.join(other_tests)}"] if other_tests else []),
     ]
     imports = dict.fromkeys(line for test in tests for line in test.check.imports)
     blocks = ["\n".join(comments), "\n".join([*imports, f"from {module} import {target_name}"])]
@@ -95,7 +95,7 @@ def render(tests: Sequence[EditedTest], region: Region, module: str, other_tests
 
 def _function(test: EditedTest, name: str) -> str:
     check = test.check
-    comment = describe_one(check.provenance) + ("" if test.believed else "; the candidates' votes went against it")
+    comment = describe_one(check.provenance) + ("" if test.believed else "; outvoted by the candidates")
     if check.provenance is Provenance.PROPERTY and check.shown:
         comment += f": {check.shown}".replace("\n", " ")
     rows = [f"# {comment}", *(f"@{each}" for each in check.decorators), f"def {name}({check.parameters}):"]
@@ -124,7 +124,7 @@ def _tests(text: str, region: Region) -> dict[str, EditedTest]:
         is_test = isinstance(node, ast.FunctionDef) and node.name.startswith("test")
         is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         if not (is_test or is_text or isinstance(node, _IMPORT_NODES)):
-            raise UnreadableTestsError(f"line {node.lineno}: only imports and functions named test_… can stand here")
+            raise UnreadableTestsError(f"line {node.lineno}: only imports and functions named test_… are allowed here")
     import_nodes = [node for node in body if isinstance(node, _IMPORT_NODES)]
     rows = with_plain_ends(text).split("\n")
     tests = [node for node in body if isinstance(node, ast.FunctionDef)]

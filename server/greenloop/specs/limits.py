@@ -110,7 +110,7 @@ def _is_number(values: Sequence[str]) -> bool:
     return len(values) == 1 and values[0].isascii() and values[0].isdecimal() and len(values[0]) < 10
 
 
-BARE = Kind(lambda values: not values, "takes nothing behind it", "")
+BARE = Kind(lambda values: not values, "takes no argument", "")
 NUMBER = Kind(_is_number, "needs one whole number", "20")
 NAMES = Kind(bool, "needs at least one name", "NAME")
 KINDS = {

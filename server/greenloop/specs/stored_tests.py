@@ -112,13 +112,15 @@ def load(root: Path, region: Region, text: str) -> StoredTests:
     record = _read_record(file)
     if record is not None and record.digest != digest:
         moved_to = _set_aside(file)
-        message = f"What {region.qualname} should do has changed; its old tests are kept in {moved_to}."
+        message = (
+            f"The signature or docstring of {region.qualname} has changed; its old tests were moved to {moved_to}."
+        )
         return replace(empty, messages=(message,))
     stored = replace(empty, file_text=file_text)
     try:
         tests = read(file_text, region)
     except UnreadableTestsError as error:
-        message = f"{file} cannot be read: {error}. Correct it or delete it; until then the tests count as they were."
+        message = f"{file} cannot be read: {error}. Correct or delete it; until then the last saved tests are used."
         return _as_written(replace(stored, messages=(message,), readable=False), record or _Record())
     return _as_edited(stored, tests, record) if record is not None else _without_record(stored, tests)
 
@@ -150,7 +152,7 @@ def save(stored: StoredTests, spec: Spec, module: str) -> StoredTests:
     try:
         return _write(updated, all_tests, _other_test_ids(spec), module)
     except OSError as error:
-        return replace(updated, messages=(f"The tests could not be kept in {stored.path} ({error.strerror}).",))
+        return replace(updated, messages=(f"The tests could not be saved to {stored.path} ({error.strerror}).",))
 
 
 def update(root: Path, region: Region, text: str, spec: Spec, module: str) -> tuple[str, ...]:
@@ -247,7 +249,7 @@ def _as_edited(stored: StoredTests, tests: Sequence[EditedTest], record: _Record
 
 def _without_record(stored: StoredTests, tests: Sequence[EditedTest]) -> StoredTests:
     """Loads a file whose record is lost: only tests marked `# yours` count as the user's."""
-    message = f"How {stored.path} came about is not known any more; what is not marked `# yours` in it has a vote only."
+    message = f"The record of {stored.path} is missing, so its tests that are not marked `# yours` only have a vote."
     designed = [
         replace(test, kind="designed", check=replace(test.check, provenance=Provenance.DESIGNED))
         for test in tests

@@ -300,4 +300,4 @@ def _without(spec: Spec, ids: set[str]) -> Spec:
 def _belief_sentence(problem: Problem) -> str:
     believed = sum(not case.binding for case in problem.spec.cases)
     total = len(voting_cases(problem.spec))
-    return f"{believed} of {total} tests that were written for the docstring are believed."
+    return f"{believed} of {total} generated tests are trusted."

@@ -64,7 +64,7 @@ def test_a_slip_in_the_editor_is_said_at_once(kept, monkeypatch, tmp_path, capsy
     assert main(["tests", "m.py::double", "--edit"]) == 2
     err = capsys.readouterr().err
     assert "cannot be read: line " in err
-    assert "Correct it or delete it" in err
+    assert "Correct or delete it" in err
 
 
 @pytest.mark.parametrize(("editor", "why"), [("", "No editor is set"), ("/no/such/editor -w", "cannot be started")])

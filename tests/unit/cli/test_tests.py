@@ -97,9 +97,9 @@ def test_frozen_tests_are_listed_once_and_then_what_changed():
         "  in doubt: The docstring does not say what double(None) is.",
     ]
     said.clear()
-    lines.emit(Specified(spec=ruled(), reason="1 of 2 tests that were written for the docstring are believed."))
+    lines.emit(Specified(spec=ruled(), reason="1 of 2 generated tests are trusted."))
     assert said == [
-        "1 of 2 tests that were written for the docstring are believed.",
+        "1 of 2 generated tests are trusted.",
         "  ? assert double(2) == 4  (written by the model, supported by votes)",
         "  x assert double(0) == 1  (discarded: the votes go against it)",
     ]

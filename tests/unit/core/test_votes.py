@@ -130,7 +130,7 @@ def test_what_the_users_examples_speak_for_is_believed_with_a_doubt():
     assert rule("consensus")(poll(*agreeing)).order == ()
     ruling = rule("consensus")(poll(*agreeing, binding_count=2))
     assert ruling.order == (1,)
-    assert ruling.doubt == "The candidates agree, but fail 3 of 5 designed tests."
+    assert ruling.doubt == "The candidates agree, but fail 3 of 5 generated tests."
 
 
 def test_candidates_that_pass_the_examples_and_disagree_are_waited_for():

@@ -136,5 +136,5 @@ def test_every_model_that_may_be_asked_is_known():
 
 
 def test_without_an_editor_its_model_cannot_be_opened():
-    with pytest.raises(ModelError, match="no editor asks here"):
+    with pytest.raises(ModelError, match="works only inside an editor"):
         roles.open_model("editor", settings.Settings())

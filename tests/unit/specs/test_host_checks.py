@@ -83,7 +83,7 @@ async def test_ruff_of_the_workspace_is_never_started(tmp_path, monkeypatch):
     fake.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "nowhere" / "python"))
     monkeypatch.setenv("PATH", str(fake.parent))
-    with pytest.raises(CannotVerifyError, match="needs ruff, and there is none outside the workspace") as caught:
+    with pytest.raises(CannotVerifyError, match="needs ruff, which was not found outside the workspace") as caught:
         await judged(tmp_path, TEXT, PASSED, constraints=["ruff F"])
     assert caught.value.remedy.endswith("-m pip install ruff")
     assert not (tmp_path / "started").exists()

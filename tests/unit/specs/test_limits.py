@@ -194,7 +194,7 @@ def test_every_constraint_can_be_told_beforehand():
         ("max-lines many", "needs one whole number", "Write `max-lines 20`."),
         ("max-lines -1", "needs one whole number", "Write `max-lines 20`."),
         ("forbid", "needs at least one name", "Write `forbid NAME`."),
-        ("typed x", "takes nothing behind it", "Write `typed"),
+        ("typed x", "takes no argument", "Write `typed"),
         ("", "has no constraint ''", "There are:"),
     ],
 )

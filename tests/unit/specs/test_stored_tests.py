@@ -77,8 +77,8 @@ def test_the_file_shows_every_test_and_how_to_change_it(tmp_path, state):
     text = kept.path.read_text()
     assert kept.path.name == "src.m__rle.py"
     assert kept.path.is_relative_to(state / "tests")
-    assert "Delete a test to strike it out." in text
-    assert "# Must hold as well: test_m.py::test_rle" in text
+    assert "Delete a test to reject it for good." in text
+    assert "# Must also pass: test_m.py::test_rle" in text
     assert "from m import rle\n" in text
     assert '# written by the model\ndef test_designed_1():\n    assert rle("") == []\n' in text
     compile(text, "x", "exec")
@@ -131,8 +131,8 @@ def test_a_corrected_test_is_the_users_and_the_old_one_is_struck_out(tmp_path):
 def test_an_added_test_is_the_users_with_what_it_imports(tmp_path):
     kept = saved(tmp_path)
     kept.path.write_text(
-        kept.path.read_text() + "\nimport math\nfrom m import other\n\ndef test_mine():\n"
-        "    # as long as the text\n    assert math.isclose(len(rle('ab')), 2)\n    assert other()\n"
+        kept.path.read_text()
+        + "\nimport math\nfrom m import other\n\ndef test_mine():\n    # as long as the text\n    assert math.isclose(len(rle('ab')), 2)\n    assert other()\n"
     )
     (mine,) = load(tmp_path).confirmed
     assert mine.imports == ("import math",)
@@ -170,7 +170,7 @@ def test_what_the_votes_went_against_is_marked_and_keeps_its_vote(tmp_path):
     spec = designed()
     spec = replace(spec, cases=(spec.cases[0], *spec.cases[2:]), outvoted=(spec.cases[1],))
     kept = saved(tmp_path, spec)
-    assert "# written by the model; the candidates' votes went against it\ndef test_designed_1" in kept.path.read_text()
+    assert "# written by the model; outvoted by the candidates\ndef test_designed_1" in kept.path.read_text()
     again = load(tmp_path).spec("m")
     assert [case.source for case in again.outvoted] == ['assert rle("") == []']
     assert len(again.cases) == 2
@@ -191,7 +191,7 @@ def test_properties_come_back_whole(tmp_path):
     ("broken", "why"),
     [
         ("def test_x(:\n", "line 1: "),
-        ("\n\ncases = [1, 2]\n", "line 3: only imports and functions named test_… can stand here"),
+        ("\n\ncases = [1, 2]\n", "line 3: only imports and functions named test_… are allowed here"),
         ("def test_a():\n    pass\n\ndef test_a():\n    pass\n", "line 1: there is more than one test_a"),
         ("#" * (LONGEST + 1), "longer than"),
         ("\0", "line 1: "),
@@ -203,7 +203,7 @@ def test_a_file_that_cannot_be_read_is_told_in_one_sentence_and_stays(tmp_path, 
     known = load(tmp_path)
     assert len(known.messages) == 1
     assert why in known.messages[0]
-    assert "Correct it or delete it" in known.messages[0]
+    assert "Correct or delete it" in known.messages[0]
     assert len(known.generated_tests) == 3, "the tests count as they were"
     stored_tests.save(known, designed(*DESIGNED[1:]), "m")
     assert kept.path.read_text() == broken
@@ -226,7 +226,7 @@ def test_a_changed_docstring_makes_them_stale_once(tmp_path):
     known = load(tmp_path, TEXT.replace("Runs", "Pairs"))
     assert (known.generated_tests, known.user_tests, known.struck) == ((), (), {})
     assert known.messages == (
-        f"What rle should do has changed; its old tests are kept in {kept.path.with_suffix('.old.py')}.",
+        f"The signature or docstring of rle has changed; its old tests were moved to {kept.path.with_suffix('.old.py')}.",
     )
     assert "test_designed_1" in kept.path.with_suffix(".old.py").read_text()
     assert not load(tmp_path, TEXT.replace("Runs", "Pairs")).messages
@@ -244,14 +244,14 @@ def test_without_the_record_nothing_is_taken_for_the_users_word(tmp_path):
     kept.path.with_suffix(".json").write_text("{ nonsense")
     known = load(tmp_path)
     assert (len(known.generated_tests), len(known.user_tests)) == (3, 0)
-    assert "has a vote only" in known.messages[0]
+    assert "only have a vote" in known.messages[0]
 
 
 def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path, state):
     state.mkdir(parents=True)
     (state / "tests").write_text("a file stands here")
     (said,) = saved(tmp_path).messages
-    assert said.startswith("The tests could not be kept in ")
+    assert said.startswith("The tests could not be saved to ")
 
 
 def test_functions_of_one_name_have_files_of_their_own(tmp_path):

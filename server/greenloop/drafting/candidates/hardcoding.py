@@ -70,7 +70,7 @@ def overfitting_warning(verdict: Verdict, spec: Spec) -> str:
     ):
         return ""
     passed = f"the {len(shown)} examples" if len(shown) > 1 else "the example"
-    return f"It passes {passed} it was shown and fails {failed} of {len(others)} others: it may have learnt by heart."
+    return f"It passes {passed} it was shown and fails {failed} of {len(others)} others: it may have memorised them."
 
 
 def _is_shown(case: Case) -> bool:
@@ -133,7 +133,7 @@ def find_suspicion(text: str, region: Region, shown_examples: Sequence[Example],
     if len(memorised) < 2:
         return None
     sentence = (
-        f"It may give {len(memorised)} of {len(shown_examples)} examples by heart: {entry.code} in line {entry.line}."
+        f"It may have memorised {len(memorised)} of {len(shown_examples)} examples: {entry.code} in line {entry.line}."
     )
     return Suspicion(sentence=sentence, certain=False, line=entry.line)
 

@@ -56,7 +56,7 @@ async def events(
                 raise ServerLostError("the answer broke off")
     except httpx.ReadTimeout as error:
         raise ModelError(
-            f"The embedded model gave no sign of life for {timeout_seconds:g} seconds.",
+            f"The embedded model did not respond for {timeout_seconds:g} seconds.",
             remedy="Is the machine very busy? Raise `api.timeout`, or run `greenloop model stop` and try again.",
         ) from error
     except httpx.TransportError as error:
@@ -79,6 +79,6 @@ def _error_of(content: bytes, status: int, running: server.RunningServer) -> Mod
         # Another server took the port, or this one is still loading: read the state file again.
         return ServerLostError(message)
     return ModelError(
-        f"The embedded model's server refused the request: {message}.",
-        remedy=f"{server.log_file()} may say more.",
+        f"The embedded model's server rejected the request: {message}.",
+        remedy=f"See {server.log_file()} for details.",
     )

@@ -121,7 +121,7 @@ async def stop() -> bool:
                 state_file().unlink(missing_ok=True)
                 return True
             await asyncio.sleep(lock.INTERVAL / 4)
-    raise ModelError(f"The embedded model's server (process {pid}) does not end.", remedy="End the process yourself.")
+    raise ModelError(f"The embedded model's server (process {pid}) does not stop.", remedy="Stop the process yourself.")
 
 
 async def is_responding(running: RunningServer) -> bool:
@@ -229,6 +229,6 @@ def _failure(code: int) -> ModelError:
     if code == -signal.SIGILL:
         return ModelError("This processor cannot run the embedded model's engine.", remedy=hardware.ANOTHER)
     return ModelError(
-        "The embedded model's server ended before it was ready.",
-        remedy=f"{log_file()} says why. {hardware.ANOTHER}",
+        "The embedded model's server exited before it was ready.",
+        remedy=f"See {log_file()} for the reason. {hardware.ANOTHER}",
     )

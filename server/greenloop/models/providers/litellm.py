@@ -182,7 +182,7 @@ class LiteLLM:
                             on_token(choice.delta.content)
         except TimeoutError as error:
             raise ModelError(
-                f"{self._name} gave no sign of life for {timeout:g} seconds.",
+                f"{self._name} did not respond for {timeout:g} seconds.",
                 remedy="Try again, raise `api.timeout`, or name another model.",
             ) from error
         text = "".join(pieces)

@@ -69,8 +69,8 @@ class Local:
                 # Killed, just exited idle, or stopped by the user elsewhere: start another one, once.
                 if is_last_try:
                     raise ModelError(
-                        f"The embedded model's server was lost twice in one request ({error}).",
-                        remedy=f"{server.log_file()} may say why; free some memory, or name another model.",
+                        f"The embedded model's server exited twice during one request ({error}).",
+                        remedy=f"See {server.log_file()} for the reason; free some memory, or name another model.",
                     ) from error
         raise AssertionError
 

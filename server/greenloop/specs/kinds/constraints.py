@@ -183,6 +183,6 @@ def _find_ruff(root: Path) -> str:
     ):
         return str(Path(path_ruff).absolute())
     raise CannotVerifyError(
-        "The constraint `ruff` needs ruff, and there is none outside the workspace.",
+        "The constraint `ruff` needs ruff, which was not found outside the workspace.",
         remedy=f"Install it: {sys.executable} -m pip install ruff",
     )

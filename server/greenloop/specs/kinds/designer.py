@@ -28,7 +28,7 @@ STOP = ("\ndef ", "\nclass ")  # small models start to write the function
 MOST = 8  # tests of one set
 LONGEST = 20_000  # characters of an answer that are read
 DOUBTS = 3  # sentences about tests that contradict each other
-NOTHING = "The tester wrote no test that can be read."
+NOTHING = "The model wrote no usable test."
 
 
 async def collect(problem: Problem, tools: Tools) -> Spec:
@@ -104,7 +104,7 @@ def _disagreements(tests: Sequence[TestLine]) -> tuple[str, ...]:
         if test.expectation not in expectations[test.call]:
             expectations[test.call].append(test.expectation)
     return tuple(
-        f"The docstring does not say what {call} is: designed tests say {' and '.join(values)}."
+        f"The docstring does not say what {call} is: generated tests say {' and '.join(values)}."
         for call, values in expectations.items()
         if len(values) > 1
     )[:DOUBTS]

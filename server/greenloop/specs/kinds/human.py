@@ -45,7 +45,7 @@ async def judge(problem: Problem, files: Mapping[str, str], tools: Tools) -> Seq
         return ()
     region = problem.regions[0]
     names = ", ".join(f"`{each.qualname}`" for each in problem.regions)
-    question = f"This change of {names} passes all else. Do you accept it?\n\n{format_change(problem, files)}"
+    question = f"This change of {names} passes everything else. Do you accept it?\n\n{format_change(problem, files)}"
     answer = await tools.user.choose(question, (ACCEPT, REJECT))
     if answer == ACCEPT:
         return (CaseResult(id=_case_id(problem), outcome="passed"),)

@@ -97,7 +97,7 @@ def build_spec(region: Region, text: str, module: str, answer: str) -> Spec:
         if (check := property_tests.build_check(each, head, values, module, tuple(dict.fromkeys(allowed)))) is not None:
             checks.append(check)
     if not checks:
-        return Spec(doubts=(f"No property of `{head.name}` is known or could be read from the model's answer.",))
+        return Spec(doubts=(f"No property of `{head.name}` is known, and the model's answer names none.",))
     return build_test_file(region, module, KIND, checks[:MOST])
 
 

@@ -29,12 +29,12 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
         return Spec()
     match = _SETTING.fullmatch(setting)
     if match is None or float(match["least"] or 1) > 1:
-        raise SettingsError(f"`spec.score` is {setting!r}, which names no scorer.", remedy=REMEDY)
+        raise SettingsError(f"`spec.score` is {setting!r}, which does not name a scorer.", remedy=REMEDY)
     path, name, minimum = match["path"], match["name"], float(match["least"] or 1)
     text = sources.read_text(problem.root, path, problem.buffers)
     module = parse_module(with_plain_ends(text or ""))
     if text is None or isinstance(module, SyntaxError):
-        reason = "is no file of this workspace" if text is None else "does not parse"
+        reason = "is not a file of this workspace" if text is None else "does not parse"
         raise SettingsError(f"`spec.score` names {path}, which {reason}.", remedy=REMEDY)
     if not any(isinstance(node, FUNCTIONS) and node.name == name for node in module.body):
         raise SettingsError(f"`spec.score` names {name}, which {path} does not define.", remedy=REMEDY)

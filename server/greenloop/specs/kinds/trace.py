@@ -70,7 +70,7 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
     text = sources.read_text(problem.root, path, problem.buffers)
     if text is None:
         raise SettingsError(
-            f"`spec.trace` names {path}, which is no file of this workspace.",
+            f"`spec.trace` names {path}, which is not a file of this workspace.",
             remedy="Name a JSONL file by its path from the workspace's root.",
         )
     recorded = _recorded_function(problem)
@@ -88,7 +88,7 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
         checks += [check] if check else []
     spec = build_test_file(recorded.region, recorded.module, "trace", checks[:MOST])
     if len(checks) > MOST:
-        return spec + Spec(doubts=(f"Of {len(checks)} recorded calls the first {MOST} are used.",))
+        return spec + Spec(doubts=(f"Only the first {MOST} of {len(checks)} recorded calls are used.",))
     return spec if checks else Spec(doubts=(f"{path} has no recorded call of {recorded.name}.",))
 
 
@@ -113,7 +113,7 @@ def _check(row: str, target: _RecordedFunction) -> Check | None:
     record = _parse_object(row)
     function = record.get("function", "")
     if not isinstance(function, str):
-        raise _BadLineError("`function` must be a text")
+        raise _BadLineError("`function` must be a string")
     if function and not target.is_meant_by(function):
         return None
     call = _call_source(record, target)
@@ -124,7 +124,7 @@ def _check(row: str, target: _RecordedFunction) -> Check | None:
     if "raises" in record and "returns" in record:
         raise _BadLineError("a call cannot both return and raise")
     if not record.keys() & {"returns", "raises", "stdout"}:
-        raise _BadLineError("it says neither what the call `returns` nor what it `raises` nor its `stdout`")
+        raise _BadLineError("it needs one of the keys `returns`, `raises` and `stdout`")
     return _statement_and_imports(record, call, target)
 
 
@@ -151,7 +151,7 @@ def _statement_and_imports(record: Mapping[str, Any], call: str, target: _Record
         rows, shown = [f"with pytest.raises({error}):", f"    {run_call}"], f"with pytest.raises({error}): {call}"
     if "stdout" in record:
         if not isinstance(record["stdout"], str):
-            raise _BadLineError("`stdout` must be a text")
+            raise _BadLineError("`stdout` must be a string")
         rows.append(f"assert capsys.readouterr().out == {record['stdout']!r}")
         shown = shown or f"{call} prints {record['stdout']!r}"
     module_names, other_imports = _needed_names(source, target, imports)
@@ -169,9 +169,9 @@ def _parse_object(row: str) -> dict[str, Any]:
     try:
         record = json.loads(row)
     except (ValueError, RecursionError) as error:
-        raise _BadLineError(f"it is no JSON ({str(error) or 'too deep'})") from error
+        raise _BadLineError(f"it is not valid JSON ({str(error) or 'too deep'})") from error
     if not isinstance(record, dict):
-        raise _BadLineError("it is no JSON object")
+        raise _BadLineError("it is not a JSON object")
     return record
 
 
@@ -179,7 +179,7 @@ def _call_source(record: Mapping[str, Any], target: _RecordedFunction) -> str | 
     """The recorded call as source; None where it calls another function."""
     if "call" in record:
         if {"args", "kwargs"} & record.keys():
-            raise _BadLineError("`call` says the arguments already")
+            raise _BadLineError("`call` already contains the arguments")
         call = _expression(record["call"], "call")
         node = ast.parse(call, mode="eval").body
         if not isinstance(node, ast.Call):
@@ -223,11 +223,11 @@ def _expression(text: object, key: str) -> str:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         if isinstance(error, _BadLineError):
             raise
-        raise _BadLineError(f"`{key}` holds {str(text)[:60]!r}, which is no Python expression") from error
+        raise _BadLineError(f"`{key}` holds {str(text)[:60]!r}, which is not a Python expression") from error
 
 
 def _not_text(key: str) -> str:
-    raise _BadLineError(f"`{key}` must be a text")
+    raise _BadLineError(f"`{key}` must be a string")
 
 
 def _imports(record: Mapping[str, Any]) -> list[str]:

@@ -44,7 +44,7 @@ async def probe_properties(
     files = {**problem.buffers, **{path: text.encode() for path, text in {**problem.files, **probe_spec.files}.items()}}
     execution = await tools.session.run(TestRun(selectors=probe_spec.selectors, files=files, seconds=SECONDS))
     if reason := _failure_reason(execution):
-        return f"Properties are not tried, because Hypothesis does not run here: {reason}."
+        return f"Property tests are skipped because Hypothesis does not run here: {reason}."
     results = {each.id: each for each in case_results(execution)}
     missing = []
     for value, case in zip(values, probe_spec.cases, strict=True):

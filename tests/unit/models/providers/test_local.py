@@ -125,7 +125,7 @@ async def test_an_answer_that_breaks_off_is_asked_for_once_more(api, model):
     assert (await model.infill(HOLE, str)).text == "y"
     api.requests.clear()
     api.script = [events({"content": "x", "stop": False})]
-    with pytest.raises(ModelError, match="lost twice"):
+    with pytest.raises(ModelError, match="exited twice"):
         await model.infill(HOLE, str)
     assert len(api.requests) == 2
 

@@ -142,7 +142,7 @@ async def test_designed_tests_are_cases_with_a_vote_and_the_sets_they_are_in():
 async def test_sets_that_contradict_each_other_keep_both_tests_and_say_so():
     found, _asked = await collected(["assert rle('') == ''", "assert rle('') is None", "assert rle('') == ''"])
     assert [case.batch for case in found.cases] == ["1 3", "2"]
-    assert found.doubts == ("The docstring does not say what rle('') is: designed tests say '' and None.",)
+    assert found.doubts == ("The docstring does not say what rle('') is: generated tests say '' and None.",)
 
 
 async def test_a_designer_that_answers_nonsense_leaves_a_doubt_and_no_case():

@@ -86,7 +86,7 @@ def test_an_answer_without_properties_is_a_doubt():
     text = 'def f(n):\n    """Frobnicate the number."""\n'
     spec = properties.build_spec(region(text, "f"), text, "m", "I am sorry, I cannot do that.")
     assert spec.cases == ()
-    assert spec.doubts == ("No property of `f` is known or could be read from the model's answer.",)
+    assert spec.doubts == ("No property of `f` is known, and the model's answer names none.",)
 
 
 def test_a_parameter_for_which_there_are_no_values_is_a_doubt():

@@ -29,10 +29,10 @@ async def test_a_scorers_number_is_the_verdicts_score():
 @pytest.mark.parametrize(
     ("setting", "why"),
     [
-        ("bench.py", "names no scorer"),
-        ("bench.py::f>=2", "names no scorer"),
-        ("none.py::f", "none.py, which is no file of this workspace"),
-        ("../bench.py::f", "which is no file of this workspace"),
+        ("bench.py", "does not name a scorer"),
+        ("bench.py::f>=2", "does not name a scorer"),
+        ("none.py::f", "none.py, which is not a file of this workspace"),
+        ("../bench.py::f", "which is not a file of this workspace"),
         ("bench.py::g", "names g, which bench.py does not define"),
         ("broken.py::f", "broken.py, which does not parse"),
     ],

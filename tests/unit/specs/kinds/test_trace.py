@@ -121,23 +121,23 @@ async def test_methods_and_coroutines(tmp_path):
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("{", "it is no JSON"),
-        ("[1]", "it is no JSON object"),
-        ("[" * 100_000, "it is no JSON"),
+        ("{", "it is not valid JSON"),
+        ("[1]", "it is not a JSON object"),
+        ("[" * 100_000, "it is not valid JSON"),
         ({"args": 1, "returns": 2}, "`args` must be a list"),
-        ({"args": [1]}, "it says neither what the call `returns`"),
+        ({"args": [1]}, "it needs one of the keys `returns`"),
         ({"args": [1], "result": 2}, "there is no key `result`"),
         ({"args": [1], "returns": 1, "raises": "E"}, "cannot both return and raise"),
         ({"args": [1], "raises": "1 + 1"}, "`raises` must be the name of an exception"),
         ({"args": [1], "raises": "MyError"}, "nothing imports `MyError`"),
-        ({"args": [1], "returns": {"repr": "<object at 0x7f>"}}, "which is no Python expression"),
-        ({"args": [1], "returns": {"repr": 1}}, "`repr` must be a text"),
+        ({"args": [1], "returns": {"repr": "<object at 0x7f>"}}, "which is not a Python expression"),
+        ({"args": [1], "returns": {"repr": 1}}, "`repr` must be a string"),
         ({"args": [1], "returns": {"repr": "x"}}, "nothing imports `x`"),
         ({"args": [1], "returns": 1, "imports": ["print(1)"]}, "`imports` must be a list of import statements"),
         ({"call": "f", "returns": 1}, "`f` is no call"),
-        ({"call": "f(1)", "args": [1], "returns": 1}, "`call` says the arguments already"),
-        ({"args": [1], "stdout": 1}, "`stdout` must be a text"),
-        ({"function": 1}, "`function` must be a text"),
+        ({"call": "f(1)", "args": [1], "returns": 1}, "`call` already contains the arguments"),
+        ({"args": [1], "stdout": 1}, "`stdout` must be a string"),
+        ({"function": 1}, "`function` must be a string"),
     ],
 )
 async def test_a_bad_line_is_named(tmp_path, line, why):
@@ -152,14 +152,14 @@ async def test_a_bad_line_is_named(tmp_path, line, why):
 async def test_a_file_that_is_not_in_the_workspace_is_named(tmp_path, path):
     (tmp_path / "in").mkdir()
     (tmp_path / "t.jsonl").write_text('{"args": [], "returns": 1}\n')
-    with pytest.raises(SettingsError, match=f"names {path}, which is no file of this workspace"):
+    with pytest.raises(SettingsError, match=f"names {path}, which is not a file of this workspace"):
         await trace.collect(about(tmp_path / "in", TEXT, "f"), tools(trace=path))
 
 
 async def test_what_is_left_out_is_said(tmp_path):
     many = await collected(tmp_path, *({"args": [n], "returns": n} for n in range(trace.MOST + 5)))
     assert len(many.cases) == trace.MOST
-    assert many.doubts == ("Of 305 recorded calls the first 300 are used.",)
+    assert many.doubts == ("Only the first 300 of 305 recorded calls are used.",)
     none = await collected(tmp_path, {"function": "g", "args": [], "returns": 1})
     assert (none.cases, none.doubts) == ((), ("t.jsonl has no recorded call of f.",))
 

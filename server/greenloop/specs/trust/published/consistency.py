@@ -16,7 +16,7 @@ def rule(poll: Poll) -> Ruling:
     """Believes the best cluster, once a test of the user's own speaks for it or no more candidates will come."""
     ranked = find_clusters(poll)
     if not ranked:
-        return Ruling(why="No candidate passes what must hold.")
+        return Ruling(why="No candidate passes all tests that must hold.")
     questions = rank_by_split(ranked, poll.cases)
     total = sum(cluster.weight for cluster in ranked)
     worth = {case.id: 1.0 for case in poll.cases}
@@ -36,7 +36,7 @@ def rule(poll: Poll) -> Ruling:
     best = ranked[max(range(len(ranked)), key=lambda number: (scores[number], -number))]
     kept_ids = tuple(case.id for case in poll.cases if case.id in best.passed and worth[case.id] >= BELIEVED)
     if not poll.is_final and not poll.binding_count:
-        return Ruling(kept=kept_ids, questions=questions, why="Nobody has confirmed a test yet.")
+        return Ruling(kept=kept_ids, questions=questions, why="You have not confirmed a test yet.")
     if not kept_ids and not poll.binding_count:
-        return Ruling(questions=questions, why="No test that was written is passed by the candidates that agree.")
+        return Ruling(questions=questions, why="The candidates that agree pass none of the generated tests.")
     return Ruling(order=tuple(ballot.attempt for ballot in best.ballots), kept=kept_ids, questions=questions)

@@ -27,7 +27,7 @@ def rule(poll: Poll) -> Ruling:
     order = tuple(ballot.attempt for ballot in ranked if len(passed_sets[ballot.attempt]) >= needed)
     if not order:
         most = max((len(passed) for passed in passed_sets.values()), default=0)
-        why = f"{most} of {len(sets)} sets of designed tests pass; {needed} are needed."
+        why = f"{most} of {len(sets)} sets of generated tests pass; {needed} are needed."
         return Ruling(why=why)
     kept_ids = tuple(case.id for case in poll.cases if case.id in ranked[0].passed)
     return Ruling(order=order, kept=kept_ids, questions=questions)
