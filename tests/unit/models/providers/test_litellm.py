@@ -5,7 +5,6 @@ import os
 import random
 import socket
 from dataclasses import replace
-from importlib import import_module
 
 import pytest
 
@@ -24,7 +23,7 @@ ASK = ChatRequest(messages=(Message(role="system", content="Be brief."), Message
 @pytest.fixture(autouse=True, scope="module")
 def imported():
     """The import and the first answer take seconds, which are not those of a test."""
-    library = import_module("litellm")
+    library = litellm._load()
     library.completion(model="openai/m", messages=[{"role": "user", "content": "x"}], mock_response="y", api_key="z")
 
 
