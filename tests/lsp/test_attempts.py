@@ -294,7 +294,7 @@ def test_a_hover_compares_long_files_once(tmp_path, monkeypatch):
     inside = Inside(tmp_path, FILES, EVERYTHING, monkeypatch)
     inside.run(phase=Phase.OVER, outcome=outcome(solved=False))
     compared, unified = [], hover_text.unified_diff
-    monkeypatch.setattr(hover_text, "unified", lambda *texts: compared.append(texts) or unified(*texts))
+    monkeypatch.setattr(hover_text, "unified_diff", lambda *texts: compared.append(texts) or unified(*texts))
     first = inside.hover("test_m.py", 3)
     assert "return x * 2" in first
     assert inside.hover("test_m.py", 3) == first

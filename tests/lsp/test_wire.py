@@ -213,8 +213,8 @@ async def test_a_client_that_stops_reading_costs_little_and_gets_everything_late
 
 def test_output_that_nobody_reads_is_bounded(monkeypatch, caplog):
     size = 1 << 20  # more than any pipe holds
-    monkeypatch.setattr(stdio, "MUCH", 1000)
-    monkeypatch.setattr(stdio, "MOST", 2 * size + 1000)
+    monkeypatch.setattr(stdio, "SLOW_BACKLOG", 1000)
+    monkeypatch.setattr(stdio, "MAX_BACKLOG", 2 * size + 1000)
     source, sink = os.pipe()
     ended = []
     outbox = Outbox(os.fdopen(sink, "wb"), on_give_up=lambda: ended.append(True))

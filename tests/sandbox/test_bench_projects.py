@@ -83,7 +83,7 @@ def quiet(_text):
 
 
 async def made(project, table, **more):
-    wanted = {"count": 3, "lines": 1, "seed": 7, "unwanted": lambda _family: False, "report_status": quiet}
+    wanted = {"count": 3, "lines": 1, "seed": 7, "is_excluded": lambda _family: False, "report_status": quiet}
     return await projects.from_folder(project, arms.settings_for(table, project), **{**wanted, **more})
 
 

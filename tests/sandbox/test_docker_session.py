@@ -406,8 +406,8 @@ async def test_an_attachment_that_hangs_is_given_up(opened, monkeypatch):
     assert (await tried(session, "pass")).passed
 
 
-def _silent(box, hash_seed, *, anew=False):
-    box._receive(time.monotonic() + 0.2)
+def _silent(connection, hash_seed, *, restart=False):
+    connection._receive(time.monotonic() + 0.2)
 
 
 def test_the_key_tells_base_python_and_packages(tmp_path):
