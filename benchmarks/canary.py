@@ -64,7 +64,7 @@ def main() -> int:
         folder = Path(name)
         python = environment(folder / "venv")
         print(
-            "| project | test functions | turned round | tests passed | canaried | accused |\n|---|---|---|---|---|---|"
+            "| project | test functions | inverted | tests passed | canaried | accused |\n|---|---|---|---|---|---|"
         )
         for project in arguments.projects:
             accused += measured(project, unpacked(project, arguments.cache, folder), python)
