@@ -1,7 +1,8 @@
 """Writes generated, confirmed and example tests into the project's own test file.
 
 The file is the one that already tests the module, else a new one among the project's tests; the style is that of the
-file (`core/testfiles`). Tests are offered only after they passed in the sandbox with the accepted code.
+file (`core/testfiles`), and the project's own formatter lays the code out. Tests are offered only after they passed in
+the sandbox with the accepted code.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.spec import Provenance
 from greenloop.core.report import case_results
-from greenloop.core.testfiles.append import FileForm, append_tests, detect_style, new_tests
+from greenloop.core.testfiles.append import FileForm, append_tests, detect_style, new_tests, render_tests
 from greenloop.core.testfiles.imports import TargetImports, resolve_imports
 from greenloop.core.testfiles.naming import class_name
 from greenloop.core.testfiles.render import KINDS, render_case, without_repeated_remarks
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.text.encoding import declared_encoding, why_not_encodable
 from greenloop.project import sources
+from greenloop.project.formatting import format_code
 
 SECONDS = 60.0  # wall time for all written tests together
 
@@ -98,10 +100,11 @@ def build_addition(
         return Addition(left_out=tuple(left_out))
     title = class_name(name, taken)
     prefix = path if style.kind is FileForm.FUNCTIONS else f"{path}::{title}"
+    code = render_tests(style, imports, without_repeated_remarks(tests), title)
     return Addition(
         path=path,
         before=before,
-        after=append_tests(text, style, imports, without_repeated_remarks(tests), title),
+        after=append_tests(text, style, imports, tests, format_code(code, problem.root, path)),
         ids={test.case: f"{prefix}::{test.name}" for test in tests},
         left_out=tuple(left_out),
     )
@@ -181,7 +184,9 @@ async def apply_addition(
         if not failing:
             return replace(addition, left_out=(*addition.left_out, *_unproved_tests(problem, proposed, dropped)))
         dropped |= set(failing)
-        addition = build_addition(problem, attempts, text_of, hypothesis=hypothesis, without=dropped)
+        addition = await asyncio.to_thread(
+            build_addition, problem, attempts, text_of, hypothesis=hypothesis, without=dropped
+        )
     return Addition(left_out=(*proposed.left_out, *_unproved_tests(problem, proposed, dropped or set(proposed.ids))))
 
 
