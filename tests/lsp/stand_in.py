@@ -217,7 +217,7 @@ class Play:
         return await self.solve(request, settings, emit, report_status, verified=Verified.PARTIALLY)
 
     async def imports(self, request, settings, emit, report_status):
-        evidence = Evidence(sandbox="play", cases={"user": (1, 1)}, warnings=("newly imports os",))
+        evidence = Evidence(sandbox="play", cases={"user": (1, 1)}, warnings=("It newly imports os in m.py.",))
         return await self.solve(request, settings, emit, report_status, evidence=evidence)
 
     async def asks(self, request, settings, emit, report_status):

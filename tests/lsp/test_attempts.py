@@ -304,7 +304,10 @@ def test_a_hover_compares_long_files_once(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("why", "told"),
     [
-        ("Not solved after 2 attempts: there is nothing new to try.", "f is not solved after 2 attempts: nothing new"),
+        (
+            "Not solved after 2 attempts: there is nothing new to try.",
+            "f is not solved after 2 attempts: there is nothing new",
+        ),
         ("The tests changed.", "f is not solved: The tests changed."),
         ("", "f is not solved"),
     ],

@@ -149,7 +149,7 @@ async def landed(client, seen, number):
     client.notify("test/go")
     result = (await client.reply(number))["result"]
     assert result["solved"]
-    await client.told("Changed m.py:2" if result["applied"] else "verified")
+    await client.told("Changed m.py:2" if result["applied"] else "Fix found: ")
     if client.has("workspace.applyEdit"):
         assert result["applied"]
         (sent,) = client.edits

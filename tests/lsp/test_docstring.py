@@ -50,7 +50,7 @@ async def test_a_docstring_becomes_an_implementation_and_tests_in_one_edit(real,
     await begin(real, tmp_path)
     await real.action("Implement from docstring: rle", **AT)
     await real.wait(lambda m: m.get("method") == "workspace/applyEdit", "an edit", seconds=WAIT)
-    await real.told("verified")
+    await real.told("Fixed: ")
     assert len(real.edits) == 1  # one undo takes back both
     assert "raise NotImplementedError" not in real.text("m.py")
     assert real.text("test_m.py").count("def test_") >= 3
@@ -67,7 +67,9 @@ async def test_without_an_answer_it_is_offered_and_lands_on_request(real, tmp_pa
     await begin(real, tmp_path, silent, ask=0)
     await real.action("Implement from docstring: rle", **AT)
     await real.wait(
-        lambda m: "partially verified" in (m.get("params") or {}).get("message", ""), "the offer", seconds=WAIT
+        lambda m: "Fix found, not fully verified: " in (m.get("params") or {}).get("message", ""),
+        "the offer",
+        seconds=WAIT,
     )
     assert real.edits == []
     assert real.text("m.py") == HERE

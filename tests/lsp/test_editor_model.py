@@ -152,7 +152,7 @@ async def test_an_editor_without_one_is_told_so_at_once(editor):
 async def test_also_where_only_a_role_names_it(editor):
     await editor.start(EVERYTHING, critic={"model": "editor"})
     await editor.call("greenloop/refine", target(editor))
-    await editor.told("This editor has no language model of its own")
+    await editor.told("This editor does not provide a language model.")
 
 
 # -- the real engine ----------------------------------------------------------------------------------------------

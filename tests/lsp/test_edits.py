@@ -61,7 +61,7 @@ async def test_a_merge_that_fails_its_tests_is_kept_and_not_applied(editor):
     editor.change("m.py", "BREAK = 1\n" + FILES["m.py"])
     await editor.call("test/go")
     assert not (await editor.reply(number))["result"]["applied"]
-    await editor.told("the tests do not pass")
+    await editor.told("the merged result does not pass the tests")
     assert not editor.edits
 
 
@@ -156,7 +156,7 @@ async def test_refused_and_then_taken_it_is_told_once(editor):
     await editor.told("Changed m.py:2")
     await editor.call("test/settled")
     said = [*editor.got("window/showMessage"), *editor.got("window/showMessageRequest")]
-    assert sum("m.py:2 fixed" in each["message"] for each in said) == 1
+    assert sum("Changed m.py:2" in each["message"] for each in said) == 1
 
 
 async def test_two_clicks_apply_once(editor):
@@ -167,7 +167,7 @@ async def test_two_clicks_apply_once(editor):
     first, second = (editor.request("workspace/executeCommand", params) for _ in range(2))
     await editor.reply(first)
     await editor.reply(second)
-    await editor.told("fixed, partially verified")
+    await editor.told("Fixed, not fully verified: ")
     assert (await editor.hover())["value"]
     assert (editor.text("m.py"), len(editor.edits)) == (FIXED, 1)
 
@@ -351,7 +351,7 @@ async def test_without_edits_declared_a_merge_that_fails_is_not_offered(editor):
     editor.change("m.py", "BREAK = 1\n" + FILES["m.py"])
     await editor.call("test/go")
     await editor.reply(number)
-    await editor.told("the tests do not pass")
+    await editor.told("the merged result does not pass the tests")
     assert not [a for a in await editor.actions() if a["title"].startswith("Apply")]
 
 
@@ -397,7 +397,7 @@ async def test_encodings_are_those_of_the_file(editor, project):
 async def test_new_imports_are_offered_and_not_applied_by_themselves(editor):
     await editor.start(model="play:imports")
     assert not (await refine(editor))["applied"]
-    await editor.told("newly imports os")
+    await editor.told("It newly imports os in m.py. Not applied automatically.")
 
 
 @pytest.mark.story("the setting apply decides")
@@ -514,7 +514,7 @@ async def test_over_a_text_of_which_a_change_could_not_be_read_nothing_lands(edi
     await editor.start(declared)
     changed(editor, UNREADABLE)
     assert not (await refine(editor))["applied"]
-    await editor.told("what the editor says of m.py cannot be read; close it and open it again")
+    await editor.told("a change of m.py could not be read; close and reopen the file")
     assert not editor.edits
     # The whole text, or opening it again, is as good as knowing each change.
     editor.change("m.py", "# typed\n" + FILES["m.py"])
@@ -527,7 +527,7 @@ async def test_over_a_buffer_that_could_not_be_opened_nothing_lands(editor):
     item = {"uri": editor.uri("m.py"), "languageId": None, "version": None, "text": "# unsaved\n" + FILES["m.py"]}
     editor.notify("textDocument/didOpen", {"textDocument": item})
     assert not (await refine(editor))["applied"]
-    await editor.told("what the editor says of m.py cannot be read")
+    await editor.told("a change of m.py could not be read; close and reopen the file")
     editor.open("m.py")
     await editor.action("Apply refined double")
     await editor.told("Changed m.py:2")
@@ -615,7 +615,7 @@ async def test_a_test_changed_meanwhile_is_run_again_before_its_result_lands(edi
     editor.change("test_m.py", FILES["test_m.py"] + "\n\nBREAK = 1\n")
     await editor.call("test/go")
     assert not (await editor.reply(number))["result"]["applied"]
-    await editor.told("the tests do not pass")
+    await editor.told("the merged result does not pass the tests")
     assert not editor.edits
 
 

@@ -54,7 +54,7 @@ async def test_a_download_is_cancelled_by_its_progress_and_can_go_on(bare):
     await bare.start(able())
     await bare.execute("greenloop.pullModel")
     bare.notify("window/workDoneProgress/cancel", {"token": await begun(bare, DOWNLOAD)})
-    await bare.told("cancelled; what has arrived is kept.")
+    await bare.told("Download cancelled. The part downloaded so far is kept.")
     await bare.call("test/settled")
     assert progress(bare, "end")[-1]["message"] == "cancelled"
     await bare.execute("greenloop.pullModel")
@@ -69,7 +69,7 @@ async def test_cancel_without_argument_cancels_it_and_others_do_not(bare):
     await begun(bare, DOWNLOAD)
     assert await bare.execute("greenloop.cancel", {"uri": bare.uri("m.py")}) == 0
     assert await bare.execute("greenloop.cancel") == 1
-    await bare.told("cancelled; what has arrived is kept.")
+    await bare.told("Download cancelled. The part downloaded so far is kept.")
     await bare.call("test/settled")
     state = await bare.state()
     assert (state["tasks"], state["tokens"]) == (0, 0)
@@ -101,7 +101,7 @@ async def test_the_doctor_opens_a_read_only_page(bare):
     await bare.call("test/go")
     text = (await page_of(bare)).read_text()
     assert "# greenloop doctor" in text
-    assert "read-only" in text
+    assert "Read-only" in text
     assert "`A fix cannot run yet: interpreter, sandbox missing.`" in text
     assert "| ok | model | `editor` | `Editor(model=True, keys=False) ¦ 'x'` |  |" in text
     assert "| no | sandbox | `play` | `broken` | `Mend it.` |" in text

@@ -200,7 +200,7 @@ async def test_the_log_is_opened_or_its_path_is_named(editor, declared, tmp_path
         opened = await editor.wait(lambda m: m.get("method") == "window/showDocument", "a document")
         path = Path(unquote(urlsplit(opened["params"]["uri"]).path))
     else:
-        path = Path((await editor.told("The log is "))["params"]["message"].removeprefix("The log is "))
+        path = Path((await editor.told("The log is in "))["params"]["message"].removeprefix("The log is in "))
     assert path.is_relative_to(tmp_path / "state")
     assert path.read_text().splitlines()[0].endswith(f"process {editor.process.pid}")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

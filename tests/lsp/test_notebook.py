@@ -121,7 +121,7 @@ async def test_without_document_changes(notebooks, tmp_path):
     await begin(notebooks, tmp_path, capabilities=plain)
     await notebooks.action("Refine", **AT)
     await an_edit(notebooks)
-    await notebooks.told("verified by")
+    await notebooks.told("Fixed: ")
     assert list(notebooks.edits[0]["edit"]["changes"]) == [notebooks.uri(2)]
     assert notebooks.text(2) == BROKEN.replace("x + 1", "x * 2")
 
@@ -185,7 +185,7 @@ async def test_notebooks_whose_names_are_alike_are_not_mixed_up(notebooks, tmp_p
     notebooks.file = "a-b.ipynb"
     await notebooks.action("Refine until tests pass: test_cell_4", **AT)
     await an_edit(notebooks)
-    await notebooks.told("a-b.ipynb cell 2 row 2 fixed, verified by a-b.ipynb:4")
+    await notebooks.told("Fixed: a-b.ipynb:4 passes")
     assert notebooks.buffers[first][1] == BROKEN.replace("x + 1", "x * 2")
 
 
@@ -195,7 +195,7 @@ async def test_a_notebook_that_is_called_test(notebooks, tmp_path):
     notebooks.open_notebook(*CELLS)
     await notebooks.action("Refine until tests pass: double", name=2, line=1)
     await an_edit(notebooks)
-    await notebooks.told("verified")
+    await notebooks.told("Fixed: ")
     assert notebooks.text(2) == BROKEN.replace("x + 1", "x * 2")
 
 
@@ -254,7 +254,7 @@ async def test_a_cell_that_is_gone_takes_no_edit(notebooks, tmp_path):
 
     notebooks.answers["window/showMessageRequest"] = remove_first
     await notebooks.action("Refine", **AT)
-    await notebooks.told("not applied")
+    await notebooks.told("Not applied: ")
     assert notebooks.edits == []
     assert notebooks.text(4) == CELLS[3]
 
@@ -264,7 +264,7 @@ async def test_a_function_that_nobody_has_written_lands_above_its_checks(noteboo
     await begin(notebooks, tmp_path, answer, cells=("a = 1", 'assert slug("A B") == "a-b"'))
     await notebooks.action("Refine", name=2, line=0)
     await an_edit(notebooks)
-    await notebooks.told("verified")
+    await notebooks.told("Fixed: ")
     assert notebooks.text(2) == f'{answer}\n\n\nassert slug("A B") == "a-b"'
     assert notebooks.text(1) == "a = 1"
 
@@ -276,7 +276,7 @@ async def test_a_docstring_in_a_cell(notebooks, tmp_path):
     )
     await notebooks.action("Implement from docstring: double", name=2, line=3)
     await an_edit(notebooks)
-    await notebooks.told("verified")
+    await notebooks.told("Fixed: ")
     assert notebooks.text(2) == stub.replace("raise NotImplementedError", "return x * 2")
 
 
@@ -286,7 +286,7 @@ async def test_a_docstring_that_is_the_whole_function(notebooks, tmp_path):
     await begin(notebooks, tmp_path, f"{stub}\n\n    return x * 2", cells=cells)
     await notebooks.action("Implement from docstring: double", name=2, line=3)
     await an_edit(notebooks)
-    await notebooks.told("verified")
+    await notebooks.told("Fixed: ")
     assert [notebooks.text(n) for n in (1, 2, 3)] == ["import os", f"{stub}\n\n    return x * 2", cells[2]]
 
 
@@ -322,7 +322,7 @@ async def test_a_closed_notebook_shows_nothing_and_can_be_opened_again(notebooks
     answers(tmp_path, BROKEN.replace("+ 1", "* 2"))
     await notebooks.action("Refine", **AT)
     await an_edit(notebooks)
-    await notebooks.told("verified")
+    await notebooks.told("Fixed: ")
     assert notebooks.text(2) == BROKEN.replace("x + 1", "x * 2")
 
 
@@ -413,7 +413,7 @@ async def left_waiting(editor, tmp_path):
 async def test_a_result_that_waits_is_offered_after_a_restart(notebooks, tmp_path):
     async for later in left_waiting(notebooks, tmp_path):
         later.open_notebook(*CELLS)
-        await later.wait(lambda m: "is known again" in str(m.get("params")), "what an earlier server left")
+        await later.wait(lambda m: "Restored the earlier run" in str(m.get("params")), "what an earlier server left")
         await later.action("Apply refined double", **AT)
         await an_edit(later)
         assert later.text(2) == BROKEN.replace("x + 1", "x * 2")

@@ -317,7 +317,7 @@ async def test_the_whole_way_from_a_save_to_a_refinement(real):
     action = next(each for each in actions if each["title"].startswith("Refine until tests pass"))
     assert action["diagnostics"] == items
     await real.execute(action["command"]["command"], *action["command"]["arguments"])
-    await real.told("fixed")
+    await real.told("Fixed: ")
     assert real.text("m.py") == GREEN
     await cleared(real)
     # While the refinement showed the test, the check's own diagnostic gave way.

@@ -87,7 +87,7 @@ async def under_test(editor):
 async def ready(editor):
     """Waits until the server has found what another one left."""
     await editor.wait(
-        lambda m: "is known again" in (m.get("params") or {}).get("message", ""), "what was", seconds=WAIT
+        lambda m: "Restored the earlier run" in (m.get("params") or {}).get("message", ""), "what was", seconds=WAIT
     )
 
 

@@ -111,7 +111,8 @@ def end_message(run: Run, outcome: Outcome, apply_result: ApplyResult | None) ->
         label = f"Fix found{PARTIAL if outcome.verified is not Verified.VERIFIED else ''}"
         merged = ", also together with your edits" if apply_result and apply_result.merged else ""
         not_applied = f"Not applied: {reason}." if reason else "Not applied automatically."
-        text = f"{label}: {_passes(run, outcome)}{merged}. {not_applied}"
+        # Warnings are why a verified result is not applied automatically.
+        text = " ".join([f"{label}: {_passes(run, outcome)}{merged}.", *_caveats(outcome), not_applied])
     else:
         message = clean_for_display(outcome.message).strip() or outcome.reason.value
         text = f"{not_solved_text(run.name, message).rstrip('.')}."
@@ -135,9 +136,18 @@ def applied_message(run: Run, outcome: Outcome, apply_result: ApplyResult) -> st
     sentences = [f"{label}: {_passes(run, outcome)}{merged}.", f"Changed {lines}."]
     if parts := describe_related(outcome.evidence):
         sentences.insert(1, f"{', '.join(parts)}.")
-    if outcome.evidence.network:
-        sentences.append(isolation_caveat(outcome.evidence))
-    return " ".join([*sentences, *map(clean_for_display, outcome.evidence.warnings)])
+    return " ".join([*sentences, *_caveats(outcome)])
+
+
+def _caveats(outcome: Outcome) -> list[str]:
+    """What the user should know before a solved run's change is used: network access, risky calls, doubts."""
+    network = [isolation_caveat(outcome.evidence)] if outcome.evidence.network else []
+    return [*network, *warning_sentences(outcome)]
+
+
+def warning_sentences(outcome: Outcome) -> list[str]:
+    """Why a verified result still needs a look, such as `It newly imports os in m.py.`"""
+    return [clean_for_display(warning) for warning in outcome.evidence.warnings]
 
 
 def _passes(run: Run, outcome: Outcome) -> str:

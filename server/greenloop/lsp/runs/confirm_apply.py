@@ -8,7 +8,7 @@ from greenloop.core.records.outcome import Outcome
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.presenters import page_text
-from greenloop.lsp.presenters.notifications import name_cells, short_verdict
+from greenloop.lsp.presenters.notifications import name_cells, short_verdict, warning_sentences
 from greenloop.lsp.presenters.pages import Pages
 from greenloop.lsp.runs.edit_plan import EditPlanner
 from greenloop.lsp.runs.runs import Runs
@@ -40,7 +40,9 @@ class ApplyConfirmation:
         is_shown, path, diff = await self._show(run)
         if not diff:
             return True
-        question = f"{run.name} is {short_verdict(outcome)}. Apply the change?"
+        question = " ".join(
+            [f"{run.name} is {short_verdict(outcome)}.", *warning_sentences(outcome), "Apply the change?"]
+        )
         while True:
             # An editor that declared support but did not open the page may do so when asked again.
             may_retry = self._client.capabilities.show_document and not is_shown
