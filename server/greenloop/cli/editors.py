@@ -24,8 +24,9 @@ from greenloop.core.errors import UsageError
 class Editor:
     """One editor. `snippet` makes its lines from the server's command; `config_file` takes them (None: by hand).
 
-    `merge` makes the file's new text from its current one (None: no file); it raises `UsageError` when the lines
-    cannot be added safely. `next_step` is what the user does then; `is_tested` says whether it was ever run.
+    `merge` makes the file's new text from its current one (None: no file) and the lines; it raises `UsageError` when
+    they cannot be added safely. Without `merge`, the file holds the lines alone.
+    `next_step` is what the user does then; `is_tested` says whether it was ever run.
     """
 
     name: str
@@ -33,7 +34,7 @@ class Editor:
     snippet: Callable[[Sequence[str]], str]
     next_step: str
     config_file: Callable[[], Path] | None = None
-    merge: Callable[[str | None, Sequence[str]], str] | None = None
+    merge: Callable[[str | None, str], str] | None = None
     is_tested: bool = True
 
 
@@ -76,64 +77,63 @@ def mark_block(existing: str | None, lines: str, comment: str, name: str) -> str
     return text + gap + block
 
 
-def _replace_file(make: Callable[[Sequence[str]], str]) -> Callable[[str | None, Sequence[str]], str]:
-    """For a file that only greenloop writes."""
-    return lambda _existing, argv: make(argv)
+def _merge_lisp(name: str) -> Callable[[str | None, str], str]:
+    return lambda existing, lines: mark_block(existing, lines, ";;", name)
 
 
-def _merge_lisp(make: Callable[[Sequence[str]], str], name: str) -> Callable[[str | None, Sequence[str]], str]:
-    return lambda existing, argv: mark_block(existing, make(argv), ";;", name)
+def _merge_json(existing: str | None, lines: str) -> str:
+    try:
+        value = json.loads(existing) if existing and existing.strip() else {}
+    except ValueError as error:
+        raise UsageError(f"The existing file is not plain JSON ({error}).", remedy=_MANUAL_REMEDY) from error
+    if not isinstance(value, dict):
+        raise UsageError("The existing file does not hold a JSON object.", remedy=_MANUAL_REMEDY)
+    return snippets.as_json(_overlay(value, json.loads(lines)))
 
 
-def _merge_json(make: Callable[[Sequence[str]], dict[str, Any]]) -> Callable[[str | None, Sequence[str]], str]:
-    def merge(present: str | None, argv: Sequence[str]) -> str:
-        try:
-            value = json.loads(present) if present and present.strip() else {}
-        except ValueError as error:
-            raise UsageError(f"The existing file is not plain JSON ({error}).", remedy=_MANUAL_REMEDY) from error
-        if not isinstance(value, dict):
-            raise UsageError("The existing file does not hold a JSON object.", remedy=_MANUAL_REMEDY)
-        return snippets.as_json(_merge_dicts(value, make(argv)))
-
-    return merge
+def _overlay(below: Any, above: Any) -> Any:
+    if isinstance(below, dict) and isinstance(above, dict):
+        return below | {key: _overlay(below.get(key), value) for key, value in above.items()}
+    return above
 
 
-def _merge_dicts(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    result = dict(below)
-    for key, value in above.items():
-        below_value = result.get(key)
-        result[key] = (
-            _merge_dicts(below_value, value) if isinstance(below_value, dict) and isinstance(value, dict) else value
-        )
-    return result
-
-
-def _merge_helix(existing: str | None, argv: Sequence[str]) -> str:
+def _merge_helix(existing: str | None, lines: str) -> str:
     """Adds to languages.toml; an existing python entry gets one more server. The result is parsed to check it."""
     text = existing or ""
     try:
-        before = tomllib.loads(text)
+        others, configured, python = _parse_helix(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"The existing file is not valid TOML ({error}).", remedy=_MANUAL_REMEDY) from error
-    python = [entry for entry in before.get("language", []) if entry.get("name") == "python"]
-    configured = before.get("language-server", {}).get("greenloop")
+    server = tomllib.loads(lines)["language-server"]["greenloop"]
+    argv = [server["command"], *server["args"]]
     if configured is not None:
         text = _update_helix_command(text, configured, argv)
-    if configured is not None and "greenloop" in (python or [{}])[0].get("language-servers", []):
-        result = text
-    elif not python:
-        result = mark_block(text or None, snippets.helix(argv), "#", "helix")
-    else:
+    if not python:
+        text = mark_block(text, lines, "#", "helix")
+    elif "greenloop" not in python[0]:
         pattern = (
             r'(^\s*name\s*=\s*["\']python["\'](?:(?!^\s*\[\[?\w).)*?^\s*language-servers\s*=\s*\[)([^\]]*?)(,?\s*\])'
         )
-        result, count = re.subn(pattern, r'\1\2, "greenloop"\3', text, count=1, flags=re.DOTALL | re.MULTILINE)
+        text, count = re.subn(pattern, r'\1\2, "greenloop"\3', text, count=1, flags=re.DOTALL | re.MULTILINE)
         if count != 1:
             raise UsageError("The existing file has a python entry without language-servers.", remedy=_MANUAL_REMEDY)
-        if configured is None:
-            result = mark_block(result, snippets.helix_server(argv), "#", "helix")
-    _check_helix(before, result)
-    return result
+    if python and configured is None:
+        text = mark_block(text, snippets.helix_server(argv), "#", "helix")
+    try:
+        others_after, configured, python = _parse_helix(text)
+    except tomllib.TOMLDecodeError:
+        python = []
+    if not any("greenloop" in servers for servers in python) or configured is None or others_after != others:
+        raise UsageError("The existing file cannot be changed safely.", remedy=_MANUAL_REMEDY)
+    return text
+
+
+def _parse_helix(text: str) -> tuple[dict[str, Any], dict[str, Any] | None, list[list[Any]]]:
+    """Returns the other servers, greenloop, and the names of each python entry's servers."""
+    document = tomllib.loads(text)
+    servers = document.get("language-server", {})
+    python = [entry for entry in document.get("language", []) if entry.get("name") == "python"]
+    return servers, servers.pop("greenloop", None), [entry.get("language-servers", []) for entry in python]
 
 
 def _update_helix_command(text: str, server: dict[str, Any], argv: Sequence[str]) -> str:
@@ -145,24 +145,6 @@ def _update_helix_command(text: str, server: dict[str, Any], argv: Sequence[str]
     if count != 1:
         raise UsageError("The existing file starts greenloop with a different command.", remedy=_MANUAL_REMEDY)
     return text
-
-
-def _check_helix(before: dict[str, Any], text: str) -> None:
-    """Checks that nothing changed except for the added server. Raises `UsageError`."""
-    try:
-        after = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        after = {}
-    servers = after.get("language-server", {})
-    other_servers = {name: value for name, value in servers.items() if name != "greenloop"}
-    previous_servers = {name: value for name, value in before.get("language-server", {}).items() if name != "greenloop"}
-    python = [entry for entry in after.get("language", []) if entry.get("name") == "python"]
-    if (
-        other_servers != previous_servers
-        or "greenloop" not in servers
-        or not any("greenloop" in e.get("language-servers", []) for e in python)
-    ):
-        raise UsageError("The existing file cannot be changed safely.", remedy=_MANUAL_REMEDY)
 
 
 _MANUAL_REMEDY = "Add the lines by hand: `greenloop setup EDITOR` prints them."
@@ -179,23 +161,14 @@ def _neovim_file() -> Path:
 def _emacs_file() -> Path:
     """The init file that Emacs reads: the first that exists, in its own order."""
     home = Path.home()
-    candidates = [
-        home / ".emacs.el",
-        home / ".emacs",
-        home / ".emacs.d" / "init.el",
-        _config_folder() / "emacs" / "init.el",
-    ]
-    existing = [path for path in candidates if path.exists()]
-    return existing[0] if existing else home / ".emacs.d" / "init.el"
+    default = home / ".emacs.d" / "init.el"
+    candidates = (home / ".emacs.el", home / ".emacs", default, _config_folder() / "emacs" / "init.el")
+    return next((path for path in candidates if path.exists()), default)
 
 
 def _jupyter_file() -> Path:
-    config_folder = os.environ.get("JUPYTER_CONFIG_DIR")
-    return (
-        (Path(config_folder) if config_folder else Path.home() / ".jupyter")
-        / "jupyter_server_config.d"
-        / "greenloop.json"
-    )
+    folder = Path(os.environ.get("JUPYTER_CONFIG_DIR") or Path.home() / ".jupyter")
+    return folder / "jupyter_server_config.d" / "greenloop.json"
 
 
 EDITORS = {
@@ -206,7 +179,6 @@ EDITORS = {
             programs=("nvim",),
             snippet=snippets.neovim,
             config_file=_neovim_file,
-            merge=_replace_file(snippets.neovim),
             next_step="Open a Python file, put the cursor on a failing test and press gra (Neovim 0.11; earlier: "
             ":lua vim.lsp.buf.code_action()).",
         ),
@@ -217,7 +189,6 @@ EDITORS = {
             config_file=lambda: (
                 Path.home() / ("vimfiles" if sys.platform == "win32" else ".vim") / "plugin" / "greenloop.vim"
             ),
-            merge=_replace_file(snippets.ale),
             next_step="Install the plugin ALE, and set `let g:ale_lsp_show_message_severity = 'information'` to see "
             "how a run ends. Then open a Python file, put the cursor on a failing test and type :ALECodeAction.",
         ),
@@ -226,7 +197,7 @@ EDITORS = {
             programs=("emacs",),
             snippet=snippets.eglot,
             config_file=_emacs_file,
-            merge=_merge_lisp(snippets.eglot, "eglot"),
+            merge=_merge_lisp("eglot"),
             next_step="Open a Python file, M-x eglot, then M-x eglot-code-actions on a failing test.",
         ),
         Editor(
@@ -234,7 +205,7 @@ EDITORS = {
             programs=("emacs",),
             snippet=snippets.lsp_mode,
             config_file=_emacs_file,
-            merge=_merge_lisp(snippets.lsp_mode, "lsp-mode"),
+            merge=_merge_lisp("lsp-mode"),
             next_step="Open a Python file, M-x lsp, then M-x lsp-execute-code-action on a failing test.",
         ),
         Editor(
@@ -248,25 +219,25 @@ EDITORS = {
         Editor(
             name="kate",
             programs=("kate",),
-            snippet=lambda argv: snippets.as_json(snippets.kate_value(argv)),
+            snippet=snippets.kate,
             config_file=lambda: _config_folder() / "kate" / "lspclient" / "settings.json",
-            merge=_merge_json(snippets.kate_value),
+            merge=_merge_json,
             next_step="Kate starts one server per language: this one replaces pylsp. Restart Kate; the code action is "
             "in the LSP Client menu.",
         ),
         Editor(
             name="jupyterlab",
             programs=("jupyter-lab", "jupyter"),
-            snippet=lambda argv: snippets.as_json(snippets.jupyter_value(argv)),
+            snippet=snippets.jupyter,
             config_file=_jupyter_file,
-            merge=_merge_json(snippets.jupyter_value),
+            merge=_merge_json,
             next_step="Install jupyterlab-lsp and restart JupyterLab.",
         ),
         Editor(name="vscode", programs=("code", "codium", "code-server"), snippet=snippets.vscode, next_step=""),
         Editor(
             name="sublime",
             programs=("subl",),
-            snippet=lambda argv: snippets.as_json(snippets.sublime_value(argv)),
+            snippet=snippets.sublime,
             next_step="Install the package LSP. The lines go into Preferences > Package Settings > LSP > Settings.",
             is_tested=False,
         ),

@@ -110,17 +110,17 @@ def helix(argv: Sequence[str]) -> str:
     return f'{helix_server(argv)}\n[[language]]\nname = "python"\nlanguage-servers = [{servers}]\n'
 
 
-def kate_value(argv: Sequence[str]) -> dict[str, Any]:
+def kate(argv: Sequence[str]) -> str:
     server = {
         "command": list(argv),
         "url": "https://pypi.org/project/greenloop/",
         "highlightingModeRegex": "^Python$",
         "rootIndicationFileNames": ["pyproject.toml", "setup.cfg", "pytest.ini"],
     }
-    return {"servers": {"python": server}}
+    return as_json({"servers": {"python": server}})
 
 
-def jupyter_value(argv: Sequence[str]) -> dict[str, Any]:
+def jupyter(argv: Sequence[str]) -> str:
     server = {
         "version": 2,
         "argv": list(argv),
@@ -128,11 +128,12 @@ def jupyter_value(argv: Sequence[str]) -> dict[str, Any]:
         "mime_types": ["text/x-python", "text/x-ipython"],
         "display_name": "greenloop",
     }
-    return {"LanguageServerManager": {"language_servers": {"greenloop": server}}}
+    return as_json({"LanguageServerManager": {"language_servers": {"greenloop": server}}})
 
 
-def sublime_value(argv: Sequence[str]) -> dict[str, Any]:
-    return {"clients": {"greenloop": {"enabled": True, "command": list(argv), "selector": "source.python"}}}
+def sublime(argv: Sequence[str]) -> str:
+    server = {"enabled": True, "command": list(argv), "selector": "source.python"}
+    return as_json({"clients": {"greenloop": server}})
 
 
 def as_json(value: Any) -> str:

@@ -1,9 +1,8 @@
-"""Classifies failures: error class, group, line, and a signature that identifies repeated failures."""
+"""Classifies failures: error class, group, and a signature that identifies repeated failures."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
 
 from greenloop.core.records.attempt import Attempt, Finding
 from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
@@ -49,26 +48,21 @@ _NOISE = [
 ]
 
 
-def classify(verdict: Verdict, paths: Collection[str] = ()) -> tuple[str, ErrorGroup | None, int | None]:
-    """Error class, group and line of the most telling failing case.
-
-    The line is that of the innermost frame in one of `paths`; without `paths`, in the workspace outside the test's
-    file. ("", None, None) for a verdict without failure.
-    """
+def classify(verdict: Verdict) -> tuple[str, ErrorGroup | None]:
+    """Error class and group of the most telling failing case; ("", None) for a verdict without failure."""
     if verdict.status in _STATUS:
-        name, group = _STATUS[verdict.status]
-        return name, group, _line(_most_telling_case(verdict), paths)
+        return _STATUS[verdict.status]
     case = _most_telling_case(verdict)
     if case is not None and case.failure is not None:
-        return _name(case.failure), _group(case.failure), _line(case, paths)
+        return _name(case.failure), _group(case.failure)
     if verdict.status is Status.CRASHED:
         hit_limit = re.search(r"memory|output|disk|processes|oom", verdict.reason, re.IGNORECASE)
-        return "Crashed", ErrorGroup.RESOURCE if hit_limit else ErrorGroup.RUNTIME, None
+        return "Crashed", ErrorGroup.RESOURCE if hit_limit else ErrorGroup.RUNTIME
     if verdict.status is Status.NOT_COLLECTED:
-        return "NotCollected", ErrorGroup.RUNTIME, None
+        return "NotCollected", ErrorGroup.RUNTIME
     if case is not None:
-        return (case.outcome.capitalize() or "Failed"), ErrorGroup.LOGIC, None
-    return "", None, None
+        return (case.outcome.capitalize() or "Failed"), ErrorGroup.LOGIC
+    return "", None
 
 
 def failure_signature(verdict: Verdict) -> str:
@@ -81,7 +75,7 @@ def failure_signature(verdict: Verdict) -> str:
         if failure is None:
             rows.append(f"{case.id} {case.outcome}")
             continue
-        frame = _innermost(case, ())
+        frame = _innermost_frame(failure)
         location = f"{frame.path}:{frame.function}" if frame else ""
         has_values = failure.expected is not None or failure.observed is not None
         difference = f"expected {failure.expected} observed {failure.observed}" if has_values else failure.message
@@ -138,22 +132,10 @@ def _group(failure: Failure) -> ErrorGroup:
     return ErrorGroup.RUNTIME
 
 
-def _line(case: CaseResult | None, paths: Collection[str]) -> int | None:
-    frame = _innermost(case, paths, outside_test=True) if case else None
-    return frame.line if frame else None
-
-
-def _innermost(case: CaseResult, paths: Collection[str], *, outside_test: bool = False) -> Frame | None:
-    """The innermost frame in the workspace; `outside_test`: not in the test's file."""
-    frames: Sequence[Frame] = case.failure.frames if case.failure else ()
-    test_file = case.id.split("::", 1)[0]
-    for frame in reversed(frames):
-        if paths and frame.path in paths:
-            return frame
-        in_workspace = not frame.path.startswith(("/", "<")) and ":" not in frame.path
-        if not paths and in_workspace and not (outside_test and frame.path == test_file):
-            return frame
-    return None
+def _innermost_frame(failure: Failure) -> Frame | None:
+    """The innermost frame in the workspace."""
+    own_frames = (each for each in failure.frames if not each.path.startswith(("/", "<")) and ":" not in each.path)
+    return next(reversed(list(own_frames)), None)
 
 
 def _without_noise(text: str) -> str:

@@ -15,7 +15,6 @@ from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.verdict import CaseResult, Failure, Frame
 
 Record = Mapping[str, Any]
-FAILING = frozenset({"failed", "error", "missing"})
 _STACK_LINE = re.compile(r'^ {2}File "(?P<path>.+)", line (?P<line>\d+) in (?P<function>.+)$')
 _KILLED = {
     "timeout": "it did not finish in time",

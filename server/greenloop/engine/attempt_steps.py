@@ -81,7 +81,7 @@ def with_finding(attempt: Attempt, finding: Finding) -> Attempt:
 
 def with_verdict(attempt: Attempt, verdict: Verdict) -> Attempt:
     """Adds the verdict of an execution to the attempt; test time accumulates."""
-    error_class, group, _line = classify(verdict)
+    error_class, group = classify(verdict)
     seconds = attempt.usage.test_seconds + verdict.seconds
     usage = replace(attempt.usage, test_seconds=seconds)
     return replace(attempt, verdict=verdict, error_class=error_class, group=group, usage=usage)

@@ -155,7 +155,7 @@ def _build_problem(
 
 
 def _first_attempt(verdict: Verdict) -> Attempt:
-    error_class, group, _line = classify(verdict)
+    error_class, group = classify(verdict)
     return Attempt(number=0, verdict=verdict, error_class=error_class, group=group)
 
 

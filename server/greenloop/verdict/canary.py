@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -35,12 +35,11 @@ class Mode(StrEnum):
 class Canaries:
     """The three mutated texts of a test file, and the test functions (`test_a`, `TestC::test_b`) mutated in each.
 
-    `total` counts the file's test functions; `unmutable` names those that no text mutates.
+    `unmutable` names those that no text mutates.
     """
 
     texts: Mapping[Mode, str]
     mutated: Mapping[Mode, frozenset[str]]
-    total: int
     unmutable: tuple[str, ...] = field(default=())
 
 
@@ -65,7 +64,7 @@ def make_canaries(source: str) -> Canaries:
     except (SyntaxError, ValueError):
         names = tuple(dict.fromkeys(re.findall(r"^\s*(?:async\s+)?def\s+(test\w*)", unmarked, re.MULTILINE)))
         none_mutated: dict[Mode, frozenset[str]] = dict.fromkeys(Mode, frozenset())
-        return Canaries(texts=dict.fromkeys(Mode, source), mutated=none_mutated, total=len(names), unmutable=names)
+        return Canaries(texts=dict.fromkeys(Mode, source), mutated=none_mutated, unmutable=names)
     text = assertion_mutants.Source(unmarked, tree)
     clear, unclear = find_tests(tree)
     texts, mutated = {}, {}
@@ -78,16 +77,8 @@ def make_canaries(source: str) -> Canaries:
     return Canaries(
         texts=texts,
         mutated=mutated,
-        total=len(clear) + len(unclear),
         unmutable=(*(name for name in clear if name not in mutated_in_any), *unclear),
     )
-
-
-def count_covered(sources: Iterable[str]) -> tuple[int, int]:
-    """Returns how many test functions of these files a canary can mutate, and how many there are."""
-    canaries = [make_canaries(source) for source in sources]
-    total = sum(canary.total for canary in canaries)
-    return total - sum(len(canary.unmutable) for canary in canaries), total
 
 
 def find_violations(mode: Mode, mutated: frozenset[str], results: Sequence[CaseResult]) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """Writes generated, confirmed and example tests into the project's own test file.
 
 The file is the one that already tests the module, else a new one among the project's tests; the style is that of the
-file (`core/testfiles`). Tests are offered only after they passed in the sandbox with the accepted code.
+file (`core/testfiles`), and the project's own formatter lays the code out. Tests are offered only after they passed in
+the sandbox with the accepted code.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.spec import Provenance
 from greenloop.core.report import case_results
-from greenloop.core.testfiles.append import FileForm, append_tests, detect_style, new_tests
-from greenloop.core.testfiles.imports import TargetImports, resolve_imports
+from greenloop.core.testfiles.append import FileForm, append_tests, detect_style, new_tests, render_tests
+from greenloop.core.testfiles.imports import resolve_imports
 from greenloop.core.testfiles.naming import class_name
 from greenloop.core.testfiles.render import KINDS, render_case, without_repeated_remarks
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.text.encoding import declared_encoding, why_not_encodable
 from greenloop.project import sources
+from greenloop.project.formatting import format_code
 
 SECONDS = 60.0  # wall time for all written tests together
 
@@ -81,6 +83,12 @@ def build_addition(
     text = before or ""
     if isinstance(parse_module(with_plain_ends(text)), SyntaxError):
         return Addition(left_out=(f"No tests were written: {path} cannot be parsed.",))
+
+    def is_target(spelling: str) -> bool:
+        level = len(spelling) - len(spelling.lstrip("."))
+        absolute = sources.absolute_module(spelling.lstrip("."), level, path)
+        return spelling == module or sources.find_module(absolute, problem.root, path) == region.path
+
     style = detect_style(text) if before is not None else detect_style(style_example)
     taken = set(re.findall(r"\b\w+\b", text))
     tests = []
@@ -92,16 +100,17 @@ def build_addition(
         taken.add(test.name)
         tests.append(test)
     names = sorted({each for test in tests for each in test.uses})
-    imports = _resolve_target_imports(text, path, module, names, problem)
+    imports = resolve_imports(text, module, is_target, names)
     tests = new_tests(text, style, imports, tests)
     if not tests:
         return Addition(left_out=tuple(left_out))
     title = class_name(name, taken)
     prefix = path if style.kind is FileForm.FUNCTIONS else f"{path}::{title}"
+    code = render_tests(style, imports, without_repeated_remarks(tests), title)
     return Addition(
         path=path,
         before=before,
-        after=append_tests(text, style, imports, without_repeated_remarks(tests), title),
+        after=append_tests(text, style, imports, tests, format_code(code, problem.root, path)),
         ids={test.case: f"{prefix}::{test.name}" for test in tests},
         left_out=tuple(left_out),
     )
@@ -181,7 +190,9 @@ async def apply_addition(
         if not failing:
             return replace(addition, left_out=(*addition.left_out, *_unproved_tests(problem, proposed, dropped)))
         dropped |= set(failing)
-        addition = build_addition(problem, attempts, text_of, hypothesis=hypothesis, without=dropped)
+        addition = await asyncio.to_thread(
+            build_addition, problem, attempts, text_of, hypothesis=hypothesis, without=dropped
+        )
     return Addition(left_out=(*proposed.left_out, *_unproved_tests(problem, proposed, dropped or set(proposed.ids))))
 
 
@@ -206,10 +217,8 @@ def choose_file(problem: Problem, text_of: Callable[[str], str | None]) -> tuple
     patterns = sources.file_patterns(root)
     stem = PurePosixPath(target).stem
     paths = [path for path in {*sources.python_files(root), *problem.buffers} if sources.is_test_file(path, patterns)]
-    tests = {path: text for path in sorted(paths) if (text := text_of(path)) is not None and path != target}
-    tests = {
-        path: text for path, text in tests.items() if not isinstance(parse_module(with_plain_ends(text)), SyntaxError)
-    }
+    texts = {path: text for path in sorted(paths) if (text := text_of(path)) is not None and path != target}
+    tests = {path: text for path, text in texts.items() if isinstance(parse_module(with_plain_ends(text)), ast.Module)}
     importing = {path: text for path, text in tests.items() if _imports(problem, path, text)}
     if importing:
         own = {path for path in importing if stem in PurePosixPath(path).stem.replace("test", "").strip("_").split(".")}
@@ -255,23 +264,3 @@ def _new_file_name(folder: str, problem: Problem, patterns: Sequence[str], tests
         if name not in used and not (problem.root / folder / name).exists():
             break
     return name if folder == "." else f"{folder}/{name}"
-
-
-def _resolve_target_imports(text: str, path: str, module: str, names: Sequence[str], problem: Problem) -> TargetImports:
-    """Resolves how the tests import the module: as the file already does, else as the project does."""
-    spellings, checked = [module], {module}
-    for node in ast.walk(parse_module(with_plain_ends(text))):  # type: ignore[arg-type]
-        imported: list[str] = []
-        if isinstance(node, ast.ImportFrom):
-            module_name = "." * node.level + (node.module or "")
-            dot = "" if module_name.endswith(".") else "."
-            imported = [module_name, *(f"{module_name}{dot}{each.name}" for each in node.names)]
-        elif isinstance(node, ast.Import):
-            imported = [each.name for each in node.names]
-        for each in imported:
-            level = len(each) - len(each.lstrip("."))
-            absolute = sources.absolute_module(each.lstrip("."), level, path)
-            if each not in checked and sources.find_module(absolute, problem.root, path) == problem.regions[0].path:
-                spellings.append(each)
-            checked.add(each)
-    return resolve_imports(text, module, spellings, names)

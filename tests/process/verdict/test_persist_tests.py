@@ -1,4 +1,4 @@
-"""Tests that greenloop writes into a project's own test files: in its hand, where its tests are, and green there."""
+"""Tests that greenloop writes into a project's own test files: in their style, where its tests are, and passing."""
 
 from __future__ import annotations
 
@@ -76,15 +76,15 @@ def project(tmp_path):
 OLD = 'from codec import rle\n\n\ndef test_one():\n    assert rle("a") == [("a", 1)]\n'
 
 
-def test_into_the_file_that_tests_the_module_in_its_hand(project):
+def test_into_the_file_that_tests_the_module(project):
     project({"test_codec.py": OLD, "test_other.py": "def test_it():\n    pass\n"})
     made = project.add()
     assert made.path == "test_codec.py"
     assert made.before == OLD
     assert made.after == OLD.replace("rle\n", "rle\nimport pytest\n", 1) + (
         "\n\n# Generated from the docstring by greenloop, supported by votes.\n"
-        'def test_rle_of_empty_string():\n    assert rle("") == []\n\n\n'
-        'def test_rle_of_aab():\n    assert rle("aab") == [("a", 2), ("b", 1)]\n\n\n'
+        "def test_rle_of_empty_string():\n    assert rle('') == []\n\n\n"
+        "def test_rle_of_aab():\n    assert rle('aab') == [('a', 2), ('b', 1)]\n\n\n"
         "def test_rle_of_5_raises_type_error():\n    with pytest.raises(TypeError):\n        rle(5)\n"
     )
     assert (
@@ -94,6 +94,26 @@ def test_into_the_file_that_tests_the_module_in_its_hand(project):
     assert project.runs(made) == "5 passed"
 
 
+def test_the_projects_formatter_lays_out_the_new_tests_and_nothing_else(project):
+    old = "from codec import rle\n\n\ndef test_one( ):\n  assert rle('a')==[('a',1)]\n"
+    project({"test_codec.py": old, "pyproject.toml": "[tool.ruff]\nline-length = 40\n"})
+    made = project.add(project.checks(*LINES[:2]))
+    assert made.after == old + (
+        "\n\n# Generated from the docstring by greenloop, supported by votes.\n"
+        'def test_rle_of_empty_string():\n    assert rle("") == []\n\n\n'
+        'def test_rle_of_aab():\n    assert rle("aab") == [\n        ("a", 2),\n        ("b", 1),\n    ]\n'
+    )
+    assert project.runs(made) == "3 passed"
+
+
+def test_the_formatter_decides_on_the_indentation_of_a_class(project):
+    old = "import unittest\n\nimport codec\n\n\nclass TestCodec(unittest.TestCase):\n    def test_a(self):\n        pass\n"
+    project({"test_codec.py": old, "ruff.toml": "[format]\nindent-style = 'tab'\nline-ending = 'cr-lf'\n"})
+    made = project.add(project.checks(*LINES[:1]))
+    assert made.after.endswith('\tdef test_rle_of_empty_string(self):\n\t\tself.assertEqual(codec.rle(""), [])\n')
+    assert project.runs(made) == "2 passed"
+
+
 def test_a_new_file_among_the_projects_tests(project):
     project(
         {"tests/test_other.py": "def test_it():\n    assert 'x'\n", "conftest.py": ""}, "src/pkg/codec.py", "pkg.codec"
@@ -101,8 +121,8 @@ def test_a_new_file_among_the_projects_tests(project):
     (project.root / "pytest.ini").write_text("[pytest]\npythonpath = src\n")
     made = project.add()
     assert (made.path, made.before) == ("tests/test_codec.py", None)
-    assert made.after.startswith("import pytest\nfrom pkg.codec import rle\n\n\n# Designed")
-    assert "assert rle('') == []" in made.after  # as the other test file quotes
+    assert made.after.startswith("import pytest\nfrom pkg.codec import rle\n\n\n# Generated")
+    assert "assert rle('') == []" in made.after
     assert project.runs(made) == "4 passed"
 
 
@@ -142,7 +162,7 @@ def test_classes_of_functions(project):
         }
     )
     made = project.add(project.checks(*LINES[:2]))
-    assert "\n\n\nclass TestRle2:\n    # Designed" in made.after
+    assert "\n\n\nclass TestRle2:\n    # Generated" in made.after
     assert "    def test_rle_of_aab(self):\n        assert rle('aab') == [('a', 2), ('b', 1)]\n" in made.after
     assert project.runs(made) == "3 passed"
 
@@ -238,7 +258,7 @@ def test_a_property_keeps_the_shrunk_counterexample(project):
     assert "from hypothesis import example, given, settings, strategies as st\n" in made.after
     assert (
         "# A property that greenloop checked with many inputs.\n@settings(deadline=None)\n@given(s=st.text())\n"
-        '@example(s="aa(")\ndef test_rle_total(s):\n    result = rle(s)\n    assert sum((n for _, n in result)) == len(s)\n'
+        "@example(s='aa(')\ndef test_rle_total(s):\n    result = rle(s)\n    assert sum((n for _, n in result)) == len(s)\n"
     ) in made.after
     assert project.runs(made) == "2 passed"
 

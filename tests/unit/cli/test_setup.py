@@ -167,6 +167,14 @@ def test_a_helix_file_without_python_gets_an_entry():
     assert after["language"][-1]["language-servers"][-1] == "greenloop"
 
 
+def test_a_python_entry_that_names_greenloop_gets_the_server_alone():
+    put("helix", '[[language]]\nname = "python"\nlanguage-servers = ["greenloop"]\n')
+    assert main(["setup", "helix", "--write", "--yes"]) == 0
+    after = tomllib.loads(file_of("helix").read_text(encoding="utf-8"))
+    assert after["language"][0]["language-servers"] == ["greenloop"]
+    assert after["language-server"]["greenloop"] == {"command": "greenloop", "args": ["serve"]}
+
+
 @pytest.mark.parametrize("text", ["", HELIX])
 def test_helix_is_told_where_greenloop_has_moved_to(text, monkeypatch, capsys):
     put("helix", text)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greenloop.core.records.verdict import CaseResult, Failure
-from greenloop.verdict.canary import Mode, confirmed_cases, count_covered, find_violations, function_of, make_canaries
+from greenloop.verdict.canary import Mode, confirmed_cases, find_violations, function_of, make_canaries
 
 SOURCE = """import io
 import unittest.mock
@@ -235,7 +235,6 @@ def test_honest_code_does_what_it_must():
             else:
                 assert isinstance(outcome, AssertionError | pytest.fail.Exception), (mode, name, outcome)
     assert set(found.unmutable) == UNMUTABLE
-    assert found.total == len(run(SOURCE))
     assert found.mutated[Mode.EQUAL] == found.mutated[Mode.NEGATED] == set(run(SOURCE)) - UNMUTABLE
     assert found.mutated[Mode.NEGATED] > EXPECTING
     without_literal = {"test_truth", "test_raises_called", "test_warns", "TestUnit::test_order"}
@@ -243,7 +242,6 @@ def test_honest_code_does_what_it_must():
         f"TestUnit::{name}" for name in ("test_raises_called", "test_raises_regex_called", "test_warns")
     }
     assert found.mutated[Mode.LITERAL] == found.mutated[Mode.NEGATED] - without_literal
-    assert count_covered([SOURCE, SOURCE]) == (2 * (found.total - len(UNMUTABLE)), 2 * found.total)
 
 
 @pytest.mark.parametrize(
@@ -318,7 +316,7 @@ def test_marks_and_line_ends_stay(source):
 
 def test_a_file_that_cannot_be_parsed_has_no_twins():
     found = make_canaries("def test_a(:\n    assert 1\n")
-    assert (found.unmutable, found.total, found.mutated[Mode.EQUAL]) == (("test_a",), 1, frozenset())
+    assert (found.unmutable, found.mutated[Mode.EQUAL]) == (("test_a",), frozenset())
 
 
 @given(

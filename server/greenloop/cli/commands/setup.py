@@ -58,14 +58,15 @@ def print_snippet(editor: Editor) -> None:
 
 def write(editor: Editor, *, yes: bool) -> int:
     """Shows the change, asks, writes. Raises `UsageError` if that is unsafe, `WorkspaceError` for disk errors."""
-    if editor.config_file is None or editor.merge is None:
+    if editor.config_file is None:
         print_snippet(editor)
         raise UsageError(f"There is no file of {editor.name} that greenloop can write.", remedy="See the text above.")
     # A configuration file is often a link into a dotfiles repository: the link stays.
     path = Path(os.path.realpath(editor.config_file()))
     try:
         present = path.read_bytes().decode("utf-8") if path.exists() else None
-        after = editor.merge(present, command())
+        lines = editor.snippet(command())
+        after = editor.merge(present, lines) if editor.merge else lines
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8.", remedy="Add the lines by hand.") from error
     except OSError as error:

@@ -167,7 +167,7 @@ def indentation_of(line: str) -> str:
     return line[: len(line) - len(line.lstrip(MARGIN))]
 
 
-def indentation_unit(text: str, default: str = "    ") -> str:
+def indentation_unit(text: str) -> str:
     """The step of indentation that a text uses most: a tab, two spaces, four."""
     counts: Counter[str] = Counter()
     previous = ""
@@ -182,7 +182,7 @@ def indentation_unit(text: str, default: str = "    ") -> str:
         ):
             counts[indentation_of(line)[len(previous_indent) :]] += 1
         previous = line
-    return counts.most_common(1)[0][0] if counts else default
+    return counts.most_common(1)[0][0] if counts else "    "
 
 
 def reindent(source: Fragment, first: int, last: int, base_indent: str, unit: str) -> list[str]:

@@ -1,27 +1,22 @@
-"""Appends tests to a test file in its own style: kind, indentation, quotes, line width, imports.
+"""Writes tests in the style of a test file (kind, indentation, imports) and appends them.
 
-Pure text work on `ast`. Nothing in the file is changed: imports are added, tests are appended.
+Pure text work on `ast`. Nothing in the file is changed: imports are added, tests are appended. Quotes and line width
+are left to the project's own formatter, which this module does not know.
 """
 
 from __future__ import annotations
 
 import ast
-import io
 import re
-import tokenize
-from collections import Counter
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from greenloop.core.compose import insert_imports
 from greenloop.core.python.ast_source import FUNCTIONS, indentation_unit, parse_module
-from greenloop.core.python.line_wrap import wrap_line
 from greenloop.core.testfiles.imports import TargetImports
 from greenloop.core.text.diff import main_line_end, split_lines, with_plain_ends
-
-WIDTH = 88  # columns, the default of black
-WIDEST = 120
 
 
 class FileForm(StrEnum):
@@ -38,8 +33,6 @@ class FileStyle:
 
     kind: FileForm = FileForm.FUNCTIONS
     unit: str = "    "
-    quote: str = '"'
-    width: int = WIDTH
     base: str = "unittest.TestCase"
 
 
@@ -61,7 +54,7 @@ class RenderedTest:
 
 
 def detect_style(text: str) -> FileStyle:
-    """The style of a file; black's for an empty file."""
+    """The style of a file; functions in four spaces for an empty file."""
     module = parse_module(with_plain_ends(text))
     if isinstance(module, SyntaxError) or not module.body:
         return FileStyle()
@@ -70,14 +63,11 @@ def detect_style(text: str) -> FileStyle:
     function_count = sum(_is_test(node) for node in module.body)
     method_count = sum(_is_test(item) for node in classes for item in node.body)
     kind = FileForm.FUNCTIONS if function_count >= method_count else FileForm.UNITTEST if bases else FileForm.CLASSES
-    longest = max((len(line.rstrip()) for line in with_plain_ends(text).split("\n")), default=0)
     # A base class of the project may require set-up that these tests do not have.
     plain_bases = [base for base in bases if base in ("TestCase", "unittest.TestCase")]
     return FileStyle(
         kind=kind,
         unit=indentation_unit(text),
-        quote=_quote(text),
-        width=WIDTH if longest <= WIDTH else min(longest, WIDEST),
         base=plain_bases[0] if plain_bases else "unittest.TestCase",
     )
 
@@ -86,50 +76,34 @@ def _is_test(node: ast.AST) -> bool:
     return isinstance(node, FUNCTIONS) and node.name.startswith("test")
 
 
-def _quote(text: str) -> str:
-    counts: Counter[str] = Counter()
-    for token in _tokens(with_plain_ends(text)):
-        if token.type == tokenize.STRING and (match := re.match(r"[a-zA-Z]*(['\"])(?!\1\1)", token.string)):
-            counts[match[1]] += 1
-    return "'" if counts["'"] > counts['"'] else '"'
-
-
-def _tokens(text: str) -> list[tokenize.TokenInfo]:
-    tokens = []
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            tokens.append(token)  # noqa: PERF402 - tokens before an error count
-    except (tokenize.TokenError, SyntaxError):
-        pass
-    return tokens
-
-
 # -- new tests ----------------------------------------------------------------------------------------------------
 
 
+def render_tests(style: FileStyle, spellings: TargetImports, tests: Sequence[RenderedTest], title: str) -> str:
+    """The code of these tests, without imports; `title` names the class where tests are methods."""
+    blocks = [_render_test(test, style, spellings) for test in tests]
+    if style.kind is FileForm.FUNCTIONS:
+        code = "\n\n\n".join(blocks)
+    else:
+        header = f"class {title}({style.base}):" if style.kind is FileForm.UNITTEST else f"class {title}:"
+        code = f"{header}\n" + textwrap.indent("\n\n".join(blocks), "    ")
+    return re.sub(r"^(?: {4})+", lambda margin: style.unit * (len(margin[0]) // 4), code, flags=re.MULTILINE) + "\n"
+
+
 def append_tests(
-    text: str, style: FileStyle, spellings: TargetImports, tests: Sequence[RenderedTest], title: str
+    text: str, style: FileStyle, spellings: TargetImports, tests: Sequence[RenderedTest], code: str
 ) -> str:
-    """The file with these tests at its end; `title` names the class where tests are methods.
+    """The file with `code`, which is that of these tests, at its end and the imports that they need.
 
     An `if __name__ == "__main__"` block stays last.
     """
-    if not tests:
-        return text
-    blocks = [_render_test(test, style, spellings) for test in tests]
-    if style.kind is FileForm.FUNCTIONS:
-        rows = [row for block in blocks for row in ["", "", *block]][2:]
-    else:
-        header = f"class {title}({style.base}):" if style.kind is FileForm.UNITTEST else f"class {title}:"
-        class_rows = [row for block in blocks for row in ["", *(style.unit + row if row else "" for row in block)]]
-        rows = [header, *class_rows[1:]]
     required_imports = dict.fromkeys([*(line for test in tests for line in test.imports), *spellings.imports])
     if style.kind is FileForm.UNITTEST:
-        required_imports |= dict.fromkeys(
-            ["from unittest import TestCase" if style.base == "TestCase" else "import unittest"]
-        )
+        required_imports["from unittest import TestCase" if style.base == "TestCase" else "import unittest"] = None
         required_imports.pop("import pytest", None)
-    return _insert_rows(text, rows, [line for line in required_imports if not _is_imported(text, line)])
+    imported = _imported_names(text)
+    rows = with_plain_ends(code).rstrip("\n").split("\n")
+    return _insert_rows(text, rows, [line for line in required_imports if not _imported_names(line) <= imported])
 
 
 def _insert_rows(text: str, rows: Sequence[str], imports: Sequence[str]) -> str:
@@ -165,34 +139,16 @@ def _insertion_line(module: ast.Module, bare: Sequence[str]) -> int:
     return len(bare)
 
 
-def _is_imported(text: str, line: str) -> bool:
-    """Does the file already import all of this at its top level?"""
-    wanted_module, parsed = parse_module(line), parse_module(with_plain_ends(text))
-    if isinstance(parsed, SyntaxError) or isinstance(wanted_module, SyntaxError):
-        return False
-    present = {
-        ast.unparse(ast.Import([alias])) for node in parsed.body if isinstance(node, ast.Import) for alias in node.names
-    }
-    present |= {
-        _import_text(node, alias) for node in parsed.body if isinstance(node, ast.ImportFrom) for alias in node.names
-    }
-    needed = {
-        ast.unparse(ast.Import([alias]))
-        for node in wanted_module.body
-        if isinstance(node, ast.Import)
-        for alias in node.names
-    }
-    needed |= {
-        _import_text(node, alias)
-        for node in wanted_module.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-    return needed <= present
-
-
-def _import_text(node: ast.ImportFrom, alias: ast.alias) -> str:
-    return f"from {'.' * node.level}{node.module or ''} import {alias.name} as {alias.asname}"
+def _imported_names(text: str) -> set[str]:
+    """Each name that is imported at the top level, as a statement of its own."""
+    parsed = parse_module(with_plain_ends(text))
+    names: set[str] = set()
+    for node in [] if isinstance(parsed, SyntaxError) else parsed.body:
+        if isinstance(node, ast.Import):
+            names |= {ast.unparse(ast.Import([alias])) for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {ast.unparse(ast.ImportFrom(node.module, [alias], node.level)) for alias in node.names}
+    return names
 
 
 def new_tests(
@@ -215,42 +171,11 @@ def _body(test: RenderedTest, style: FileStyle, spellings: TargetImports) -> lis
     return [_to_unittest_assertion(node) for node in module.body] if style.kind is FileForm.UNITTEST else module.body
 
 
-def _render_test(test: RenderedTest, style: FileStyle, spellings: TargetImports) -> list[str]:
-    body_rows = _body_key(_body(test, style, spellings)).split("\n")
-    self_parameter = [] if style.kind is FileForm.FUNCTIONS else ["self"]
+def _render_test(test: RenderedTest, style: FileStyle, spellings: TargetImports) -> str:
+    parameters = test.parameters if style.kind is FileForm.FUNCTIONS else ("self", *test.parameters)
     rows = [f"# {test.remark}"] if test.remark else []
-    rows += [f"@{each}" for each in test.decorators]
-    rows += [f"def {test.name}({', '.join([*self_parameter, *test.parameters])}):"]
-    rows += [_with_unit(row, style.unit) for row in body_rows]
-    class_indent = 0 if style.kind is FileForm.FUNCTIONS else len(style.unit.expandtabs(4))
-    return [
-        each
-        for row in rows
-        for each in (
-            [row]
-            if row.lstrip().startswith("#")
-            else wrap_line(_with_quotes(row, style.quote), style.width - class_indent, style.unit)
-        )
-    ]
-
-
-def _with_unit(row: str, unit: str) -> str:
-    depth = (len(row) - len(row.lstrip(" "))) // 4
-    return unit * (depth + 1) + row.lstrip(" ")
-
-
-def _with_quotes(row: str, quote: str) -> str:
-    """The row with simple strings in these quotes, where that needs no escaping."""
-    margin = row[: len(row) - len(row.lstrip())]
-    text, shift = row[len(margin) :], 0
-    for token in _tokens(text + "\n"):
-        match = (
-            re.fullmatch(r"([rRbBuU]*)(['\"])([^'\"\\]*)\2", token.string) if token.type == tokenize.STRING else None
-        )
-        if match and match[2] != quote:
-            start, end = token.start[1] + shift, token.end[1] + shift
-            text = text[:start] + match[1] + quote + match[3] + quote + text[end:]
-    return margin + text
+    rows += [*(f"@{each}" for each in test.decorators), f"def {test.name}({', '.join(parameters)}):"]
+    return "\n".join([*rows, textwrap.indent(_body_key(_body(test, style, spellings)), "    ")])
 
 
 class _SpellingTransformer(ast.NodeTransformer):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from greenloop.core.python.ast_source import parse_module
@@ -19,8 +19,8 @@ class TargetImports:
     imports: tuple[str, ...]
 
 
-def resolve_imports(text: str, module: str, own_names: Sequence[str], names: Sequence[str]) -> TargetImports:
-    """How this file imports `names` of `module`; `own_names` are its possible spellings there (`.m`, `pkg.m`)."""
+def resolve_imports(text: str, module: str, is_target: Callable[[str], bool], names: Sequence[str]) -> TargetImports:
+    """How this file imports `names` of `module`; `is_target` recognises its spellings there (`.m`, `pkg.m`)."""
     parsed = parse_module(with_plain_ends(text))
     body = [] if isinstance(parsed, SyntaxError) else parsed.body
     spelled: dict[str, str] = {}
@@ -28,35 +28,26 @@ def resolve_imports(text: str, module: str, own_names: Sequence[str], names: Seq
     for node in body:
         if isinstance(node, ast.ImportFrom):
             imported_from = "." * node.level + (node.module or "")
-            if imported_from in own_names:
+            if is_target(imported_from):
                 source = source or imported_from
                 spelled |= {alias.name: alias.asname or alias.name for alias in node.names}
-            for alias in node.names:
-                if f"{imported_from}{'' if imported_from.endswith('.') else '.'}{alias.name}" in own_names:
-                    prefix = prefix or alias.asname or alias.name
-        elif isinstance(node, ast.Import):
-            prefix = prefix or next((alias.asname or alias.name for alias in node.names if alias.name in own_names), "")
-    file_names = set().union(*(bound_names(node) for node in body)) if body else set()
+            dot = "" if imported_from.endswith(".") else "."
+            modules = [alias for alias in node.names if is_target(f"{imported_from}{dot}{alias.name}")]
+        else:
+            modules = [alias for alias in node.names if is_target(alias.name)] if isinstance(node, ast.Import) else []
+        prefix = prefix or next((alias.asname or alias.name for alias in modules), "")
+    used_names = set().union(*(bound_names(node) for node in body))
+    imports: dict[str, None] = {}
     resolved: dict[str, str] = {}
-    imports: list[str] = []
+    new_names = [name for name in names if name not in spelled and not prefix and name not in used_names]
+    if new_names:
+        imports[f"from {source or module} import {', '.join(new_names)}"] = None
     for name in names:
-        if name in spelled:
-            resolved[name] = spelled[name]
+        if name in spelled or name in new_names:
+            resolved[name] = spelled.get(name, name)
         elif prefix:
             resolved[name] = f"{prefix}.{name}"
-        elif name in file_names:  # the file uses that name for another object
-            imports.append(f"import {module}")
+        else:  # the file uses that name for another object
+            imports[f"import {module}"] = None
             resolved[name] = f"{module}.{name}"
-        else:
-            imports.append(f"from {source or module} import {name}")
-            resolved[name] = name
-    from_imports = [line for line in imports if line.startswith("from ")]
-    merged_import = (
-        [f"from {source or module} import {', '.join(sorted(line.split()[-1] for line in from_imports))}"]
-        if from_imports
-        else []
-    )
-    return TargetImports(
-        spellings=resolved,
-        imports=tuple(dict.fromkeys([*merged_import, *(other for other in imports if other not in from_imports)])),
-    )
+    return TargetImports(spellings=resolved, imports=tuple(imports))

@@ -22,7 +22,6 @@ KINDS = {
     Provenance.DESIGNED: "Generated from the docstring by greenloop, supported by votes.",
     Provenance.PROPERTY: "A property that greenloop checked with many inputs.",
 }
-OURS = {"HealthCheck", "Phase", "given", "reject", "settings", "st", "example"}
 MOST = 2  # counterexamples kept with a property
 
 
@@ -54,12 +53,12 @@ def render_case(
         given_decorators = [ast.unparse(each) for each in node.decorator_list if ast.unparse(each).startswith("given(")]
         kept_examples = find_examples(case.id, parameters, attempts)
         decorators = ("settings(deadline=None)", *given_decorators, *(f"example({each})" for each in kept_examples))
-        hypothesis_names = (
-            {"settings", "given"}
-            | ({"example"} if kept_examples else set())
-            | (used_names & (OURS - {"settings", "HealthCheck"}))
-        )
-        hypothesis_names -= {"Phase", "HealthCheck"}
+        hypothesis_names = {
+            "settings",
+            "given",
+            *(["example"] if kept_examples else []),
+            *used_names & {"reject", "st"},
+        }
         import_list = sorted("strategies as st" if each == "st" else each for each in hypothesis_names)
         imports.append(f"from hypothesis import {', '.join(import_list)}")
     test_name = function_name(case, name, taken)

@@ -117,14 +117,6 @@ class History:
             row = (run, json.dumps(to_json(basis)))
             self._write(lambda c: c.execute("INSERT OR REPLACE INTO bases VALUES (?, ?)", row))
 
-    def update_run(self, run: int | None, *, model: str, sandbox: str) -> None:
-        """Stores the model and the sandbox that the run really uses, known only after its start."""
-        self._write(
-            lambda c: c.execute(
-                "UPDATE runs SET model = ?, sandbox = ? WHERE id = ?", (_sql_text(model), _sql_text(sandbox), run)
-            )
-        )
-
     def save_attempt(self, run: int | None, attempt: Attempt) -> None:
         """Stores a complete attempt; replaces an earlier one of the same number."""
         if run is not None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from packaging.pylock import PylockValidationError
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -93,7 +94,7 @@ def read_pins(sources: PackageSources, root: Path, markers: Markers) -> tuple[li
     reader = dict(LOCKS)[sources.lock]
     try:
         pins_found, notes = reader(text, sources.project, markers)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, PylockValidationError) as error:
         raise CannotVerifyError(
             f"{sources.lock} cannot be parsed: {type(error).__name__}: {error}.",
             remedy="Recreate it with its tool, or set `sandbox.image`.",

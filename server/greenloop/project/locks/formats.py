@@ -1,7 +1,8 @@
 """Reads lock files of uv, Poetry, PDM, PEP 751 and Pipenv: pins that apply, notes on the others.
 
 Every reader takes the lock's text, the project it belongs to, and the markers of the Python that it is for.
-It raises `ValueError`, `KeyError`, `TypeError` or `AttributeError` if the text is not such a lock.
+It raises `ValueError`, `KeyError`, `TypeError`, `AttributeError` or `PylockValidationError` if the text is no such
+lock.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from packaging.markers import InvalidMarker, Marker
+from packaging.pylock import Pylock
 from packaging.requirements import Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
@@ -176,33 +177,21 @@ def read_pdm(text: str, project: Project, markers: Markers) -> Answer:  # noqa: 
 
 def read_pylock(text: str, project: Project, markers: Markers) -> Answer:  # noqa: ARG001 - the lock has all that is needed
     """The packages of a pylock.toml (PEP 751) whose markers hold with the default groups and those for tests."""
-    table = tomllib.loads(text)
-    if not str(table["lock-version"]).startswith("1."):
-        raise ValueError(f"lock-version {table['lock-version']} is not known")
-    groups = {*table.get("default-groups", ()), *filter(_is_for_tests, table.get("dependency-groups", ()))}
-    extras = {*filter(_is_for_tests, table.get("extras", ()))}
+    lock = Pylock.from_dict(tomllib.loads(text))
+    extras = frozenset(filter(_is_for_tests, lock.extras or ()))
+    groups = frozenset((*(lock.default_groups or ()), *filter(_is_for_tests, lock.dependency_groups or ())))
+    environment: Mapping[str, Any] = {**markers, "extras": extras, "dependency_groups": groups}
     pins, notes = [], []
-    for package in table.get("packages", []):
-        if not _holds(package.get("marker"), {**markers, "extras": extras, "dependency_groups": groups}):
+    for package in lock.packages:
+        if package.directory or (package.marker and not package.marker.evaluate(environment, context="lock_file")):
             continue
-        if "directory" in package:
+        if package.is_direct or not package.version:
+            notes.append(_not_from_index("pylock.toml", package.name, "vcs" if package.vcs else "archive"))
             continue
-        if "vcs" in package or "archive" in package or "version" not in package:
-            notes.append(_not_from_index("pylock.toml", package["name"], "vcs" if "vcs" in package else "archive"))
-            continue
-        files = [*package.get("wheels", ()), *([package["sdist"]] if "sdist" in package else ())]
-        hashes = {f"{kind}:{value}" for file in files for kind, value in file["hashes"].items()}
-        pins.append(make_pin(package["name"], package["version"], hashes))
+        files = [*(package.wheels or ()), *([package.sdist] if package.sdist else ())]
+        hashes = {f"{kind}:{value}" for file in files for kind, value in file.hashes.items()}
+        pins.append(make_pin(package.name, str(package.version), hashes))
     return pins, notes
-
-
-def _holds(marker: str | None, environment: Mapping[str, Any]) -> bool:
-    if not marker:
-        return True
-    try:
-        return Marker(marker).evaluate(environment, context="lock_file")
-    except InvalidMarker:
-        return True
 
 
 def read_pipfile(text: str, project: Project, markers: Markers) -> Answer:  # noqa: ARG001 - the lock has all that is needed

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import asyncio
 import json
-import shutil
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -22,6 +21,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import CaseResult, Failure, Frame
 from greenloop.core.text.diff import with_plain_ends
+from greenloop.project.formatting import find_tool
 from greenloop.specs.changed_code import ChangedCode, find_changed_code, name_line
 from greenloop.specs.limits import RUFF, Constraint, Violation, find_violations, parse, violation_sentence
 
@@ -116,7 +116,12 @@ async def _ruff(problem: Problem, constraint: Constraint, text: str, path: str) 
 
     Raises `CannotVerifyError` without ruff, `SettingsError` for a bad rule.
     """
-    program = _find_ruff(problem.root)
+    program = find_tool("ruff", problem.root)
+    if program is None:
+        raise CannotVerifyError(
+            "The constraint `ruff` needs ruff, which was not found outside the workspace.",
+            remedy=f"Install it: {sys.executable} -m pip install ruff",
+        )
     process = await asyncio.create_subprocess_exec(
         *(program, "check", "--isolated", "--no-cache", "--no-fix", "--quiet", "--exit-zero"),
         *(
@@ -171,18 +176,3 @@ def _violation(entry: Mapping[str, object]) -> Violation:
     location = entry.get("location")
     line = int(location.get("row", 1)) if isinstance(location, Mapping) else 1
     return Violation(message=f"{entry['code']}: {str(entry.get('message', '')).strip().rstrip('.')}.", line=line)
-
-
-def _find_ruff(root: Path) -> str:
-    """The ruff next to greenloop's own Python, else one on the PATH and outside the workspace."""
-    if own_ruff := shutil.which("ruff", path=str(Path(sys.executable).parent)):
-        return own_ruff
-    path_ruff = shutil.which("ruff")
-    if path_ruff and not any(
-        path.is_relative_to(root) for path in (Path(path_ruff).absolute(), Path(path_ruff).resolve())
-    ):
-        return str(Path(path_ruff).absolute())
-    raise CannotVerifyError(
-        "The constraint `ruff` needs ruff, which was not found outside the workspace.",
-        remedy=f"Install it: {sys.executable} -m pip install ruff",
-    )

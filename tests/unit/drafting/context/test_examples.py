@@ -178,10 +178,11 @@ async def test_nothing_is_said_of_a_place_nobody_knows(place):
 async def test_a_container_has_what_the_lock_says(place):
     (place.root / "pyproject.toml").write_text('[project]\nname = "p"\nversion = "1"\ndependencies = ["numpy"]\n')
     (place.root / "pylock.toml").write_text(
-        'lock-version = "1.0"\n'
+        'lock-version = "1.0"\ncreated-by = "uv"\n'
         + "".join(
             f'[[packages]]\nname = "{name}"\nversion = "{version}"\n'
-            for name, version in [("numpy", "2.1.0"), ("scikit-learn", "1.6.0")]
+            f'sdist = {{url = "https://x/{file}-{version}.tar.gz", hashes = {{sha256 = "00"}}}}\n'
+            for name, file, version in [("numpy", "numpy", "2.1.0"), ("scikit-learn", "scikit_learn", "1.6.0")]
         )
     )
     for name in ("docker", "docker with network"):

@@ -159,12 +159,6 @@ def test_a_workspace_whose_path_is_no_utf8(tmp_path):
     assert [record.id for record in history.runs(Path("/w/\udcff"))] == [run]
 
 
-def test_what_became_known_later(tmp_path):
-    history = an_open_history(tmp_path)
-    history.update_run(begin(history), model="local", sandbox="docker")
-    assert (history.runs()[0].model, history.runs()[0].sandbox) == ("local", "docker")
-
-
 def test_long_output_is_cut_and_short_output_is_not(tmp_path):
     history = an_open_history(tmp_path)
     run = begin(history)

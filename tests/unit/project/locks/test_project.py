@@ -103,6 +103,38 @@ def test_what_a_lock_takes_from_elsewhere_is_left_out_and_said(tmp_path):
     assert notes == ["Pipfile.lock: odd comes from git, not from a package index, and was skipped."]
 
 
+PYLOCK = """\
+lock-version = "{version}"
+created-by = "x"
+[[packages]]
+name = "me"
+directory = {{path = "."}}
+[[packages]]
+name = "odd"
+vcs = {{type = "git", url = "https://x", commit-id = "1"}}
+[[packages]]
+name = "a"
+version = "1.0"
+marker = "{marker}"
+wheels = [{{url = "https://x/a-1.0-py3-none-any.whl", hashes = {{sha256 = "{digest}"}}}}]
+"""
+
+
+def test_a_pylock_takes_only_packages_from_an_index(tmp_path):
+    text = PYLOCK.format(version="1.0", marker="sys_platform == 'linux'", digest="00")
+    (tmp_path / "pylock.toml").write_text(text)
+    pins, notes = locks.read_pins(locks.find_sources(tmp_path), tmp_path, LINUX)
+    assert [str(pin) for pin in pins] == ["a==1.0 --hash=sha256:00"]
+    assert notes == ["pylock.toml: odd comes from vcs, not from a package index, and was skipped."]
+
+
+@pytest.mark.parametrize(("version", "marker"), [("2.0", "os_name == 'posix'"), ("1.0", "no marker")])
+def test_a_pylock_that_breaks_the_specification_is_rejected(tmp_path, version, marker):
+    (tmp_path / "pylock.toml").write_text(PYLOCK.format(version=version, marker=marker, digest="00"))
+    with pytest.raises(CannotVerifyError, match=r"pylock\.toml cannot be parsed"):
+        locks.read_pins(locks.find_sources(tmp_path), tmp_path, LINUX)
+
+
 @pytest.mark.parametrize("name", ["uv.lock", "poetry.lock", "pdm.lock", "pylock.toml", "Pipfile.lock"])
 @pytest.mark.parametrize("text", ["{", "[[package]]\nversion = 1\n", "[]", "\0", '{"default": 5}'])
 def test_a_lock_that_is_none_is_one_sentence(tmp_path, name, text):
