@@ -219,7 +219,7 @@ async def test_a_package_that_cannot_be_had_is_named(opened, root, index, lines,
 
 async def test_two_that_want_the_same_image_make_it_once(root, index, forget):
     wheel(index, "glsample", "1.0")
-    (root / "requirements.txt").write_text("glsample\n# two at once\n")
+    (root / "requirements.txt").write_text("glsample>=0.1\n")
     said: list[str] = []
     back_ends = [replace(docker.create(Settings()), report_status=said.append) for _ in range(2)]
     sessions = await asyncio.gather(*(back_end.open(place(root)) for back_end in back_ends))
@@ -231,7 +231,7 @@ async def test_two_that_want_the_same_image_make_it_once(root, index, forget):
 
 async def test_only_images_of_greenloop_that_nobody_used_for_long_are_removed(opened, root, index, monkeypatch):
     wheel(index, "glsample", "1.0")
-    (root / "requirements.txt").write_text("glsample\n# to be pruned\n")
+    (root / "requirements.txt").write_text("glsample>=0.2\n")
     (root / "requirements-dev.txt").write_text("glsample>=1\n")
     session = await opened()
     client = session.engine.client
@@ -368,7 +368,7 @@ async def test_ten_sessions_at_once(opened, tmp_path):
 
 async def test_an_image_deleted_meanwhile_is_said(opened, root, index, forget):
     wheel(index, "glsample", "1.0")
-    (root / "requirements.txt").write_text("glsample\n# to be deleted\n")
+    (root / "requirements.txt").write_text("glsample>=0.3\n")
     session = await opened()
     client = docker.connect(60).client
     await asyncio.to_thread(client.containers.get(own_containers()[0]).remove, force=True)
