@@ -63,9 +63,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="greenloop-canary-") as name:
         folder = Path(name)
         python = environment(folder / "venv")
-        print(
-            "| project | test functions | inverted | tests passed | canaried | accused |\n|---|---|---|---|---|---|"
-        )
+        print("| project | test functions | inverted | tests passed | canaried | accused |\n|---|---|---|---|---|---|")
         for project in arguments.projects:
             accused += measured(project, unpacked(project, arguments.cache, folder), python)
     return 1 if accused else 0
