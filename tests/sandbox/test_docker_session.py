@@ -205,7 +205,10 @@ def _fill_setuptools(index: Path) -> bool:
     ("lines", "said"),
     [
         ("nowhere-to-be-found==1.0\n", "nowhere-to-be-found==1.0 has no wheel for Python"),
-        (f"glsample==1.0 --hash=sha256:{'0' * 64}\n", "glsample==1.0: the file on your package index does not match the hash"),
+        (
+            f"glsample==1.0 --hash=sha256:{'0' * 64}\n",
+            "glsample==1.0: the file on your package index does not match the hash",
+        ),
     ],
 )
 async def test_a_package_that_cannot_be_had_is_named(opened, root, index, lines, said):
