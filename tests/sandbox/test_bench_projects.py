@@ -115,7 +115,7 @@ async def test_mutants_of_a_project_fail_and_can_be_mended(project, table, tmp_p
 
 
 async def test_the_shown_test_is_not_all_that_judges(project, table):
-    (task,) = await made(project, table, count=1, unwanted=lambda family: not family.endswith(".Box.area-"))
+    (task,) = await made(project, table, count=1, is_excluded=lambda family: not family.endswith(".Box.area-"))
     assert task.target in {"test_shapes.py::test_area", "test_shapes.py::TestLargest"}
     assert {case.partition("::")[2].partition("[")[0] for case in task.cases} == {"test_area", "TestLargest::test_some"}
 
@@ -126,7 +126,7 @@ async def test_a_file_that_changed_since_is_told(project, table, tmp_path):
     experiment = Experiment(
         tasks=found, arms=[arms.parse("plain")], out=tmp_path / "out", answers=tmp_path / "answers", settings=table
     )
-    with pytest.raises(UsageError, match="is not what it was"):
+    with pytest.raises(UsageError, match="has changed since"):
         await run(experiment, quiet)
 
 

@@ -292,7 +292,7 @@ async def test_an_engine_that_goes_away_is_a_broken_sandbox(root, tmp_path, monk
     )
     await until(lambda: len(container.top()["Processes"]) >= 3)
     proxy.cut()
-    assert "engine does not answer any more" in (await running).broken
+    assert "engine no longer answers" in (await running).broken
     assert "could not be started" in (await session.run(TestRun(selectors=("t_test.py",)))).broken
     await session.close()
     await until(lambda: own_containers() == [])  # the end of its stdin ended it

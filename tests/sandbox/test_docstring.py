@@ -64,7 +64,7 @@ async def test_an_answer_makes_the_result_the_users_own(docstring):
     assert options[:2] == ["Yes", "No"]
     assert outcome.verified is Verified.VERIFIED
     assert outcome.applicable
-    assert "1/1 confirmed tests pass" in outcome.message
+    assert "1 confirmed by you" in outcome.message
 
 
 async def test_a_test_that_is_denied_is_corrected_and_the_order_changes(docstring):
@@ -90,7 +90,7 @@ async def test_no_value_that_nobody_gave_is_typed(docstring):
     user = Asked("The right value is …", texts=["[('a', 1), ('b', 1)]"])
     outcome = await docstring(STUB, cast(COUNTS, RIGHT, GROUPS, SORTED, RIGHT, sets=sets), user=user)
     assert outcome.verified is Verified.VERIFIED
-    assert "1/1 confirmed tests pass" in outcome.message
+    assert "1 confirmed by you" in outcome.message
 
 
 @pytest.mark.story("you are asked about generated tests")

@@ -95,7 +95,7 @@ def test_a_result_that_was_written_is_still_told_in_cells(work):
     shown = greenloop_(work, "history", "show")
     assert "+++ b/my notes/nb.ipynb:2" in shown.stdout
     assert "_ipynb" not in shown.stdout
-    assert "it stood there already" in greenloop_(work, "history", "apply", "--yes").stdout
+    assert "the file already has the result" in greenloop_(work, "history", "apply", "--yes").stdout
     again = greenloop_(work, "verify", "run:1")
     assert again.returncode == 3
     assert "Run 1 was made in a notebook" in again.stderr
@@ -105,7 +105,7 @@ def test_the_tests_of_a_docstring_in_a_cell(work):
     (work / "nb.ipynb").write_text(notebook(*CELLS))
     none = greenloop_(work, "tests", "nb.ipynb::double")
     assert none.returncode == 1
-    assert "`greenloop fix 'my notes/nb.ipynb::double'` makes them" in none.stderr
+    assert "`greenloop fix 'my notes/nb.ipynb::double'` generates them" in none.stderr
     checks = greenloop_(work, "tests", "nb.ipynb:4")
     assert checks.returncode == 2
     assert "my notes/nb.ipynb:4 is one of your own tests." in checks.stderr
@@ -210,7 +210,7 @@ def test_a_kept_result_is_written_later_but_not_over_other_cells(work):
         (notebook(*CELLS), "nb.ipynb::no", "has no function or test 'no'"),
         (notebook("x = (", *CELLS), "nb.ipynb:5", "Cell 1 of my notes/nb.ipynb cannot be read in row 1"),
         (notebook(*CELLS, nbformat=3), "nb.ipynb:4", "has nbformat 3; only nbformat 4 can be read"),
-        ('{"cells": [', "nb.ipynb:4", "is no notebook"),
+        ('{"cells": [', "nb.ipynb:4", "is not a notebook"),
         (notebook(*CELLS, metadata={"kernelspec": {"language": "R"}}), "nb.ipynb:4", "is written in r, not in Python"),
     ],
 )

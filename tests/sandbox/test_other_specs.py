@@ -87,7 +87,7 @@ async def test_a_broken_constraint_is_the_attempts_error_and_the_next_one_keeps_
     assert outcome.solved
     assert outcome.verified is Verified.VERIFIED
     assert outcome.evidence.cases == {"doctest": (1, 1), "constraint": (1, 1)}
-    assert "constraints 1/1" in outcome.message
+    assert "1/1 constraints pass" in outcome.message
 
 
 async def test_a_constraint_holds_for_the_function_behind_a_failing_test(stage):

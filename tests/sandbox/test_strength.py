@@ -117,7 +117,7 @@ def test_the_report_says_how_many_more_there_are():
         "  m.py:1: `<` → `<=` in `return a < b`",
         "  m.py:2: without `return a < b`",
     ]
-    assert lines[-2:] == ["  and 3 more", "There was no time for 3 more."]
+    assert lines[-2:] == ["  and 3 more", "3 more were not tried: out of time."]
     assert report_lines(Strength(tests=0)) == [
         "No test passes with this result, so nothing can be said about their strength."
     ]

@@ -182,7 +182,7 @@ def describe_end(execution: Execution) -> str:
         except ValueError:
             return f"it was killed by signal {-status}"
     if not any(records_of_kind(execution, "finished")):
-        return f"the process ended itself with status {status} before pytest finished"
+        return f"the process exited with status {status} before pytest finished"
     return ""
 
 

@@ -43,7 +43,7 @@ def test_a_shim_is_seen_through(tmp_path):
     [
         ("/nonexistent/python", "does not exist"),
         ("no-such-python", "not on PATH"),
-        ("/etc/hostname", "does not answer"),
+        ("/etc/hostname", "does not run as a Python interpreter"),
     ],
 )
 def test_a_bad_setting_is_named(tmp_path, name, sentence):

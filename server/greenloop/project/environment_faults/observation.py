@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
+
 from greenloop.core.records.sandbox import Environment
 from greenloop.core.records.verdict import Failure, Frame
 from greenloop.project import sources
@@ -18,19 +20,6 @@ from greenloop.project.syntax import definitions
 ReadText = Callable[[str], str | None]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fault:
-    """One sentence saying what the environment lacks, and the remedy."""
-
-    sentence: str
-    remedy: str
-
-
-def make_fault(clause: str, remedy: str) -> Fault:
-    """Makes a fault with the sentence "This fails because …."."""
-    return Fault(sentence=f"This fails because {clause}.", remedy=remedy)
-
-
 def failure_message(failure: Failure) -> str:
     """The exception's message, taken from pytest's rendering if the runner reported nothing else."""
     if failure.message:
@@ -38,7 +27,7 @@ def failure_message(failure: Failure) -> str:
     return "\n".join(re.findall(r"^E +(.*)$", failure.text, re.MULTILINE))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class ObservedFailure:
     """One failure in its surroundings; the fields are the parameters of `find_environment_fault`."""
 
@@ -105,20 +94,17 @@ class ObservedFailure:
         if self.own_frame is None:
             return ""
         text = self.text(self.own_frame.path)
-        function = (
-            definitions.enclosing_definition(text, self.own_frame.line, self.own_frame.path)
-            if not self.is_import
-            else None
-        )
+        if self.is_import:
+            return text
+        function = definitions.enclosing_definition(text, self.own_frame.line, self.own_frame.path)
         return definitions.line_span(text, function.start, function.end) if function else text
 
     def nearby_lines(self) -> str:
         """The innermost own frame's line, the one before and the two after it, over which a call may extend."""
         if self.own_frame is None:
             return ""
-        return "\n".join(
-            self.text(self.own_frame.path).splitlines()[max(0, self.own_frame.line - 2) : self.own_frame.line + 2]
-        )
+        lines = self.text(self.own_frame.path).splitlines()
+        return "\n".join(lines[max(0, self.own_frame.line - 2) : self.own_frame.line + 2])
 
     @cached_property
     def sites(self) -> list[Path]:
@@ -126,18 +112,13 @@ class ObservedFailure:
 
     def installed_version(self, distribution: str) -> str:
         """The version of an installed distribution, or empty."""
-        normalised = normalize_name(distribution)
+        normalised = canonicalize_name(distribution)
         for site in self.sites:
             for metadata in site.glob("*.dist-info"):
                 name, _dash, version = metadata.name.removesuffix(".dist-info").partition("-")
-                if normalize_name(name) == normalised:
+                if canonicalize_name(name) == normalised:
                     return version
         return ""
-
-
-def normalize_name(name: str) -> str:
-    """A distribution's name in its normalised spelling (PEP 503)."""
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def is_installed_path(path: str) -> bool:
@@ -154,7 +135,5 @@ def _raises(text: str, line: int) -> bool:
     except (SyntaxError, ValueError):
         rows = text.splitlines()
         return 0 < line <= len(rows) and rows[line - 1].strip().startswith("raise ")
-    return any(
-        isinstance(node, ast.Raise) and node.exc is not None and node.lineno <= line <= (node.end_lineno or line)
-        for node in ast.walk(tree)
-    )
+    raises = [node for node in ast.walk(tree) if isinstance(node, ast.Raise) and node.exc is not None]
+    return any(node.lineno <= line <= (node.end_lineno or line) for node in raises)

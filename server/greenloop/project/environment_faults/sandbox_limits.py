@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 from fnmatch import fnmatch
 from pathlib import Path
 
-from greenloop.project.environment_faults.observation import Fault, ObservedFailure, is_installed_path, make_fault
+from greenloop.project.environment_faults.observation import ObservedFailure, is_installed_path
+from greenloop.project.environment_faults.rows import Row
 from greenloop.project.environment_faults.tables import SERVICES
 
 _HIDDEN = (".env*", "*.pem", "*.key", ".git", ".netrc", "credentials*")
@@ -21,11 +21,10 @@ _REFUSED = re.compile(
     r"Connection refused|Errno 111|Connect call failed|Cannot connect to host|All connection attempts failed"
 )
 _ADDRESS = re.compile(
-    r"host='(?P<a>[\w.-]+)', port=(?P<b>\d+)|server at \"(?P<c>[\w./-]+)\"(?: \([\w.:]+\))?, port (?P<d>\d+)"
-    r"|\(['\"](?P<e>[\w.-]*)['\"], (?P<f>\d+)\)|\b(?P<g>[A-Za-z][\w.-]*|\d+\.\d+\.\d+\.\d+):(?P<h>\d{2,5})\b"
+    r"host='([\w.-]+)', port=(\d+)|server at \"([\w./-]+)\"(?: \([\w.:]+\))?, port (\d+)"
+    r"|\(['\"]([\w.-]*)['\"], (\d+)\)|\b([A-Za-z][\w.-]*|\d+\.\d+\.\d+\.\d+):(\d{2,5})\b"
 )
 _LOOPBACK = re.compile(r"localhost|127\.|::1|0\.0\.0\.0|/")
-_CLOSED = make_fault("the test needs network access, which the sandbox blocks", "Allow it: sandbox.network = true")
 # If a test starts its own server and the connection is refused, the code used the wrong address.
 _SERVES = re.compile(
     r"HTTPServer|socketserver|start_server|create_server|live_server|httpserver|\.listen\(|\.bind\(|uvicorn|TestServer"
@@ -42,58 +41,32 @@ _EMPTY = {
 _GIT = re.compile(r"not a git repository|InvalidGitRepositoryError|unable to detect version for|'git', .*status 128")
 
 
-def check(seen: ObservedFailure) -> Fault | None:
-    """The fault if a restriction of the sandbox is in the way."""
-    if fault := _variable(seen):
-        return fault
-    if seen.is_assertion or seen.is_raised_by_project:
-        return None
-    return _reach(seen) or _git(seen) or _file(seen) or _hidden(seen) or _rights(seen) or _bounds(seen)
+def _is_unreachable(observed: ObservedFailure) -> bool:
+    return bool(_NETWORK.search(observed.message)) or observed.failure.type in {"gaierror", "NameResolutionError"}
 
 
-# -- network --------------------------------------------------------------------------------------------------------
-
-
-def _reach(observed: ObservedFailure) -> Fault | None:
-    if _NETWORK.search(observed.message) or observed.failure.type in {"gaierror", "NameResolutionError"}:
-        if observed.network:
-            return make_fault("a host could not be reached", "Check the network.")
-        return _CLOSED
+def _refusing_service(observed: ObservedFailure, _match: re.Match[str]) -> dict[str, str] | None:
+    """The service that refused the connection, as far as the message or the source line names it."""
     if observed.failure.type != "ConnectionRefusedError" and not _REFUSED.search(observed.message):
         return None
-    if observed.root is not None and any(_SERVES.search(observed.text(path)) for path in _tests(observed)):
+    tests = [frame.path for frame in observed.failure.frames[:1] if not frame.path.startswith("/")]
+    if observed.root is not None and any(_SERVES.search(observed.text(path)) for path in tests):
         return None
-    host, port = _address(observed)
-    if not observed.network and host and not _LOOPBACK.match(host):
-        return _CLOSED  # inside the sandbox every address but this machine's own is refused
-    remedy = "Start it." if observed.network else "Start it and set sandbox.network = true, or use a test double."
-    return make_fault(f"the test needs {_service(host, port)}, which is not reachable inside the sandbox", remedy)
-
-
-def _tests(observed: ObservedFailure) -> set[str]:
-    return {frame.path for frame in observed.failure.frames[:1] if not frame.path.startswith("/")}
-
-
-def _address(observed: ObservedFailure) -> tuple[str, str]:
-    """The host and port that refused the connection, if the message or the source line names them."""
     match = _ADDRESS.search(observed.message) or _ADDRESS.search(observed.nearby_lines())
-    if match is None:
-        return "", ""
-    host, port = [part for part in match.groups() if part is not None]
-    return host, port
+    host, port = [part for part in match.groups() if part is not None] if match else ("", "")
+    service = f"{SERVICES.get(port, 'a service')} at {host}:{port}" if port else "a service"
+    return {"service": service, "host": host}
 
 
-def _service(host: str, port: str) -> str:
-    if not port:
-        return "a service"
-    name = SERVICES.get(port)
-    return f"{name} at {host}:{port}" if name else f"a service at {host}:{port}"
+def _is_blocked(observed: ObservedFailure, match: re.Match[str]) -> bool:
+    if observed.network or _is_unreachable(observed):
+        return not observed.network
+    # Inside the sandbox every address but this machine's own is refused.
+    service = _refusing_service(observed, match)
+    return service is not None and service["host"] != "" and not _LOOPBACK.match(service["host"])
 
 
-# -- variables ------------------------------------------------------------------------------------------------------
-
-
-def _variable(observed: ObservedFailure) -> Fault | None:
+def _variable(observed: ObservedFailure, _match: re.Match[str]) -> dict[str, str] | None:
     name = observed.message.strip("'\"")
     from_environ = any(frame.path.endswith("os.py") or frame.path == "<frozen os>" for frame in observed.failure.frames)
     if not (observed.failure.type == "KeyError" and from_environ and re.fullmatch(r"[A-Za-z_]\w*", name)):
@@ -103,130 +76,131 @@ def _variable(observed: ObservedFailure) -> Fault | None:
         if match is None or observed.is_assertion or not outside_functions:
             return None
         name = next(group for group in match.groups() if group)
-    pass_on = f'sandbox.env = ["{name}"]'
-    remedy = (
-        f"Pass it to the tests: {pass_on}"
-        if name in os.environ
-        else f"Set it (export {name}=...) and pass it to the tests: {pass_on}"
-    )
-    if observed.root is not None and (observed.root / ".env").is_file() and ".env*" in observed.masked:
-        remedy += '; or, if it is in .env, expose that file: sandbox.expose = [".env"]'
-    return make_fault(f"the environment variable {name} is not set inside the sandbox", remedy)
+    is_hidden = observed.root is not None and (observed.root / ".env").is_file() and ".env*" in observed.masked
+    or_expose = '; or, if it is in .env, expose that file: sandbox.expose = [".env"]' if is_hidden else ""
+    return {"name": name, "or_expose": or_expose}
 
 
-# -- files ----------------------------------------------------------------------------------------------------------
+def _set_variable(observed: ObservedFailure, match: re.Match[str]) -> dict[str, str] | None:
+    values = _variable(observed, match)
+    return values if values and values["name"] in os.environ else None
 
 
-def _git(observed: ObservedFailure) -> Fault | None:
-    if not (_GIT.search(observed.message) or _GIT.search(observed.failure.type)):
-        return None
-    if observed.root is None or not (observed.root / ".git").exists():
-        return make_fault("the test needs a git repository, and the workspace is not one", "Create one: git init")
-    return make_fault(
-        "the test needs the git repository, which is hidden from tests", 'Expose it: sandbox.expose = [".git"]'
-    )
+def _needs_git(observed: ObservedFailure) -> bool:
+    return bool(_GIT.search(observed.message) or _GIT.search(observed.failure.type))
 
 
-def _file(observed: ObservedFailure) -> Fault | None:
-    errno_match = re.search(r"\[Errno (\d+)\] [^:]+: '([^']+)'", observed.message)
-    error_number = int(errno_match[1]) if errno_match else 0
-    filename = errno_match[2] if errno_match else ""
-    is_outside = filename.startswith("/") and not (
-        observed.root is not None and Path(filename).is_relative_to(observed.root)
-    )
-    if error_number == errno.EROFS or "Read-only file system" in observed.message:
-        return make_fault(
-            f"the test writes to {filename or 'its own folder'}, which is read-only inside the sandbox",
-            "Make the test write to tmp_path.",
-        )
-    if observed.failure.type not in {"FileNotFoundError", "PermissionError", "OSError"} or not errno_match:
-        return None
-    if any(fnmatch(Path(filename).name, pattern) for pattern in _HIDDEN):
-        label = Path(filename).name
-        return make_fault(f"{label} is hidden from tests", f'Expose it: sandbox.expose = ["{label}"]')
-    if error_number in (errno.EACCES, errno.EPERM) and is_outside and not filename.startswith(("/tmp", "/proc")):  # noqa: S108
-        return make_fault(
-            f"the test has no permission for {filename}, which is outside the workspace",
-            "Make the test use tmp_path instead.",
-        )
-    if error_number == errno.ENOENT and is_outside and _is_there(filename):
-        return make_fault(
-            f"{filename} is outside the workspace, and tests can see only the workspace",
-            "Put the file into the workspace, or make the test create its own in tmp_path.",
-        )
-    return None
+def _file(error_numbers: str) -> str:
+    return rf"\[Errno (?:{error_numbers})\] [^:]+: '(?P<file>[^']+)'"
 
 
-def _is_there(name: str) -> bool:
+def _is_denied(observed: ObservedFailure) -> bool:
+    return observed.failure.type in {"FileNotFoundError", "PermissionError", "OSError"}
+
+
+def _hidden_file(observed: ObservedFailure, match: re.Match[str]) -> dict[str, str] | None:
+    name = Path(match["file"]).name
+    return {"name": name} if _is_denied(observed) and any(fnmatch(name, pattern) for pattern in _HIDDEN) else None
+
+
+def _is_outside(observed: ObservedFailure, match: re.Match[str]) -> bool:
+    is_inside = observed.root is not None and Path(match["file"]).is_relative_to(observed.root)
+    return _is_denied(observed) and match["file"].startswith("/") and not is_inside
+
+
+def _is_forbidden(observed: ObservedFailure, match: re.Match[str]) -> bool:
+    return _is_outside(observed, match) and not match["file"].startswith(("/tmp", "/proc"))  # noqa: S108
+
+
+def _is_unseen(observed: ObservedFailure, match: re.Match[str]) -> bool:
     try:
-        return os.path.lexists(name)
+        return _is_outside(observed, match) and os.path.lexists(match["file"])
     except (OSError, ValueError):
         return False
 
 
-def _hidden(observed: ObservedFailure) -> Fault | None:
+def _empty_file(observed: ObservedFailure, _match: re.Match[str]) -> dict[str, str] | None:
     """A masked file exists inside the sandbox but is empty, so that the code reading it fails later."""
-    if observed.failure.type not in _EMPTY or observed.root is None or observed.own_frame is None:
+    root = observed.root
+    if observed.failure.type not in _EMPTY or root is None or observed.own_frame is None:
         return None
-    for literal in re.findall(r"[\"']([^\"'\n]{0,120})[\"']", observed.surrounding_source()):
-        name = literal.rstrip("/").rpartition("/")[2]
-        if any(fnmatch(name, pattern) for pattern in observed.masked) and _holds(observed.root, name):
-            return make_fault(
-                f"the test needs {name}, which is hidden from tests (it is empty inside the sandbox)",
-                f'Expose it: sandbox.expose = ["{name}"]',
-            )
+    literals = re.findall(r"[\"']([^\"'\n]{0,120})[\"']", observed.surrounding_source())
+    for name in (literal.rstrip("/").rpartition("/")[2] for literal in literals):
+        is_masked = any(fnmatch(name, pattern) for pattern in observed.masked)
+        if is_masked and ((root / name).exists() or next(root.glob(f"*/{name}"), None) is not None):
+            return {"name": name}
     return None
 
 
-def _holds(root: Path, name: str) -> bool:
-    return (root / name).exists() or next(root.glob(f"*/{name}"), None) is not None
+def _opens_low_port(observed: ObservedFailure, _match: re.Match[str]) -> bool:
+    is_server = re.search(r"\.bind\(|listen|serve|port|Server\(", observed.nearby_lines())
+    return observed.failure.type == "PermissionError" and bool(is_server)
 
 
-# -- rights and sizes -----------------------------------------------------------------------------------------------
-
-
-def _rights(observed: ObservedFailure) -> Fault | None:
+def _needs_root(observed: ObservedFailure, match: re.Match[str]) -> bool:
     # `chown` to a user that does not exist in the sandbox fails with "Invalid argument".
-    invalid_chown = "[Errno 22]" in observed.message and "chown" in observed.nearby_lines()
-    if observed.failure.type != "PermissionError" and not invalid_chown:
-        return None
-    if re.search(r"\.bind\(|listen|serve|port|Server\(", observed.nearby_lines()) and "[Errno 13]" in observed.message:
-        return make_fault(
-            "the test opens a port below 1024, which needs root, and tests never run as root",
-            "Use port 0, which picks a free one.",
-        )
-    if "[Errno 1]" in observed.message or invalid_chown:
-        return make_fault(
-            "the test needs root privileges, and tests never run as root",
-            "Skip it unless os.getuid() is 0, or use a test double.",
-        )
-    return None
+    return observed.failure.type == "PermissionError" if match[1] == "1" else "chown" in observed.nearby_lines()
 
 
-def _bounds(observed: ObservedFailure) -> Fault | None:
-    """A resource limit that the tests hit themselves; the code under repair may simply never stop."""
-    if observed.own_frame is not None and not (observed.is_in_tests or observed.is_import):
-        return None
-    if observed.own_frame is None and observed.failure.type in {"MemoryLimit", "ProcessLimit"}:
-        return None  # killed at an unknown place
-    if "[Errno 28]" in observed.message or "No space left on device" in observed.message:
-        return make_fault(
-            "the test fills the sandbox's disk (64 MiB)", "Make it write less; there is no setting for this limit."
-        )
-    if (
-        observed.failure.type in {"MemoryError", "_ArrayMemoryError", "MemoryLimit"}
-        or "Cannot allocate memory" in observed.message
-    ):
-        return make_fault(
-            "the test exceeds the memory limit", "Allow more (in MiB), for example: sandbox.memory = 4096"
-        )
-    if (
-        observed.failure.type == "ProcessLimit"
-        or "can't start new thread" in observed.message
-        or (observed.failure.type == "BlockingIOError" and "[Errno 11]" in observed.message)
-    ):
-        return make_fault(
-            "the test exceeds the limit of processes and threads",
-            "Allow more, for example: sandbox.processes = 256",
-        )
-    return None
+def _is_limit_of_tests(observed: ObservedFailure) -> bool:
+    """Did the tests themselves hit a resource limit? The code under repair may simply never stop."""
+    if observed.own_frame is None:  # a kill says nothing about the place
+        return observed.failure.type not in {"MemoryLimit", "ProcessLimit"}
+    return observed.is_in_tests or observed.is_import
+
+
+def _exceeds_memory(observed: ObservedFailure, _match: re.Match[str]) -> bool:
+    is_error = observed.failure.type in {"MemoryError", "_ArrayMemoryError", "MemoryLimit"}
+    return (is_error or "Cannot allocate memory" in observed.message) and _is_limit_of_tests(observed)
+
+
+def _exceeds_processes(observed: ObservedFailure, _match: re.Match[str]) -> bool:
+    is_error = observed.failure.type == "ProcessLimit" or "can't start new thread" in observed.message
+    is_error |= observed.failure.type == "BlockingIOError" and "[Errno 11]" in observed.message
+    return is_error and _is_limit_of_tests(observed)
+
+
+# fmt: off
+VARIABLE_ROWS: list[Row[ObservedFailure]] = [
+    Row("", "the environment variable {name} is not set inside the sandbox",
+        'Pass it to the tests: sandbox.env = ["{name}"]{or_expose}', _set_variable),
+    Row("", "the environment variable {name} is not set inside the sandbox",
+        'Set it (export {name}=...) and pass it to the tests: sandbox.env = ["{name}"]{or_expose}', _variable),
+]
+ROWS: list[Row[ObservedFailure]] = [
+    Row("", "a host could not be reached", "Check the network.",
+        lambda observed, _match: observed.network and _is_unreachable(observed)),
+    Row("", "the test needs network access, which the sandbox blocks", "Allow it: sandbox.network = true", _is_blocked),
+    Row("", "the test needs {service}, which is not reachable inside the sandbox", "Start it.",
+        lambda observed, match: _refusing_service(observed, match) if observed.network else None),
+    Row("", "the test needs {service}, which is not reachable inside the sandbox",
+        "Start it and set sandbox.network = true, or use a test double.", _refusing_service),
+    Row("", "the test needs a git repository, and the workspace is not one", "Create one: git init",
+        lambda observed, _match:
+            _needs_git(observed) and (observed.root is None or not (observed.root / ".git").exists())),
+    Row("", "the test needs the git repository, which is hidden from tests", 'Expose it: sandbox.expose = [".git"]',
+        lambda observed, _match: _needs_git(observed)),
+    Row(_file("30"), "the test writes to {file}, which is read-only inside the sandbox",
+        "Make the test write to tmp_path."),
+    Row("Read-only file system", "the test writes to its own folder, which is read-only inside the sandbox",
+        "Make the test write to tmp_path."),
+    Row(_file(r"\d+"), "{name} is hidden from tests", 'Expose it: sandbox.expose = ["{name}"]', _hidden_file),
+    Row(_file("1|13"), "the test has no permission for {file}, which is outside the workspace",
+        "Make the test use tmp_path instead.", _is_forbidden),
+    Row(_file("2"), "{file} is outside the workspace, and tests can see only the workspace",
+        "Put the file into the workspace, or make the test create its own in tmp_path.", _is_unseen),
+    Row("", "the test needs {name}, which is hidden from tests (it is empty inside the sandbox)",
+        'Expose it: sandbox.expose = ["{name}"]', _empty_file),
+    Row(r"\[Errno 13\]", "the test opens a port below 1024, which needs root, and tests never run as root",
+        "Use port 0, which picks a free one.", _opens_low_port),
+    Row(r"\[Errno (1|22)\]", "the test needs root privileges, and tests never run as root",
+        "Skip it unless os.getuid() is 0, or use a test double.", _needs_root),
+    Row(r"\[Errno 28\]|No space left on device", "the test fills the sandbox's disk (64 MiB)",
+        "Make it write less; there is no setting for this limit.",
+        lambda observed, _match: _is_limit_of_tests(observed)),
+    Row("", "the test exceeds the memory limit",
+        "Allow more (in MiB), for example: sandbox.memory = 4096", _exceeds_memory),
+    Row("", "the test exceeds the limit of processes and threads",
+        "Allow more, for example: sandbox.processes = 256", _exceeds_processes),
+]
+# fmt: on

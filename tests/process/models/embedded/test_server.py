@@ -14,7 +14,7 @@ async def test_weights_that_cannot_be_loaded_are_one_sentence(tmp_path, monkeypa
     monkeypatch.setattr(hardware, "check", lambda *_: None)
     rubbish = tmp_path / "rubbish.gguf"
     rubbish.write_bytes(b"rubbish")
-    with pytest.raises(ModelError, match="ended before it was ready") as caught:
+    with pytest.raises(ModelError, match="exited before it was ready") as caught:
         await server.start(Settings(embedded=EmbeddedSettings(idle=10)), file=rubbish)
     assert str(server.log_file()) in caught.value.remedy
     assert server.status() is None
