@@ -39,3 +39,7 @@ def test_values_are_placeholders_and_docstrings_are_left_out():
     texts = [message.text for message in messages_doc.rooms()["cli"]]
     assert "{…} is not a folder." in texts
     assert not any("Raises `" in text for text in texts)
+
+
+def test_the_page_is_up_to_date():
+    assert messages_doc.DOCUMENT.read_text(encoding="utf-8") == messages_doc.page(), "run scripts/messages_doc.py"
