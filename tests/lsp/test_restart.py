@@ -114,7 +114,7 @@ async def test_a_solved_result_is_offered_again_and_lands(editor, kept):
     number = kept()
     await begin(editor)
     (title,) = await applies(editor)
-    assert title.startswith("Apply refined double (verified (")
+    assert title.startswith("Apply refined double (verified)")
     hover = (await editor.hover())["value"]
     assert "attempt 1 is wrong" in hover
     assert not editor.shown()
@@ -206,7 +206,7 @@ async def test_moved_on_meanwhile_it_is_merged_and_verified_again(editor, kept, 
     (project / "m.py").write_text("import os\n\n\n" + FILES["m.py"])
     await begin(editor)
     await editor.action("Apply refined double")
-    await editor.told("together with your edits. 3 related tests unchanged. Changed m.py:5")
+    await editor.told("together with your edits. Changed m.py:5")
     assert editor.text("m.py") == "import os\n\n\n" + FIXED
     assert len((await editor.state())["reverified"]) == 1
 
