@@ -395,7 +395,7 @@ async def test_a_notebook_without_checks_has_nothing_to_run(notebooks, tmp_path)
     number = notebooks.request(
         "workspace/executeCommand", {"command": "greenloop.runTest", "arguments": [{"uri": notebooks.uri(2)}]}
     )
-    assert "nb.ipynb checks nothing. Write a check with assert." in (await notebooks.reply(number))["error"]["message"]
+    assert "nb.ipynb has no checks. Write a check with assert." in (await notebooks.reply(number))["error"]["message"]
 
 
 async def left_waiting(editor, tmp_path):

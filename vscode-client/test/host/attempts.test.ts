@@ -49,8 +49,12 @@ story("the view shows runs and attempts, and a click compares one with the user'
   assert.match(rows.find((row) => row.includes("Attempt 3")) ?? "", /passed, 1 of 1 tests pass/);
 
   // An applied result is compared with the text from before the run.
-  await askWindow("row", "Attempt 3");
-  const last = await until("diff of the result", () => (activeDiff()?.modified.query.includes('"attempt":3') === true ? activeDiff() : undefined));
+  // The editor has the edit a moment before the server reports that it was applied.
+  const last = await until("diff of the applied result", async () => {
+    await askWindow("row", "Attempt 3");
+    const label = vscode.window.tabGroups.activeTabGroup.activeTab?.label ?? "";
+    return label.includes("attempt 3") && label.endsWith(", applied") ? activeDiff() : undefined;
+  });
   assert.equal((await vscode.workspace.openTextDocument(last.original)).getText(), files["viewed.py"]);
   assert.equal((await vscode.workspace.openTextDocument(last.modified)).getText(), functionSource("viewed", "x * 2"));
 });
