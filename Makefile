@@ -3,15 +3,23 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench soak clean
+.PHONY: demo quick test full lint bench soak clean
 
 demo: ## install, fetch the embedded model, make one red test green, live
 	@scripts/setup "$(PYTHON)" "$(VENV)" local bubblewrap
 	@scripts/demo "$(BIN)"
 
-test: ## everything this machine can run, ending in a table of skipped parts
+quick: ## two minutes: format, lint, types, layers, and tests that need no process
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
-	@scripts/check "$(BIN)"
+	@scripts/quick "$(BIN)"
+
+test: ## twelve minutes: quick, and a story with real parts for each promise
+	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
+	@scripts/test "$(BIN)"
+
+full: ## half an hour: test, and everything else this machine can run
+	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
+	@scripts/full "$(BIN)"
 
 lint: ## format, lint, types, layers
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev

@@ -22,9 +22,9 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from greenloop.core import canary
-from greenloop.core.nouns import CaseResult
-from greenloop.core.records import result
+from greenloop.core.records.verdict import CaseResult
+from greenloop.core.report import case_result
+from greenloop.verdict import canary
 
 PROJECTS = ("packaging", "more-itertools", "attrs")
 NEEDS = ("pytest", "hypothesis", "pretend", "tomli_w", "cloudpickle", "pympler")
@@ -63,9 +63,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="greenloop-canary-") as name:
         folder = Path(name)
         python = environment(folder / "venv")
-        print(
-            "| project | test functions | turned round | tests passed | canaried | accused |\n|---|---|---|---|---|---|"
-        )
+        print("| project | test functions | inverted | tests passed | canaried | accused |\n|---|---|---|---|---|---|")
         for project in arguments.projects:
             accused += measured(project, unpacked(project, arguments.cache, folder), python)
     return 1 if accused else 0
@@ -97,7 +95,7 @@ def measured(project: str, root: Path, python: Path) -> int:
     """Prints the project's row; returns how many cases were accused."""
     called([str(python), "-m", "pip", "install", "-q", "--no-deps", str(root)])
     tests = {path: path.read_bytes() for path in sorted((root / "tests").rglob("test*.py"))}
-    twins = {path: canary.twins(data.decode()) for path, data in tests.items()}
+    twins = {path: canary.make_canaries(data.decode()) for path, data in tests.items()}
     names = {path.relative_to(root).as_posix(): found for path, found in twins.items()}
     honest = outcomes(root, python)
     passed = {case for case, found in honest.items() if found.passed}
@@ -111,17 +109,17 @@ def measured(project: str, root: Path, python: Path) -> int:
             mine = [each for case, each in ran.items() if case in passed and case.partition("::")[0] == name]
             missing = [case for case in passed if case.partition("::")[0] == name and case not in ran]
             mine += [CaseResult(id=case, outcome="missing") for case in missing]
-            canaried.update(canary.settled(mode, found.mutated[mode], mine))
-            for case in canary.violations(mode, found.mutated[mode], mine):
+            canaried.update(canary.confirmed_cases(mode, found.mutated[mode], mine))
+            for case in canary.find_violations(mode, found.mutated[mode], mine):
                 # As the acceptance does: what only comes of a test that broke off before it is no lie.
                 alone = outcomes(root, python, case)
-                if not canary.violations(mode, found.mutated[mode], list(alone.values())):
+                if not canary.find_violations(mode, found.mutated[mode], list(alone.values())):
                     continue
                 accused[case] += 1
                 print(f"accused ({mode}): {case}: {ran.get(case)}", file=sys.stderr)
         for path, data in tests.items():
             path.write_bytes(data)
-    turned, total = canary.share(data.decode() for data in tests.values())
+    turned, total = canary.count_covered(data.decode() for data in tests.values())
     cells = [root.name, total, portion(turned, total), len(passed), portion(len(canaried), len(passed)), len(accused)]
     print(f"| {' | '.join(map(str, cells))} |", flush=True)
     if not passed:
@@ -148,7 +146,7 @@ def outcomes(root: Path, python: Path, chosen: str = "tests") -> Mapping[str, Ca
     for line in records.read_text(encoding="utf-8").splitlines():
         record = json.loads(line)
         phases.setdefault(record["id"], []).append(record)
-    return {case: result(case, mine) for case, mine in phases.items()}
+    return {case: case_result(case, mine) for case, mine in phases.items()}
 
 
 def called(command: list[str]) -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from greenloop import workspace
-from greenloop.core.nouns import Environment, Failure
-from greenloop.faults import environment_fault
-from greenloop.settings import Settings
+from greenloop.core.records.sandbox import Environment
+from greenloop.core.records.verdict import Failure
+from greenloop.project import workspace
+from greenloop.project.environment_faults import find_environment_fault
+from greenloop.project.settings import Settings
 
 # What a text says -> the promise. Searched in this order in what the test said in the sandbox, then on the host.
 _INSIDE = (
@@ -25,7 +26,7 @@ _INSIDE = (
     (r"File too large|\[Errno 27\]", "limit of single files"),
     (r"can't start new thread|\[Errno 11\] Resource temporarily", "process limit"),
     (r"MemoryError|Cannot allocate memory", "memory limit"),
-    (r"it did not end in time", "time limit"),
+    (r"it did not finish in time", "time limit"),
     (r"Read-only file system|\[Errno 30\]", "read-only outside the workspace"),
     (r"not a git repository|dubious ownership", "hidden .git"),
     (r"block device|character device|/dev/", "devices of its own"),
@@ -40,8 +41,8 @@ _THERE = ((r"Operation not permitted|Permission denied|root|os\.access|access\("
 def cause(failure: Failure | None, there: str, *, root: Path, environment: Environment) -> str:
     """The promise in a few words, or "" when none explains it. `there`: what the test said on the host."""
     if failure is not None:
-        masked = workspace.masked(Settings())
-        fault = environment_fault([failure], environment, root=root, network=False, masked=masked)
+        masked = workspace.masked_patterns(Settings())
+        fault = find_environment_fault([failure], environment, root=root, network=False, masked=masked)
         if fault is not None:
             return fault.sentence.removeprefix("This fails because ").rstrip(".")
         text = f"{failure.type}\n{failure.message}\n{failure.text}"

@@ -18,9 +18,10 @@ import time
 import tomllib
 from pathlib import Path
 
-from greenloop import engine, settings
 from greenloop.core.errors import GreenloopError
-from greenloop.core.nouns import Outcome
+from greenloop.core.records.outcome import Outcome
+from greenloop.engine import refine
+from greenloop.project import settings
 
 HERE = Path(__file__).resolve().parents[1] / "examples"
 
@@ -37,9 +38,9 @@ async def one(name: str, about: dict[str, str], kind: str, arguments: argparse.N
         values = {"model": arguments.model, "preset": arguments.preset, "sandbox.kind": kind}
         found, _warnings = settings.load(project, command_line=values)
         began = time.monotonic()
-        request = engine.Request(root=project, target=about["target"])
+        request = refine.Request(root=project, target=about["target"])
         try:
-            outcome = await engine.refine(request, settings=found, emit=lambda _event: None)
+            outcome = await refine.refine(request, settings=found, emit=lambda _event: None)
         except GreenloopError as error:
             return f"| {name} | {kind} | refused: {error} | | | |"
         return row(name, kind, outcome, time.monotonic() - began)

@@ -27,9 +27,9 @@ from typing import Any
 
 import psutil
 
-from greenloop.core.nouns import Completion, Hole, Message
-from greenloop.embedded import client, machine, server, weights
-from greenloop.models import local
+from greenloop.core.records.model import ChatRequest, InfillRequest, Message
+from greenloop.models.embedded import client, hardware, server, weights
+from greenloop.models.providers import local
 
 CONTEXT = 4096
 CODE = (Path(__file__).parent / "model_code.txt").read_text(encoding="utf-8")
@@ -50,13 +50,13 @@ class Spent:
 
 @dataclass(frozen=True)
 class Server:
-    running: server.Running
+    running: server.RunningServer
     process: psutil.Process
 
     async def ask(self, path: str, body: dict[str, Any], spent: Spent) -> str:
         said, timings = [], dict[str, Any]()
         async for event in client.events(self.running, path, body, 300.0):
-            said.append(local.said(event)[0])
+            said.append(local.parse_event(event)[0])
             timings = event.get("timings") or timings
         spent.read += timings["prompt_n"]
         spent.written += timings["predicted_n"]
@@ -81,12 +81,14 @@ def chat(tag: str, question: str, *, tokens: int = 40, temperature: float = 0.0,
         Message(role="system", content=f"You write Python. {tag}"),
         Message(role="user", content=f"```python\n{CODE}```\n{question}"),
     )
-    return local.chat(Completion(messages=messages, max_tokens=tokens, temperature=temperature, seed=seed))
+    return local.chat_body(ChatRequest(messages=messages, max_tokens=tokens, temperature=temperature, seed=seed))
 
 
 def hole(tag: str, number: int) -> dict[str, Any]:
     prefix = f"# {tag}\n" + "".join(LINES[:number])
-    return local.hole(Hole(prefix=prefix, suffix="".join(LINES[number + 1 :]), max_tokens=32, stop=("\n",)))
+    return local.infill_body(
+        InfillRequest(prefix=prefix, suffix="".join(LINES[number + 1 :]), max_tokens=32, stop=("\n",))
+    )
 
 
 CHATS, HOLED = "/v1/chat/completions", "/completion"
@@ -162,7 +164,7 @@ PAIRS = (
     Pair("two runs that take turns", ("the slot alone", {"cache": 0}, taking_turns),
          ("prompts in memory", {}, taking_turns)),
     Pair("priority, idle machine", ("nice 0", {"nice": 0}, repair), ("nice 5", {}, repair)),
-    Pair("threads", ("all cores", {}, repair), ("one less", {"threads": max(1, machine.threads() - 1)}, repair)),
+    Pair("threads", ("all cores", {}, repair), ("one less", {"threads": max(1, hardware.thread_count() - 1)}, repair)),
 )  # fmt: skip
 
 
@@ -177,15 +179,15 @@ async def measured(at: Server, work: Awaitable[Any], spent: Spent) -> None:
 @contextmanager
 def serving(orders: dict[str, Any]) -> Any:
     """A server made to these orders, ended afterwards."""
-    path = weights.present()
+    path = weights.downloaded_file()
     if path is None:
         sys.exit("The weights are not there: run `greenloop model pull`.")
-    usual = {"context": CONTEXT, "slots": 1, "threads": machine.threads(), "idle": 600, "nice": 5}
+    usual = {"context": CONTEXT, "slots": 1, "threads": hardware.thread_count(), "idle": 600, "nice": 5}
     with tempfile.TemporaryDirectory() as folder:
         environ = {"GOMP_SPINCOUNT": "1000", **os.environ, "XDG_STATE_HOME": folder}
         (Path(folder) / "greenloop").mkdir()
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", server.CHILD, json.dumps({"model": str(path), **usual, **orders})],
+            [sys.executable, "-P", "-m", server.SERVER_MODULE, json.dumps({"model": str(path), **usual, **orders})],
             env=environ,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -196,7 +198,7 @@ def serving(orders: dict[str, Any]) -> Any:
                 if process.poll() is not None:
                     sys.exit("The server ended while loading.")
                 sleep(0.1)
-            running = server.Running(**json.loads(state.read_text(encoding="utf-8")))
+            running = server.RunningServer(**json.loads(state.read_text(encoding="utf-8")))
             yield Server(running, psutil.Process(process.pid))
         finally:
             process.terminate()

@@ -31,11 +31,13 @@ import differences
 import parity_table
 from parity_table import Row, summary, table
 
-from greenloop import engine, interpreters, settings
-from greenloop.core import canary
-from greenloop.core.errors import CannotVerify
-from greenloop.core.nouns import CaseResult, Execution, Run
-from greenloop.core.records import collected, end_of, results
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import Execution, TestRun
+from greenloop.core.records.verdict import CaseResult
+from greenloop.core.report import case_results, collected_cases, describe_end
+from greenloop.engine import refine
+from greenloop.project import interpreters, settings
+from greenloop.verdict import canary
 
 HERE = Path(__file__).resolve().parent
 AGAIN = 60.0  # seconds of a suite up to which it runs twice in the sandbox
@@ -139,12 +141,12 @@ async def in_sandbox(folder: Path, seconds: float) -> list[Execution]:
     A suite of less than a minute runs twice: what the first run taught the session matters to short ones.
     """
     found, _warnings = settings.load(folder)
-    back_end, place = await engine.prepare(folder, found)
+    back_end, place = await refine.choose_sandbox(folder, found)
     session = await back_end.open(place)
     try:
         executions = []
         for baseline in (True, False):
-            executions.append(await session.run(Run(selectors=(), seconds=seconds, baseline=baseline)))
+            executions.append(await session.run(TestRun(selectors=(), seconds=seconds, baseline=baseline)))
             if executions[-1].broken:
                 raise RuntimeError(executions[-1].broken)
             if executions[-1].seconds > AGAIN:
@@ -157,16 +159,16 @@ async def in_sandbox(folder: Path, seconds: float) -> list[Execution]:
 
 
 def outcomes(execution: Execution) -> dict[str, CaseResult]:
-    return {result.id: result for result in results(execution)}
+    return {result.id: result for result in case_results(execution)}
 
 
 def canaried(folder: Path, execution: Execution) -> float:
     """The share of the suite's test functions for which a canary can be made."""
     texts = []
-    for path in sorted({case.path for case in collected(execution)}):
+    for path in sorted({case.path for case in collected_cases(execution)}):
         with contextlib.suppress(OSError, UnicodeDecodeError):
             texts.append((folder / path).read_text(encoding="utf-8"))
-    have, total = canary.share(texts)
+    have, total = canary.count_covered(texts)
     return have / total if total else 0.0
 
 
@@ -178,12 +180,12 @@ def compared(project: Project, cache: Path) -> Row:
         first, row.host = on_host(folder, project.seconds, folder.parent)
         second, again = on_host(folder, project.seconds, folder.parent)
         row.host = min(row.host, again)
-        environment = interpreters.environment(folder, settings.load(folder)[0])
+        environment = interpreters.find_environment(folder, settings.load(folder)[0])
         executions = asyncio.run(in_sandbox(folder, project.seconds))
     except subprocess.TimeoutExpired:
         row.problem = f"the suite did not end on the host within {project.seconds:.0f} s"
         return row
-    except (RuntimeError, OSError, CannotVerify) as error:
+    except (RuntimeError, OSError, CannotVerifyError) as error:
         row.problem = str(error)
         return row
     row.sandbox = min(execution.seconds for execution in executions)
@@ -193,7 +195,7 @@ def compared(project: Project, cache: Path) -> Row:
     every = dict.fromkeys([*host, *(case for found in inside for case in found)])
     row.ids, row.flaky = len(every), len(flaky)
     row.canaried = canaried(folder, executions[0])
-    row.problem = next((f"the sandbox ended a run: {end_of(each)}" for each in executions if each.killed), "")
+    row.problem = next((f"the sandbox ended a run: {describe_end(each)}" for each in executions if each.killed), "")
     words = []
     for case in every:
         other = next((found for found in inside if _word(found, case) != _word(host, case)), None)

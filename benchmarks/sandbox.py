@@ -27,12 +27,18 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from greenloop import acceptance, interpreters, registry
-from greenloop.core.nouns import Case, Environment, Limits, Place, Problem, Region, Run, Spec, Status
+from greenloop.core import registry
 from greenloop.core.ports import Sandbox, Session
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Environment, Limits, SandboxSpec, TestRun
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import Status
+from greenloop.core.run_state import RunState
 from greenloop.core.verdict import judge
-from greenloop.sandboxes._learning import Learnt
-from greenloop.settings import Settings, load
+from greenloop.project import interpreters
+from greenloop.project.settings import Settings, load
+from greenloop.sandboxes.backends._warmup import Warmup
+from greenloop.verdict.verifier import Verifier
 
 MASKED = (".env*", "*.pem", ".git")
 TEST = "from m import double\n\n\ndef test_double():\n    assert double(4) == 8\n"
@@ -60,7 +66,7 @@ class Times:
 def environment(interpreter: str) -> Environment:
     """What greenloop itself makes of an interpreter named in the settings."""
     settings, _warnings = load(None, command_line={"interpreter": interpreter})
-    return interpreters.environment(Path.cwd(), settings)
+    return interpreters.find_environment(Path.cwd(), settings)
 
 
 def project(root: Path, *, heavy: bool = False, files: int = 0) -> Path:
@@ -75,7 +81,7 @@ def project(root: Path, *, heavy: bool = False, files: int = 0) -> Path:
     return root
 
 
-async def host(place: Place) -> None:
+async def host(place: SandboxSpec) -> None:
     """`python -m pytest` as a user would run it for this one test."""
     environ = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     process = await asyncio.create_subprocess_exec(
@@ -87,7 +93,7 @@ async def host(place: Place) -> None:
 
 async def checked(session: Session, source: str, *, status: Status, seed: int = 0) -> None:
     """One verification as the loop does it, and that its verdict is right."""
-    run = Run(selectors=(CASE,), files={"m.py": source.encode()}, seconds=20.0, hash_seed=seed)
+    run = TestRun(selectors=(CASE,), files={"m.py": source.encode()}, seconds=20.0, hash_seed=seed)
     execution = await session.run(run)
     assert not execution.broken, execution.broken
     assert judge([CASE], {CASE: "passed"}, execution).status is status, execution
@@ -96,12 +102,12 @@ async def checked(session: Session, source: str, *, status: Status, seed: int = 
 async def learnt(session: Session) -> None:
     """The user's own code, as a calibration runs it; what a back end learns from it is learnt when this returns."""
     for _ in range(2):
-        await session.run(Run(selectors=(CASE,), seconds=20.0, baseline=True))
+        await session.run(TestRun(selectors=(CASE,), seconds=20.0, baseline=True))
         if (learning := getattr(session, "_learning", None)) is not None:
             await learning
 
 
-async def measure(kind: str, place: Place, rounds: int) -> Times:
+async def measure(kind: str, place: SandboxSpec, rounds: int) -> Times:
     """Host and sandbox in turn: passing and failing runs, warm and with the plain fork, cold sessions, acceptance.
 
     The accepting back end is the one whose sessions have learnt, as in a real run; a cold session knows nothing.
@@ -112,9 +118,9 @@ async def measure(kind: str, place: Place, rounds: int) -> Times:
     try:
         await learnt(warm)
         await learnt(plain)
-        for known in _learnt(ignorant):  # the packages it may keep, the open session it may not
-            known.session = False
-            known.agreed.clear()
+        for known in _warmups(ignorant):  # the packages it may keep, the open session it may not
+            known.session_allowed = False
+            known.agreed_selectors.clear()
         await checked(plain, RIGHT, status=Status.PASSED)
         for _ in range(rounds):
             await times.of("host, passing", lambda: host(place))
@@ -131,17 +137,17 @@ async def measure(kind: str, place: Place, rounds: int) -> Times:
     return times
 
 
-def _learnt(sandbox: Sandbox) -> list[Learnt]:
-    found = getattr(sandbox, "_learnt", None) or getattr(sandbox, "learnt", {})
+def _warmups(sandbox: Sandbox) -> list[Warmup]:
+    found = getattr(sandbox, "_warmups", None) or getattr(sandbox, "warmups", {})
     return list(found.values())
 
 
 def _back_end(kind: str) -> Sandbox:
-    found: Sandbox = registry.load("sandboxes", kind).create(Settings())
+    found: Sandbox = registry.load_part("sandboxes", kind).create(Settings())
     return found
 
 
-async def _cold(kind: str, place: Place, times: Times) -> None:
+async def _cold(kind: str, place: SandboxSpec, times: Times) -> None:
     sessions: list[Session] = []
 
     async def first() -> None:
@@ -152,7 +158,7 @@ async def _cold(kind: str, place: Place, times: Times) -> None:
     await sessions[0].close()
 
 
-async def _accepted(sandbox: Sandbox, place: Place) -> None:
+async def _accepted(sandbox: Sandbox, place: SandboxSpec) -> None:
     text = (place.root / "test_m.py").read_text(encoding="utf-8")
     case = Case(id=CASE, path="test_m.py", line=text.count("\n") - 1)
     problem = Problem(
@@ -162,18 +168,16 @@ async def _accepted(sandbox: Sandbox, place: Place) -> None:
         originals={"m.py": WRONG},
         files={"m.py": WRONG, "test_m.py": text},
     )
-    bench = acceptance.Bench(
-        problem=problem,
-        outcomes={CASE: "failed"},
-        limits=place.limits,
+    state = RunState(problem=problem, outcomes={CASE: "failed"}, limits=place.limits)
+    verifier = Verifier(
+        state=state,
+        open_session=lambda: sandbox.open(place),
         suite_seconds=20.0,
         encode=lambda texts: {path: source.encode() for path, source in texts.items()},
     )
-    verdict, evidence = await acceptance.accept(
-        bench, lambda: sandbox.open(place), {"m.py": RIGHT}, {"test_m.py": text}
-    )
+    verdict = await verifier.accept({"m.py": RIGHT})
     assert verdict.status is Status.PASSED, verdict
-    assert evidence.canaried == 1, evidence
+    assert state.evidence.canaried == 1, state.evidence
 
 
 def show(title: str, times: Times) -> None:
@@ -190,7 +194,7 @@ async def soak(kinds: list[str], interpreter: str, folder: Path) -> None:
     """Memory over 1,000 verifications, 10 sessions at once, 200 cancels; for each back end."""
     env = environment(interpreter)
     for kind in kinds:
-        place = Place(root=project(folder / f"soak-{kind}"), environment=env, masked=MASKED)
+        place = SandboxSpec(root=project(folder / f"soak-{kind}"), environment=env, masked=MASKED)
         sandbox = _back_end(kind)
         found = {
             **await _thousand(sandbox, place),
@@ -202,7 +206,7 @@ async def soak(kinds: list[str], interpreter: str, folder: Path) -> None:
             print(f"| {name} | {value} |", flush=True)
 
 
-async def _thousand(sandbox: Sandbox, place: Place) -> dict[str, str]:
+async def _thousand(sandbox: Sandbox, place: SandboxSpec) -> dict[str, str]:
     session = await sandbox.open(place)
     await learnt(session)
     for _ in range(50):  # what is allocated once is allocated now
@@ -223,7 +227,7 @@ async def _thousand(sandbox: Sandbox, place: Place) -> dict[str, str]:
     }
 
 
-async def _at_once(sandbox: Sandbox, place: Place) -> dict[str, str]:
+async def _at_once(sandbox: Sandbox, place: SandboxSpec) -> dict[str, str]:
     async def one() -> float:
         began = time.perf_counter()
         session = await sandbox.open(place)
@@ -240,7 +244,7 @@ async def _at_once(sandbox: Sandbox, place: Place) -> dict[str, str]:
     return {"10 sessions at once: slowest / median": f"{ratio:.2f} ({seconds[-1]:.1f} s)"}
 
 
-async def _cancels(sandbox: Sandbox, place: Place) -> dict[str, str]:
+async def _cancels(sandbox: Sandbox, place: SandboxSpec) -> dict[str, str]:
     """Cancels at random moments from boot to report, of candidates that end and of some that do not."""
     random.seed(7)
     back, dead = [], []
@@ -249,7 +253,7 @@ async def _cancels(sandbox: Sandbox, place: Place) -> dict[str, str]:
     loops = "import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', 'while 1: pass'])\nwhile 1: pass\n"
     for number in range(200):
         source = loops if number % 2 else RIGHT
-        run = Run(selectors=(CASE,), files={"m.py": source.encode()}, seconds=20.0)
+        run = TestRun(selectors=(CASE,), files={"m.py": source.encode()}, seconds=20.0)
         task = asyncio.ensure_future(session.run(run))
         await asyncio.wait([task], timeout=random.uniform(0.0, 0.6))
         began = time.perf_counter()
@@ -321,7 +325,7 @@ async def compare(arguments: argparse.Namespace, folder: Path) -> None:
     for kind in arguments.sandbox:
         for title, heavy, files in shapes:
             root = project(folder / f"{kind}-{title.replace(' ', '-')}", heavy=heavy, files=files)
-            place = Place(root=root, environment=env, masked=MASKED, limits=Limits(seconds=20))
+            place = SandboxSpec(root=root, environment=env, masked=MASKED, limits=Limits(seconds=20))
             show(f"{kind}, {title}", await measure(kind, place, arguments.rounds))
 
 

@@ -12,7 +12,8 @@ import sys
 import time
 from collections.abc import Callable
 
-from greenloop import syntax, targets
+from greenloop.project import targets
+from greenloop.project.syntax import definitions
 
 CLASS = '''\
 class TestThing{n}:
@@ -69,13 +70,13 @@ def one_class(lines: int) -> str:
 
 def keys(rng: random.Random, text: str, path: str, typed: str, times: int) -> list[float]:
     """`typed` at the end of random lines, each on top of the last."""
-    targets.at(text, path, 1)
+    targets.target_at(text, path, 1)
     result = []
     for _ in range(times):
         place = text.index("\n", rng.randrange(len(text) - 200))
         text = f"{text[:place]}{typed}{text[place:]}"
         line = rng.randrange(1, text.count("\n"))
-        result.append(milliseconds(lambda text=text, line=line: targets.at(text, path, line)))
+        result.append(milliseconds(lambda text=text, line=line: targets.target_at(text, path, line)))
     return result
 
 
@@ -84,14 +85,14 @@ def main() -> None:
     rng = random.Random(1)
     text = text_of(lines)
     total = text.count("\n")
-    print(f"{total} lines, {len(text)} characters, {len(syntax.definitions(text))} definitions")
+    print(f"{total} lines, {len(text)} characters, {len(definitions.find_definitions(text))} definitions")
 
     def at(source: str, path: str) -> Callable[[], object]:
         line = rng.randrange(1, total)
-        return lambda: targets.at(source, path, line)
+        return lambda: targets.target_at(source, path, line)
 
     show("cold (first look at the file)", [milliseconds(at(text, f"test_{n}.py")) for n in range(40)])
-    targets.at(text, "test_m.py", 1)
+    targets.target_at(text, "test_m.py", 1)
     show("unchanged", [milliseconds(at(text, "test_m.py")) for _ in range(400)])
     show("after a keystroke", keys(rng, text, "test_m.py", "  # a", 400))
     show("after a new line", keys(rng, text, "test_n.py", "\n", 400))
@@ -108,11 +109,11 @@ def broken(rng: random.Random, text: str, path: str) -> list[float]:
     for _ in range(100):
         place = text.index("async def", rng.randrange(len(text) // 2))
         place = text.rindex("\n", 0, place)
-        targets.at(text, path, 1)
+        targets.target_at(text, path, 1)
         for typed in ("\n    x = foo(", "\n    x = foo(a", "\n    x = foo(a, ["):
             damaged = text[:place] + typed + text[place:]
             line = rng.randrange(1, damaged.count("\n"))
-            result.append(milliseconds(lambda text=damaged, line=line: targets.at(text, path, line)))
+            result.append(milliseconds(lambda text=damaged, line=line: targets.target_at(text, path, line)))
     return result
 
 
@@ -121,7 +122,7 @@ def every(rng: random.Random, text: str) -> list[float]:
     for _ in range(100):
         place = text.index("\n", rng.randrange(len(text) - 200))
         text = f"{text[:place]}\n{text[place:]}"
-        result.append(milliseconds(lambda text=text: targets.all_targets(text, "test_a.py")))
+        result.append(milliseconds(lambda text=text: targets.list_targets(text, "test_a.py")))
     return result
 
 

@@ -1,44 +1,48 @@
-"""Why something failed, as the records tell it: frames, message, and the two sides of a comparison."""
+"""Describes a failure for the report: frames, message, and the two sides of a comparison."""
 
 import ast
 import os
 import reprlib
 import sys
 
-TEXT = 6000  # characters kept of a rendered failure
-MESSAGE = 2000
-REPR = 1000
-FRAMES = 40
-INTERNAL = ("_pytest", "pluggy")
-LENT = ("site-packages", "dist-packages", "guests.zip")  # Hypothesis is machinery where it is installed or lent
-HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+TEXT_LENGTH = 6000  # characters kept of a rendered failure
+MESSAGE_LENGTH = 2000
+REPR_LENGTH = 1000
+MOST_FRAMES = 40
+MACHINERY = ("_pytest", "pluggy")
+PACKAGE_FOLDERS = (
+    "site-packages",
+    "dist-packages",
+    "guests.zip",
+)  # Hypothesis is machinery where it is installed or bundled
+SANDBOX_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
-def describer(place):
-    """`describe(error, traceback, compared, item)`: message, frames, expected and observed of a failed call."""
-    walk, frames_of = _walk, _frames
+def make_describer(relative_path):
+    """Makes `describe(error, traceback, compared, item)`: message, frames, expected and observed of a failed call."""
+    traceback_steps, get_frames = _traceback_steps, _user_frames
 
     def describe(error, traceback, compared, item):
-        told = getattr(item, "greenloop_failure", None)
-        if told is not None:  # a doctest example knows better than its traceback
+        describe_failure = getattr(item, "greenloop_failure", None)
+        if describe_failure is not None:  # a doctest example knows better than its traceback
             return {
                 "type": type(error).__name__,
                 "message": _message(error),
-                **told(error, traceback, place, frames_of),
+                **describe_failure(error, traceback, relative_path, get_frames),
             }
         expected = observed = None
         if compared and isinstance(error, AssertionError):
             observed, expected = compared["left"], compared["right"]
-            if _yoda(traceback):
+            if _has_expected_on_left(traceback):
                 observed, expected = expected, observed
         else:
-            found = _unittest_sides(walk(traceback))
-            if found is not None:
-                observed, expected = found
+            sides = _unittest_sides(traceback_steps(traceback))
+            if sides is not None:
+                observed, expected = sides
         return {
             "type": type(error).__name__,
             "message": _message(error),
-            "frames": frames_of(error, traceback, place),
+            "frames": get_frames(error, traceback, relative_path),
             "expected": expected,
             "observed": observed,
         }
@@ -46,8 +50,8 @@ def describer(place):
     return describe
 
 
-def fields(error, place):
-    """The parts of a collect_error that come from its exception."""
+def collect_error_fields(error, relative_path):
+    """The fields of a collect_error record that come from its exception."""
     if error is None:
         return {"type": None, "message": "", "name": None, "local": False, "frames": []}
     name = getattr(error, "name", None) if isinstance(error, ImportError) else None
@@ -55,31 +59,31 @@ def fields(error, place):
         "type": type(error).__name__,
         "message": _message(error),
         "name": name if isinstance(name, str) else None,
-        "local": isinstance(name, str) and _local(name.partition(".")[0], place),
-        "frames": _frames(error, error.__traceback__, place),
+        "local": isinstance(name, str) and _is_local(name.partition(".")[0], relative_path),
+        "frames": _user_frames(error, error.__traceback__, relative_path),
     }
 
 
-def _local(name, place):
-    """Whether the workspace has a module or package of that name on the import path."""
+def _is_local(name, relative_path):
+    """Whether the workspace has a module or package with this name on the import path."""
     for entry in sys.path:
-        if os.path.isabs(place(entry)) and place(entry) != place.root:
+        if os.path.isabs(relative_path(entry)) and relative_path(entry) != relative_path.root:
             continue
-        if any(os.path.exists(os.path.join(entry, name + end)) for end in ("", ".py")):
+        if any(os.path.exists(os.path.join(entry, name + suffix)) for suffix in ("", ".py")):
             return True
     return False
 
 
 def _message(error):
     if isinstance(error, SyntaxError) and error.msg:
-        return cut(str(error.msg), MESSAGE)
+        return cut(str(error.msg), MESSAGE_LENGTH)
     try:
-        return cut(str(error), MESSAGE)
+        return cut(str(error), MESSAGE_LENGTH)
     except Exception as problem:  # str() of a candidate's exception class may raise anything
         return "<message raised %s>" % type(problem).__name__
 
 
-def _walk(traceback):
+def _traceback_steps(traceback):
     steps = []
     while traceback is not None:
         steps.append((traceback.tb_frame, traceback.tb_lineno))
@@ -87,37 +91,37 @@ def _walk(traceback):
     return steps
 
 
-def _frames(error, traceback, place):
-    """[path, line, function] from the test inwards; the machinery's own frames are left out."""
+def _user_frames(error, traceback, relative_path):
+    """[path, line, function] from the test inwards; frames of the test machinery are left out."""
     frames = []
-    for frame, line in _walk(traceback):
+    for frame, line in _traceback_steps(traceback):
         code = frame.f_code
-        if _internal(code.co_filename):
+        if _is_machinery(code.co_filename):
             continue
-        path = place(code.co_filename)
+        path = relative_path(code.co_filename)
         frames.append([path, line or code.co_firstlineno, getattr(code, "co_qualname", code.co_name)])
-    inside = [number for number, frame in enumerate(frames) if not os.path.isabs(frame[0])]
-    if inside:
-        del frames[: inside[0]]  # plugins that stand between pytest and the test
+    workspace_indexes = [number for number, frame in enumerate(frames) if not os.path.isabs(frame[0])]
+    if workspace_indexes:
+        del frames[: workspace_indexes[0]]  # plugins between pytest and the test
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
-        frames.append([place(str(error.filename)), int(error.lineno), ""])
-    if len(frames) > FRAMES:  # endless recursion: its ends say it all
-        frames = frames[: FRAMES // 2] + frames[-FRAMES // 2 :]
+        frames.append([relative_path(str(error.filename)), int(error.lineno), ""])
+    if len(frames) > MOST_FRAMES:  # endless recursion: its two ends are enough
+        frames = frames[: MOST_FRAMES // 2] + frames[-MOST_FRAMES // 2 :]
     return frames
 
 
-def _internal(path):
+def _is_machinery(path):
     if path.startswith("<frozen importlib"):
         return True
     parts = path.replace(os.sep, "/").split("/")
-    if "hypothesis" in parts[1:] and parts[parts.index("hypothesis", 1) - 1] in LENT:
+    if "hypothesis" in parts[1:] and parts[parts.index("hypothesis", 1) - 1] in PACKAGE_FOLDERS:
         return True
-    return any(name in parts for name in INTERNAL) or "importlib" in parts[-2:] or path.startswith(HERE)
+    return any(name in parts for name in MACHINERY) or "importlib" in parts[-2:] or path.startswith(SANDBOX_FOLDER)
 
 
-def _yoda(traceback):
-    """Whether the failing assert has its expected value on the left: a literal there and none on the right."""
-    steps = [step for step in _walk(traceback) if not _internal(step[0].f_code.co_filename)]
+def _has_expected_on_left(traceback):
+    """Whether the failing assert has its expected value on the left: a literal there and none on the right (Yoda)."""
+    steps = [step for step in _traceback_steps(traceback) if not _is_machinery(step[0].f_code.co_filename)]
     if not steps:
         return False
     frame, line = steps[-1]
@@ -129,11 +133,15 @@ def _yoda(traceback):
     for node in ast.walk(tree):
         if isinstance(node, ast.Assert) and node.lineno <= line <= (node.end_lineno or node.lineno):
             test = node.test
-            return isinstance(test, ast.Compare) and _expectation(test.left) and not _expectation(test.comparators[0])
+            return (
+                isinstance(test, ast.Compare)
+                and _looks_expected(test.left)
+                and not _looks_expected(test.comparators[0])
+            )
     return False
 
 
-def _expectation(node):
+def _looks_expected(node):
     if isinstance(node, ast.Name):
         return node.id.startswith(("expect", "want"))
     try:
@@ -144,7 +152,7 @@ def _expectation(node):
 
 
 def _unittest_sides(steps):
-    """(observed, expected) of a failed `assertEqual(first, second)`."""
+    """(observed, expected) of a failed `assertEqual(first, second)`, or None."""
     for frame, _line in steps:
         code = frame.f_code
         if code.co_name in (
@@ -163,18 +171,18 @@ def _unittest_sides(steps):
 
 _short = reprlib.Repr()
 _short.maxlist = _short.maxtuple = _short.maxdict = _short.maxset = _short.maxfrozenset = _short.maxdeque = 40
-_short.maxstring = _short.maxother = _short.maxlong = REPR
+_short.maxstring = _short.maxother = _short.maxlong = REPR_LENGTH
 _short.maxlevel = 8
 
 
 def short(value):
     try:
-        return cut(_short.repr(value), REPR)
+        return cut(_short.repr(value), REPR_LENGTH)
     except Exception as error:  # repr() of a candidate's class may raise anything
         return "<repr raised %s>" % type(error).__name__
 
 
-def cut(text, most):
-    if len(text) <= most:
+def cut(text, length):
+    if len(text) <= length:
         return text
-    return text[: most // 3] + "\n[...]\n" + text[-(most - most // 3) :]
+    return text[: length // 3] + "\n[...]\n" + text[-(length - length // 3) :]

@@ -1,61 +1,65 @@
-"""How pytest is started: the options that stand beside the project's own configuration."""
+"""Builds pytest's arguments: the options added to the project's own configuration."""
 
 import importlib.util
 import os
 
 
-def arguments(root, folder):
-    """Options that keep the project's own configuration and take back what would reach outside or run elsewhere."""
-    settings = _configuration(root)
+def pytest_arguments(root, scratch):
+    """Options that keep the project's configuration but undo whatever would reach outside or run tests elsewhere."""
+    configuration = _configuration_text(root)
     args = [
         "--rootdir=" + root,
         "--continue-on-collection-errors",
         "--color=no",
         "--tb=short",
         "--maxfail=0",
-        "--basetemp=" + os.path.join(folder, "pytest"),
+        "--basetemp=" + os.path.join(scratch, "pytest"),
     ]
     if any(
-        option in settings
+        option in configuration
         for option in ("--lf", "--ff", "--last-failed", "--failed-first", "--nf", "--sw", "--step", "--cache")
     ):
-        # Without its plugin those options would be unknown; an empty cache makes them do nothing.
-        args += ["-o", "cache_dir=" + os.path.join(folder, "cache")]
+        # Without the cache plugin these options would be unknown; an empty cache makes them do nothing.
+        args += ["-o", "cache_dir=" + os.path.join(scratch, "cache")]
     else:
         args += ["-p", "no:cacheprovider"]
-    neutral = (
+    neutralised = (
         ("xdist", "no:xdist", ["-n0"]),
         ("pytest_cov", "no:pytest_cov", ["--no-cov"]),
         ("pytest_rerunfailures", "no:rerunfailures", ["--reruns=0"]),
         (
             "pytest_randomly",
             "no:randomly",
-            ["-p", "no:randomly"] if "--randomly" not in settings else ["--randomly-dont-reorganize"],
+            ["-p", "no:randomly"] if "--randomly" not in configuration else ["--randomly-dont-reorganize"],
         ),
         (
             "pytest_random_order",
             "no:random_order",
-            ["--random-order-bucket=none"] if "--random-order" in settings else [],
+            ["--random-order-bucket=none"] if "--random-order" in configuration else [],
         ),
         ("pytest_benchmark", "no:benchmark", ["--benchmark-disable"]),
-        ("pytest_html", "no:html", ["--html=" + os.path.join(folder, "report.html")] if "--html" in settings else []),
+        (
+            "pytest_html",
+            "no:html",
+            ["--html=" + os.path.join(scratch, "report.html")] if "--html" in configuration else [],
+        ),
     )
-    # pytest then loads the plugins that the configuration names, and options of the others would be unknown to it.
-    named = "PYTEST_DISABLE_PLUGIN_AUTOLOAD" in os.environ or "--disable-plugin-autoload" in settings
-    for module, off, options in neutral:
-        if named and module not in settings:
+    # pytest then loads only plugins that the configuration names; options of other plugins would be unknown.
+    only_named = "PYTEST_DISABLE_PLUGIN_AUTOLOAD" in os.environ or "--disable-plugin-autoload" in configuration
+    for module, disabling, options in neutralised:
+        if only_named and module not in configuration:
             continue
-        if options and off not in settings and importlib.util.find_spec(module) is not None:
+        if options and disabling not in configuration and importlib.util.find_spec(module) is not None:
             args += options
-    if "junit" in settings:
-        args.append("--junitxml=" + os.path.join(folder, "junit.xml"))
-    if "log_file" in settings or "--log-file" in settings:
+    if "junit" in configuration:
+        args.append("--junitxml=" + os.path.join(scratch, "junit.xml"))
+    if "log_file" in configuration or "--log-file" in configuration:
         args.append("--log-file=" + os.devnull)
     return args
 
 
-def _configuration(root):
-    """The text of whatever may configure pytest here: good enough to see whether an option is mentioned."""
+def _configuration_text(root):
+    """The text of every file that may configure pytest here: enough to see whether an option is mentioned."""
     texts = []
     for name in ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg"):
         try:
@@ -66,5 +70,5 @@ def _configuration(root):
     return "\n".join(texts)
 
 
-def reruns():
+def may_rerun():
     return any(importlib.util.find_spec(name) is not None for name in ("pytest_rerunfailures", "flaky"))

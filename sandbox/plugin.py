@@ -1,8 +1,8 @@
-"""The pytest plugin inside the worker: says on the report pipe what really happened, step by step.
+"""Pytest plugin inside the worker: reports on a pipe what really happened, step by step.
 
-All it needs is taken into closures before any file of the project is imported, so that code which patches `json`,
-`os` or pytest's reports later changes nothing here.
-What remains possible in one process is written in docs/security.md.
+It takes everything it needs into closures before any file of the project is imported, so that code which later patches
+`json`, `os` or pytest's reports changes nothing here.
+docs/security.md describes what remains possible within one process.
 """
 
 import gc
@@ -14,34 +14,39 @@ import time
 import pytest
 
 
-def run(request, report, key, folder, sign, parts, session=None, oracle=None):
+def run_pytest(request, report, key, folder, sign, siblings, session=None, oracle=None):
     """Runs pytest on the request's selectors and reports to the descriptor `report`. Returns pytest's exit status.
 
-    `parts` has the neighbours of this file by name; `session` is a pytest that has configured itself before the fork;
-    `oracle` a process for the request's modules, where there is one.
+    `siblings` holds the other files of this folder by name; `session` is a pytest session that was configured before
+    the fork, `oracle` the process for the request's modules; either may be None.
     """
-    before = frozenset(sys.modules)
+    modules_before = frozenset(sys.modules)
     root = os.path.realpath(request["root"])
     send = _sender(report, key, sign)
-    place = _placer(root)
+    relative_path = _make_relative_path(root)
     doctests = [selector[len("doctest:") :] for selector in request["selectors"] if selector.startswith("doctest:")]
     plain = [selector for selector in request["selectors"] if not selector.startswith("doctest:")]
-    starter = _starter(send, root, place, parts["failures"], parts["options"].reruns())
-    loaded = parts["warmth"].loaded if request["baseline"] else None
-    plugins = [_recorder(send, place, parts["failures"], loaded and (lambda: loaded(before))), starter]
+    starter = _starter(send, root, relative_path, siblings["failures"], siblings["options"].may_rerun())
+    loaded_packages = siblings["preimport"].loaded_packages if request["baseline"] else None
+    plugins = [
+        _recorder(
+            send, relative_path, siblings["failures"], loaded_packages and (lambda: loaded_packages(modules_before))
+        ),
+        starter,
+    ]
     if doctests:
-        plugins.append(parts["examples"].plugin(root, doctests, only=not plain))
-        plain = [*plain, *(parts["examples"].argument(selector) for selector in doctests)]
+        plugins.append(siblings["doctest_cases"].plugin(root, doctests, exclusive=not plain))
+        plain = [*plain, *(siblings["doctest_cases"].pytest_argument(selector) for selector in doctests)]
     if request["trace"]:
-        plugins.append(parts["tracing"].plugin(root, send))
+        plugins.append(siblings["function_tracer"].plugin(root, send))
     if request["watch"]:
-        plugins.append(parts["watching"].plugin(root, request["watch"], send, parts["showing"]))
+        plugins.append(siblings["line_tracer"].plugin(root, request["watch"], send, siblings["safe_repr"]))
     if oracle is not None:
-        oracle.stand_in()
+        oracle.install_stand_ins()
         plugins.append(oracle.plugin(send))
     if session is not None:
         return session.run(plain, plugins, starter)
-    options = parts["options"].arguments(root, folder)
+    options = siblings["options"].pytest_arguments(root, folder)
     return int(pytest.main([*(["--collect-only"] if request["collect"] else []), *options, *plain], plugins=plugins))
 
 
@@ -49,7 +54,7 @@ def run(request, report, key, folder, sign, parts, session=None, oracle=None):
 
 
 def _sender(report, key, sign):
-    """`send(record)`: numbers, signs and writes one record. Uses nothing that can be patched from outside."""
+    """Makes `send(record)`: numbers, signs and writes one record. Uses nothing that can be patched from outside."""
     write, error = os.write, OSError
     quote = json.encoder.encode_basestring_ascii
     text_of, kind_of, is_str, is_float, is_dict = str, type, str, float, dict
@@ -85,25 +90,25 @@ def _sender(report, key, sign):
             while data:
                 data = data[write(report, data) :]
         except error:
-            pass  # the supervisor has stopped listening: it is about to kill this process
+            pass  # the supervisor has stopped reading: it is about to kill this process
 
     return send
 
 
-def _placer(root):
-    """`place(path)`: relative to the root where it lies in it, else absolute; and whether it is the test machinery."""
+def _make_relative_path(root):
+    """Makes `relative_path(path)`: relative to the root for a path inside it, else absolute. Its `root` is the root."""
     prefix = root + os.sep
     join, normal, separator = os.path.join, os.path.normpath, os.sep
 
-    def place(path):
+    def relative_path(path):
         path = normal(join(root, path)) if not path.startswith("<") else path
         return path[len(prefix) :].replace(separator, "/") if path.startswith(prefix) else path
 
-    place.root = root
-    return place
+    relative_path.root = root
+    return relative_path
 
 
-def _starter(send, root, place, failures, reruns):
+def _starter(send, root, relative_path, failures, reruns):
     class Starter:
         @pytest.hookimpl(tryfirst=True)
         def pytest_sessionstart(self):
@@ -123,10 +128,10 @@ def _starter(send, root, place, failures, reruns):
             outcome = yield
             if outcome.excinfo is None:
                 return
-            self.tell(outcome.excinfo[1])
+            self.report_conftest_error(outcome.excinfo[1])
 
-        def tell(self, error):
-            """Pytest prints a broken conftest and ends without a session: nobody would be told."""
+        def report_conftest_error(self, error):
+            """Reports a broken conftest: pytest only prints it and ends without a session."""
             info = getattr(error, "excinfo", None)
             cause = getattr(error, "cause", None) or (
                 info[1] if isinstance(info, tuple) else getattr(info, "value", None)
@@ -135,23 +140,28 @@ def _starter(send, root, place, failures, reruns):
             send(
                 {
                     "kind": "collect_error",
-                    "id": place(str(getattr(error, "path", "conftest.py"))),
-                    **failures.fields(cause, place),
-                    "text": failures.cut(str(error), failures.TEXT),
+                    "id": relative_path(str(getattr(error, "path", "conftest.py"))),
+                    **failures.collect_error_fields(cause, relative_path),
+                    "text": failures.cut(str(error), failures.TEXT_LENGTH),
                 }
             )
 
     return Starter()
 
 
-def _recorder(send, place, failures, census):
-    """The plugin proper. `compared` holds the two sides of the newest comparison that failed.
+def _recorder(send, relative_path, failures, list_packages):
+    """Makes the plugin that records the run. `compared` holds the two sides of the latest failed comparison.
 
-    `census()`, where it is given, tells which installed packages the run has imported, reports and all.
+    `list_packages()`, where given, lists the installed packages that the whole run has imported, reports included.
     """
     compared = {}
     clock = time.perf_counter
-    describe, cut, short, most = failures.describer(place), failures.cut, failures.short, failures.TEXT
+    describe, cut, short, text_length = (
+        failures.make_describer(relative_path),
+        failures.cut,
+        failures.short,
+        failures.TEXT_LENGTH,
+    )
 
     class Recorder:
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -166,8 +176,8 @@ def _recorder(send, place, failures, census):
                     {
                         "kind": "collect_error",
                         "id": collector.nodeid,
-                        **failures.fields(cause, place),
-                        "text": cut(str(report.longrepr), most),
+                        **failures.collect_error_fields(cause, relative_path),
+                        "text": cut(str(report.longrepr), text_length),
                     }
                 )
 
@@ -183,7 +193,7 @@ def _recorder(send, place, failures, census):
             cases = []
             for item in session.items:
                 path, line = item.location[0], item.location[1]
-                cases.append({"id": item.nodeid, "path": place(path), "line": (line or 0) + 1})
+                cases.append({"id": item.nodeid, "path": relative_path(path), "line": (line or 0) + 1})
             send({"kind": "collected", "cases": cases, "deselected": getattr(self, "deselected", [])})
 
         @pytest.hookimpl(tryfirst=True)
@@ -198,18 +208,18 @@ def _recorder(send, place, failures, census):
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_runtest_makereport(self, item, call):
-            info = call.excinfo  # of the call itself: the report may have been patched
-            record = {"kind": "phase", "id": item.nodeid, "when": call.when, "seconds": clock_difference(call)}
+            info = call.excinfo  # from the call itself: the report may have been patched
+            record = {"kind": "phase", "id": item.nodeid, "when": call.when, "seconds": call_seconds(call)}
             outcome = yield
-            info = info or call.excinfo  # pytest puts the exception of a unittest case there while it makes the report
+            info = info or call.excinfo  # pytest sets a unittest case's exception only while it makes the report
             record["type"] = None if info is None else info.type.__name__
             text, result, wasxfail = "", "broken", None
             try:
                 report = outcome.get_result()
                 result, wasxfail = str(report.outcome), getattr(report, "wasxfail", None)
                 if info is not None and result != "passed":
-                    text = cut(str(report.longrepr), most)
-            except Exception as error:  # a foreign plugin broke the report; the record still has to go out
+                    text = cut(str(report.longrepr), text_length)
+            except Exception as error:  # another plugin broke the report; the record must still be sent
                 text = repr(error)
             record["outcome"], record["wasxfail"] = result, None if wasxfail is None else str(wasxfail)
             if info is not None:
@@ -221,11 +231,11 @@ def _recorder(send, place, failures, census):
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_sessionfinish(self, session):
             yield
-            if census is not None:
-                send({"kind": "modules", "names": census()})
+            if list_packages is not None:
+                send({"kind": "modules", "names": list_packages()})
             send({"kind": "finished", "status": int(session.exitstatus)})
 
-    def clock_difference(call):
+    def call_seconds(call):
         try:
             return float(call.duration)
         except AttributeError:

@@ -1,4 +1,4 @@
-"""The process table as the supervisor sees it: who descends from it, what they use, and how all of them end."""
+"""Reads the process table for the supervisor: its descendants, their memory, and killing all of them."""
 
 import ctypes
 import os
@@ -9,16 +9,16 @@ import time
 
 PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
 SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}  # the system call's number
-TURN = 100_000_000  # nanoseconds, the longest there is
+SLICE_NANOSECONDS = 100_000_000  # the longest slice there is
 
 
-def _processes():
-    """Every process to be seen: pid -> (parent, state, threads, resident bytes). Empty where there is no /proc."""
-    found = {}
+def _list_processes():
+    """All visible processes: pid -> (parent, state, threads, resident bytes). Empty where there is no /proc."""
+    processes = {}
     try:
         names = os.listdir("/proc")
     except OSError:
-        return found
+        return processes
     page = resource.getpagesize()
     for name in names:
         if name.isdigit():
@@ -27,28 +27,28 @@ def _processes():
                     fields = stream.read().rpartition(b")")[2].split()
             except OSError:
                 continue
-            found[int(name)] = (int(fields[1]), fields[0], int(fields[17]), int(fields[21]) * page)
-    return found
+            processes[int(name)] = (int(fields[1]), fields[0], int(fields[17]), int(fields[21]) * page)
+    return processes
 
 
-def tree():
-    """(pid, threads, resident bytes) of this process's descendants: as sub-reaper it adopts every orphan."""
-    found = {pid: about for pid, about in _processes().items() if about[1] not in b"ZX"}
+def descendants():
+    """(pid, threads, resident bytes) of each descendant of this process, which as sub-reaper adopts every orphan."""
+    live = {pid: entry for pid, entry in _list_processes().items() if entry[1] not in b"ZX"}
     children = {}
-    for pid, (parent, _, _, _) in found.items():
+    for pid, (parent, _, _, _) in live.items():
         children.setdefault(parent, []).append(pid)
     result, todo = [], [os.getpid()]
     while todo:
         for pid in children.get(todo.pop(), ()):
-            result.append((pid, found[pid][2], found[pid][3]))
+            result.append((pid, live[pid][2], live[pid][3]))
             todo.append(pid)
     return result
 
 
-def memory(tree):
-    """Bytes of the tree with shared pages counted once, where the kernel tells."""
+def memory_used(processes):
+    """Bytes that these processes use, with shared pages counted once where the kernel reports it."""
     total = 0
-    for pid, _, size in tree:
+    for pid, _, size in processes:
         resident = size
         try:
             with open("/proc/%d/smaps_rollup" % pid, "rb") as stream:
@@ -62,38 +62,38 @@ def memory(tree):
     return total
 
 
-def end_all(worker, status, alone):
-    """Kills what is left of the run, also in other sessions. Returns how many there were beside the worker.
+def kill_all(worker, status, alone):
+    """Kills what is left of the run, in other sessions too: (number of processes besides the worker, worker's status).
 
-    And the worker's exit status, which is `status` where it was taken before. This process adopts every orphan, so
-    nothing is left when it has no child.
+    `status` is the worker's exit status where it was already taken. This process adopts every orphan, so nothing is
+    left when it has no child.
     """
-    first = 0
-    for lap in range(400):
+    count = 0
+    for attempt in range(400):
         children, status = _reap(worker, status)
         if not children:
             break
-        left = [pid for pid, _, _ in tree()]
-        if lap == 0:
-            first = sum(pid != worker for pid in left)
+        remaining = [pid for pid, _, _ in descendants()]
+        if attempt == 0:
+            count = sum(pid != worker for pid in remaining)
         if alone:
-            # One walk over all processes but pid 1 and this one, atomic as the kernel sees it: no fork escapes it.
+            # Signals all processes but pid 1 and this one, atomically: no fork escapes it.
             send_signal(-1, signal.SIGKILL)
         else:
-            # Where there is no /proc the worker is the only one whose number is known.
-            for pid in left if status is not None else {worker, *left}:
+            # Without /proc only the worker's pid is known.
+            for pid in remaining if status is not None else {worker, *remaining}:
                 send_signal(pid, signal.SIGKILL)
         time.sleep(0.002)
     if status is None:
-        status = os.waitstatus_to_exitcode(wait(worker, 0)[1])
-    return first, status
+        status = os.waitstatus_to_exitcode(waitpid(worker, 0)[1])
+    return count, status
 
 
 def _reap(worker, status):
-    """Takes the exit status of every child that is dead: (whether any child is left, the status of the worker)."""
+    """Takes the exit status of every dead child: (whether any child is left, the worker's status)."""
     while True:
         try:
-            pid, raw = wait(-1, os.WNOHANG)
+            pid, raw = waitpid(-1, os.WNOHANG)
         except ChildProcessError:
             return False, status
         if pid == 0:
@@ -103,15 +103,15 @@ def _reap(worker, status):
 
 
 def send_signal(pid, number):
-    """Signals a process that may be gone already."""
+    """Signals a process that may already be gone."""
     try:
         os.kill(pid, number)
     except OSError:
         pass
 
 
-def wait(pid, flags):
-    """`waitpid` that is not disturbed by signals."""
+def waitpid(pid, flags):
+    """`os.waitpid`, repeated when a signal interrupts it."""
     while True:
         try:
             return os.waitpid(pid, flags)
@@ -120,22 +120,22 @@ def wait(pid, flags):
 
 
 def prctl(option, value):
-    """One of Linux's `prctl` switches; elsewhere it does nothing."""
+    """Sets one of Linux's `prctl` options; does nothing elsewhere."""
     try:
         ctypes.CDLL(None).prctl(option, ctypes.c_ulong(value), 0, 0, 0)
     except (OSError, AttributeError):
-        pass  # not Linux; only the back end without a wall runs there
+        pass  # not Linux; only the back end without isolation runs there
 
 
-def long_turns():
-    """Who wakes up beside this process (the editor, the language server) runs at once, not after this one's turn.
+def use_long_slices():
+    """Lets processes that wake up (the editor, the language server) preempt this one at once.
 
-    Its share of the processor stays what it was, so no test becomes slower. `nice` would not do: Linux weighs
-    sessions against each other, and each run has its own. Kernels before 6.12 take no notice.
+    This process gets long time slices but keeps its share of the processor, so no test becomes slower. `nice` would not
+    do: Linux weighs sessions against each other, and each run has its own. Kernels before 6.12 ignore it.
     """
     number = SCHED_SETATTR.get(os.uname().machine)
     if number is not None:
-        # struct sched_attr: size, policy, flags, nice, priority, and the length of a turn in nanoseconds
+        # struct sched_attr: size, policy, flags, nice, priority, and the length of a slice in nanoseconds
         policy, nice = os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0)
-        attributes = struct.pack("IIQiIQQQ", 48, policy, 0, nice, 0, TURN, 0, 0)
+        attributes = struct.pack("IIQiIQQQ", 48, policy, 0, nice, 0, SLICE_NANOSECONDS, 0, 0)
         ctypes.CDLL(None).syscall(number, 0, attributes, 0)

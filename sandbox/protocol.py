@@ -1,28 +1,28 @@
-r"""What the two sides of the wall say to each other. Imported by both: standard library only, Python 3.9 or newer.
+r"""Messages between host and sandbox, for both sides: standard library only, Python 3.9 or newer.
 
 Host and supervisor exchange *messages*: four bytes of length (big endian), then one JSON object in UTF-8.
 
     supervisor -> host   {"kind": "ready", "protocol", "python": [3, 11, 7], "pytest": "9.2.0", "borrowed": bool,
                            "machine": "x86_64"}
-                         {"kind": "broken", "reason"}              instead of ready: nothing can be run here
+                         {"kind": "broken", "reason"}              instead of ready: no test can run here
     host -> supervisor   {"kind": "write", "root", "files", "executable", "folders"}
-                                                                   lay files down for good (base64 by relative path)
+                                                                   write files for all runs (base64 by relative path)
     supervisor -> host   {"kind": "written"}  or  {"kind": "broken", "reason"}
     host -> supervisor   {"kind": "prepare", "root", "scratch", "environ", "modules": [name], "rewritten": [name],
                           "trial": bool, "session": bool}
-                         import these packages, open a pytest session, both for all later runs
+                         import these packages and open a pytest session for all later runs
     supervisor -> host   {"kind": "prepared", "modules", "rewritten", "left_out": {name: why}, "session": bool,
                           "reason", "spoilt"}
                          `reason`: why there is no session; `spoilt`: why this supervisor must not be used any more
     host -> supervisor   {"kind": "run", ...}                      see `run_request`
     supervisor -> host   {"kind": "done", "report", "status", "killed", "output", "leftover", "seconds", "dirty"}
-                         `dirty`: something of the run could not be removed, so nothing more may be run here;
+                         `dirty`: something of the run could not be removed, so this sandbox must not be used again;
                          `status` is the worker's exit status by waitpid (negative: signal), `killed` is empty or one of
                          timeout, memory, processes, disk, output, report
 
-A worker speaks through its *report* only: a pipe with one line a record, `MAC JSON\\n`, MAC a keyed hash of the JSON.
-Every record has `kind` and a gapless `seq` from 0. `Frame` is [path, line, function]; paths are relative to the root
-where they lie in it; lines are 1-based. Kinds, in the order they come:
+A worker sends only its *report*: a pipe with one line for each record, `MAC JSON\\n`, where MAC is a keyed hash of the
+JSON. Every record has `kind` and a gapless `seq` from 0. `Frame` is [path, line, function]; paths inside the root are
+relative to it; lines are 1-based. Kinds, in the order they are sent:
 
     start          pytest (version), python, root, reruns (bool: a plugin may repeat a failing case)
     collect_error  id, type, message, frames, text, name (module that could not be imported, else null),
@@ -31,16 +31,16 @@ where they lie in it; lines are 1-based. Kinds, in the order they come:
     begin          id
     phase          id, when (setup|call|teardown), outcome (passed|failed|skipped), wasxfail (reason or null), seconds,
                    type (exception class from the call itself or null), message, frames, text, expected, observed
-    modules        names: installed packages (top level) that were imported; only where `baseline` is asked for
+    modules        names: installed packages (top level) that were imported; only with `baseline`
     trace          id, functions: [{path, line (co_firstlineno), name, depth, caller: Frame or null}]
-    watch          id, files: [path], hits: [[file, line, times]], left_out (how many steps are missing before number
+    watch          id, files: [path], hits: [[file, line, times]], left_out (number of steps missing before number
                    `gap` of these),
                    steps: [[file, line, call, {variable: text}]] (`file` counts `files` from 0, `call` from 1; variables
-                   that changed before the line runs; `return`, `yield` or `raise` among them: so the call ended)
-    oracle         calls (answered by the other process), unfit (why not everything could cross, or ""); with an oracle
+                   that changed before the line runs; `return`, `yield` or `raise` among them is how the call ended)
+    oracle         calls (answered by the other process), unfit (why some value could not cross, or ""); with `oracle`
     finished       status (pytest's exit status)
 
-The host adds `{"kind": "forged", "seq": -1}` where a line's MAC does not fit.
+The host adds `{"kind": "forged", "seq": -1}` for a line whose MAC does not match.
 """
 
 import base64
@@ -54,33 +54,33 @@ REQUEST_LIMIT = 256 << 20
 REPLY_LIMIT = 64 << 20
 REPORT_LIMIT = 16 << 20
 MAC_LENGTH = 32
-_HEAD = struct.Struct(">I")
+_HEADER = struct.Struct(">I")
 
 
 class ProtocolError(ValueError):
-    """The other side said something that is no message of this protocol."""
+    """The other side sent something that is not a message of this protocol."""
 
 
 def pack(message, limit=REQUEST_LIMIT):
-    """One message as bytes. Raises `ProtocolError` when it is over the limit (bytes)."""
+    """Encodes one message. Raises `ProtocolError` when it is over the limit (bytes)."""
     body = json.dumps(message).encode()
     if len(body) > limit:
         raise ProtocolError("message of %d bytes is over the limit of %d" % (len(body), limit))
-    return _HEAD.pack(len(body)) + body
+    return _HEADER.pack(len(body)) + body
 
 
-def length(head, limit=REPLY_LIMIT):
-    """How many bytes follow these four. Raises `ProtocolError` for a length that cannot be right."""
-    if len(head) != _HEAD.size:
-        raise ProtocolError("message cut off in its head")
-    size = _HEAD.unpack(head)[0]
+def length(header, limit=REPLY_LIMIT):
+    """The number of bytes that follow this four-byte header. Raises `ProtocolError` for an impossible length."""
+    if len(header) != _HEADER.size:
+        raise ProtocolError("message cut off in its header")
+    size = _HEADER.unpack(header)[0]
     if size > limit:
         raise ProtocolError("message of %d bytes is over the limit of %d" % (size, limit))
     return size
 
 
 def unpack(body):
-    """The message in these bytes. Raises `ProtocolError` when they are not one JSON object with a kind."""
+    """Decodes a message. Raises `ProtocolError` when the bytes are not one JSON object with a kind."""
     try:
         message = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -91,26 +91,26 @@ def unpack(body):
 
 
 def read(stream, limit=REPLY_LIMIT):
-    """The next message of a blocking binary stream; None at its end."""
-    head = _exactly(stream, _HEAD.size)
-    if not head:
+    """Reads the next message of a blocking binary stream; None at its end."""
+    header = _read_exactly(stream, _HEADER.size)
+    if not header:
         return None
-    size = length(head, limit)
-    body = _exactly(stream, size)
+    size = length(header, limit)
+    body = _read_exactly(stream, size)
     if len(body) != size:
         raise ProtocolError("message cut off after %d of %d bytes" % (len(body), size))
     return unpack(body)
 
 
-def _exactly(stream, size):
-    parts = []
+def _read_exactly(stream, size):
+    chunks = []
     while size:
-        part = stream.read(size)
-        if not part:
+        chunk = stream.read(size)
+        if not chunk:
             break
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
+        chunks.append(chunk)
+        size -= len(chunk)
+    return b"".join(chunks)
 
 
 def run_request(
@@ -139,21 +139,21 @@ def run_request(
     scratch="/tmp",
     environ=None,
 ):
-    """A request to run tests once.
+    """Makes the request to run tests once.
 
-    `key` (bytes) signs the report; `root` is the absolute path of the workspace inside the wall.
+    `key` (bytes) signs the report; `root` is the absolute path of the workspace inside the sandbox.
     `selectors` are pytest node ids, or `doctest:REL/PATH.py::QUALNAME` (QUALNAME empty: the module's docstring).
-    `seconds` of wall time; `memory`, `disk`, `output` in bytes; `processes` counts processes and threads.
-    `files` (relative path -> bytes) are laid over the workspace for this run and taken back after it; the files of
-    `without` are not there meanwhile. `oracle` names modules whose code runs in a process of its own.
-    `watch` are (path, first line, last line) whose running is recorded for each case.
-    `baseline`: tell which packages were imported. `session`: go on with the prepared pytest session.
-    `wall`: the worker makes mounts of its own and covers these ({"files", "folders"}).
+    `seconds` of elapsed time; `memory`, `disk`, `output` in bytes; `processes` counts processes and threads.
+    `files` (relative path -> bytes) are laid over the workspace for this run and removed after it; the files of
+    `without` are hidden meanwhile. `oracle` names modules whose code runs in a process of its own.
+    `watch` lists (path, first line, last line) whose execution is recorded for each case.
+    `baseline`: report which packages were imported. `session`: use the prepared pytest session.
+    `wall`: the worker makes mounts of its own and covers these paths ({"files", "folders"}).
     `filters` (bytes): a seccomp program that the worker installs on itself, with all capabilities given up.
-    `uid`: the worker drops to this user and group (the supervisor must be root).
-    `count_processes`: RLIMIT_NPROC may be used, because nobody else has the worker's uid in its user namespace.
+    `uid`: the worker switches to this user and group (the supervisor must be root).
+    `count_processes`: RLIMIT_NPROC may be used, because no other process has the worker's uid in its user namespace.
     `watch_disk`: the workspace is a writable throw-away layer whose size must be watched.
-    `scratch`: folder for temporary files, emptied after the run of all that was not there when the supervisor started.
+    `scratch`: folder for temporary files; whatever was not in it when the supervisor started is removed after the run.
     """
     return {
         "kind": "run",
@@ -184,9 +184,9 @@ def run_request(
 
 
 def write_request(root, files, executable=(), folders=()):
-    """A request to lay files down for good, before any run. Big workspaces take several of them.
+    """Makes the request to write files permanently, before any run. Large workspaces take several requests.
 
-    `executable` names those that may be run as programs, `folders` are made also where nothing lies in them.
+    `executable` names the files that may be executed; `folders` are created even when they are empty.
     """
     return {
         "kind": "write",
@@ -198,10 +198,10 @@ def write_request(root, files, executable=(), folders=()):
 
 
 def prepare_request(root, modules, *, rewritten=(), trial, session, scratch="/tmp", environ=None):
-    """A request to import packages and to open a pytest session, before any run that shall profit from it.
+    """Makes the request to import packages and open a pytest session, before the runs that use them.
 
-    `trial`: a forked process tries the packages first, and only those that are slow and harmless are imported.
-    `rewritten`: packages with plugins for pytest, to be imported after the session was opened.
+    `trial`: a forked process tries the packages first, and only slow and harmless ones are imported.
+    `rewritten`: packages with plugins for pytest, imported after the session was opened.
     """
     return {
         "kind": "prepare",
@@ -215,8 +215,8 @@ def prepare_request(root, modules, *, rewritten=(), trial, session, scratch="/tm
     }
 
 
-def wall(hidden_files=(), hidden_folders=()):
-    """The field of that name: these paths (or absolute ones) are covered."""
+def wall_field(hidden_files=(), hidden_folders=()):
+    """The `wall` field of a run request: the paths to cover, relative to the workspace or absolute."""
     return {"files": list(hidden_files), "folders": list(hidden_folders)}
 
 
@@ -238,10 +238,10 @@ def decode_files(files):
 
 
 def check_path(path):
-    """The path itself when it is relative, normal and stays below its root. Raises `ProtocolError` otherwise."""
+    """Returns the path if it is relative, normalised and stays below its root. Raises `ProtocolError` otherwise."""
     parts = path.split("/")
     if not path or "\0" in path or "\\" in path or any(part in ("", ".", "..") for part in parts):
-        raise ProtocolError("%r is no plain relative path" % path)
+        raise ProtocolError("%r is not a plain relative path" % path)
     return path
 
 
@@ -250,9 +250,9 @@ def sign(body, key):
 
 
 def open_report(report, key, whole=True):
-    """The records of a report (str or bytes). A line whose MAC does not fit becomes a `forged` record.
+    """Decodes a report (str or bytes). A line whose MAC does not match becomes a `forged` record.
 
-    `whole` False: the worker was killed, so a last line without its end is no forgery.
+    `whole` False: the worker was killed, so an incomplete last line is not a forgery.
     """
     data = report.encode("utf-8", "surrogatepass") if isinstance(report, str) else report
     lines = data.split(b"\n")

@@ -1,4 +1,4 @@
-"""How a forked process becomes the worker of one run: gives up every right it does not need, then runs pytest."""
+"""Turns a forked process into the worker of one run: gives up every unneeded right, then runs pytest."""
 
 import errno
 import os
@@ -7,42 +7,42 @@ import signal
 import sys
 import tempfile
 
-UP = b"up"  # what a worker says on its control pipe once it stands behind the wall
+ISOLATED = b"up"  # what a worker writes to its control pipe once it is isolated
 
 
-def work(request, parts, protocol, control, report, output, session):
+def run_worker(request, siblings, protocol, control, report, output, session):
     """Runs pytest and returns its exit status. `control`, `report` and `output` are descriptors to write to.
 
-    `session` is a prepared pytest session of this process, or None. Raises `OSError` when the wall cannot be made.
+    `session` is a prepared pytest session of this process, or None. Raises `OSError` when isolation fails.
     """
     os.setsid()
-    parts["processes"].long_turns()
+    siblings["processes"].use_long_slices()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.dup2(output, 1)
     os.dup2(output, 2)
-    _close_all_but({0, 1, 2, control, report, *(session.fds if session else ())})
-    _write_oom_score()
-    root, folder, processes = request["root"], scratch_folder(request["scratch"]), parts["processes"]
-    _stand_behind_the_wall(request, parts["wall"], protocol, root)
-    os.mkdir(folder, 0o700)
-    os.mkdir(os.path.join(folder, "home"), 0o700)
-    limit(request)
+    _close_all_but({0, 1, 2, control, report, *(session.descriptors if session else ())})
+    _prefer_for_oom_kill()
+    root, scratch, processes = request["root"], scratch_folder(request["scratch"]), siblings["processes"]
+    _isolate(request, siblings["isolation"], protocol, root)
+    os.mkdir(scratch, 0o700)
+    os.mkdir(os.path.join(scratch, "home"), 0o700)
+    set_limits(request)
     if request["wall"] is not None or request["filters"]:
-        parts["wall"].drop(protocol.decode(request["filters"]))
+        siblings["isolation"].drop_rights(protocol.decode(request["filters"]))
     processes.prctl(processes.PR_SET_CHILD_SUBREAPER, 0)
     # Tests may read their own /proc; nothing of the supervisor's is in this process.
     processes.prctl(processes.PR_SET_DUMPABLE, 1)
-    os.write(control, UP)
+    os.write(control, ISOLATED)
     os.close(control)
-    surroundings(root, folder, request["environ"])
+    set_surroundings(root, scratch, request["environ"])
     if session is None:
-        streams()
-    oracle = parts["oracle"].start(request, parts) if request["oracle"] else None
+        reopen_streams()
+    oracle = siblings["split_oracle"].start_oracle(request, siblings) if request["oracle"] else None
     key = bytes.fromhex(request["key"])
     request["key"] = ""
-    code = parts["plugin"].run(request, report, key, folder, protocol.sign, parts, session, oracle)
+    code = siblings["plugin"].run_pytest(request, report, key, scratch, protocol.sign, siblings, session, oracle)
     if oracle is not None:
         oracle.close()
     for stream in (sys.stdout, sys.stderr):
@@ -53,52 +53,52 @@ def work(request, parts, protocol, control, report, output, session):
     return code
 
 
-def scratch_folder(scratch):
-    """The run's own folder for temporary files; each run finds it not there yet."""
-    return os.path.join(scratch, "greenloop")
+def scratch_folder(parent):
+    """The run's own folder for temporary files; it does not exist before the run."""
+    return os.path.join(parent, "greenloop")
 
 
-def surroundings(root, folder, environ):
-    """Working folder, variables and import path as `python -m pytest` in the root has them."""
+def set_surroundings(root, scratch, environ):
+    """Sets working folder, variables and import path as `python -m pytest` in the root has them."""
     os.chdir(root)
     os.environ.update(environ)
-    os.environ.update({"HOME": os.path.join(folder, "home"), "TMPDIR": folder, "PWD": root})
+    os.environ.update({"HOME": os.path.join(scratch, "home"), "TMPDIR": scratch, "PWD": root})
     tempfile.tempdir = None
     sys.argv[:] = ["pytest"]
     # PYTHONPATH as if the interpreter had been started with it.
-    wanted = [root, *(entry for entry in environ.get("PYTHONPATH", "").split(os.pathsep) if entry)]
-    if sys.path[: len(wanted)] != wanted:
-        sys.path[:0] = wanted
+    entries = [root, *(entry for entry in environ.get("PYTHONPATH", "").split(os.pathsep) if entry)]
+    if sys.path[: len(entries)] != entries:
+        sys.path[:0] = entries
 
 
-def streams():
-    """New standard streams: the old ones remember what kind of file they were opened on."""
+def reopen_streams():
+    """Opens new standard streams: the old ones remember the kind of file that they were opened on."""
     sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)
     sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", errors="replace", closefd=False)
     sys.stderr = sys.__stderr__ = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
 
 
-def become(uid):
-    """Another user and group for good."""
+def become_user(uid):
+    """Switches to another user and group permanently."""
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
 
 
-def _stand_behind_the_wall(request, wall, protocol, root):
+def _isolate(request, isolation, protocol, root):
     if request["wall"] is not None:
         files = protocol.decode_files(request["files"])
-        wall.enter(root, files, request["without"], request["wall"], request["disk"])
+        isolation.enter_private_mounts(root, files, request["without"], request["wall"], request["disk"])
     elif request["uid"] is not None:
-        become(request["uid"])
+        become_user(request["uid"])
 
 
 def _close_all_but(keep):
     try:
-        opened = [int(name) for name in os.listdir("/proc/self/fd")]
+        descriptors = [int(name) for name in os.listdir("/proc/self/fd")]
     except OSError:
-        opened = list(range(min(resource.getrlimit(resource.RLIMIT_NOFILE)[0], 65536)))
-    for fd in opened:
+        descriptors = list(range(min(resource.getrlimit(resource.RLIMIT_NOFILE)[0], 65536)))
+    for fd in descriptors:
         if fd not in keep:
             try:
                 os.close(fd)
@@ -106,7 +106,7 @@ def _close_all_but(keep):
                 pass
 
 
-def _write_oom_score():
+def _prefer_for_oom_kill():
     try:
         with open("/proc/self/oom_score_adj", "w") as stream:
             stream.write("1000")
@@ -114,20 +114,20 @@ def _write_oom_score():
         pass
 
 
-def limit(request):
+def set_limits(request):
     seconds, memory = int(request["seconds"]), request["memory"]
-    wanted = {
+    limits = {
         "RLIMIT_CORE": 0,
         "RLIMIT_FSIZE": request["disk"],
         "RLIMIT_NOFILE": 1024,
         "RLIMIT_CPU": 8 * seconds + 8,
-        # What a process may reserve is far more than what it uses; the watchdog counts what is used.
+        # A process may reserve far more than it uses; the supervisor counts what is used.
         "RLIMIT_AS": 4 * memory + (1 << 30),
         "RLIMIT_DATA": memory + memory // 4,
     }
     if request["count_processes"]:
-        wanted["RLIMIT_NPROC"] = request["processes"]
-    for name, value in wanted.items():
+        limits["RLIMIT_NPROC"] = request["processes"]
+    for name, value in limits.items():
         number = getattr(resource, name, None)
         if number is None:
             continue

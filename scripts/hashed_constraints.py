@@ -2,7 +2,8 @@
 """Writes vscode-client/constraints.txt: what greenloop[local] needs, with hashes, for every platform and Python.
 
 The versions are those of constraints.txt; what only other platforms need is resolved. Needs `uv` on PATH (a package
-of PyPI); run it when pyproject.toml or constraints.txt has changed. tests/unit/test_hashed_constraints.py compares.
+of PyPI); run it when pyproject.toml or constraints.txt has changed.
+tests/repository/test_hashed_constraints.py compares.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
-from greenloop import settings
+from greenloop.project import settings
 
 MANIFEST = Path(__file__).resolve().parents[1] / "vscode-client" / "package.json"
 TYPES = {int: "integer", float: "number", bool: "boolean", str: "string"}

@@ -76,9 +76,9 @@ def _docker() -> Missing:
 def _model() -> Missing:
     if importlib.util.find_spec("xllamacpp") is None:
         return "xllamacpp is not installed", 'pip install "greenloop[local]"'
-    from greenloop.embedded.weights import present
+    from greenloop.models.embedded.weights import downloaded_file
 
-    return None if present() else ("the embedded model's weights are not here", "greenloop model pull")
+    return None if downloaded_file() else ("the embedded model's weights are not here", "greenloop model pull")
 
 
 @cache
@@ -130,9 +130,14 @@ def _ale() -> Missing:
     return None if done.returncode == 7 else ("Vim has no ALE", "apt-get install vim-ale")
 
 
+def _processes() -> Missing:
+    return None if os.name == "posix" else ("process groups and signals are POSIX", "Linux or macOS")
+
+
 PARTS: dict[str, Callable[[], Missing]] = {
     "bubblewrap": _bubblewrap,
     "docker": _docker,
+    "processes": _processes,
     "model": _model,
     "network": _network,
     "python-3.13": _python_313,
@@ -146,6 +151,30 @@ PARTS: dict[str, Callable[[], Missing]] = {
 }
 # The property of a test's report that names the part it was skipped for; it also comes from other processes.
 SKIPPED = "missing part"
+# The property that says how long a unit test took, where that was too long (tests/unit/conftest.py).
+SLOW = "processor seconds"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """`@pytest.mark.story("a promise", only=("one id", "another"))` marks those cases of a test, not all of them."""
+    wanted: set[tuple[str, str]] = set()
+    used: set[tuple[str, str]] = set()
+    for item in items:
+        function = item.nodeid.partition("[")[0]
+        if item.path.parent.name == "contract" and item.get_closest_marker("needs"):
+            item.add_marker(pytest.mark.story("every back end keeps the contract of its port"))
+        for mark in item.iter_markers("story"):
+            only = mark.kwargs.get("only", ())
+            if len(mark.args) != 1 or not isinstance(mark.args[0], str) or not isinstance(only, tuple):
+                raise pytest.UsageError(f"{item.nodeid}: a story names its promise, and its cases in a tuple")
+            meant = {(function, text) for text in only if text in item.name}
+            used |= meant
+            wanted |= {(function, text) for text in only}
+            if only and not meant:
+                item.own_markers.remove(mark)
+    if config.option.markexpr == "story" and (lost := sorted(wanted - used)):
+        raise pytest.UsageError(f"{lost[0][0]}: no case has {lost[0][1]!r} in its name, which its story wants")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -169,6 +198,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("skipped parts")
     for part, count in sorted(parts.items()):
         terminalreporter.write_line(f"{count:4} tests  {part}")
+    slow = [
+        (seconds, report.nodeid)
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if getattr(report, "when", "") == "call"
+        for name, seconds in report.user_properties
+        if name == SLOW
+    ]
+    if slow:
+        terminalreporter.section("slow unit tests")
+    for seconds, test in sorted(slow, reverse=True):
+        terminalreporter.write_line(f"{seconds} of processor time  {test}")
 
 
 @pytest.fixture(autouse=True, scope="session")

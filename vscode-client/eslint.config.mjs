@@ -1,4 +1,4 @@
-// Strict rules with types: what promises forget and `any` hides is found here.
+// Strict rules with type information, which find forgotten promises and what `any` hides.
 
 import eslint from "@eslint/js";
 import { globalIgnores } from "eslint/config";
@@ -13,7 +13,7 @@ export default tseslint.config(
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true, allowBoolean: true }],
-      // Whatever has the right shape is a vscode.Disposable.
+      // Any object with a matching shape is a vscode.Disposable.
       "@typescript-eslint/no-unsafe-class-instance-assignment": "off",
       "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
     },

@@ -16,15 +16,20 @@ from typing import Any
 from benchmarks.docstrings import task
 from benchmarks.docstrings.task import Docstring
 
-from greenloop import registry, templates
-from greenloop.core.nouns import Attempt, Completion, Draft, Move, Problem, Role, Status, Verdict
-from greenloop.core.ports import Nobody, Tools
-from greenloop.core.prompt import assemble
-from greenloop.core.tokens import estimate
-from greenloop.models import local
-from greenloop.settings import Settings
-from greenloop.specs import _function, designer, properties
-from greenloop.specs._outline import outline
+from greenloop.core import registry
+from greenloop.core.ports import NoUser, Tools
+from greenloop.core.records.attempt import Attempt, Draft, Move
+from greenloop.core.records.model import ChatRequest, Role
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop.core.text.tokens import estimate_tokens
+from greenloop.drafting.prompt import assemble
+from greenloop.models.providers import local
+from greenloop.project import templates
+from greenloop.project.settings import Settings
+from greenloop.specs.kinds import designer, properties
+from greenloop.specs.kinds._stub_view import build_stub_view
+from greenloop.specs.properties import signature
 
 CONTEXT = ("source", "examples")
 TEMPERATURES = (0.0, 0.6, 0.75, 0.9, 1.0)  # of the candidates
@@ -32,33 +37,33 @@ TOKENS = 500  # of a candidate
 SEED = 7
 
 
-async def questions(wanted: Docstring, problem: Problem) -> list[tuple[str, Completion]]:
+async def questions(wanted: Docstring, problem: Problem) -> list[tuple[str, ChatRequest]]:
     """Each with its name."""
     found = [(f"designer-{number}", asked) for number, asked in enumerate(_designed(wanted), 1)]
-    head = _function.read(wanted.region, wanted.text)
+    head = signature.read_header(wanted.region, wanted.text)
     found += [("properties-1", properties.question(head))] if head else []
-    tools: Any = Tools(ask=None, run=None, session=None, user=Nobody(), rng=random.Random(0))  # type: ignore[arg-type]
-    excerpts = [each for name in CONTEXT for each in await registry.load("context", name).gather(problem, tools)]
+    tools: Any = Tools(ask=None, run=None, session=None, user=NoUser(), rng=random.Random(0))  # type: ignore[arg-type]
+    excerpts = [each for name in CONTEXT for each in await registry.load_part("context", name).gather(problem, tools)]
     first = [Attempt(number=0, verdict=Verdict(status=Status.FAILED))]
     settings = Settings()
     for number, temperature in enumerate(TEMPERATURES):
         draft = Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=temperature)
         messages = assemble(
-            {**templates.preset("default"), "restart": templates.preset("default")["draft"]},
+            {**templates.preset_templates("default"), "restart": templates.preset_templates("default")["draft"]},
             problem,
             excerpts,
             first,
             draft,
             budget=settings.prompt.tokens,
-            count=estimate,
+            count=estimate_tokens,
         )
-        asked = Completion(messages=messages, role=Role.DRAFTER, temperature=temperature, max_tokens=TOKENS)
+        asked = ChatRequest(messages=messages, role=Role.DRAFTER, temperature=temperature, max_tokens=TOKENS)
         found.append((f"candidate-{number}", asked))
     return [(name, replace(asked, seed=SEED + number)) for number, (name, asked) in enumerate(found)]
 
 
-def _designed(wanted: Docstring) -> Iterator[Completion]:
-    about = outline(wanted.region, wanted.text)
+def _designed(wanted: Docstring) -> Iterator[ChatRequest]:
+    about = build_stub_view(wanted.region, wanted.text)
     if about is not None:
         yield from designer.requests(about)
 

@@ -8,12 +8,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from greenloop import engine, walls
-from greenloop.core.nouns import CaseResult, Run
 from greenloop.core.ports import Session
-from greenloop.keeper import Keeper
-from greenloop.runners.pytest import parse
-from greenloop.settings import Settings
+from greenloop.core.records.sandbox import TestRun
+from greenloop.core.records.verdict import CaseResult
+from greenloop.core.report import case_results
+from greenloop.engine import refine
+from greenloop.project.settings import Settings
+from greenloop.sandboxes import selection
+from greenloop.sandboxes.pool import SandboxPool
 
 SECONDS = 5.0
 PASSED, NEVER = "passed", "never"  # never: it did not end
@@ -36,10 +38,10 @@ class Ground:
 
     async def _once(self, files: Mapping[str, str], selectors: Sequence[str], seconds: float) -> dict[str, str]:
         laid = {path: text.encode() for path, text in files.items()}
-        execution = await self.session.run(Run(selectors=tuple(selectors), files=laid, seconds=seconds))
+        execution = await self.session.run(TestRun(selectors=tuple(selectors), files=laid, seconds=seconds))
         if execution.broken:
             raise RuntimeError(execution.broken)
-        ended = [result for result in parse(execution) if result.outcome != "missing"]
+        ended = [result for result in case_results(execution) if result.outcome != "missing"]
         return {result.id: seen(result) for result in ended}
 
 
@@ -57,11 +59,11 @@ def seen(result: CaseResult) -> str:
 
 @asynccontextmanager
 async def opened(root: Path) -> AsyncIterator[Ground]:
-    settings, keeper = Settings(), Keeper()
-    place = await engine.place_of(root, settings)
-    _sandbox, session = await walls.opened(place, settings, engine.quiet, keeper)
+    settings, pool = Settings(), SandboxPool()
+    place = await refine.build_sandbox_spec(root, settings)
+    _sandbox, session = await selection.open_first(place, settings, refine.ignore_status, pool)
     try:
         yield Ground(session=session)
     finally:
-        await asyncio.shield(keeper.release(session))
-        await keeper.close()
+        await asyncio.shield(pool.release(session))
+        await pool.close()

@@ -17,15 +17,20 @@ from benchmarks.docstrings import ground, task
 from benchmarks.docstrings.ground import NEVER, PASSED
 from benchmarks.docstrings.task import Docstring
 
-from greenloop import sources
-from greenloop.bench.operators import edits
-from greenloop.bench.places import Source, applied
-from greenloop.core.attempting import read
+from greenloop.bench.ast_edits import Source, apply_edits
+from greenloop.bench.operators import all_edits
 from greenloop.core.compose import compose
-from greenloop.core.gate import check
-from greenloop.core.nouns import Attempt, Draft, Move, Problem, Reply, Role, Spec, Status, Usage, Verdict
-from greenloop.specs import designer, properties
-from greenloop.specs._outline import outline
+from greenloop.core.records.attempt import Attempt, Draft, Move
+from greenloop.core.records.model import Reply, Role
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Spec
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop.drafting.candidates.gate import check
+from greenloop.engine.attempt_steps import read_answer
+from greenloop.project import sources
+from greenloop.specs.kinds import designer, properties
+from greenloop.specs.kinds._stub_view import build_stub_view
 
 ANSWERS = 9  # of a task
 MUTANTS = 4
@@ -92,12 +97,12 @@ class Runner:
 def tests(wanted: Docstring, problem: Problem, answers: Mapping[str, Any]) -> Spec:
     """As the parts make them of the same answers."""
     module = sources.module_name(wanted.path, problem.root)
-    about = outline(wanted.region, wanted.text)
+    about = build_stub_view(wanted.region, wanted.text)
     sets = [told["answer"] for name, told in sorted(answers.items()) if name.startswith("designer-")]
-    spec = designer.spec(wanted.region, module, about, sets) if about else Spec()
+    spec = designer.build_spec(wanted.region, module, about, sets) if about else Spec()
     stated = [told["answer"] for name, told in sorted(answers.items()) if name.startswith("properties-")]
     for answer in stated:
-        spec += properties.spec(wanted.region, wanted.text, module, answer)
+        spec += properties.build_spec(wanted.region, wanted.text, module, answer)
     return spec
 
 
@@ -111,7 +116,7 @@ def programs(problem: Problem, answers: Mapping[str, Any]) -> dict[str, list[int
         number = int(name.partition("-")[2]) + 1
         draft = Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER)
         reply = Reply(text=told["answer"], usage=Usage(), model="", finish=told["finish"])
-        attempt = read(problem, number, draft, [first], reply)
+        attempt = read_answer(problem, number, draft, [first], reply)
         if attempt.candidate is None:
             continue
         files = compose(problem, attempt.candidate)
@@ -122,9 +127,9 @@ def programs(problem: Problem, answers: Mapping[str, Any]) -> dict[str, list[int
 
 def mutants(wanted: Docstring) -> list[str]:
     source = Source(wanted.reference)
-    every = edits(source, task.function(wanted.reference, wanted.qualname))
+    every = all_edits(source, task.function(wanted.reference, wanted.qualname))
     random.Random(SEED).shuffle(every)
-    return [applied(wanted.reference, edit) for edit in every[:MUTANTS]]
+    return [apply_edits(wanted.reference, edit) for edit in every[:MUTANTS]]
 
 
 async def main(out: Path) -> None:

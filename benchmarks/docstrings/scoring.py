@@ -13,10 +13,10 @@ from typing import Any
 from benchmarks.docstrings.ground import NEVER, PASSED
 
 from greenloop.bench.figures import wilson
-from greenloop.core.nouns import Case, Provenance
-from greenloop.core.poll import Ballot, Poll, Ruling
-from greenloop.core.sheet import equation
-from greenloop.polling import normal
+from greenloop.core.generated_tests import parse_equation
+from greenloop.core.records.spec import Case, Provenance
+from greenloop.core.votes import Ballot, Poll, Ruling
+from greenloop.specs.voting import normalise_literal
 
 Row = Mapping[str, Any]
 Rule = Callable[[Poll], Ruling]
@@ -104,7 +104,7 @@ def _ruling(state: _State, arm: Arm) -> Ruling:
     )
     binding = len(state.row["examples"]) + len(state.bound)
     if arm.rule is not None and state.voting:
-        return arm.rule(Poll(ballots=ballots, cases=tuple(state.voting), binding=binding, over=True))
+        return arm.rule(Poll(ballots=ballots, cases=tuple(state.voting), binding_count=binding, is_final=True))
     ids = frozenset(case.id for case in state.voting)
     passing = sorted(ballot.attempt for ballot in ballots if ids <= ballot.passed)
     enough = bool(ids) or (binding > 0 and (arm.bare or arm.rule is not None))
@@ -123,7 +123,7 @@ def _ballot(state: _State, candidate: Mapping[str, Any], ends: bool) -> Ballot |
     return Ballot(
         attempt=min(candidate["numbers"]),
         passed=frozenset(case.id for case in state.voting if seen[case.id] == PASSED),
-        seen={case.id: behaviour(seen[case.id], case) for case in state.voting},
+        observed={case.id: behaviour(seen[case.id], case) for case in state.voting},
         weight=len(candidate["numbers"]),
         size=candidate["size"],
     )
@@ -131,12 +131,12 @@ def _ballot(state: _State, candidate: Mapping[str, Any], ends: bool) -> Ballot |
 
 def behaviour(seen: str, case: Case) -> str:
     """As a run compares what candidates gave."""
-    known = equation(case.source)
+    known = parse_equation(case.source)
     if seen == PASSED:
-        return (f"! {known.raises}" if known.raises else normal(known.expected)) if known else seen
+        return (f"! {known.raises}" if known.raises else normalise_literal(known.expected)) if known else seen
     if known is None:
         return "failed"
-    return normal(seen[2:]) if seen.startswith("= ") else seen
+    return normalise_literal(seen[2:]) if seen.startswith("= ") else seen
 
 
 def _question(state: _State, ruling: Ruling, asked: set[str]) -> Case | None:
@@ -153,7 +153,7 @@ def _answer(state: _State, case: Case) -> None:
     A property that the reference has not is struck out.
     """
     truth = state.row["reference"][case.id]
-    known = equation(case.source) if case.provenance is Provenance.DESIGNED else None
+    known = parse_equation(case.source) if case.provenance is Provenance.DESIGNED else None
     if truth == PASSED or known is not None:
         state.bound[case.id] = truth
         state.confirmed += 1
@@ -161,7 +161,7 @@ def _answer(state: _State, case: Case) -> None:
     state.voting = [
         each
         for each in state.voting
-        if each.id != case.id and not (call and (other := equation(each.source)) and other.call == call)
+        if each.id != case.id and not (call and (other := parse_equation(each.source)) and other.call == call)
     ]
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from benchmarks.docstrings import task, thresholds
 from benchmarks.docstrings.scoring import BOTH, DESIGNED, PROPERTY, Arm, Row, Score, rates, score
 
-from greenloop import registry
 from greenloop.bench.figures import wilson
+from greenloop.core import registry
 
 QUESTIONS = (0, 1, 3)
 
@@ -22,8 +22,8 @@ def arms() -> Iterator[Arm]:
     yield Arm(name="all designed tests of the three sets", voters=DESIGNED)
     yield Arm(name="all properties", voters=PROPERTY)
     yield Arm(name="all designed tests and properties", voters=BOTH)
-    for name in registry.names("trust"):
-        rule = registry.load("trust", name).rule
+    for name in registry.list_parts("trust"):
+        rule = registry.load_part("trust", name).rule
         for kinds, voters in (("designed", DESIGNED), ("properties", PROPERTY), ("both", BOTH)):
             for questions in QUESTIONS:
                 yield Arm(name=f"{name}, {kinds}, {questions} asked", voters=voters, rule=rule, questions=questions)

@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.nouns import Problem, Region, Spec
-from greenloop.specs import doctest
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region, Spec
+from greenloop.specs.kinds import doctest
 
 
 @dataclass(frozen=True, kw_only=True)

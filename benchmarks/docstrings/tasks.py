@@ -17,9 +17,9 @@ from pathlib import Path
 from benchmarks.docstrings import ground, task
 from benchmarks.docstrings.task import Docstring
 
-from greenloop.bench import inputs, mbpp
+from greenloop.bench import hidden_inputs, mbpp
 from greenloop.bench.mbpp import JUDGE, MODULE, Row
-from greenloop.core.nouns import Provenance
+from greenloop.core.records.spec import Provenance
 
 SEED, HALF = 20_26, 20
 MOST = 200  # cases that judge
@@ -68,7 +68,9 @@ def _meaningful(row: Row) -> bool:
             values.add(repr(ast.literal_eval(test.test.comparators[0])))
         except (SyntaxError, ValueError, AssertionError):
             return False
-    return len(values) > 1 and len(row.text.split()) > 8 and not row.support and bool(inputs.calls(row))
+    return (
+        len(values) > 1 and len(row.text.split()) > 8 and not row.support and bool(hidden_inputs.similar_calls_in(row))
+    )
 
 
 def _of_row(row: Row, *, shown: bool) -> Docstring:
@@ -80,12 +82,14 @@ def _of_row(row: Row, *, shown: bool) -> Docstring:
         value = ast.literal_eval(test.test.comparators[0])
         text += f"\n\n    >>> {ast.unparse(test.test.left)}\n    {value!r}\n    "
     row = replace(row, text=text)
-    stub = mbpp.stub(row)
+    stub = mbpp.stub_module(row)
     tree = ast.parse(row.reference)
     node = next(each for each in tree.body if isinstance(each, ast.FunctionDef) and each.name == row.function.name)
     node.body = [ast.Expr(ast.Constant(text)), *node.body]
-    tests = mbpp.judging(row)
-    more = tuple(f"{inputs.TESTS}::test_{number}" for number, _call in enumerate(inputs.calls(row), 1))
+    tests = mbpp.judging_case_ids(row)
+    more = tuple(
+        f"{hidden_inputs.TESTS}::test_{number}" for number, _call in enumerate(hidden_inputs.similar_calls_in(row), 1)
+    )
     return Docstring(
         id=f"mbpp-{row.number}" + ("-example" if shown else ""),
         folder="mbpp",
@@ -95,7 +99,7 @@ def _of_row(row: Row, *, shown: bool) -> Docstring:
         reference=ast.unparse(ast.fix_missing_locations(tree)) + "\n",
         judge=(*tests, *more),
         tests=tests,
-        files={JUDGE: mbpp.tests_judging(row), **inputs.judging(row)},
+        files={JUDGE: mbpp.judging_tests_file(row), **hidden_inputs.judging_files(row)},
     )
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from greenloop.core.poll import Poll, Ruling, clusters, splitting
+from greenloop.core.votes import Poll, Ruling, find_clusters, rank_by_split
 
 
 def consensus(*, majority: float, share: float) -> Callable[[Poll], Ruling]:
     """The heaviest cluster with more than `majority` of the answers and at least `share` of the tests."""
 
     def rule(poll: Poll) -> Ruling:
-        found = clusters(poll)
+        found = find_clusters(poll)
         answers = sum(ballot.weight for ballot in poll.ballots)
-        questions = splitting(found, poll.cases)
+        questions = rank_by_split(found, poll.cases)
         if not found:
-            return Ruling(why="No candidate passes what must hold.")
+            return Ruling(why="No candidate passes all tests that must hold.")
         top = max(found, key=lambda each: (each.weight * len(each.passed), each.weight))
         kept = tuple(case.id for case in poll.cases if case.id in top.passed)
         if top.weight <= majority * answers or len(kept) < share * len(poll.cases):

@@ -1,16 +1,16 @@
-"""Process 1 of a sandbox container: lays the supervisor's files down, runs it, and starts another one when told to.
+"""Process 1 of a sandbox container: writes the supervisor's files, runs it, restarts it on request.
 
-It is given on the command line (`python3 -I -c`), so any image with Python 3.9 or newer will do.
+It is passed on the command line (`python3 -I -c`), so any image with Python 3.9 or newer works.
 Messages have the shape of protocol.py: four bytes of length (big endian), then one JSON object.
 
     boot -> host   {"kind": "hello", "python": [3, 11, 2], "pytest": bool, "packages": bool}
     host -> boot   {"kind": "boot", "argv": [...], "environ": {...},
                     "files": {relative path: base64}, "open": {folder: mode}, "empty": [folder]}
-    (the supervisor has stdin and stdout now and speaks protocol.py)
-    boot -> host   {"kind": "ended", "status"}     the supervisor is over, its processes are dead; boot waits again
+    (the supervisor now owns stdin and stdout and uses protocol.py)
+    boot -> host   {"kind": "ended", "status"}     the supervisor and its processes have ended; boot waits again
 
 SIGHUP ends the supervisor. The end of stdin (the host has closed it or died) ends the container at once.
-As process 1 no signal from inside can end it, and it takes the exit status of every orphan.
+Being process 1, it cannot be ended by signals from inside, and it reaps every orphan.
 """
 
 import base64
@@ -29,42 +29,42 @@ PACKAGES = "/.greenloop/packages"  # pytest in an image that greenloop made
 
 
 def main():
-    wake, waker = os.pipe()
-    os.set_blocking(wake, False)
-    os.set_blocking(waker, False)
+    wake_in, wake_out = os.pipe()
+    os.set_blocking(wake_in, False)
+    os.set_blocking(wake_out, False)
     for number in (signal.SIGCHLD, signal.SIGHUP):
-        signal.signal(number, lambda *_: None)  # what arrived is read from the wake-up pipe
+        signal.signal(number, lambda *_: None)  # which signal arrived is read from the wake-up pipe
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
-    signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
+    signal.set_wakeup_fd(wake_out, warn_on_full_buffer=False)
     pytest = importlib.util.find_spec("pytest") is not None
     _send(
         {"kind": "hello", "python": list(sys.version_info[:3]), "pytest": pytest, "packages": os.path.isdir(PACKAGES)}
     )
     while True:
         message = _read()
-        _lay(message["files"])
+        _write_files(message["files"])
         for folder in message["empty"]:
-            _empty(folder)
+            _empty_folder(folder)
         for folder, mode in message["open"].items():
             os.chmod(folder, mode)
-        # A fresh copy of the environment each time: nothing of the last supervisor's remains.
+        # A fresh copy of the environment each time: nothing of the last supervisor remains.
         child = subprocess.Popen(message["argv"], cwd="/", env=dict(os.environ, **message["environ"]))
-        status = _watch(child.pid, wake)
-        child.returncode = status  # its exit status is taken; Popen shall not ask for it
+        status = _wait_for_supervisor(child.pid, wake_in)
+        child.returncode = status  # already reaped; Popen must not wait for it
         _send({"kind": "ended", "status": status})
 
 
-def _watch(child, wake):
-    """Waits for the supervisor's end, kills what it left, and returns its exit status."""
+def _wait_for_supervisor(child, wake_in):
+    """Waits for the supervisor to end, kills the processes it left, and returns its exit status."""
     poll = select.poll()
-    poll.register(wake, select.POLLIN)
-    poll.register(0, 0)  # nothing but its end: the bytes are the supervisor's
+    poll.register(wake_in, select.POLLIN)
+    poll.register(0, 0)  # only its end is watched: the bytes are the supervisor's
     status = None
     while status is None:
         for fd, _ in poll.poll():
             if fd == 0:
                 os._exit(0)
-            if signal.SIGHUP in os.read(wake, 4096):
+            if signal.SIGHUP in os.read(wake_in, 4096):
                 os.kill(child, signal.SIGKILL)
         status = _reap(child, os.WNOHANG)
     try:
@@ -76,7 +76,7 @@ def _watch(child, wake):
 
 
 def _reap(child, flags):
-    """Takes the status of all that ended (flags 0: of all there are); returns the child's if it was among them."""
+    """Reaps ended processes (flags 0: waits for all); returns the child's exit status if it was among them."""
     status = None
     while True:
         try:
@@ -89,7 +89,7 @@ def _reap(child, flags):
             status = os.waitstatus_to_exitcode(raw)
 
 
-def _lay(files):
+def _write_files(files):
     for name, data in files.items():
         path = os.path.join(FOLDER, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -97,8 +97,8 @@ def _lay(files):
             stream.write(base64.b64decode(data))
 
 
-def _empty(folder):
-    """A tmpfs starts with a copy of what the image has there; a workspace starts with nothing."""
+def _empty_folder(folder):
+    """Empties a folder: a tmpfs starts with a copy of the image's folder, but a workspace must start empty."""
     for entry in os.scandir(folder):
         if entry.is_dir(follow_symlinks=False):
             shutil.rmtree(entry.path)
@@ -114,20 +114,20 @@ def _send(message):
 
 
 def _read():
-    size = struct.unpack(">I", _exactly(4))[0]
-    return json.loads(_exactly(size))
+    size = struct.unpack(">I", _read_exactly(4))[0]
+    return json.loads(_read_exactly(size))
 
 
-def _exactly(size):
-    """Unbuffered: what comes after the message is the supervisor's."""
-    parts = []
+def _read_exactly(size):
+    """Reads without buffering: the bytes after the message are the supervisor's."""
+    chunks = []
     while size:
-        part = os.read(0, min(size, 1 << 20))
-        if not part:
+        chunk = os.read(0, min(size, 1 << 20))
+        if not chunk:
             os._exit(0)
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
+        chunks.append(chunk)
+        size -= len(chunk)
+    return b"".join(chunks)
 
 
 main()

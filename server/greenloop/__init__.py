@@ -1,3 +1,3 @@
-"""greenloop: a specification goes in (a failing test or a docstring), a verified workspace edit comes out."""
+"""Turns a specification (a failing test or a docstring) into a verified workspace edit."""
 
 __version__ = "0.1.0"

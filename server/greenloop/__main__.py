@@ -1,4 +1,4 @@
-"""`python -m greenloop` is the command `greenloop`."""
+"""Runs the command `greenloop` as `python -m greenloop`."""
 
 import sys
 

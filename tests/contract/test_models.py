@@ -7,16 +7,16 @@ import json
 import pytest
 
 import openai_api
-from greenloop import registry
-from greenloop.core.errors import ModelProblem
-from greenloop.core.nouns import Completion, Hole, Message
+from greenloop.core import registry
+from greenloop.core.errors import ModelError
 from greenloop.core.ports import Infiller, slots
-from greenloop.models import replay
-from greenloop.settings import ApiSettings, Settings
+from greenloop.core.records.model import ChatRequest, InfillRequest, Message
+from greenloop.models.providers import replay
+from greenloop.project.settings import ApiSettings, Settings
 
-ASK = Completion(messages=(Message(role="user", content="Write f."),))
-HOLE = Hole(prefix="def f():\n    return ", suffix="\n", stop=("\n",))
-OTHER = Completion(messages=(Message(role="user", content="Write g."),))
+ASK = ChatRequest(messages=(Message(role="user", content="Write f."),))
+HOLE = InfillRequest(prefix="def f():\n    return ", suffix="\n", stop=("\n",))
+OTHER = ChatRequest(messages=(Message(role="user", content="Write g."),))
 FILLED = "'ä'"
 TEXT = "```python\ndef f():\n    return 'ä'\n```\n"
 
@@ -26,11 +26,11 @@ async def model(request, tmp_path, monkeypatch):
     """A model that answers ASK with TEXT and fails the next time it is asked, for OTHER."""
     script = tmp_path / "script.jsonl"
     script.write_text(f"{json.dumps(TEXT)}\n{json.dumps({'infill': FILLED})}")
-    scripted = registry.load("models", "scripted").create(f"scripted:{script}", Settings())
+    scripted = registry.load_part("models", "scripted").create(f"scripted:{script}", Settings())
     async with openai_api.serve() as api:
         name, settings = f"scripted:{script}", Settings()
         if request.param == "replay":
-            recorder = replay.recording(scripted, tmp_path / "replay.jsonl")
+            recorder = replay.record_model(scripted, tmp_path / "replay.jsonl")
             await recorder.complete(ASK, str)
             await recorder.infill(HOLE, str)
             name = f"replay:{tmp_path / 'replay.jsonl'}"
@@ -38,7 +38,7 @@ async def model(request, tmp_path, monkeypatch):
             monkeypatch.setenv("CONTRACT_KEY", "contract-key")
             api.script = [openai_api.answer(*TEXT.splitlines(keepends=True)), openai_api.refuse(400, "no")]
             name, settings = "openai/m", Settings(api=ApiSettings(base=api.base, key="CONTRACT_KEY"))
-        a_model = registry.load("models", request.param).create(name, settings)
+        a_model = registry.load_part("models", request.param).create(name, settings)
         assert a_model.name == name
         yield a_model
         await a_model.close()
@@ -62,8 +62,8 @@ async def test_a_filled_hole_is_told_as_an_answer_is(model):
     assert reply.text == FILLED == "".join(pieces)
     assert reply.usage.prompt_tokens > 0
     assert reply.model
-    with pytest.raises(ModelProblem) as caught:
-        await model.infill(Hole(prefix="never", suffix="asked"), str)
+    with pytest.raises(ModelError) as caught:
+        await model.infill(InfillRequest(prefix="never", suffix="asked"), str)
     assert caught.value.remedy
 
 
@@ -73,7 +73,7 @@ async def test_there_is_at_least_one_slot(model):
 
 async def test_no_answer_is_a_model_problem_with_a_remedy(model):
     await model.complete(ASK, str)
-    with pytest.raises(ModelProblem) as caught:
+    with pytest.raises(ModelError) as caught:
         await model.complete(OTHER, str)
     assert str(caught.value).endswith(".")
     assert caught.value.remedy
@@ -101,11 +101,11 @@ async def test_closing_twice_is_fine(model):
     await model.close()
 
 
-@pytest.mark.parametrize("name", registry.names("models"))
+@pytest.mark.parametrize("name", registry.list_parts("models"))
 def test_every_kind_is_made_the_same_way(name):
-    create = registry.load("models", name).create
+    create = registry.load_part("models", name).create
     assert list(inspect.signature(create).parameters) == ["name", "settings"]
     for method in ("complete", "count_tokens", "close"):
         assert callable(
-            getattr(registry.load("models", name).create.__globals__[create.__annotations__["return"]], method)
+            getattr(registry.load_part("models", name).create.__globals__[create.__annotations__["return"]], method)
         )

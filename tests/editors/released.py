@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 
-from greenloop.history import History
+from greenloop.engine.history.store import History
 
 from .conftest import HERE, SECONDS
 

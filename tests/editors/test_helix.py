@@ -51,7 +51,7 @@ def test_a_red_test_goes_green_in_a_file_that_was_closed(helix):
     files = {"m.py": WRONG, "test_m.py": TEST}
     editor = helix("test_m.py", 5, [RIGHT.replace("x * 2", "x - 2"), RIGHT], **files)
     editor.action("Refine until tests pass: test_double")
-    editor.shows("m.py:2 fixed, verified by test_m.py::test_double")
+    editor.shows("Fixed: test_double passes")
     assert editor.file("m.py") == WRONG, "written into the workspace"
     editor.command("open m.py")
     editor.shows("return x * 2", "[+]")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.embedded import server
+from greenloop.models.embedded import server
 
 from .conftest import KINDS, Editor
 
@@ -37,7 +37,7 @@ def test_an_example_goes_green_in_an_editor(live):
     shown = lambda: any("Refining" in each["text"] for each in live("diagnostics", asked))  # noqa: E731
     live.wait("diagnostic of the run", shown, seconds=SECONDS)
     live.wait("edit", lambda: live("text", module) != before, seconds=SECONDS)
-    live.told("fixed, verified by")
+    live.told("Fixed: ")
     live.is_clear(asked)
     names: dict = {}
     exec(live("text", module), names)

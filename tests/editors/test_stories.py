@@ -46,6 +46,7 @@ def go(name, editor):
     (editor.root / f"{name}.go").write_text("go")
 
 
+@pytest.mark.story("a red test becomes a verified edit")
 def test_a_red_test_becomes_a_verified_edit_that_one_undo_takes_back(editor):
     files = red("plus")
     answers = code(double("x * 3", "plus")), waiting("x * 4", "plus", editor.root), code(double("x * 2", "plus"))
@@ -59,7 +60,7 @@ def test_a_red_test_becomes_a_verified_edit_that_one_undo_takes_back(editor):
     editor.shows("test_plus.py", 4, "Refining test_plus", "attempt 1: 0/1 passed")
     go("plus", editor)
     editor.becomes("plus.py", double("x * 2", "plus"))
-    editor.told("plus.py:2 fixed, verified by")
+    editor.told("Changed plus.py:2")
     editor.is_clear("test_plus.py")
     hover = editor("hover", "plus.py", 1, 5)
     assert all(row in hover for row in ("| attempt", "your code", "AssertionError", "passed 1/1")), hover
@@ -80,7 +81,7 @@ def test_a_test_written_first_gets_its_function(editor, module):
     editor("append", f"test_{name}.py", f"\n\ndef test_double():\n    assert {name}.double(5) == 10")
     editor.act(f"test_{name}.py", 4, REFINE + "test_double")
     editor.becomes(f"{name}.py", f"{before}\n\n{double('x * 2')}")
-    editor.told(f"{name}.py:5 fixed, verified by")
+    editor.told(f"Changed {name}.py:5")
     assert ("wants to edit" in "".join(editor("messages"))) == (editor.kind.asks and module == "closed")
     editor("undo", f"{name}.py")
     assert editor("text", f"{name}.py") == before
@@ -95,15 +96,16 @@ def test_a_test_written_first_gets_its_module(editor):
     editor.open("test_fresh.py")
     editor.act("test_fresh.py", 4, REFINE + "test_double")
     if not editor.kind.creates:
-        editor.told("not applied: this editor cannot create fresh.py")
+        editor.told("Not applied: this editor cannot create fresh.py")
         (editor.root / "fresh.py").write_text("")
         editor.open("fresh.py")
         editor.act("test_fresh.py", 4, "Apply refined double (verified")
     editor.becomes("fresh.py", double("x * 2"))
-    editor.told("fresh.py:1 fixed, verified by")
+    editor.told("Changed fresh.py:1")
     assert editor.disk("fresh.py") in (None, "")
 
 
+@pytest.mark.story("a docstring becomes an implementation")
 def test_a_docstring_becomes_an_implementation(editor):
     head = 'def triple(x):\n    """Three times x.\n\n    >>> triple(2)\n    6\n    """\n'
     before = f"{head}    raise NotImplementedError\n"
@@ -111,11 +113,12 @@ def test_a_docstring_becomes_an_implementation(editor):
     editor.open("told.py")
     assert "Implement from docstring: triple" in editor.act("told.py", 2, "Implement from docstring: triple")
     editor.becomes("told.py", f"{head}    return x * 3\n")
-    editor.told("told.py:7 fixed, verified by")
+    editor.told("Changed told.py:7")
     editor("undo", "told.py")
     assert editor("text", "told.py") == before
 
 
+@pytest.mark.story("text typed meanwhile is merged and verified again")
 def test_what_is_typed_meanwhile_stays(editor):
     files = red("typed")
     editor.put(waiting("x * 4", "typed", editor.root), code(double("x * 2", "typed")), **files)
@@ -125,7 +128,7 @@ def test_what_is_typed_meanwhile_stays(editor):
     editor("type", "typed.py", 1, "# mine")
     go("typed", editor)
     editor.becomes("typed.py", "# mine\n" + double("x * 2", "typed"))
-    editor.told("typed.py:3 fixed together with what you typed")
+    editor.told("together with your edits")
     editor("undo", "typed.py")
     assert editor("text", "typed.py") == "# mine\n" + files["typed"]
 
@@ -138,7 +141,7 @@ def test_what_is_typed_in_the_same_lines_wins(editor):
     editor.shows("test_clash.py", 4, "Refining test_clash")
     editor("type", "clash.py", 2, "    x = x")
     go("clash", editor)
-    editor.told("not applied: clash.py changed meanwhile in the same lines")
+    editor.told("Not applied: the same lines of clash.py were changed in the meantime")
     assert editor("text", "clash.py") == "def clash(x):\n    x = x\n    return x + 1\n"
     editor("undo", "clash.py")
     assert editor("text", "clash.py") == files["clash"]
@@ -146,6 +149,7 @@ def test_what_is_typed_in_the_same_lines_wins(editor):
     editor.becomes("clash.py", double("x * 2", "clash"))
 
 
+@pytest.mark.story("cancelling leaves nothing behind", only=("action",))
 @pytest.mark.parametrize("by", ["action", "name"])
 def test_a_run_is_cancelled(editor, by):
     name = f"halt_{by}"
@@ -170,7 +174,7 @@ def test_attempts_are_shown(editor):
     editor.open("shown.py", "test_shown.py")
     editor.act("test_shown.py", 4, REFINE + "test_shown")
     editor.becomes("shown.py", double("x * 2", "shown"))
-    editor.told("shown.py:2 fixed")
+    editor.told("Changed shown.py:2")
     editor.act("test_shown.py", 4, "Show attempts: test_shown")
     if editor.kind.shows:
         editor.wait("report", lambda: any(each.startswith("test_shown-") for each in editor("buffers")))
@@ -186,8 +190,8 @@ def test_settings_hold_at_once(editor):
     editor.configure(apply="ask")
     editor("answer", "Keep")
     editor.act("test_asked.py", 4, REFINE + "test_asked")
-    editor.told("test_asked: verified", "not applied by itself")
-    assert any("Apply it?" in each for each in editor("messages")) == editor.kind.questions
+    editor.told("test_asked passes", "Not applied automatically")
+    assert any("Apply the change?" in each for each in editor("messages")) == editor.kind.questions
     assert editor("text", "asked.py") == files["asked"]
     editor.configure(apply="verified")
     editor.act("test_asked.py", 4, "Apply refined asked (verified")
@@ -226,6 +230,7 @@ def test_lenses_stand_above_tests(editor):
     editor.wait("lens of the result", lambda: "✓ verified" in shown())
 
 
+@pytest.mark.story("a killed server is started again")
 def test_a_killed_server_is_started_again(editor):
     files = red("killed")
     editor.put(waiting("x * 4", "killed", editor.root), code(double("x * 2", "killed")), **files)
@@ -246,6 +251,7 @@ def test_a_killed_server_is_started_again(editor):
     assert editor.disk("killed.py") == files["killed"]
 
 
+@pytest.mark.story("a server ends with its editor")
 def test_the_end_leaves_nothing(editor):
     family = [each for server in editor.servers() for each in (server, *server.children(recursive=True))]
     assert family

@@ -53,10 +53,10 @@ def vim(tmp_path):
 def test_a_red_test_goes_green_in_a_file_that_was_closed(vim):
     editor = vim("test_m.py", 5, [RIGHT.replace("x * 2", "x - 2"), RIGHT], **{"m.py": WRONG, "test_m.py": TEST})
     editor.action("Refine until tests pass: test_double")
-    editor.shows("'Apply refined double' puts it in")
+    editor.shows("Choose 'Apply refined double'")
     assert editor.file("m.py") == WRONG, "written into the workspace"
     editor.action("Apply refined double (verified")
-    editor.shows("m.py:2 fixed, verified by test_m.py::test_double")
+    editor.shows("Fixed: test_double passes")
     editor.shows("return x * 2")
     editor.saved("m.py", RIGHT)
     editor.keys("u")
@@ -72,7 +72,7 @@ def test_a_docstring_becomes_an_implementation_and_what_is_typed_meanwhile_stays
     editor.keys("G", "o")
     editor.type("n = 1")
     editor.normal()
-    editor.shows("'Apply refined double' puts it in")
+    editor.shows("Choose 'Apply refined double'")
     editor.keys("g", "g", "j")
     editor.action("Apply refined double (verified")
     editor.saved("m.py", done + "n = 1\n")

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import engine, settings
 from greenloop.core.events import Token
-from greenloop.core.nouns import Verified
-from greenloop.embedded import server
+from greenloop.core.records.outcome import Verified
+from greenloop.engine import refine
+from greenloop.models.embedded import server
+from greenloop.project import settings
 
 pytestmark = [pytest.mark.needs("model"), pytest.mark.needs("bubblewrap"), pytest.mark.timeout(600)]
 
@@ -30,6 +31,7 @@ def _state(tmp_path_factory):
 
 
 # Small enough for a model of 1.5 billion parameters; benchmarks/examples.py shows all of them.
+@pytest.mark.story("the embedded model repairs an example", only=("fibonacci",))
 @pytest.mark.parametrize("name", ["fibonacci", "unittest_project", "docstring_stub"])
 async def test_an_example_goes_green(name, tmp_path, bare_python):
     project = tmp_path / name
@@ -37,8 +39,8 @@ async def test_an_example_goes_green(name, tmp_path, bare_python):
     values = {"model": "local", "sandbox.kind": "bubblewrap", "interpreter": str(bare_python), "attempts": 8}
     found, _ = settings.load(project, command_line=values)
     events: list = []
-    outcome = await engine.refine(
-        engine.Request(root=project, target=TARGETS[name]["target"]), settings=found, emit=events.append
+    outcome = await refine.refine(
+        refine.Request(root=project, target=TARGETS[name]["target"]), settings=found, emit=events.append
     )
     assert outcome.solved, outcome.message
     assert outcome.verified is Verified.VERIFIED
@@ -57,8 +59,8 @@ async def test_a_docstring_without_examples_gets_tests_and_is_offered(tmp_path, 
     (tmp_path / "vowels.py").write_text(COUNTING)
     values = {"model": "local", "sandbox.kind": "bubblewrap", "interpreter": str(bare_python)}
     found, _ = settings.load(tmp_path, command_line=values)
-    outcome = await engine.refine(
-        engine.Request(root=tmp_path, target="vowels.py::count_vowels"), settings=found, emit=lambda _event: None
+    outcome = await refine.refine(
+        refine.Request(root=tmp_path, target="vowels.py::count_vowels"), settings=found, emit=lambda _event: None
     )
     assert outcome.solved, outcome.message
     assert outcome.verified is Verified.PARTIALLY

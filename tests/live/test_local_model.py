@@ -12,17 +12,17 @@ import httpx
 import psutil
 import pytest
 
-from greenloop.core.errors import ContextTooLong
-from greenloop.core.nouns import Completion, Hole, Message
-from greenloop.embedded import lock, server
-from greenloop.models import litellm, local
-from greenloop.settings import ApiSettings, EmbeddedSettings, Settings
+from greenloop.core.errors import ContextTooLongError
+from greenloop.core.records.model import ChatRequest, InfillRequest, Message
+from greenloop.models.embedded import lock, server
+from greenloop.models.providers import litellm, local
+from greenloop.project.settings import ApiSettings, EmbeddedSettings, Settings
 
 pytestmark = [pytest.mark.needs("model"), pytest.mark.timeout(300)]
 
 SETTINGS = Settings(embedded=EmbeddedSettings(context=1024, idle=120))
 SECRET = "zanzibarquux"
-ASK = Completion(
+ASK = ChatRequest(
     messages=(
         Message(role="system", content=f"Answer with Python code only, no explanation. The user is {SECRET}."),
         Message(role="user", content="Write the function double(n), which returns twice n."),
@@ -48,6 +48,7 @@ async def running():
     return await server.start(SETTINGS)
 
 
+@pytest.mark.story("the embedded model runs in a process of its own")
 async def test_it_answers_with_code_and_counts(running):
     model, pieces = local.create("local", SETTINGS), []
     reply = await model.complete(ASK, pieces.append)
@@ -68,7 +69,7 @@ async def test_a_bounded_answer_says_that_it_was_cut(running):
 
 async def test_it_fills_a_hole_and_does_not_read_the_same_twice(running):
     model, pieces = local.create("local", SETTINGS), []
-    hole = Hole(
+    hole = InfillRequest(
         prefix='def larger(a, b):\n    """Returns the larger one of two numbers."""\n    if a > b:\n',
         suffix="\n    return b\n",
         stop=("\n",),
@@ -102,7 +103,7 @@ async def test_nobody_gets_an_answer_without_the_key(running):
 
 async def test_it_is_shared_with_other_processes(running):
     code = (
-        "import asyncio; from greenloop.embedded import server; from greenloop.settings import *;"
+        "import asyncio; from greenloop.models.embedded import server; from greenloop.project.settings import *;"
         "print(asyncio.run(server.start(Settings(embedded=EmbeddedSettings(context=1024)))).pid)"
     )
     others = [
@@ -121,14 +122,14 @@ async def test_any_client_reaches_it_as_an_openai_compatible_server(running, mon
     assert "def double" in reply.text == "".join(pieces)
     assert reply.usage.prompt_tokens > 20
     too_long = replace(ASK, messages=(Message(role="user", content="word " * 2000),))
-    with pytest.raises(ContextTooLong):
+    with pytest.raises(ContextTooLongError):
         await model.complete(too_long, str)
     await model.close()
 
 
 async def test_a_prompt_that_does_not_fit_is_told(running):
     too_long = replace(ASK, messages=(Message(role="user", content="word " * 2000),))
-    with pytest.raises(ContextTooLong, match="context of 1024 tokens"):
+    with pytest.raises(ContextTooLongError, match="context of 1024 tokens"):
         await local.create("local", SETTINGS).complete(too_long, str)
 
 

@@ -145,7 +145,12 @@ class Editor:
                     await event.wait()
         except TimeoutError:
             known = [m and (m.get("method") or f"reply {m.get('id')}") for m in self.inbox]
-            raise AssertionError(f"no {what}; came: {known}") from None
+            texts = [
+                m["params"]["message"]
+                for m in self.inbox
+                if m and str(m.get("method")).startswith("window/show") and "message" in m["params"]
+            ]
+            raise AssertionError(f"no {what}; came: {known}; shown: {texts}") from None
         finally:
             self.waiters.remove(event)
 

@@ -6,30 +6,16 @@ from pathlib import Path
 from lsprotocol import types as lsp
 from lsprotocol.converters import get_converter
 
+from editor_runs import a_run, set_state
 from greenloop.core.events import Started
-from greenloop.core.nouns import (
-    Attempt,
-    Case,
-    CaseResult,
-    Evidence,
-    Failure,
-    Outcome,
-    Problem,
-    Region,
-    Spec,
-    Status,
-    StopReason,
-    Target,
-    TargetKind,
-    Verdict,
-    Verified,
-)
-from greenloop.lsp import interest
-from greenloop.lsp.abilities import abilities
-from greenloop.lsp.documents import Documents
-from greenloop.lsp.runs import Phase, Run
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec, Target, TargetKind
+from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
+from greenloop.lsp.connection.capabilities import read_capabilities
 from greenloop.lsp.server import create_server
-from greenloop.settings import Settings
+from greenloop.lsp.state.run import Phase
 
 CONVERTER = get_converter()
 PROFILES = sorted(path.stem for path in (Path(__file__).parent / "capabilities").glob("*.json"))
@@ -44,12 +30,12 @@ class Inside:
     """A server whose folder holds `files`, all of them open."""
 
     def __init__(self, root, files, capabilities, monkeypatch, **settings):
-        monkeypatch.setattr(interest, "shown", lambda _server, _root: None)
         self.root, self.files = root, files
         self.server = server = create_server()
-        server.abilities = abilities(CONVERTER.structure(capabilities, lsp.ClientCapabilities))
-        server.given.pushed = settings
-        server.protocol._workspace = Documents(root.as_uri(), lsp.TextDocumentSyncKind.Incremental, [], None)
+        monkeypatch.setattr(server.prewarmer, "prewarm", lambda _root: None)
+        server.client.capabilities = read_capabilities(CONVERTER.structure(capabilities, lsp.ClientCapabilities))
+        server.settings.from_client.pushed = settings
+        server.documents.begin(root.as_uri(), [], None)
         for name, text in files.items():
             (root / name).write_text(text)
             item = lsp.TextDocumentItem(uri=self.uri(name), language_id="python", version=0, text=text)
@@ -92,8 +78,7 @@ class Inside:
         target = Target(
             kind=TargetKind.TEST, path=file, qualname=".".join(names), selector=test, start=1, end=2, name_line=1
         )
-        run = Run(root=self.root, target=target, uri=self.uri(file), settings=Settings(), began=0.0)
-        run.phase = Phase.REFINING
+        run = a_run(self.root, target, uri=self.uri(file), phase=Phase.REFINING)
         problem = Problem(
             root=self.root,
             spec=Spec(cases=(Case(id=test, path=file, line=1),), selectors=(test,)),
@@ -101,12 +86,11 @@ class Inside:
             originals={},
             files={},
         )
-        run.attempts = [tried(number, test) for number in range(number + 1)]
-        run.started = Started(
+        run.progress.attempts = [tried(number, test) for number in range(number + 1)]
+        run.progress.started = Started(
             problem=problem, baseline=run.attempts[0], model="m", preset="plain", sandbox="bubblewrap", attempts=5
         )
-        for name, value in state.items():
-            setattr(run, name, value)
+        set_state(run, **state)
         self.server.runs._runs.append(run)
         return run
 

@@ -13,39 +13,21 @@ from dataclasses import replace
 from pathlib import Path
 
 from attempting import attempted
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.core.events import Finished, Planned, Specified, Started, Tested, Token
-from greenloop.core.nouns import (
-    Attempt,
-    Case,
-    CaseResult,
-    Completion,
-    Draft,
-    Estimate,
-    Evidence,
-    Failure,
-    Frame,
-    Group,
-    Message,
-    Move,
-    Note,
-    Outcome,
-    Problem,
-    Provenance,
-    Region,
-    Role,
-    Span,
-    Spec,
-    Status,
-    StopReason,
-    Usage,
-    Verdict,
-    Verified,
-)
-from greenloop.core.sheet import Check, sheet
-from greenloop.lsp import client, edits, user
-from greenloop.lsp.features import doctor, lifecycle, pull_model
-from greenloop.lsp.presenters import diagnostics
+from greenloop.core.generated_tests import Check, build_test_file
+from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Move
+from greenloop.core.records.model import ChatRequest, Message, Role
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.records.usage import Estimate, Quantiles, Usage
+from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
+from greenloop.lsp import process_end
+from greenloop.lsp.connection import client
+from greenloop.lsp.features import doctor, pull_model
+from greenloop.lsp.presenters.diagnostics import RunDiagnostics
+from greenloop.lsp.runs import apply_edit, editor_user
 from greenloop.lsp.server import create_server, serve
 
 TEST = "test_m.py::test_double"
@@ -75,17 +57,17 @@ class Play:
         self.calls, self.cancelled, self.reverified, self.buffers = [], 0, [], {}
         self.user, self.answers, self.settings, self.warmed = None, [], [], 0
 
-    async def warm(self, root, settings, keeper):
+    async def warm(self, root, settings, pool):
         """Needs no sandbox."""
         self.warmed += 1
 
-    async def prepare(self, root, settings, keeper):
+    async def prepare(self, root, settings, pool):
         """Needs no sandbox."""
 
-    async def run_tests(self, root, selectors, *, buffers, settings, keeper, traced, seconds=0.0):
+    async def run_tests(self, root, selectors, *, buffers, settings, pool, traced, seconds=0.0):
         """One test, red until `double` doubles; a text with WAIT in it holds it up until `test/go`."""
-        from greenloop.checking import Report
-        from greenloop.core.records import Collected, Reach
+        from greenloop.core.report import CollectedCase, ReachedFunction
+        from greenloop.engine.run_tests import Report
 
         text = (buffers.get("m.py") or (root / "m.py").read_bytes()).decode()
         self.calls.append(f"tests {' '.join(selectors)}")
@@ -95,16 +77,18 @@ class Play:
         except asyncio.CancelledError:
             self.cancelled += 1
             raise
-        reach = (Reach(path="m.py", firstlineno=1, name="double", depth=1),)
+        reach = (ReachedFunction(path="m.py", firstlineno=1, name="double", depth=1),)
         return Report(
             results=verdict(None if "x * 2" in text else 6).cases,
-            places={TEST: Collected(id=TEST, path="test_m.py", line=4)},
+            places={TEST: CollectedCase(id=TEST, path="test_m.py", line=4)},
             reach={TEST: reach} if traced else {},
             files=tuple(each for each in selectors if "::" not in each),
             seconds=0.1,
         )
 
-    async def refine(self, request, *, settings, emit, say=lambda _text: None, user=None, opener=None, keeper=None):
+    async def refine(
+        self, request, *, settings, emit, report_status=lambda _text: None, user=None, opener=None, pool=None
+    ):
         name = settings.model.partition(":")[2] or "solve"
         name = "asked" if settings.model.partition("/")[0] in ("editor", "openai") else name
         self.user, self.opener = user, opener
@@ -112,7 +96,7 @@ class Play:
         self.calls.append(getattr(request.target, "selector", request.target))
         self.buffers = {path: data.decode("latin-1") for path, data in request.buffers.items()}
         try:
-            return await getattr(self, name)(request, settings, emit, say)
+            return await getattr(self, name)(request, settings, emit, report_status)
         except asyncio.CancelledError:
             self.cancelled += 1
             raise
@@ -148,7 +132,7 @@ class Play:
 
     def start(self, request, settings, emit, estimate=None):
         problem = self.problem(request)
-        baseline = Attempt(number=0, verdict=verdict(6), error_class="AssertionError", group=Group.LOGIC)
+        baseline = Attempt(number=0, verdict=verdict(6), error_class="AssertionError", group=ErrorGroup.LOGIC)
         emit(
             Started(
                 problem=problem,
@@ -184,8 +168,8 @@ class Play:
             }
         )
 
-    async def solve(self, request, settings, emit, say, wait="", **more):
-        say("running the tests unchanged")
+    async def solve(self, request, settings, emit, report_status, wait="", **more):
+        report_status("running the tests unchanged")
         problem, baseline = self.start(request, settings, emit)
         attempts = [baseline, self.attempt(problem, emit, 1, "x * 3", verdict(15))]
         if wait == "middle":
@@ -193,17 +177,17 @@ class Play:
         attempts.append(self.attempt(problem, emit, 2, "x * 2", verdict(None)))
         outcome = self.outcome(problem, attempts, **more)
         if wait == "end":
-            say("waiting for go")
+            report_status("waiting for go")
             await self.go.wait()
         emit(Finished(outcome=outcome))
         return outcome
 
-    async def asked(self, request, settings, emit, say):
+    async def asked(self, request, settings, emit, report_status):
         """What the model of the settings answers, as a run asks it."""
         problem, baseline = self.start(request, settings, emit)
         model = self.opener(settings.model, settings)
         messages = (Message(role="system", content="You mend."), Message(role="user", content="Double x."))
-        completion = Completion(messages=messages, max_tokens=100, temperature=0.5, stop=("STOP",))
+        completion = ChatRequest(messages=messages, max_tokens=100, temperature=0.5, stop=("STOP",))
         told = []
 
         def token(piece):
@@ -223,20 +207,20 @@ class Play:
         emit(Finished(outcome=outcome))
         return outcome
 
-    async def hold(self, request, settings, emit, say):
-        return await self.solve(request, settings, emit, say, wait="middle")
+    async def hold(self, request, settings, emit, report_status):
+        return await self.solve(request, settings, emit, report_status, wait="middle")
 
-    async def holdend(self, request, settings, emit, say):
-        return await self.solve(request, settings, emit, say, wait="end")
+    async def holdend(self, request, settings, emit, report_status):
+        return await self.solve(request, settings, emit, report_status, wait="end")
 
-    async def partial(self, request, settings, emit, say):
-        return await self.solve(request, settings, emit, say, verified=Verified.PARTIALLY)
+    async def partial(self, request, settings, emit, report_status):
+        return await self.solve(request, settings, emit, report_status, verified=Verified.PARTIALLY)
 
-    async def imports(self, request, settings, emit, say):
-        evidence = Evidence(sandbox="play", cases={"user": (1, 1)}, warnings=("newly imports os",))
-        return await self.solve(request, settings, emit, say, evidence=evidence)
+    async def imports(self, request, settings, emit, report_status):
+        evidence = Evidence(sandbox="play", cases={"user": (1, 1)}, warnings=("It newly imports os in m.py.",))
+        return await self.solve(request, settings, emit, report_status, evidence=evidence)
 
-    async def asks(self, request, settings, emit, say):
+    async def asks(self, request, settings, emit, report_status):
         """Two questions, as a run asks them."""
         problem, baseline = self.start(request, settings, emit)
         for text in ASKED[: settings.ask]:
@@ -247,14 +231,14 @@ class Play:
         emit(Finished(outcome=outcome))
         return outcome
 
-    async def specified(self, request, settings, emit, say, **more):
+    async def specified(self, request, settings, emit, report_status, **more):
         """A function whose docstring became tests: two of them stay, one is voted down."""
         problem = self.problem(request)
         region = problem.regions[0]
         bodies = ("assert double(2) == 4", "assert double(0) == 1", 'assert double("a") == "aa"')
         checks = [Check(body=body, line=1, provenance=Provenance.DESIGNED, batch="1") for body in bodies]
         yes = [Check(body="assert double(7) == 14", line=1, provenance=Provenance.CONFIRMED)]
-        spec = sheet(region, "m", "designed", checks) + sheet(region, "m", "confirmed", yes)
+        spec = build_test_file(region, "m", "designed", checks) + build_test_file(region, "m", "confirmed", yes)
         spec = replace(spec, doubts=("The docstring does not say what double(None) is.",))
         emit(Specified(spec=spec))
         if more.get("wait"):
@@ -265,27 +249,27 @@ class Play:
             outcome = self.outcome(problem, attempts, solved=False, verified=Verified.UNVERIFIED, expression="x * 3")
         else:
             lost = replace(spec, cases=(spec.cases[0], *spec.cases[2:]), outvoted=(spec.cases[1],))
-            emit(Specified(spec=lost, said="2 of 3 tests that were written for the docstring are believed."))
+            emit(Specified(spec=lost, reason="2 of 3 generated tests are trusted."))
             attempts = [baseline, self.attempt(problem, emit, 1, "x * 2", verdict(None))]
             evidence = Evidence(sandbox="play", cases={"designed": (2, 3)})
             outcome = self.outcome(problem, attempts, verified=Verified.PARTIALLY, evidence=evidence)
         emit(Finished(outcome=outcome))
         return outcome
 
-    async def specifiedstuck(self, request, settings, emit, say):
-        return await self.specified(request, settings, emit, say, stuck=True)
+    async def specifiedstuck(self, request, settings, emit, report_status):
+        return await self.specified(request, settings, emit, report_status, stuck=True)
 
-    async def specifying(self, request, settings, emit, say):
-        return await self.specified(request, settings, emit, say, wait=True)
+    async def specifying(self, request, settings, emit, report_status):
+        return await self.specified(request, settings, emit, report_status, wait=True)
 
-    async def stuck(self, request, settings, emit, say):
+    async def stuck(self, request, settings, emit, report_status):
         problem, baseline = self.start(request, settings, emit)
         attempts = [baseline, self.attempt(problem, emit, 1, "x * 3", verdict(15))]
         outcome = self.outcome(problem, attempts, solved=False, verified=Verified.UNVERIFIED, expression="x * 3")
         emit(Finished(outcome=outcome))
         return outcome
 
-    async def unreadable(self, request, settings, emit, say):
+    async def unreadable(self, request, settings, emit, report_status):
         """An answer that holds no code."""
         problem, baseline = self.start(request, settings, emit)
         said = Verdict(status=Status.NOT_COLLECTED, reason="The answer holds no code.")
@@ -295,14 +279,14 @@ class Play:
         emit(Finished(outcome=outcome))
         return outcome
 
-    async def many(self, request, settings, emit, say):
+    async def many(self, request, settings, emit, report_status):
         """A test with three hundred parameters, all of which fail."""
         ids = [f"{TEST}[{number}]" for number in range(300)]
         problem, (result,) = self.problem(request), verdict(15).cases
         spec = Spec(cases=tuple(Case(id=each, path="test_m.py", line=4) for each in ids), selectors=(TEST,))
         failed = Verdict(status=Status.FAILED, cases=tuple(replace(result, id=each) for each in ids))
         problem = replace(problem, spec=spec)
-        baseline = Attempt(number=0, verdict=failed, error_class="AssertionError", group=Group.LOGIC)
+        baseline = Attempt(number=0, verdict=failed, error_class="AssertionError", group=ErrorGroup.LOGIC)
         names = {"model": settings.model, "preset": settings.preset, "sandbox": "play", "attempts": 5}
         emit(Started(problem=problem, baseline=baseline, **names))
         attempts = [baseline, self.attempt(problem, emit, 1, "x * 3", failed)]
@@ -310,7 +294,7 @@ class Play:
         emit(Finished(outcome=outcome))
         return outcome
 
-    async def tampered(self, request, settings, emit, say):
+    async def tampered(self, request, settings, emit, report_status):
         """A faked pass: every case of it is green."""
         problem, baseline = self.start(request, settings, emit)
         faked = replace(verdict(None), status=Status.TAMPERED, reason=f"{TEST} does not fail as it must.")
@@ -319,7 +303,7 @@ class Play:
         emit(Finished(outcome=outcome))
         return outcome
 
-    async def candidate(self, request, settings, emit, say):
+    async def candidate(self, request, settings, emit, report_status):
         """Fails inside the attempt's own code, whose lines the user's file does not have."""
         problem, baseline = self.start(request, settings, emit)
         result = verdict(15, line=2, path="m.py")
@@ -331,11 +315,11 @@ class Play:
         emit(Finished(outcome=outcome))
         return outcome
 
-    async def create(self, request, settings, emit, say):
+    async def create(self, request, settings, emit, report_status):
         more = {"before": {"fresh.py": None}, "after": {"fresh.py": "def fresh():\n    return 1\n"}}
-        return await self.solve(request, settings, emit, say, **more)
+        return await self.solve(request, settings, emit, report_status, **more)
 
-    async def tests(self, request, settings, emit, say):
+    async def tests(self, request, settings, emit, report_status):
         """Solved, with tests written into a file that is there and into a new one."""
         old = self.problem(request).files
         more = {
@@ -346,15 +330,15 @@ class Play:
                 "tests/test_new.py": "from m import double\n\n\ndef test_double_of_1():\n    assert double(1) == 2\n",
             },
         }
-        return await self.solve(request, settings, emit, say, **more)
+        return await self.solve(request, settings, emit, report_status, **more)
 
-    async def foreseen(self, request, settings, emit, say):
+    async def foreseen(self, request, settings, emit, report_status):
         """Says what is to come, and waits."""
         known = Estimate(
             prompt_tokens=300,
-            tokens=Span(400, 912, 3219),
-            seconds=Span(8, 14, 55),
-            cost=Span(0.0, 0.0, 0.0),
+            tokens=Quantiles(400, 912, 3219),
+            seconds=Quantiles(8, 14, 55),
+            cost=Quantiles(0.0, 0.0, 0.0),
             runs=34,
             solved=24,
         )
@@ -362,7 +346,7 @@ class Play:
         await self.go.wait()
         return self.outcome(problem, [baseline, self.attempt(problem, emit, 1, "x * 2", verdict(None))])
 
-    async def flood(self, request, settings, emit, say):
+    async def flood(self, request, settings, emit, report_status):
         """A model that writes fast."""
         problem, baseline = self.start(request, settings, emit)
         draft = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)
@@ -376,38 +360,38 @@ class Play:
         emit(Finished(outcome=outcome))
         return outcome
 
-    async def green(self, request, settings, emit, say):
+    async def green(self, request, settings, emit, report_status):
         baseline = Attempt(number=0, verdict=verdict(None))
         return Outcome(
             solved=True, verified=Verified.VERIFIED, reason=StopReason.ALREADY_GREEN, message="", attempts=(baseline,)
         )
 
-    async def fewer(self, request, settings, emit, say):
+    async def fewer(self, request, settings, emit, report_status):
         """Takes away one of two lines that are the same."""
         old = self.problem(request).files["m.py"]
         more = {"before": {"m.py": old}, "after": {"m.py": old.replace("    x += x\n", "", 1)}}
-        return await self.solve(request, settings, emit, say, wait="end", **more)
+        return await self.solve(request, settings, emit, report_status, wait="end", **more)
 
-    async def stubborn(self, request, settings, emit, say):
+    async def stubborn(self, request, settings, emit, report_status):
         """Does not end when it is cancelled."""
         self.start(request, settings, emit)
         while True:
             with suppress(asyncio.CancelledError):
                 await asyncio.Event().wait()
 
-    async def refuse(self, request, settings, emit, say):
-        raise CannotVerify("No sandbox can be used here.", remedy="Install bubblewrap.")
+    async def refuse(self, request, settings, emit, report_status):
+        raise CannotVerifyError("No sandbox can be used here.", remedy="Install bubblewrap.")
 
-    async def crash(self, request, settings, emit, say):
+    async def crash(self, request, settings, emit, report_status):
         raise RuntimeError("boom")
 
-    async def noise(self, request, settings, emit, say):
+    async def noise(self, request, settings, emit, report_status):
         print("loading...", end="", flush=True)  # noqa: T201 - the noise under test
         os.write(1, b"raw bytes on descriptor 1")
         await asyncio.to_thread(subprocess.run, ["sh", "-c", "printf child; cat"], check=True)
-        return await self.solve(request, settings, emit, say)
+        return await self.solve(request, settings, emit, report_status)
 
-    async def din(self, request, settings, emit, say):
+    async def din(self, request, settings, emit, report_status):
         """Every way past `sys.stdout` to descriptor 1."""
         print("print without end", end="")  # noqa: T201 - the noise under test
         sys.stdout.buffer.write(b"print to buffer")
@@ -419,18 +403,18 @@ class Play:
         os.system("printf 'os.system'")
         command = [sys.executable, "-c", "import os; os.write(1, b'child to 1'); assert os.read(0, 1) == b''"]
         await asyncio.to_thread(subprocess.run, command, check=True)
-        return await self.solve(request, settings, emit, say)
+        return await self.solve(request, settings, emit, report_status)
 
-    async def explained(self, request, settings, emit, say):
+    async def explained(self, request, settings, emit, report_status):
         problem, baseline = self.start(request, settings, emit)
         why = "It multiplies by three ![x](http://x/y.png). " * 4
-        note = Note(text=why, fields={"explanation": why}, usage=Usage(prompt_tokens=70, completion_tokens=10))
+        note = FeedbackNote(text=why, fields={"explanation": why}, usage=Usage(prompt_tokens=70, completion_tokens=10))
         attempts = [baseline, self.attempt(problem, emit, 1, "x * 3", verdict(15), notes=(note,))]
         outcome = self.outcome(problem, attempts, solved=False, verified=Verified.UNVERIFIED, expression="x * 3")
         emit(Finished(outcome=outcome))
         return outcome
 
-    async def controls(self, request, settings, emit, say):
+    async def controls(self, request, settings, emit, report_status):
         problem, baseline = self.start(request, settings, emit)
         nasty = "\x1b[31mred\x1b[0m ``` ![x](http://x/y.png) | [a](command:b) \u202e"
         failure = Failure(type="ValueError", message=nasty, text=nasty)
@@ -443,7 +427,7 @@ class Play:
 
 def without_model(go=None):
     """No model is there until one was downloaded, which takes two reports; `go` is waited for in between."""
-    from greenloop.embedded import choice, machine, weights
+    from greenloop.models.embedded import default_model, hardware, weights
 
     found = []
 
@@ -457,8 +441,8 @@ def without_model(go=None):
         progress(1 << 30, 1 << 30)
         found.append("play:solve")
 
-    choice.choose, weights.pull, machine.check = choose, pull, lambda _size, _context: None
-    weights.present = lambda: Path("/models/weights.gguf") if found else None
+    default_model.choose, weights.pull, hardware.check = choose, pull, lambda _size, _context: None
+    weights.downloaded_file = lambda: Path("/models/weights.gguf") if found else None
 
 
 async def harmless(*_arguments):
@@ -468,40 +452,40 @@ async def harmless(*_arguments):
 
 def examined(go):
     """The doctor finds the same everywhere, and what it was told of the editor; it waits for `go`."""
-    from greenloop import findings
+    from greenloop.engine.doctor import report
 
     async def examine(root, settings, *, promises, editor):
         await go.wait()
-        row = findings.Row(part="model", name=settings.model, ok=True, detail=f"{editor} | `x`", remedy="")
-        return [row, findings.Row(part="sandbox", name="play", ok=False, detail="broken", remedy="Mend it.")]
+        row = report.DoctorFinding(part="model", name=settings.model, ok=True, detail=f"{editor} | `x`", remedy="")
+        return [row, report.DoctorFinding(part="sandbox", name="play", ok=False, detail="broken", remedy="Mend it.")]
 
-    findings.examine = examine
+    report.examine = examine
 
 
 def unshowable():
     """What a run that is over shows cannot be told."""
-    publish = diagnostics.publish
+    publish = RunDiagnostics.publish
 
-    def broken(server, run):
+    def broken(self, run):
         if not run.running:
             raise RuntimeError("unshowable")
-        publish(server, run)
+        publish(self, run)
 
-    diagnostics.publish = broken
+    RunDiagnostics.publish = broken
 
 
 def main():
     play = Play()
     if "--without-model" not in sys.argv:
-        pull_model._pulled = doctor._examined = harmless
+        pull_model.pull = doctor.examine = harmless
     if "--without-model" in sys.argv:
         without_model(play.go if "--slowly" in sys.argv else None)
     if "--examined" in sys.argv:
         examined(play.go)
     if "--in-a-hurry" in sys.argv:
-        user.SHOWN = user.LOOKED_FOR = 0.3
+        editor_user.SHOWN = editor_user.BY_ACTION = 0.3
     if "--impatient" in sys.argv:
-        client.SOON = edits.REPLY = edits.LATE = lifecycle.CLEANUP = 0.5
+        client.SOON = apply_edit.REPLY = apply_edit.LATE = process_end.CLEANUP = 0.5
     if "--unshowable" in sys.argv:
         unshowable()
     server = create_server(engine=play)
@@ -513,8 +497,7 @@ def main():
     @server.feature("test/settled")
     async def settled(_params):
         """Answers when nothing goes on in the background."""
-        while server.runs._tasks:
-            await asyncio.wait(list(server.runs._tasks))
+        await server.tasks.wait()
 
     @server.feature("test/state")
     def state(_params):
@@ -530,7 +513,7 @@ def main():
             "futures": len(inner._request_futures),
             "types": len(inner._result_types),
             "tokens": len(server.work_done_progress.tokens),
-            "tasks": len(server.runs._tasks),
+            "tasks": len(server.tasks),
             "modules": sorted({name.split(".")[0] for name in sys.modules} & {"litellm", "docker"}),
         }
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from lsprotocol import types as lsp
 
-from greenloop.core.nouns import CaseResult
-from greenloop.lsp import meant
-from greenloop.lsp.questions import Question
-from greenloop.lsp.runs import Phase
+from greenloop.core.records.verdict import CaseResult
+from greenloop.lsp.runs import command_arguments
+from greenloop.lsp.state.questions import Question
+from greenloop.lsp.state.run import Phase
 
 from .conftest import EVERYTHING
 from .inside import PROFILES, Inside, captured, outcome, tried
@@ -86,7 +86,7 @@ STATES = {
     "unsolved": {"phase": Phase.OVER, "outcome": outcome(solved=False)},
     "ahead": ahead(),
     "applied": {"phase": Phase.OVER, "outcome": outcome(), "applied": True},
-    "refused": {"phase": Phase.OVER, "refused": "No sandbox.", "attempts": []},
+    "refused": {"phase": Phase.OVER, "refusal": "No sandbox.", "attempts": []},
 }
 
 
@@ -130,9 +130,9 @@ FIRST = {
     "waiting": ["Cancel refinement: test_double"],
     "running": ["Cancel refinement: test_double", "Show attempts: test_double"],
     "landing": ["Show attempts: test_double"],
-    "offered": ["Apply refined double (verified (in bubblewrap))", "Show attempts: test_double"],
+    "offered": ["Apply refined double (verified)", "Show attempts: test_double"],
     "unsolved": ["Refine until tests pass: test_double", "Show attempts: test_double"],
-    "ahead": ["Apply refined double (not verified (1 of 2 passed, in bubblewrap))", "Show attempts: test_double"],
+    "ahead": ["Apply refined double (not verified: 1 of 2 tests pass)", "Show attempts: test_double"],
     "applied": ["Refine until tests pass: test_double", "Show attempts: test_double"],
     "refused": ["Refine until tests pass: test_double", "Run in the sandbox: test_double"],
 }
@@ -160,9 +160,9 @@ def test_who_cannot_ask_by_kind_reaches_all_that_ends_or_uses_a_run(tmp_path, mo
 def test_what_cannot_be_done_now_says_why(tmp_path, monkeypatch):
     inside = Inside(tmp_path, FILES, FULL, monkeypatch)
     for state, reasons in {
-        "waiting": ["a refinement of it is waiting"],
+        "waiting": ["its refinement is queued"],
         "running": ["it is being refined"],
-        "landing": ["it is being refined", "its result is on its way into the editor"],
+        "landing": ["it is being refined", "its result is being applied"],
     }.items():
         inside.server.runs._runs.clear()
         put(inside, state)
@@ -199,7 +199,9 @@ def test_all_failing_tests_of_a_class(tmp_path, monkeypatch, row, target):
 def test_a_function_is_run_where_a_test_is_known(tmp_path, monkeypatch):
     inside = Inside(tmp_path, FILES, FULL, monkeypatch)
     assert [each.title for each in inside.actions("m.py", 0)] == ["Refine until tests pass: double"]
-    inside.server.results.reached = lambda root, path: {"double"} if (root, path) == (tmp_path, "m.py") else ()
+    inside.server.results.reached_functions = lambda root, path: (
+        {"double"} if (root, path) == (tmp_path, "m.py") else ()
+    )
     run = inside.actions("m.py", 0)[1]
     assert (run.title, run.command.arguments[0]["target"]) == ("Run in the sandbox: double", "m.py::double")
     assert [each.title for each in inside.actions("m.py", 6)] == ["Refine until tests pass: size"]
@@ -234,7 +236,7 @@ def test_nothing_where_no_refinement_could_work(tmp_path, monkeypatch, name):
     """Fixtures, stubs, installed packages: no test says what they should do, or nobody mends them."""
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
     inside = Inside(tmp_path, {**FILES, name: CODE}, FULL, monkeypatch)
-    inside.server.results.reached = lambda _root, _path: {"double"}
+    inside.server.results.reached_functions = lambda _root, _path: {"double"}
     assert [inside.actions(name, row, only, INVOKED) for row in range(4) for only in (None, ["refactor"])] == [[]] * 8
     assert inside.lenses(name) == {}
     assert inside.hover(name, 0) is None
@@ -289,7 +291,7 @@ def test_a_command_at_a_position_means_the_run_of_what_stands_there(tmp_path, mo
 
     def meant_at(name, row):
         argument = {"uri": inside.uri(name), "position": {"line": row, "character": 0}}
-        is_meant = meant.chosen(inside.server, (argument,))
+        is_meant = command_arguments.run_filter(inside.server.documents, inside.server.runs, (argument,))
         return [run for run in (one, other) if is_meant(run)]
 
     assert meant_at("test_m.py", 12) == [one]

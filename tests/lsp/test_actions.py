@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.uris import path_from_uri
+from greenloop.core.text.uris import path_from_uri
 
 from .conftest import EVERYTHING, without
 
@@ -23,6 +23,7 @@ async def unsolved(editor):
     await editor.diagnosed(lambda items: any(item.get("code") == "unsolved" for item in items))
 
 
+@pytest.mark.story("an action stands at each red test")
 async def test_on_a_test_it_is_a_quick_fix_and_on_a_function_a_rewrite(editor):
     capabilities = await editor.start()
     kinds = capabilities["capabilities"]["codeActionProvider"]["codeActionKinds"]
@@ -110,7 +111,7 @@ async def test_on_a_diagnostic_of_ours_it_is_attached(editor):
 async def test_after_a_result(editor):
     await editor.start()
     await editor.action("Refine")
-    await editor.told("fixed, verified")
+    await editor.told("Fixed: ")
     later = ["Show attempts: test_double", "Run in the sandbox: test_double", "Discard attempts: test_double"]
     assert titles(await editor.actions()) == ["Refine until tests pass: test_double", *later]
     later[1] = "Run in the sandbox: double"
@@ -197,7 +198,7 @@ async def test_commands_without_anything_to_do(editor):
     await editor.execute("greenloop.apply", {"uri": editor.uri("m.py")})
     await editor.execute("greenloop.discard")
     await editor.execute("greenloop.showAttempts", {"uri": editor.uri("m.py")})
-    await editor.told("No attempts are known here")
+    await editor.told("There are no attempts here")
 
 
 async def test_discard_clears_the_diagnostics(editor):
@@ -219,12 +220,13 @@ async def test_one_run_for_a_target(editor):
     assert (await editor.state())["calls"] == ["test_m.py::test_double"]
 
 
+@pytest.mark.story("the embedded model is fetched on request")
 async def test_no_model_asks_once_and_downloads_with_progress(modelless):
     modelless.answers["window/showMessageRequest"] = {"title": "Download (1.1 GB)"}
     await modelless.start(model="")
     await modelless.action("Refine")
     await modelless.told("The embedded model is ready.")
-    await modelless.told("fixed, verified")
+    await modelless.told("Fixed: ")
     assert len([m for m in modelless.got("window/showMessageRequest") if "no model yet" in m["message"]]) == 1
 
 

@@ -37,6 +37,7 @@ def titles(actions):
     return [action["title"] for action in actions]
 
 
+@pytest.mark.story("you are asked about generated tests")
 async def test_a_client_that_answers(editor):
     editor.answers["window/showMessageRequest"] = answering("It is 10", "No")
     assert await answers(editor, await begun(editor)) == [["It is 10", None], ["No", None]]
@@ -57,6 +58,7 @@ async def test_no_more_than_the_setting_says(editor):
     assert len(editor.got("window/showMessageRequest")) == 1
 
 
+@pytest.mark.story("you are asked about generated tests")
 @pytest.mark.parametrize("capabilities", [NO_DIALOGUE, without(NO_DIALOGUE, "textDocument.codeAction")])
 async def test_a_client_that_cannot_ask_has_code_actions(editor, capabilities):
     number = await begun(editor, capabilities)
@@ -106,7 +108,7 @@ async def test_a_value_is_typed_by_the_command(editor):
     await editor.told(FIRST)
     wrong = await reply_to(editor, FIRST, value="10 +")
     assert wrong["error"]["code"] == -32602
-    assert "'10 +' is no Python value" in wrong["error"]["message"]
+    assert "'10 +' is not a Python value" in wrong["error"]["message"]
     await reply_to(editor, FIRST, value=" [10] ")
     assert await answers(editor, number) == [["The right value is …", "[10]"]]
 
@@ -141,7 +143,7 @@ async def test_cancelling_ends_the_question(editor):
     assert await editor.execute("greenloop.cancel") == 1
     assert (await editor.reply(number))["result"]["reason"] == "cancelled"
     await reply_to(editor, FIRST, answer="Yes")
-    await editor.told("Nobody waits for that answer any more.")
+    await editor.told("That question is no longer open.")
     assert titles(await editor.actions("m.py", 1))[:2] == ["Refine until tests pass: double", "Show attempts: double"]
 
 

@@ -8,9 +8,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from greenloop.lsp import pages
-from greenloop.lsp.presenters import report, status
-from greenloop.lsp.runs import Phase
+from greenloop.lsp.presenters import hover_text, notifications, pages
+from greenloop.lsp.state.run import Phase
 
 from .conftest import EVERYTHING, FILES, without
 from .inside import Inside, outcome
@@ -44,6 +43,7 @@ async def opened(editor, count=1):
 # -- stepping -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.story("every attempt can be seen")
 async def test_the_attempts_are_stepped_through(editor):
     await refined(editor, model="play:stuck")
     assert await step(editor, "previous") == 0
@@ -96,7 +96,7 @@ async def test_the_hover_tells_of_the_shown_attempt(editor):
     assert "Best attempt:" in (await editor.hover())["value"]
     await step(editor, 1)
     value = (await editor.hover())["value"]
-    assert "Attempt 1, which is shown:" in value
+    assert "Attempt 1 (shown):" in value
     assert "+    return x * 3" in value
     assert "x * 2" not in value
 
@@ -125,12 +125,13 @@ async def test_an_attempt_that_there_is_not_is_refused(editor, attempt, why, com
 async def test_where_nothing_was_tried_that_is_said(editor):
     await editor.start()
     assert await step(editor, 1) is None
-    await editor.told("No attempts are known here.")
+    await editor.told("There are no attempts here.")
 
 
 # -- pages --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.story("every attempt can be seen")
 async def test_the_page_has_everything_and_is_read_only(editor, tmp_path):
     editor.answers["window/showDocument"] = {"success": True}
     await refined(editor, model="play:explained")
@@ -139,7 +140,7 @@ async def test_the_page_has_everything_and_is_read_only(editor, tmp_path):
     assert path.is_relative_to(tmp_path / "state")
     assert stat.S_IMODE(path.stat().st_mode) == 0o400
     text = path.read_text()
-    assert "read-only" in text.splitlines()[0]
+    assert "Read-only" in text.splitlines()[0]
     assert re.findall("^#+ .*", text, re.MULTILINE) == [
         "# `test_m.py::test_double`",
         "## Your code",
@@ -150,8 +151,8 @@ async def test_the_page_has_everything_and_is_read_only(editor, tmp_path):
         "draft by `play`: 400 tokens (370 read, 30 written), $0.0000, model 1.0 s, tests 0.1 s.",
         "+    return x * 3",
         ">       assert double(5) == 10",
-        "Feedback that was given:",
-        "Answer of the model:",
+        "Feedback to the model:",
+        "Model's answer:",
     ):
         assert expected in text
 
@@ -201,7 +202,7 @@ async def test_what_was_typed_in_the_same_lines_is_said_and_shown(editor):
     editor.change("m.py", FILES["m.py"].replace("x + 1", "x + 2"))
     await compare(editor, 1)
     text = (await opened(editor)).read_text()
-    assert "`m.py` changed since in the same lines" in text
+    assert "`m.py` also changed in the same lines since" in text
     assert "-    return x + 2\n+    return x * 3\n" in text
     await compare(editor, 0)
     text = (await opened(editor, 2)).read_text()
@@ -212,7 +213,7 @@ async def test_an_attempt_that_is_in_the_text_differs_in_nothing(editor):
     editor.answers["window/showDocument"] = {"success": True}
     assert (await refined(editor))["applied"]
     await compare(editor, 2)
-    assert "Your text has all of it." in (await opened(editor)).read_text()
+    assert "Your text already contains this change." in (await opened(editor)).read_text()
 
 
 async def compare(editor, attempt):
@@ -247,7 +248,7 @@ async def test_where_it_cannot_be_opened_the_question_has_its_first_lines(editor
     assert not (await refined(editor, without(EVERYTHING, "window.showDocument"), apply="ask"))["applied"]
     message = asked(editor)[0]["message"]
     assert "-    return x + 1\n+    return x * 2" in message
-    assert "All of it is in " in message
+    assert "The full change is in " in message
     assert len(message.splitlines()) < 26
     assert titles(asked(editor)[0]) == ["Apply", "Keep"]
 
@@ -271,29 +272,29 @@ async def test_an_editor_that_cannot_ask_is_shown_nothing_and_keeps_the_result(e
 
 def test_a_page_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(pages, "state_folder", lambda: tmp_path)
-    pages._write("a.md", "whole")
+    pages._write_file("a.md", "whole")
 
     def full(*_arguments):
         raise OSError("No space left on device")
 
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(OSError, match="No space"):
-        pages._write("a.md", "half")
+        pages._write_file("a.md", "half")
     assert [(file.name, file.read_text()) for file in (tmp_path / "reports").iterdir()] == [("a.md", "whole")]
 
 
 async def test_a_page_of_long_files_holds_up_nobody(monkeypatch):
     made = []
-    monkeypatch.setattr(pages.page, "attempts", lambda _runs: str(made.append(threading.current_thread())))
-    await pages.report(None, [])
+    monkeypatch.setattr(pages.page_text, "attempts_page", lambda _runs: str(made.append(threading.current_thread())))
+    await pages.Pages(None, None).attempts([])
     assert made != [threading.main_thread()]
 
 
 def test_a_hover_compares_long_files_once(tmp_path, monkeypatch):
     inside = Inside(tmp_path, FILES, EVERYTHING, monkeypatch)
     inside.run(phase=Phase.OVER, outcome=outcome(solved=False))
-    compared, unified = [], report.unified
-    monkeypatch.setattr(report, "unified", lambda *texts: compared.append(texts) or unified(*texts))
+    compared, unified = [], hover_text.unified_diff
+    monkeypatch.setattr(hover_text, "unified_diff", lambda *texts: compared.append(texts) or unified(*texts))
     first = inside.hover("test_m.py", 3)
     assert "return x * 2" in first
     assert inside.hover("test_m.py", 3) == first
@@ -303,12 +304,15 @@ def test_a_hover_compares_long_files_once(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("why", "told"),
     [
-        ("Not solved after 2 attempts: nothing new is left to try.", "f is not solved after 2 attempts: nothing new"),
+        (
+            "Not solved after 2 attempts: there is nothing new to try.",
+            "f is not solved after 2 attempts: there is nothing new",
+        ),
         ("The tests changed.", "f is not solved: The tests changed."),
         ("", "f is not solved"),
     ],
 )
 def test_that_it_is_not_solved_is_said_once(why, told):
-    said = status.not_solved("f", why)
+    said = notifications.not_solved_text("f", why)
     assert said.startswith(told)
     assert said.lower().count("not solved") == 1

@@ -5,10 +5,11 @@ import random
 import pytest
 from lsprotocol import types as lsp
 
-from greenloop.lsp.abilities import Abilities
-from greenloop.lsp.board import Board
-from greenloop.lsp.convert import line_range
-from greenloop.lsp.documents import Documents
+from greenloop.lsp.connection.capabilities import Capabilities
+from greenloop.lsp.connection.client import Client
+from greenloop.lsp.connection.convert import line_range
+from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
 
 TEXT = "def test_a():\n    assert f(1) == 2\n\n\ndef test_b():\n    assert f(2) == 3\n"
 
@@ -18,9 +19,10 @@ class Host:
 
     def __init__(self, root, encoding=lsp.PositionEncodingKind.Utf16):
         self.root, self.now, self.sent = root, {}, []
-        self.abilities = Abilities(diagnostic_versions=True)
+        self.client = Client(self)
+        self.client.capabilities = Capabilities(diagnostic_versions=True)
         self.documents = Documents(root.as_uri(), lsp.TextDocumentSyncKind.Incremental, [], encoding)
-        self.board = Board(self)
+        self.board = DiagnosticsStore(self.client, self.documents)
         (root / "t.py").write_text(TEXT)
 
     @property
@@ -45,13 +47,13 @@ class Host:
         self.documents.put_text_document(
             lsp.TextDocumentItem(uri=uri or self.uri, language_id="python", version=version, text=text)
         )
-        self.board.again(self.path)
+        self.board.republish(self.path)
 
     def type(self, text, version=2):
         whole = lsp.TextDocumentContentChangeWholeDocument(text=text)
         identifier = lsp.VersionedTextDocumentIdentifier(uri=self.uri, version=version)
         self.documents.update_text_document(identifier, whole)
-        self.board.changed(self.path)
+        self.board.update(self.path)
 
     def put(self, *lines, owner="run"):
         text = self.documents.get_text_document(self.uri).source
@@ -71,9 +73,9 @@ def host(tmp_path):
 def test_what_many_change_together_is_published_once(host):
     host.open()
     sent = len(host.sent)
-    with host.board.together():
+    with host.board.batch():
         host.put(2, owner="one")
-        with host.board.together():
+        with host.board.batch():
             host.put(5, owner="other")
         host.type("\n" + TEXT)
         host.put(6, owner="third")
@@ -90,8 +92,8 @@ def test_it_is_published_with_the_version_where_the_document_is_open(host):
     assert host.sent[-1].version == 0
     host.type("\n" + TEXT, version=7)
     assert (host.sent[-1].version, host.shown()) == (7, [("line 2", 3)])
-    host.abilities = Abilities()
-    host.board.again(host.path)
+    host.client.capabilities = Capabilities()
+    host.board.republish(host.path)
     assert host.sent[-1].version is None
 
 
@@ -125,7 +127,7 @@ def test_what_was_never_saved_is_forgotten_at_the_close(host):
     host.put(4)
     assert host.shown() == [("line 4", 4)]
     host.documents.remove_text_document(host.uri)
-    host.board.again(host.path)
+    host.board.republish(host.path)
     assert host.shown() == [("line 4", 2)]
     host.path.write_text("import os\n" + TEXT)
     host.open("import os\n" + TEXT)
@@ -135,17 +137,17 @@ def test_what_was_never_saved_is_forgotten_at_the_close(host):
 def test_a_file_that_others_change_or_delete(host):
     host.put(2, 6)
     host.path.write_text("import os\n" + TEXT.replace("    assert f(1) == 2\n", "    pass\n"))
-    host.board.looked()
+    host.board.update_all()
     assert host.shown() == [("line 6", 7)]
     host.path.unlink()
-    host.board.changed(host.path)
+    host.board.update(host.path)
     assert host.shown() == []
-    assert host.board.at(host.path, "run") == []
+    assert host.board.items(host.path, "run") == []
 
 
 def test_a_folder_that_is_elsewhere_shows_nothing_where_it_was(host):
     host.put(2)
-    host.board.gone(host.root)
+    host.board.remove_path(host.root)
     assert host.shown() == []
 
 
@@ -164,7 +166,7 @@ def test_owners_do_not_disturb_one_another(host):
     assert host.shown() == [("line 2", 2), ("line 6", 6)]
     host.put(5, owner="run")
     assert sorted(host.shown()) == [("line 5", 5), ("line 6", 6)]
-    host.board.drop(lambda owner: owner == "check")
+    host.board.remove_owners(lambda owner: owner == "check")
     assert host.shown() == [("line 5", 5)]
     host.board.put("run", {})
     assert host.shown() == []
@@ -194,6 +196,7 @@ def test_nothing_is_shown_where_there_is_no_file(host):
     assert host.sent == []
 
 
+@pytest.mark.story("diagnostics stand at their lines")
 @pytest.mark.parametrize("seed", range(40))
 def test_whatever_is_typed_a_diagnostic_stands_at_its_own_line_or_nowhere(host, seed):
     dice = random.Random(seed)

@@ -71,10 +71,11 @@ async def test_what_a_refinement_put_right_is_shown_no_more(editor):
     await run_test(editor)
     await editor.diagnosed(red)
     await editor.action("Refine")
-    await editor.told("fixed")
+    await editor.told("Fixed: ")
     await editor.wait(lambda m: m.get("method") == PUBLISHED and not editor.shown())
 
 
+@pytest.mark.story("a save runs the tests that came through the file")
 async def test_saves_run_the_tests_of_the_buffers_and_say_nothing(editor):
     await editor.start(**SAVE)
     save(editor, "m.py", "def double(x):\n    return x + 2\n")
@@ -145,5 +146,5 @@ async def test_a_test_that_is_found_green_fails_no_more(editor):
     await run_test(editor)
     await editor.diagnosed(red)
     await editor.action("Refine")
-    await editor.told("already green")
+    await editor.told("already passes")
     assert [item["code"] for item in editor.shown()] == ["already-green"]

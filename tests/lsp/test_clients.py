@@ -8,6 +8,7 @@ import asyncio
 import sys
 from pathlib import Path
 
+import pytest
 import pytest_lsp
 from lsprotocol import types as lsp
 from lsprotocol.converters import get_converter
@@ -127,6 +128,7 @@ def target(client):
     return {"uri": (client.root / "test_m.py").as_uri(), "position": {"line": 3, "character": 0}}
 
 
+@pytest.mark.story("any client's library gets through", only=("vscode-1.139", "nvim-0.11.4"))
 async def test_from_red_to_green(client: LanguageClient):
     action, *_run = await actions(client)
     command = action if isinstance(action, lsp.Command) else action.command

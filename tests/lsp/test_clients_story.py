@@ -49,6 +49,7 @@ def written():
         Path(WRITE).write_text(json.dumps(table, indent=2) + "\n", encoding="utf-8")
 
 
+@pytest.mark.story("every editor gets what it can show")
 async def test_the_whole_story(clients):
     client = await clients()
     seen = {"tested": "really and as declared" if client.manners.real else "as declared"}
@@ -148,7 +149,7 @@ async def landed(client, seen, number):
     client.notify("test/go")
     result = (await client.reply(number))["result"]
     assert result["solved"]
-    await client.told("m.py:2 fixed, verified" if result["applied"] else "verified")
+    await client.told("Changed m.py:2" if result["applied"] else "Fix found: ")
     if client.has("workspace.applyEdit"):
         assert result["applied"]
         (sent,) = client.edits
@@ -185,7 +186,7 @@ async def taken_back(client, seen):
     before = len(client.inbox)
     await client.choose("Apply refined double")
     if client.has("workspace.applyEdit"):
-        said = lambda m: "fixed, verified" in ((m or {}).get("params") or {}).get("message", "")  # noqa: E731
+        said = lambda m: "Fixed: " in ((m or {}).get("params") or {}).get("message", "")  # noqa: E731
         await client.wait(lambda _m: any(map(said, client.inbox[before:])), "message that it is in now")
     assert client.text("m.py") == DONE
     assert not [entry for entry in await client.offered() if entry["title"].startswith("Apply")]

@@ -67,6 +67,7 @@ def folders(editor, added=(), removed=()):
     editor.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": named(added), "removed": named(removed)}})
 
 
+@pytest.mark.story("each folder has its own settings")
 async def test_each_folder_has_its_own_in_one_request(editor, project, second):
     project = project.rename(project.parent / "first")
     answering(editor, first={"interpreter": "/a/python"}, second={"interpreter": "/b/python", "attempts": 7})
@@ -144,6 +145,7 @@ def simple(editor, root, **options):
     }
 
 
+@pytest.mark.story("a repository chooses no model and no sandbox")
 async def test_the_repository_has_its_list_and_the_editor_nearly_all(editor, second):
     (second / "pyproject.toml").write_text('[tool.greenloop]\npreset = "plain"\nmodel = "play:solve"\ntokens = 1000\n')
     answering(editor, second={"sandbox": {"unsafe": True, "kind": "none"}})
@@ -153,6 +155,7 @@ async def test_the_repository_has_its_list_and_the_editor_nearly_all(editor, sec
     await editor.told("'sandbox.unsafe' in the editor is ignored")
 
 
+@pytest.mark.story("a bad setting is told and never fatal")
 async def test_a_bad_value_is_told_once_and_the_earlier_one_holds(editor, second):
     answering(editor, second={"attempts": "many", "presett": "plain"})
     await begin(editor, second)

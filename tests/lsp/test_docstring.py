@@ -44,16 +44,17 @@ def truth(params):
     return next((each for each in params.get("actions") or [] if each["title"] == wanted), None)
 
 
+@pytest.mark.story("a docstring becomes an implementation")
 async def test_a_docstring_becomes_an_implementation_and_tests_in_one_edit(real, tmp_path):
     real.answers["window/showMessageRequest"] = truth
     await begin(real, tmp_path)
     await real.action("Implement from docstring: rle", **AT)
     await real.wait(lambda m: m.get("method") == "workspace/applyEdit", "an edit", seconds=WAIT)
-    await real.told("verified")
+    await real.told("Fixed: ")
     assert len(real.edits) == 1  # one undo takes back both
     assert "raise NotImplementedError" not in real.text("m.py")
     assert real.text("test_m.py").count("def test_") >= 3
-    assert "Confirmed when greenloop asked." in real.text("test_m.py")
+    assert "Confirmed by you." in real.text("test_m.py")
     names: dict = {}
     exec(real.text("m.py"), names)
     assert names["rle"]("aba") == [("a", 1), ("b", 1), ("a", 1)]
@@ -66,14 +67,16 @@ async def test_without_an_answer_it_is_offered_and_lands_on_request(real, tmp_pa
     await begin(real, tmp_path, silent, ask=0)
     await real.action("Implement from docstring: rle", **AT)
     await real.wait(
-        lambda m: "partially verified" in (m.get("params") or {}).get("message", ""), "the offer", seconds=WAIT
+        lambda m: "Fix found, not fully" in (m.get("params") or {}).get("message", ""),
+        "the offer",
+        seconds=WAIT,
     )
     assert real.edits == []
     assert real.text("m.py") == HERE
     titles = [each["title"] for each in await real.actions(**AT)]
     assert any(title.startswith("Apply refined rle (partially verified") for title in titles), titles
     hover = (await real.hover(line=0))["value"]
-    assert "designed by the model" in hover
+    assert "written by the model" in hover
     await real.action("Apply refined rle", **AT)
     await real.wait(lambda m: m.get("method") == "workspace/applyEdit", "an edit", seconds=WAIT)
     assert len(real.edits) == 1

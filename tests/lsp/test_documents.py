@@ -6,8 +6,8 @@ import pytest
 from lsprotocol import types as lsp
 from pygls.workspace import PositionCodec
 
-from greenloop.core.diff import lines
-from greenloop.lsp.convert import (
+from greenloop.core.text.diff import split_lines
+from greenloop.lsp.connection.convert import (
     FileEdit,
     action_kind,
     contains,
@@ -17,7 +17,7 @@ from greenloop.lsp.convert import (
     text_edits,
     workspace_edit,
 )
-from greenloop.lsp.documents import Documents
+from greenloop.lsp.documents.open_documents import Documents
 
 ENCODINGS = [lsp.PositionEncodingKind.Utf8, lsp.PositionEncodingKind.Utf16, lsp.PositionEncodingKind.Utf32]
 PIECES = ["a", "é", "😋", "\t", "\x0c", "\u2028", "\x1c", "x = 1", "", "\n", "\r\n", "\r", "\n\n"]
@@ -65,6 +65,7 @@ def apply(text, edits, encoding):
     return documents.get_text_document(URI).source
 
 
+@pytest.mark.story("a result is one edit of the text that the editor has")
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("seed", range(60))
 def test_edits_make_the_new_text_of_the_old(seed, encoding):
@@ -73,6 +74,7 @@ def test_edits_make_the_new_text_of_the_old(seed, encoding):
     assert apply(before, text_edits(before, after, PositionCodec(encoding)), encoding) == after
 
 
+@pytest.mark.story("a result is one edit of the text that the editor has")
 @pytest.mark.parametrize("seed", range(60))
 def test_the_lines_after_a_change_are_those_of_the_whole_text(seed):
     rng = random.Random(seed)
@@ -81,7 +83,7 @@ def test_the_lines_after_a_change_are_those_of_the_whole_text(seed):
         start, end = ((rng.randrange(9), rng.randrange(4)) for _ in range(2))
         change(documents, start, end, "".join(rng.choices(PIECES, k=rng.randrange(4))))
         document = documents.get_text_document(URI)
-        assert list(document.lines) == lines(document.source)
+        assert list(document.lines) == split_lines(document.source)
 
 
 def test_old_line():
@@ -164,7 +166,7 @@ class Clock:
         end = self.now + seconds
         while self.typing and self.typing[0] <= end:
             self.now = self.typing.pop(0)
-            self.documents.changed()
+            self.documents.notify_changed()
         self.now = end
 
 
@@ -180,10 +182,10 @@ class Clock:
 async def test_a_pause_in_the_typing_is_waited_for(monkeypatch, typing, quiet, at):
     documents = opened("x\n")
     clock = Clock(documents, *typing)
-    monkeypatch.setattr("greenloop.lsp.documents.time", clock)
-    monkeypatch.setattr("greenloop.lsp.documents.asyncio.sleep", clock.sleep)
+    monkeypatch.setattr("greenloop.lsp.documents.change_signal.time", clock)
+    monkeypatch.setattr("greenloop.lsp.documents.change_signal.asyncio.sleep", clock.sleep)
     if typing:
         await clock.sleep(0.0)
-    assert await documents.quiet(0.3, 5.0) is quiet
+    assert await documents.wait_for_quiet(0.3, 5.0) is quiet
     if at is not None:
         assert clock.now - 100.0 == pytest.approx(at)

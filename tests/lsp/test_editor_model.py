@@ -98,7 +98,7 @@ async def test_what_is_no_answer_is_said(editor, reply):
     editor.answers[COMPLETE] = reply
     await editor.reply(await refine(editor, "refusals"))
     found = await refusal(editor)
-    assert (found["reason"], found["message"]) == ("model", "The editor's language model gave no text.")
+    assert (found["reason"], found["message"]) == ("model", "The editor's language model returned no text.")
 
 
 async def test_its_own_sentence_is_what_the_user_reads(editor):
@@ -118,7 +118,7 @@ async def test_its_own_sentence_is_what_the_user_reads(editor):
 async def test_silence_ends_after_api_timeout(editor):
     editor.answers[COMPLETE] = Editor.SILENCE
     await editor.reply(await refine(editor, "refusals", api={"timeout": 1}))
-    assert (await refusal(editor))["message"] == "The editor's language model gave no sign of life for 1 seconds."
+    assert (await refusal(editor))["message"] == "The editor's language model did not respond for 1 seconds."
     assert withdrawn(editor) == ids(editor)
 
 
@@ -144,7 +144,7 @@ async def test_an_editor_without_one_is_told_so_at_once(editor):
     found = await refusal(editor)
     assert (found["reason"], found["message"]) == (
         "model",
-        "This editor has no language model of its own that could be asked.",
+        "This editor does not provide a language model.",
     )
     assert (await editor.state())["calls"] == []
 
@@ -152,7 +152,7 @@ async def test_an_editor_without_one_is_told_so_at_once(editor):
 async def test_also_where_only_a_role_names_it(editor):
     await editor.start(EVERYTHING, critic={"model": "editor"})
     await editor.call("greenloop/refine", target(editor))
-    await editor.told("This editor has no language model of its own")
+    await editor.told("This editor does not provide a language model.")
 
 
 # -- the real engine ----------------------------------------------------------------------------------------------
@@ -164,6 +164,7 @@ async def real(project, tmp_path):
         yield editor
 
 
+@pytest.mark.story("the editor's own model can be used")
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.timeout(240)
 async def test_a_real_run_by_the_editors_model(real, tmp_path):
@@ -190,6 +191,7 @@ async def test_a_real_run_by_the_editors_model(real, tmp_path):
     assert real.text("m.py") == "def double(x):\n    return x * 2\n"
 
 
+@pytest.mark.story("cancelling leaves nothing behind")
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.timeout(240)
 async def test_a_real_run_that_is_cancelled_withdraws_it_too(real):

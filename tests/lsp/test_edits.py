@@ -18,6 +18,7 @@ def refine(editor):
     return editor.call("greenloop/refine", target(editor))
 
 
+@pytest.mark.story("a result is one edit of the text that the editor has")
 async def test_versioned_where_declared_and_minimal(editor):
     await editor.start()
     assert (await refine(editor))["applied"]
@@ -38,6 +39,7 @@ async def test_plain_changes_where_not(editor):
     assert editor.text("m.py") == FIXED
 
 
+@pytest.mark.story("text typed meanwhile is merged and verified again")
 async def test_text_typed_meanwhile_is_kept_and_verified_again(editor):
     await editor.start(model="play:holdend")
     number = editor.request("greenloop/refine", target(editor))
@@ -51,6 +53,7 @@ async def test_text_typed_meanwhile_is_kept_and_verified_again(editor):
     assert editor.edits[0]["edit"]["documentChanges"][0]["textDocument"]["version"] == 1
 
 
+@pytest.mark.story("text typed meanwhile is merged and verified again")
 async def test_a_merge_that_fails_its_tests_is_kept_and_not_applied(editor):
     await editor.start(model="play:holdend")
     number = editor.request("greenloop/refine", target(editor))
@@ -58,7 +61,7 @@ async def test_a_merge_that_fails_its_tests_is_kept_and_not_applied(editor):
     editor.change("m.py", "BREAK = 1\n" + FILES["m.py"])
     await editor.call("test/go")
     assert not (await editor.reply(number))["result"]["applied"]
-    await editor.told("the tests do not pass")
+    await editor.told("the merged result does not pass the tests")
     assert not editor.edits
 
 
@@ -75,6 +78,7 @@ async def test_of_two_equal_lines_one_goes_while_something_is_typed_elsewhere(ed
     assert editor.text("m.py") == "import os\n\n\ndef double(x):\n    x += x\n    return x\n"
 
 
+@pytest.mark.story("text typed in the same lines stays")
 async def test_the_same_line_changed_meanwhile_is_a_conflict(editor):
     await editor.start(model="play:holdend")
     number = editor.request("greenloop/refine", target(editor))
@@ -82,14 +86,15 @@ async def test_the_same_line_changed_meanwhile_is_a_conflict(editor):
     editor.change("m.py", FILES["m.py"].replace("x + 1", "x + 2"))
     await editor.call("test/go")
     assert not (await editor.reply(number))["result"]["applied"]
-    await editor.told("changed meanwhile in the same lines")
+    await editor.told("the same lines of m.py were changed in the meantime")
     # Taken back by the user, the kept result fits again.
     editor.change("m.py", FILES["m.py"])
     await editor.action("Apply refined double")
-    await editor.told("fixed, verified")
+    await editor.told("Fixed: ")
     assert editor.text("m.py") == FIXED
 
 
+@pytest.mark.story("a result counts as applied when the text has it")
 async def test_applied_true_without_a_change_is_not_believed(editor):
     """Neovim answers true and changes nothing when the version is stale."""
     editor.answers["workspace/applyEdit"] = {"applied": True}
@@ -98,7 +103,7 @@ async def test_applied_true_without_a_change_is_not_believed(editor):
     await editor.told("the editor did not apply it")
     editor.answers["workspace/applyEdit"] = editor.apply
     await editor.action("Apply refined double")
-    await editor.told("fixed, verified")
+    await editor.told("Fixed: ")
     assert (editor.text("m.py"), len(editor.edits)) == (FIXED, 1)
 
 
@@ -123,10 +128,11 @@ async def test_a_change_reported_much_later_counts_too(editor):
     assert not (await refine(editor))["applied"]
     await editor.told("the editor did not apply it")
     editor.change("m.py", FIXED + "typed = 1\n")
-    await editor.told("m.py:2 fixed, verified")
+    await editor.told("Changed m.py:2")
     assert not [a for a in await editor.actions() if a["title"].startswith("Apply")]
 
 
+@pytest.mark.story("a result that was not applied is offered")
 async def test_refused_by_the_editor_it_is_kept(editor):
     editor.answers["workspace/applyEdit"] = Exception("no edits")
     await editor.start()
@@ -147,10 +153,10 @@ async def test_refused_and_then_taken_it_is_told_once(editor):
     assert not (await refine(editor))["applied"]
     editor.answers["workspace/applyEdit"] = editor.apply
     await editor.action("Apply refined double")
-    await editor.told("m.py:2 fixed, verified")
+    await editor.told("Changed m.py:2")
     await editor.call("test/settled")
     said = [*editor.got("window/showMessage"), *editor.got("window/showMessageRequest")]
-    assert sum("m.py:2 fixed" in each["message"] for each in said) == 1
+    assert sum("Changed m.py:2" in each["message"] for each in said) == 1
 
 
 async def test_two_clicks_apply_once(editor):
@@ -161,11 +167,12 @@ async def test_two_clicks_apply_once(editor):
     first, second = (editor.request("workspace/executeCommand", params) for _ in range(2))
     await editor.reply(first)
     await editor.reply(second)
-    await editor.told("fixed, partially verified")
+    await editor.told("Fixed, not fully verified: ")
     assert (await editor.hover())["value"]
     assert (editor.text("m.py"), len(editor.edits)) == (FIXED, 1)
 
 
+@pytest.mark.story("one undo takes a result back")
 async def test_after_undo_it_can_be_applied_again(editor):
     await editor.start()
     assert (await refine(editor))["applied"]
@@ -186,7 +193,7 @@ async def test_closed_unsaved_it_can_be_applied_again(editor, project):
     assert [a for a in await editor.actions() if a["title"].startswith("Apply")]
     editor.open("m.py", FILES["m.py"])
     await editor.action("Apply refined double")
-    await editor.told("m.py:2 fixed, verified")
+    await editor.told("Changed m.py:2")
     await editor.call("test/settled")
     assert editor.text("m.py") == FIXED
     editor.save("m.py")
@@ -216,15 +223,16 @@ async def test_an_action_in_a_file_that_the_editor_opens_for_it(editor):
     assert not (await refine(editor))["applied"]
     (carried,) = [a for a in await editor.actions() if a["title"].startswith("Apply")]
     editor.apply({"edit": {"changes": {editor.uri("m.py"): carried["edit"]["documentChanges"][0]["edits"]}}})
-    await editor.told("m.py:2 fixed, verified")
+    await editor.told("Changed m.py:2")
 
 
 async def test_applied_where_nothing_waits(editor):
     await editor.start()
     await editor.execute("greenloop.apply", {"uri": editor.uri("m.py")})
-    await editor.told("No result waits to be applied here.")
+    await editor.told("There is no unapplied result here.")
 
 
+@pytest.mark.story("only the editor writes")
 async def test_a_closed_file_is_changed_by_the_editor_and_not_on_the_disk(editor, project):
     editor.answers["window/showMessageRequest"] = {"title": "Open"}
     editor.answers["window/showDocument"] = {"success": True}
@@ -243,6 +251,7 @@ async def test_a_closed_file_that_the_editor_does_not_open_is_believed(editor):
     assert (await refine(editor))["applied"]
 
 
+@pytest.mark.story("a result can need a new file")
 async def test_a_new_file_is_created_where_declared(editor, project):
     await editor.start(model="play:create")
     assert (await refine(editor))["applied"]
@@ -252,6 +261,7 @@ async def test_a_new_file_is_created_where_declared(editor, project):
     assert not (project / "fresh.py").exists()
 
 
+@pytest.mark.story("one undo takes a result back")
 async def test_code_and_tests_land_in_one_edit_with_one_undo(editor, project):
     """A changed test file and a new one go with the code: one request, so that one undo takes all of it back."""
     await editor.start(model="play:tests")
@@ -265,7 +275,7 @@ async def test_code_and_tests_land_in_one_edit_with_one_undo(editor, project):
     assert editor.text("test_m.py").startswith(FILES["test_m.py"])
     assert "def test_double_of_0" in editor.text("test_m.py")
     assert "def test_double_of_1" in editor.buffers[new][1]
-    await editor.told("fixed, verified")
+    await editor.told("Fixed: ")
     # The undo of that one edit: the texts as they were, the new file gone.
     del editor.buffers[new]
     for name in ("m.py", "test_m.py"):
@@ -282,7 +292,7 @@ async def test_tests_typed_meanwhile_into_the_same_file_are_kept(editor):
     editor.change("test_m.py", typed)
     editor.answers["workspace/applyEdit"] = editor.apply
     await editor.action("Apply refined double", line=4)
-    await editor.told("fixed together with what you typed, verified")
+    await editor.told("together with your edits")
     assert editor.text("test_m.py").startswith(typed)
     assert "def test_double_of_0" in editor.text("test_m.py")
 
@@ -293,13 +303,14 @@ async def test_a_new_file_is_offered_where_not(editor):
     await editor.told("cannot create fresh.py")
 
 
+@pytest.mark.story("a result is one edit of the text that the editor has")
 async def test_no_edits_declared_the_action_carries_it(editor):
     """Kate, JupyterLab and ALE declare no workspace/applyEdit."""
     await editor.start(without(EVERYTHING, "workspace.applyEdit"))
     assert not (await refine(editor))["applied"]
     action = next(a for a in await editor.actions() if a["title"].startswith("Apply"))
     assert "command" not in action
-    said = (await editor.told("puts it in"))["params"]["message"].partition("'")[2].partition("'")[0]
+    said = (await editor.told("to apply it"))["params"]["message"].partition("'")[2].partition("'")[0]
     assert action["title"].startswith(said)
     editor.apply({"edit": action["edit"]})
     assert editor.text("m.py") == FIXED
@@ -315,7 +326,7 @@ async def test_without_edits_declared_what_is_typed_is_verified_before_the_actio
     editor.change("m.py", typed)
     await editor.call("test/go")
     assert not (await editor.reply(number))["result"]["applied"]
-    await editor.told("also together with what you typed")
+    await editor.told("also together with your edits")
     wanted = typed.replace("x + 1", "x * 2")
     first = {"m.py": wanted, "test_m.py": FILES["test_m.py"]}
     assert (await editor.state())["reverified"] == [first]
@@ -324,7 +335,7 @@ async def test_without_edits_declared_what_is_typed_is_verified_before_the_actio
     editor.change("test_m.py", "import sys\n" + FILES["test_m.py"])
     offered = [a["title"] for a in await editor.actions(line=4)]
     assert not [title for title in offered if title.startswith("Apply")]
-    await editor.action("Verify again, with what you typed: double", line=4)
+    await editor.action("Verify again with your edits: double", line=4)
     await editor.call("test/settled")
     assert (await editor.state())["reverified"] == [first, first | {"test_m.py": editor.text("test_m.py")}]
     (again,) = [a for a in await editor.actions(line=4) if a["title"].startswith("Apply")]
@@ -340,10 +351,11 @@ async def test_without_edits_declared_a_merge_that_fails_is_not_offered(editor):
     editor.change("m.py", "BREAK = 1\n" + FILES["m.py"])
     await editor.call("test/go")
     await editor.reply(number)
-    await editor.told("the tests do not pass")
+    await editor.told("the merged result does not pass the tests")
     assert not [a for a in await editor.actions() if a["title"].startswith("Apply")]
 
 
+@pytest.mark.story("everything else of the text stays")
 @pytest.mark.parametrize("shown", ["\n", "\r\n"])
 async def test_line_ends_of_the_editor_are_kept(editor, project, shown):
     """Some editors show a file's CRLF as LF; the edit speaks as the editor does."""
@@ -356,6 +368,7 @@ async def test_line_ends_of_the_editor_are_kept(editor, project, shown):
     assert (await editor.state())["buffers"] == {}
 
 
+@pytest.mark.story("unsaved text is what runs")
 async def test_unsaved_text_is_what_runs(editor):
     await editor.start()
     editor.change("m.py", FILES["m.py"].replace("x + 1", "x + 1  # typed"))
@@ -380,12 +393,14 @@ async def test_encodings_are_those_of_the_file(editor, project):
     assert state["buffers"] == {"m.py": text.replace("grün", "über"), "bom.py": "\xef\xbb\xbfx = 2\n"}
 
 
+@pytest.mark.story("a result with new imports is offered")
 async def test_new_imports_are_offered_and_not_applied_by_themselves(editor):
     await editor.start(model="play:imports")
     assert not (await refine(editor))["applied"]
-    await editor.told("newly imports os")
+    await editor.told("It newly imports os in m.py. Not applied automatically.")
 
 
+@pytest.mark.story("the setting apply decides")
 async def test_apply_ask(editor):
     editor.answers["window/showMessageRequest"] = {"title": "Keep"}
     await editor.start(apply="ask")
@@ -405,14 +420,14 @@ async def test_unsolved_changes_nothing_and_offers_the_best(editor):
     }
     assert not editor.edits
     await editor.action("Apply refined double (not verified")
-    await editor.told("best attempt put in, not solved")
+    await editor.told("Best attempt applied")
     assert "x * 3" in editor.text("m.py")
 
 
 async def test_already_green(editor):
     await editor.start(model="play:green")
     assert (await refine(editor))["reason"] == "already-green"
-    await editor.told("test_double is already green")
+    await editor.told("test_double already passes")
 
 
 async def test_by_test_id_and_preset(editor):
@@ -425,6 +440,7 @@ async def test_by_test_id_and_preset(editor):
 # -- the disk behind the editor ---------------------------------------------------------------------------------
 
 
+@pytest.mark.story("a stale document is refused")
 async def test_a_buffer_older_than_its_file_is_left_alone(editor, project):
     await editor.start(model="play:holdend")
     number = editor.request("greenloop/refine", target(editor))
@@ -437,7 +453,7 @@ async def test_a_buffer_older_than_its_file_is_left_alone(editor, project):
     # Reloaded, and so with the other's text: that is a merge, which is verified again.
     editor.change("m.py", "# somebody else\n\n" + FILES["m.py"])
     await editor.action("Apply refined double")
-    await editor.told("m.py:4 fixed together with what you typed, verified")
+    await editor.told("together with your edits. 3 related tests unchanged. Changed m.py:4")
     assert editor.text("m.py") == "# somebody else\n\n" + FIXED
 
 
@@ -492,17 +508,18 @@ async def test_a_whole_text_with_a_range_of_null_is_a_whole_text(editor):
     assert editor.text("m.py") == "# typed\n" + FIXED
 
 
+@pytest.mark.story("a stale document is refused")
 @pytest.mark.parametrize("declared", [EVERYTHING, without(EVERYTHING, "workspace.workspaceEdit.documentChanges")])
 async def test_over_a_text_of_which_a_change_could_not_be_read_nothing_lands(editor, declared):
     await editor.start(declared)
     changed(editor, UNREADABLE)
     assert not (await refine(editor))["applied"]
-    await editor.told("what the editor says of m.py cannot be read; close it and open it again")
+    await editor.told("a change of m.py could not be read; close and reopen the file")
     assert not editor.edits
     # The whole text, or opening it again, is as good as knowing each change.
     editor.change("m.py", "# typed\n" + FILES["m.py"])
     await editor.action("Apply refined double")
-    await editor.told("m.py:3 fixed together with what you typed, verified")
+    await editor.told("together with your edits. 3 related tests unchanged. Changed m.py:3")
 
 
 async def test_over_a_buffer_that_could_not_be_opened_nothing_lands(editor):
@@ -510,10 +527,10 @@ async def test_over_a_buffer_that_could_not_be_opened_nothing_lands(editor):
     item = {"uri": editor.uri("m.py"), "languageId": None, "version": None, "text": "# unsaved\n" + FILES["m.py"]}
     editor.notify("textDocument/didOpen", {"textDocument": item})
     assert not (await refine(editor))["applied"]
-    await editor.told("what the editor says of m.py cannot be read")
+    await editor.told("a change of m.py could not be read; close and reopen the file")
     editor.open("m.py")
     await editor.action("Apply refined double")
-    await editor.told("m.py:2 fixed, verified")
+    await editor.told("Changed m.py:2")
 
 
 async def test_over_a_buffer_whose_opening_was_never_told_nothing_lands(editor):
@@ -560,7 +577,7 @@ async def test_deleted_behind_an_open_buffer(editor, project):
     await editor.told("m.py was deleted on disk; save it first")
     editor.save("m.py")
     await editor.action("Apply refined double")
-    await editor.told("m.py:2 fixed, verified")
+    await editor.told("Changed m.py:2")
 
 
 async def test_a_closed_file_that_changed_on_disk_is_merged(editor, project):
@@ -574,6 +591,7 @@ async def test_a_closed_file_that_changed_on_disk_is_merged(editor, project):
     assert len((await editor.state())["reverified"]) == 1
 
 
+@pytest.mark.story("a stale document is refused")
 @pytest.mark.parametrize("opened", [("test_m.py",), ("m.py", "test_m.py")])
 async def test_renamed_or_deleted_meanwhile(editor, project, opened):
     await editor.start(model="play:holdend", opened=opened)
@@ -585,10 +603,11 @@ async def test_renamed_or_deleted_meanwhile(editor, project, opened):
         editor.open("n.py")
     await editor.call("test/go")
     assert not (await editor.reply(number))["result"]["applied"]
-    await editor.told("m.py is gone")
+    await editor.told("m.py no longer exists")
     assert not editor.edits
 
 
+@pytest.mark.story("text typed meanwhile is merged and verified again")
 async def test_a_test_changed_meanwhile_is_run_again_before_its_result_lands(editor):
     await editor.start(model="play:holdend")
     number = editor.request("greenloop/refine", target(editor))
@@ -596,7 +615,7 @@ async def test_a_test_changed_meanwhile_is_run_again_before_its_result_lands(edi
     editor.change("test_m.py", FILES["test_m.py"] + "\n\nBREAK = 1\n")
     await editor.call("test/go")
     assert not (await editor.reply(number))["result"]["applied"]
-    await editor.told("the tests do not pass")
+    await editor.told("the merged result does not pass the tests")
     assert not editor.edits
 
 
@@ -605,7 +624,7 @@ async def test_the_best_attempt_of_an_unsolved_run_is_merged_without_asking_its_
     await refine(editor)
     editor.change("m.py", "import os\n\n\n" + FILES["m.py"])
     await editor.action("Apply refined double (not verified")
-    await editor.told("best attempt put in, not solved")
+    await editor.told("Best attempt applied")
     assert editor.text("m.py") == "import os\n\n\n" + FILES["m.py"].replace("x + 1", "x * 3")
     assert (await editor.state())["reverified"] == []
 

@@ -33,7 +33,7 @@ async def test_the_model_is_fetched_with_megabytes_and_a_message(bare):
     await bare.execute("greenloop.pullModel")
     await begun(bare, DOWNLOAD)
     await bare.execute("greenloop.pullModel")
-    await bare.told("The embedded model is being downloaded already.")
+    await bare.told("The embedded model is already being downloaded.")
     await bare.call("test/go")
     await bare.told("The embedded model is ready.")
     await bare.call("test/settled")
@@ -44,16 +44,17 @@ async def test_the_model_is_fetched_with_megabytes_and_a_message(bare):
     assert ("1 of 1074 MB", 0) in told
     assert end["message"] == "ready"
     await bare.execute("greenloop.pullModel")
-    await bare.told("The embedded model is here already: /models/weights.gguf")
+    await bare.told("The embedded model is already installed: /models/weights.gguf")
     found = await bare.call("greenloop/choices")
     assert next(each for each in found["models"] if each["name"] == "local")["needs"] != "pull"
 
 
+@pytest.mark.story("the embedded model is fetched on request")
 async def test_a_download_is_cancelled_by_its_progress_and_can_go_on(bare):
     await bare.start(able())
     await bare.execute("greenloop.pullModel")
     bare.notify("window/workDoneProgress/cancel", {"token": await begun(bare, DOWNLOAD)})
-    await bare.told("cancelled; what has arrived is kept.")
+    await bare.told("Download cancelled. The part downloaded so far is kept.")
     await bare.call("test/settled")
     assert progress(bare, "end")[-1]["message"] == "cancelled"
     await bare.execute("greenloop.pullModel")
@@ -68,7 +69,7 @@ async def test_cancel_without_argument_cancels_it_and_others_do_not(bare):
     await begun(bare, DOWNLOAD)
     assert await bare.execute("greenloop.cancel", {"uri": bare.uri("m.py")}) == 0
     assert await bare.execute("greenloop.cancel") == 1
-    await bare.told("cancelled; what has arrived is kept.")
+    await bare.told("Download cancelled. The part downloaded so far is kept.")
     await bare.call("test/settled")
     state = await bare.state()
     assert (state["tasks"], state["tokens"]) == (0, 0)
@@ -89,17 +90,18 @@ async def test_a_server_that_ends_in_a_download_ends(bare):
     assert await bare.stop() == 0
 
 
+@pytest.mark.story("the doctor examines the installation")
 async def test_the_doctor_opens_a_read_only_page(bare):
     bare.answers["window/showDocument"] = {"success": True}
     await bare.start(able("model"), model="editor")
     await bare.execute("greenloop.doctor")
-    await begun(bare, "Examining what greenloop needs")
+    await begun(bare, "Checking the installation")
     await bare.execute("greenloop.doctor", {"uri": bare.uri("m.py")})
-    await bare.told("That is being examined already.")
+    await bare.told("A health check is already running.")
     await bare.call("test/go")
     text = (await page_of(bare)).read_text()
     assert "# greenloop doctor" in text
-    assert "read-only" in text
+    assert "Read-only" in text
     assert "`A fix cannot run yet: interpreter, sandbox missing.`" in text
     assert "| ok | model | `editor` | `Editor(model=True, keys=False) ¦ 'x'` |  |" in text
     assert "| no | sandbox | `play` | `broken` | `Mend it.` |" in text

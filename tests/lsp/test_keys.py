@@ -29,6 +29,7 @@ async def refined(editor, api, *abilities, **options):
     return await editor.call("greenloop/refine", target(editor))
 
 
+@pytest.mark.story("a key goes to its provider and nowhere else", only=("debug",))
 @pytest.mark.parametrize("level", ["info", "debug"])
 async def test_the_key_goes_to_the_provider_and_nowhere_else(project, api, tmp_path, monkeypatch, level):
     monkeypatch.setenv("GREENLOOP_LOG", level)
@@ -66,6 +67,7 @@ async def test_each_run_asks_anew(editor, api):
     assert len(editor.got("greenloop/key")) == 2
 
 
+@pytest.mark.story("a key goes to its provider and nowhere else", only=("reply0",))
 @pytest.mark.parametrize("reply", [{"key": None}, {"key": ""}, {"key": 3}, {}, None, "x", ValueError("no")])
 async def test_without_one_the_cure_is_named(editor, api, reply):
     editor.answers["greenloop/key"] = reply
@@ -83,7 +85,7 @@ async def test_a_wrong_key_is_the_editors_to_change(editor, api):
     editor.answers["greenloop/key"] = {"key": SECRET}
     await refined(editor, api)
     found = await refusal(editor)
-    assert found["message"] == "openai refused the key for openai/once."
+    assert found["message"] == "openai did not accept the key for openai/once."
     assert found["remedy"] == "Give the editor another key for openai."
     assert SECRET not in repr(editor.inbox)
 

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from greenloop.core.nouns import Verified
-from greenloop.lsp.features.code_lens import Refresher
-from greenloop.lsp.results import Result
-from greenloop.lsp.runs import Phase
+from greenloop.core.records.outcome import Verified
+from greenloop.lsp.features.code_lens import LensRefresher
+from greenloop.lsp.state.results import Result
+from greenloop.lsp.state.run import Phase
 
 from .conftest import EVERYTHING, Editor, spawn, without
 from .inside import Inside, outcome
@@ -91,7 +91,7 @@ def test_a_class_with_examples_is_refined_by_them(tmp_path, monkeypatch):
 
 
 def test_on_functions_of_which_tests_are_known(inside):
-    inside.server.results.reached = lambda _root, path: {"Plain.method"} if path == "m.py" else ()
+    inside.server.results.reached_functions = lambda _root, path: {"Plain.method"} if path == "m.py" else ()
     assert list(inside.lenses("m.py")) == [4, 13]
     inside.run()
     assert list(inside.lenses("m.py")) == [0, 4, 13]
@@ -118,7 +118,7 @@ def test_on_functions_of_which_tests_are_known(inside):
             ["▶ Run", "Refine", "✗ not solved: AssertionError: assert 11 == 10"],
         ),
         (
-            {"phase": Phase.OVER, "attempts": [], "refused": "No sandbox passes its test.\nSee docs."},
+            {"phase": Phase.OVER, "attempts": [], "refusal": "No sandbox passes its test.\nSee docs."},
             ["▶ Run", "Refine", "✗ No sandbox passes its test. See docs."],
         ),
         ({"phase": Phase.OVER, "attempts": [], "cancelled": True}, ["▶ Run", "Refine", "cancelled"]),
@@ -135,8 +135,8 @@ def test_in_each_state_of_a_run(inside, state, titles):
 
 
 def test_a_queued_run_says_how_it_stands(inside):
-    inside.run(started=None, attempts=[], now="waiting, 2 before it")
-    assert list(inside.lenses("test_m.py")[4]) == ["Cancel refinement", "waiting, 2 before it"]
+    inside.run(started=None, attempts=[], status="waiting, 2 ahead of it")
+    assert list(inside.lenses("test_m.py")[4]) == ["Cancel refinement", "waiting, 2 ahead of it"]
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ async def test_a_result_counts_until_a_run_ends_and_again_when_there_is_a_newer_
     results, key = inside.server.results, {("test_m.py", "test_double"): Result(outcome="failed", passed=0, total=1)}
     results._clock = lambda: 5.0
     results.put(inside.root, key)
-    inside.run(phase=Phase.OVER, outcome=outcome(), applied=True, ended=7.0)
+    inside.run(phase=Phase.OVER, outcome=outcome(), applied=True, ended_at=7.0)
     assert "✓ verified" in inside.lenses("test_m.py")[4]
     results._clock = lambda: 9.0
     results.put(inside.root, key)
@@ -193,7 +193,7 @@ def test_results_in_plain_text(tmp_path, monkeypatch):
 def test_the_setting_switches_them_off(tmp_path, monkeypatch):
     inside = Inside(tmp_path, FILES, LENSES, monkeypatch, **{"editor.lens": False})
     assert inside.lenses("test_m.py") == {}
-    inside.server.given.pushed = {"editor.lens": True}
+    inside.server.settings.from_client.pushed = {"editor.lens": True}
     assert list(inside.lenses("test_m.py")) == [4, 9, 10]
 
 
@@ -204,6 +204,7 @@ def test_in_broken_and_empty_files(tmp_path, monkeypatch, text):
     assert set(inside.lenses("test_m.py")) == wanted
 
 
+@pytest.mark.story("a lens stands above each test")
 async def test_over_the_wire_they_are_whole_and_the_editor_is_told_of_changes(editor):
     editor.answers["workspace/codeLens/refresh"] = None
     result = await editor.start(LENSES)
@@ -218,7 +219,7 @@ async def test_over_the_wire_they_are_whole_and_the_editor_is_told_of_changes(ed
     }
     (refine,) = [each["command"] for each in lenses if each["command"]["title"] == "Refine"]
     await editor.execute(refine["command"], *refine["arguments"])
-    await editor.told("fixed, verified")
+    await editor.told("Fixed: ")
     await editor.wait(lambda m: m.get("method") == "workspace/codeLens/refresh", "a refresh")
     titles = [each["command"]["title"] for each in await editor.call("textDocument/codeLens", document)]
     assert titles == ["▶ Run", "Refine", "✓ verified"]
@@ -230,7 +231,7 @@ async def test_no_refresh_for_who_cannot_or_never_asked_for_lenses(editor, capab
     if "codeLens" not in capabilities["workspace"]:
         await editor.call("textDocument/codeLens", {"textDocument": {"uri": editor.uri("test_m.py")}})
     await editor.action("Refine")
-    await editor.told("fixed, verified")
+    await editor.told("Fixed: ")
     await editor.stop()
     assert not editor.got("workspace/codeLens/refresh")
 
@@ -245,22 +246,22 @@ async def test_many_changes_are_one_request_and_one_that_is_not_answered_holds_u
         asked.set()
         await answered.wait()
 
-    monkeypatch.setattr("greenloop.lsp.features.code_lens.MOMENT", 0)
+    monkeypatch.setattr("greenloop.lsp.features.code_lens.INTERVAL", 0)
     monkeypatch.setattr(inside.server, "workspace_code_lens_refresh_async", refresh)
-    refresher = Refresher(inside.server)
-    refresher.poke()
-    refresher.asked = True
+    refresher = LensRefresher(inside.server.client, inside.server.tasks)
+    refresher.schedule()
+    refresher.were_requested = True
     for _ in range(20):
-        refresher.poke()
+        refresher.schedule()
     await asked.wait()
     assert len(count) == 1
-    refresher.poke()
-    refresher.poke()
+    refresher.schedule()
+    refresher.schedule()
     asked.clear()
     answered.set()
     await asked.wait()
     assert len(count) == 2
-    await inside.server.runs.close()
+    await inside.server.tasks.close()
     assert len(count) == 2
 
 

@@ -10,8 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from greenloop.core.errors import UsageProblem
-from greenloop.lsp import logs
+from greenloop.core.errors import UsageError
+from greenloop.lsp.connection import logs
 
 from .conftest import EVERYTHING, Editor, spawn, without
 from .test_shown import target
@@ -93,6 +93,7 @@ async def test_a_client_that_cannot_be_told_is_told_no_more(fresh):
     assert asked == ["greenloop.test: one"]
 
 
+@pytest.mark.story("logs hold none of your code")
 async def test_nothing_of_the_users_is_told_or_kept(fresh, capfd):
     logs.start(level="info")
     secret = "sk-THE-SECRET"
@@ -105,7 +106,7 @@ async def test_nothing_of_the_users_is_told_or_kept(fresh, capfd):
     logging.getLogger("another").info("GET /?key=%s", secret)
     got = [text for _level, text in await received(4)]
     assert got == [
-        f"greenloop.lsp.logs: {logs.path().read_text().splitlines()[0].split(': ', 1)[1]}",
+        f"greenloop.lsp.connection.logs: {logs.path().read_text().splitlines()[0].split(': ', 1)[1]}",
         "greenloop.test: A run failed (ValueError)",
         "pygls.protocol: Error in … ValueError",
         "another: warning; greenloop.showLog opens the log.",
@@ -152,7 +153,7 @@ def test_files_of_ended_servers_are_removed_and_those_of_living_ones_are_not(fre
 
 
 def test_a_named_file_that_cannot_be_written_is_an_error_with_a_remedy(fresh, tmp_path):
-    with pytest.raises(UsageProblem, match=r"cannot be written: No such file") as caught:
+    with pytest.raises(UsageError, match=r"cannot be written: No such file") as caught:
         logs.start(file=str(tmp_path / "absent/here.log"))
     assert "--log-file" in caught.value.remedy
 
@@ -175,7 +176,7 @@ async def test_the_client_is_told_once_it_is_initialized(editor):
     said = await editor.wait(
         lambda m: m.get("method") == "window/logMessage" and "A run failed" in m["params"]["message"], "a log message"
     )
-    assert said["params"] == {"type": 1, "message": "greenloop.lsp.features.refine: A run failed (RuntimeError)"}
+    assert said["params"] == {"type": 1, "message": "greenloop.lsp.runs.drive: A run failed (RuntimeError)"}
 
 
 async def test_a_request_that_is_cancelled_too_late_is_nothing_to_tell(editor):
@@ -199,12 +200,13 @@ async def test_the_log_is_opened_or_its_path_is_named(editor, declared, tmp_path
         opened = await editor.wait(lambda m: m.get("method") == "window/showDocument", "a document")
         path = Path(unquote(urlsplit(opened["params"]["uri"]).path))
     else:
-        path = Path((await editor.told("The log is "))["params"]["message"].removeprefix("The log is "))
+        path = Path((await editor.told("The log is in "))["params"]["message"].removeprefix("The log is in "))
     assert path.is_relative_to(tmp_path / "state")
     assert path.read_text().splitlines()[0].endswith(f"process {editor.process.pid}")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+@pytest.mark.story("logs hold none of your code")
 async def test_serve_takes_a_log_file_and_a_level(project, tmp_path):
     file = tmp_path / "here.log"
     process = await spawn(tmp_path, "-m", "greenloop", "serve", "--log-file", str(file), "--log-level", "info")

@@ -103,12 +103,13 @@ async def an_edit(editor):
     await editor.wait(lambda m: m.get("method") == "workspace/applyEdit", "an edit", seconds=WAIT)
 
 
+@pytest.mark.story("cells of a notebook are targets")
 async def test_checks_in_a_cell_mend_the_function_in_another(notebooks, tmp_path):
     result = await begin(notebooks, tmp_path)
     assert result["capabilities"]["notebookDocumentSync"]["notebookSelector"]
     await notebooks.action("Refine until tests pass: test_cell_4", **AT)
     await an_edit(notebooks)
-    await notebooks.told("nb.ipynb cell 2 row 2 fixed, verified by nb.ipynb:4")
+    await notebooks.told("Changed nb.ipynb cell 2 row 2")
     (change,) = notebooks.edits[0]["edit"]["documentChanges"]
     assert change["textDocument"] == {"uri": notebooks.uri(2), "version": 1}
     assert notebooks.text(2) == BROKEN.replace("x + 1", "x * 2")
@@ -120,11 +121,12 @@ async def test_without_document_changes(notebooks, tmp_path):
     await begin(notebooks, tmp_path, capabilities=plain)
     await notebooks.action("Refine", **AT)
     await an_edit(notebooks)
-    await notebooks.told("verified by")
+    await notebooks.told("Fixed: ")
     assert list(notebooks.edits[0]["edit"]["changes"]) == [notebooks.uri(2)]
     assert notebooks.text(2) == BROKEN.replace("x + 1", "x * 2")
 
 
+@pytest.mark.story("cells of a notebook are targets")
 async def test_failures_stand_in_their_cells_and_hover_tells_the_attempts(notebooks, tmp_path):
     await begin(notebooks, tmp_path, BROKEN.replace("+ 1", "* 3"), attempts=1)
     await notebooks.action("Refine", **AT)
@@ -183,7 +185,7 @@ async def test_notebooks_whose_names_are_alike_are_not_mixed_up(notebooks, tmp_p
     notebooks.file = "a-b.ipynb"
     await notebooks.action("Refine until tests pass: test_cell_4", **AT)
     await an_edit(notebooks)
-    await notebooks.told("a-b.ipynb cell 2 row 2 fixed, verified by a-b.ipynb:4")
+    await notebooks.told("Fixed: a-b.ipynb:4 passes")
     assert notebooks.buffers[first][1] == BROKEN.replace("x + 1", "x * 2")
 
 
@@ -193,7 +195,7 @@ async def test_a_notebook_that_is_called_test(notebooks, tmp_path):
     notebooks.open_notebook(*CELLS)
     await notebooks.action("Refine until tests pass: double", name=2, line=1)
     await an_edit(notebooks)
-    await notebooks.told("verified")
+    await notebooks.told("Fixed: ")
     assert notebooks.text(2) == BROKEN.replace("x + 1", "x * 2")
 
 
@@ -224,7 +226,7 @@ async def test_cells_that_come_meanwhile_do_not_matter(notebooks, tmp_path):
     asked = []
 
     def wait_with_the_answer(params):
-        if "Apply it?" in params["message"]:
+        if "Apply the change?" in params["message"]:
             notebooks.insert(2, 9, "import os")
             notebooks.change(1, "%matplotlib inline\nimport math\nimport re")
             asked.append(params["message"])
@@ -234,7 +236,7 @@ async def test_cells_that_come_meanwhile_do_not_matter(notebooks, tmp_path):
     notebooks.answers["window/showMessageRequest"] = wait_with_the_answer
     await notebooks.action("Refine", **AT)
     await an_edit(notebooks)
-    await notebooks.told("together with what you typed")
+    await notebooks.told("together with your edits")
     assert asked
     assert notebooks.text(2) == BROKEN.replace("x + 1", "x * 2")
     assert [each["textDocument"]["uri"] for each in notebooks.edits[0]["edit"]["documentChanges"]] == [notebooks.uri(2)]
@@ -245,14 +247,14 @@ async def test_a_cell_that_is_gone_takes_no_edit(notebooks, tmp_path):
     await begin(notebooks, tmp_path, apply="ask")
 
     def remove_first(params):
-        if "Apply it?" in params["message"]:
+        if "Apply the change?" in params["message"]:
             notebooks.remove(2)
             return {"title": "Apply"}
         return None
 
     notebooks.answers["window/showMessageRequest"] = remove_first
     await notebooks.action("Refine", **AT)
-    await notebooks.told("not applied")
+    await notebooks.told("Not applied: ")
     assert notebooks.edits == []
     assert notebooks.text(4) == CELLS[3]
 
@@ -262,7 +264,7 @@ async def test_a_function_that_nobody_has_written_lands_above_its_checks(noteboo
     await begin(notebooks, tmp_path, answer, cells=("a = 1", 'assert slug("A B") == "a-b"'))
     await notebooks.action("Refine", name=2, line=0)
     await an_edit(notebooks)
-    await notebooks.told("verified")
+    await notebooks.told("Fixed: ")
     assert notebooks.text(2) == f'{answer}\n\n\nassert slug("A B") == "a-b"'
     assert notebooks.text(1) == "a = 1"
 
@@ -274,7 +276,7 @@ async def test_a_docstring_in_a_cell(notebooks, tmp_path):
     )
     await notebooks.action("Implement from docstring: double", name=2, line=3)
     await an_edit(notebooks)
-    await notebooks.told("verified")
+    await notebooks.told("Fixed: ")
     assert notebooks.text(2) == stub.replace("raise NotImplementedError", "return x * 2")
 
 
@@ -284,7 +286,7 @@ async def test_a_docstring_that_is_the_whole_function(notebooks, tmp_path):
     await begin(notebooks, tmp_path, f"{stub}\n\n    return x * 2", cells=cells)
     await notebooks.action("Implement from docstring: double", name=2, line=3)
     await an_edit(notebooks)
-    await notebooks.told("verified")
+    await notebooks.told("Fixed: ")
     assert [notebooks.text(n) for n in (1, 2, 3)] == ["import os", f"{stub}\n\n    return x * 2", cells[2]]
 
 
@@ -320,7 +322,7 @@ async def test_a_closed_notebook_shows_nothing_and_can_be_opened_again(notebooks
     answers(tmp_path, BROKEN.replace("+ 1", "* 2"))
     await notebooks.action("Refine", **AT)
     await an_edit(notebooks)
-    await notebooks.told("verified")
+    await notebooks.told("Fixed: ")
     assert notebooks.text(2) == BROKEN.replace("x + 1", "x * 2")
 
 
@@ -371,7 +373,7 @@ async def test_all_red_checks_of_a_notebook_are_refined(notebooks, tmp_path):
     await notebooks.execute("greenloop.refineAll", {"uri": notebooks.uri(1)})
     await notebooks.told("1 of 2 tests fails; refining it.")
     await an_edit(notebooks)
-    await notebooks.told("nb.ipynb cell 2 row 2 fixed, verified by nb.ipynb:4")
+    await notebooks.told("Changed nb.ipynb cell 2 row 2")
 
 
 async def test_a_cell_that_fails_before_the_checks_is_named(notebooks, tmp_path):
@@ -393,14 +395,14 @@ async def test_a_notebook_without_checks_has_nothing_to_run(notebooks, tmp_path)
     number = notebooks.request(
         "workspace/executeCommand", {"command": "greenloop.runTest", "arguments": [{"uri": notebooks.uri(2)}]}
     )
-    assert "nb.ipynb checks nothing. Write a check with assert." in (await notebooks.reply(number))["error"]["message"]
+    assert "nb.ipynb has no checks. Write a check with assert." in (await notebooks.reply(number))["error"]["message"]
 
 
 async def left_waiting(editor, tmp_path):
     """Another server in the place of one that was killed over a result that nobody applied."""
     await begin(editor, tmp_path, apply="ask")
     await editor.action("Refine until tests pass: test_cell_4", **AT)
-    await editor.told("not applied by itself")
+    await editor.told("Not applied automatically")
     editor.process.kill()
     await editor.process.wait()
     async for later in served(editor.root, tmp_path, kind=Notebooks):
@@ -411,7 +413,7 @@ async def left_waiting(editor, tmp_path):
 async def test_a_result_that_waits_is_offered_after_a_restart(notebooks, tmp_path):
     async for later in left_waiting(notebooks, tmp_path):
         later.open_notebook(*CELLS)
-        await later.wait(lambda m: "is known again" in str(m.get("params")), "what an earlier server left")
+        await later.wait(lambda m: "Restored the earlier run" in str(m.get("params")), "what an earlier server left")
         await later.action("Apply refined double", **AT)
         await an_edit(later)
         assert later.text(2) == BROKEN.replace("x + 1", "x * 2")

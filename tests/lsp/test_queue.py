@@ -42,7 +42,7 @@ async def reported(editor, text):
 
 
 async def waits(editor, name, ahead):
-    wanted = f"Refining test_{name}: waiting, {ahead} before it"
+    wanted = f"Refining test_{name}: waiting, {ahead} ahead of it"
     await editor.diagnosed(lambda items: any(item["message"] == wanted for item in items))
 
 
@@ -60,6 +60,7 @@ async def under_way(editor, count):
     await editor.diagnosed(lambda items: sum("attempt 1/" in item["source"] for item in items) == count)
 
 
+@pytest.mark.story("several refinements run, others wait")
 async def test_as_many_at_once_as_set_and_the_others_are_seen_to_wait(crowd):
     await crowd.start(model="play:hold", editor={"runs": 2})
     for name in NAMES:
@@ -67,10 +68,10 @@ async def test_as_many_at_once_as_set_and_the_others_are_seen_to_wait(crowd):
     await under_way(crowd, 2)
     await waits(crowd, "two", 2)
     await waits(crowd, "three", 3)
-    await reported(crowd, "waiting, 3 before it")
+    await reported(crowd, "waiting, 3 ahead of it")
     await called(crowd, "double", "one", side_by_side=True)
     hover = await crowd.hover("test_m.py", 15)
-    assert "waiting, 3 before it" in hover["value"]
+    assert "waiting, 3 ahead of it" in hover["value"]
     titles = [action["title"] for action in await crowd.actions(line=15)]
     assert titles == ["Cancel refinement: test_three"]
 
@@ -84,6 +85,7 @@ async def test_first_come_first_served(crowd):
     await called(crowd, *NAMES)
 
 
+@pytest.mark.story("several refinements run, others wait")
 async def test_a_queued_run_can_be_cancelled_and_those_behind_move_up(crowd):
     await crowd.start(model="play:hold", editor={"runs": 1})
     await refine(crowd, "double")
@@ -144,7 +146,7 @@ async def test_without_progress_it_is_said(crowd):
     await crowd.start(without(EVERYTHING, "window.workDoneProgress"), model="play:hold", editor={"runs": 1})
     await refine(crowd, "double")
     await refine(crowd, "one")
-    await crowd.told("test_one is refined as soon as its turn comes; 1 before it.")
+    await crowd.told("test_one is queued; 1 refinement is ahead of it.")
 
 
 async def test_shutdown_while_runs_wait(crowd):

@@ -72,6 +72,7 @@ def button(editor):
     editor.notify("window/workDoneProgress/cancel", {"token": token})
 
 
+@pytest.mark.story("cancelling leaves nothing behind", only=("command",))
 @pytest.mark.parametrize("way", [command, close, button])
 async def test_the_candidate_dies_and_the_server_lives(burning, way):
     way(burning)
@@ -104,6 +105,7 @@ def kill(editor):
     editor.process.kill()
 
 
+@pytest.mark.story("a server ends with its editor", only=("kill",))
 @pytest.mark.parametrize("way", [goodbye, leave, hang_up, terminate, kill])
 async def test_the_server_ends_and_leaves_nothing(burning, way):
     assert burning.family

@@ -8,27 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.basis import here
-from greenloop.core.nouns import (
-    Attempt,
-    Candidate,
-    Case,
-    CaseResult,
-    Environment,
-    Evidence,
-    Failure,
-    Outcome,
-    Place,
-    Region,
-    Spec,
-    Status,
-    StopReason,
-    Usage,
-    Verdict,
-    Verified,
-)
-from greenloop.history import History
-from greenloop.lsp.past import OLDEST
+from greenloop.core.records.attempt import Attempt, Candidate
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.sandbox import Environment, SandboxSpec
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
+from greenloop.engine.history.provenance import current_basis
+from greenloop.engine.history.store import History
+from greenloop.lsp.runs.history_runs import OLDEST
 
 from .conftest import EVERYTHING, FILES, Editor, stand_in, without
 
@@ -81,14 +69,14 @@ def kept(project, tmp_path):
             source="test",
             has_pytest=True,
         )
-        basis = replace(here(Place(root=project, environment=python)), spec=SPEC)
-        number = history.begin(project, target, preset="default", model="play", sandbox="play", basis=basis)
+        basis = replace(current_basis(SandboxSpec(root=project, environment=python)), spec=SPEC)
+        number = history.start_run(project, target, preset="default", model="play", sandbox="play", basis=basis)
         for each in attempts:
-            history.attempt(number, each)
+            history.save_attempt(number, each)
         if outcome is not None:
-            history.finish(number, outcome)
+            history.finish_run(number, outcome)
         if applied:
-            history.applied(number)
+            history.mark_applied(number)
         history.close()
         with sqlite3.connect(path) as connection:
             connection.execute("UPDATE runs SET started = ? WHERE id = ?", (time.time() - age, number))
@@ -121,16 +109,17 @@ async def applies(editor, **where):
     return [title for title in await titles(editor, **where) if title.startswith("Apply")]
 
 
+@pytest.mark.story("a result is offered again after a restart")
 async def test_a_solved_result_is_offered_again_and_lands(editor, kept):
     number = kept()
     await begin(editor)
     (title,) = await applies(editor)
-    assert title.startswith("Apply refined double (verified (")
+    assert title.startswith("Apply refined double (verified)")
     hover = (await editor.hover())["value"]
     assert "attempt 1 is wrong" in hover
     assert not editor.shown()
     await editor.action("Apply refined double")
-    await editor.told("m.py:2 fixed, verified")
+    await editor.told("Changed m.py:2")
     assert editor.text("m.py") == FIXED
     await editor.call("test/settled")
     assert record(kept, number).applied
@@ -148,7 +137,7 @@ async def test_in_a_file_that_lies_in_no_folder_of_the_workspace(editor, kept):
     await editor.call("test/settled")
     assert await applies(editor)
     await editor.action("Apply refined double")
-    await editor.told("m.py:2 fixed, verified")
+    await editor.told("Changed m.py:2")
 
 
 async def test_what_an_action_puts_in_by_itself_is_kept_as_applied(editor, kept):
@@ -162,7 +151,7 @@ async def test_what_an_action_puts_in_by_itself_is_kept_as_applied(editor, kept)
     editor.change("m.py", FILES["m.py"])
     (carried,) = [each for each in await editor.actions() if each["title"].startswith("Apply")]
     editor.apply({"edit": carried["edit"]})
-    await editor.told("m.py:2 fixed, verified")
+    await editor.told("Changed m.py:2")
     await editor.call("test/settled")
     assert record(kept, number).applied
 
@@ -174,7 +163,7 @@ async def test_an_action_may_put_it_into_a_file_that_is_opened_for_it(editor, ke
     await editor.call("test/settled")
     assert [title for title in await titles(editor) if title.startswith("Apply")]
     editor.open("m.py", FIXED)
-    await editor.told("m.py:2 fixed, verified")
+    await editor.told("Changed m.py:2")
     await editor.call("test/settled")
     assert record(kept, number).applied
 
@@ -195,6 +184,7 @@ async def test_on_the_function_as_well(editor, kept):
     assert await applies(editor, name="m.py", line=0)
 
 
+@pytest.mark.story("a result is offered again after a restart")
 async def test_what_stands_in_the_file_already_is_not_offered(editor, kept, project):
     kept()
     (project / "m.py").write_text("import os\n\n\n" + FIXED)
@@ -210,12 +200,13 @@ async def test_what_does_not_fit_any_more_is_not_offered(editor, kept, project):
     assert not await applies(editor)
 
 
+@pytest.mark.story("a result is offered again after a restart")
 async def test_moved_on_meanwhile_it_is_merged_and_verified_again(editor, kept, project):
     kept()
     (project / "m.py").write_text("import os\n\n\n" + FILES["m.py"])
     await begin(editor)
     await editor.action("Apply refined double")
-    await editor.told("m.py:5 fixed together with what you typed, verified")
+    await editor.told("together with your edits. Changed m.py:5")
     assert editor.text("m.py") == "import os\n\n\n" + FIXED
     assert len((await editor.state())["reverified"]) == 1
 
@@ -225,7 +216,7 @@ async def test_its_tests_are_others_now_and_are_asked_before_it_lands(editor, ke
     (project / "test_m.py").write_text(FILES["test_m.py"] + "    assert double(0) == 0\n")
     await begin(editor)
     await editor.action("Apply refined double")
-    await editor.told("m.py:2 fixed, verified")
+    await editor.told("Changed m.py:2")
     (asked,) = (await editor.state())["reverified"]
     assert asked == {"m.py": FIXED, "test_m.py": editor.text("test_m.py")}
 
@@ -235,7 +226,7 @@ async def test_its_tests_are_others_now_and_fail(editor, kept, project):
     (project / "test_m.py").write_text(FILES["test_m.py"] + "    BREAK = 1\n")
     await begin(editor)
     await editor.action("Apply refined double")
-    await editor.told("the tests do not pass")
+    await editor.told("the merged result does not pass the tests")
     assert not editor.edits
 
 
@@ -300,6 +291,7 @@ async def test_discarded_it_does_not_come_back(editor, kept, tmp_path, project):
     second.reader.cancel()
 
 
+@pytest.mark.story("a result is offered again after a restart")
 async def test_an_interrupted_run_shows_its_attempts_and_offers_the_best(editor, kept, project):
     """Killed in the middle: nothing is left on the screen, the history says what became of it."""
     number = kept(None, attempts=ATTEMPTS[:2])
@@ -313,7 +305,7 @@ async def test_an_interrupted_run_shows_its_attempts_and_offers_the_best(editor,
     assert "interrupted" in hover
     assert "Show attempts: test_double" in await titles(editor)
     await editor.action("Apply refined double (not verified")
-    await editor.told("best attempt put in, not solved")
+    await editor.told("Best attempt applied")
     assert "x * 3" in editor.text("m.py")
 
 
@@ -339,7 +331,7 @@ async def test_a_new_run_of_the_target_takes_its_place(editor, kept):
     kept(None, attempts=ATTEMPTS[:2])
     await begin(editor)
     await editor.action("Refine")
-    await editor.told("m.py:2 fixed, verified")
+    await editor.told("Changed m.py:2")
     assert not await applies(editor)
 
 
@@ -357,6 +349,7 @@ async def test_the_preset_that_writes_results_by_hand_is_offered_too(editor, kep
     assert await applies(editor, name="m.py", line=0)
 
 
+@pytest.mark.story("the history opens")
 async def test_a_history_that_cannot_be_read_is_no_trouble(editor, kept):
     kept()
     kept.path.write_bytes(b"no database" * 1000)

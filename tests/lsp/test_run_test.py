@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.sandboxes._supervisor import alive
+from greenloop.sandboxes.backends._supervisor import is_alive
 
 from .conftest import EVERYTHING, served
 
@@ -78,6 +78,7 @@ def children(pid):
     return found + [inner for child in found for inner in children(child)]
 
 
+@pytest.mark.story("a test runs in the sandbox on request")
 async def test_asked_for_it_says_one_sentence_and_shows_what_failed(real):
     await begin(real)
     await real.execute("greenloop.runTest", {"uri": real.uri("test_m.py")})
@@ -142,7 +143,7 @@ async def test_the_examples_of_a_function_run_with_the_tests_that_reach_it(real)
     await cleared(real, "h.py")
     assert [each["title"] for each in await lenses(real, "h.py")][-1] == "✓ 2/2"
     await real.execute("greenloop.runTest", {"uri": real.uri("h.py"), "target": "h.py::other"})
-    await real.told("No test is known to reach other.")
+    await real.told("No known test covers other.")
 
 
 @pytest.mark.parametrize(
@@ -154,9 +155,9 @@ async def test_the_examples_of_a_function_run_with_the_tests_that_reach_it(real)
         (
             "",
             "import os\n\ndef test_a():\n    os._exit(3)\n\ndef test_b():\n    pass\n",
-            "1 failed, 1 not run, for pytest",
+            "1 failed, 1 not run (pytest ended early)",
         ),
-        ("", "import sys\nsys.exit(1)\n", "pytest broke down before it collected anything"),
+        ("", "import sys\nsys.exit(1)\n", "pytest stopped before it collected any test"),
     ],
 )
 async def test_why_nothing_ran_is_what_is_told(real, conftest, text, told):
@@ -191,6 +192,7 @@ async def test_what_is_no_test_is_refused_with_a_sentence(real, argument):
     assert error["message"].endswith(".")
 
 
+@pytest.mark.story("a save runs the tests that came through the file")
 async def test_a_save_shows_what_it_broke_and_clears_what_it_mended(real):
     await begin(real, **SAVE)
     save(real, "m.py", RED)
@@ -267,7 +269,7 @@ async def test_cancelled_it_leaves_nothing_behind(real):
     pids = children(real.process.pid)
     assert pids
     assert await real.stop() == 0
-    assert not [pid for pid in pids if alive(pid)]
+    assert not [pid for pid in pids if is_alive(pid)]
     assert len(real.got("window/showMessage")) == 1
     assert real.got(PUBLISHED) == []
 
@@ -276,7 +278,7 @@ async def test_a_test_that_never_ends_is_shown_where_it_hangs(real):
     await begin(real, sandbox={"kind": "bubblewrap", "seconds": 1}, suite={"seconds": 3})
     real.change("m.py", ENDLESS)
     await real.execute("greenloop.runTest", {"uri": real.uri("test_m.py")})
-    await real.told("1 failed, 1 not run for want of time in ")
+    await real.told("1 failed, 1 not run (time limit) in ")
     [item] = await real.diagnosed(lambda items: len(items) == 1, "m.py")
     assert item["code"] == "Timeout"
     assert item["range"]["start"]["line"] in (1, 2)
@@ -306,6 +308,7 @@ async def test_a_missing_package_is_told_with_its_remedy(real):
     await cleared(real)
 
 
+@pytest.mark.story("a save runs the tests that came through the file")
 async def test_the_whole_way_from_a_save_to_a_refinement(real):
     await begin(real, **SAVE, **scripted(real, GREEN))
     save(real, "m.py", RED)
@@ -314,7 +317,7 @@ async def test_the_whole_way_from_a_save_to_a_refinement(real):
     action = next(each for each in actions if each["title"].startswith("Refine until tests pass"))
     assert action["diagnostics"] == items
     await real.execute(action["command"]["command"], *action["command"]["arguments"])
-    await real.told("fixed")
+    await real.told("Fixed: ")
     assert real.text("m.py") == GREEN
     await cleared(real)
     # While the refinement showed the test, the check's own diagnostic gave way.

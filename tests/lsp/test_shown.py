@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.nouns import Finding
-from greenloop.lsp.runs import Phase
+from greenloop.core.records.attempt import Finding
+from greenloop.lsp.state.run import Phase
 
 from .conftest import EVERYTHING, FILES, without
 from .inside import Inside
@@ -28,6 +28,7 @@ async def test_a_test_that_is_not_there_is_named_as_it_was_asked_for(editor):
     await editor.told("Refining test_gone[1] until its tests pass")
 
 
+@pytest.mark.story("every attempt can be seen")
 async def test_each_failing_case_at_its_line(editor):
     await unsolved(editor)
     case, summary = editor.shown("test_m.py")
@@ -54,6 +55,7 @@ async def test_each_failing_case_at_its_line(editor):
     ]
 
 
+@pytest.mark.story("a faked pass is named")
 async def test_a_faked_pass_is_shown_with_the_reason(editor):
     await unsolved(editor, model="play:tampered")
     why = "Tampered: test_m.py::test_double does not fail as it must."
@@ -61,7 +63,7 @@ async def test_a_faked_pass_is_shown_with_the_reason(editor):
     assert (case["code"], case["message"]) == ("Tampered", f"test_double: {why}")
     assert summary["relatedInformation"][1]["message"] == f"attempt 1: tampered, {why}"
     value = (await editor.hover())["value"]
-    assert "`attempt 1 tampered: test_m.py::test_double does not fail as it must.`" in value
+    assert "`attempt 1 tampered with the tests: test_m.py::test_double does not fail as it must.`" in value
     assert "| tampered " in value
     assert "Liar" not in value  # it is nobody's best attempt
     assert "verified" not in value
@@ -86,6 +88,7 @@ async def test_a_line_that_only_the_attempt_has_is_never_shown_as_the_users(edit
     assert case["message"].endswith("\nat m.py:2 of attempt 1")
 
 
+@pytest.mark.story("diagnostics stand at their lines")
 async def test_they_follow_what_is_typed(editor):
     await editor.start(model="play:hold")
     number = editor.request("greenloop/refine", target(editor))
@@ -193,11 +196,12 @@ def refusal(editor, name="test_m.py"):
     return item["code"], item["message"], item["range"]["start"]["line"]
 
 
+@pytest.mark.story("a refusal is a sentence with a remedy")
 @pytest.mark.parametrize(
     ("model", "code", "message"),
     [
         ("play:refuse", "cannot-verify", "No sandbox can be used here. Install bubblewrap."),
-        ("play:green", "already-green", "test_double is already green."),
+        ("play:green", "already-green", "test_double already passes"),
         ("play:crash", "failed", "Refining test_double failed unexpectedly"),
     ],
 )
@@ -234,6 +238,7 @@ async def test_without_a_model_the_remedy_stands_at_the_target(modelless):
     assert message.startswith("No model is configured and none was found. Run `greenloop model pull`")
 
 
+@pytest.mark.story("a refusal is a sentence with a remedy")
 async def test_a_project_that_is_too_wide_is_an_information_and_invalid_params(editor, tmp_path, monkeypatch):
     await editor.start(opened=())
     (tmp_path / "home").mkdir()
@@ -260,7 +265,7 @@ async def test_where_there_is_nothing_to_refine_nothing_is_shown(editor):
     await editor.start()
     params = {"uri": editor.uri("test_m.py"), "position": {"line": 1, "character": 0}}
     reply = await editor.reply(editor.request("greenloop/refine", params))
-    assert reply["error"] == {"code": -32602, "message": "There is no test and no function here."}
+    assert reply["error"] == {"code": -32602, "message": "There is no test or function here."}
     assert editor.shown() == []
 
 
@@ -272,6 +277,7 @@ async def test_a_new_run_clears_the_old_ones(editor):
     assert sources == ["greenloop attempt 1/5", "greenloop"]
 
 
+@pytest.mark.story("every attempt can be seen")
 async def test_hover_is_the_history(editor):
     await editor.start()
     assert await editor.hover() is None
@@ -289,7 +295,7 @@ async def test_hover_is_the_history(editor):
     ]
     assert "+    return x * 2" in on_function["value"]
     assert "Tests: 1 written by you." in on_function["value"]
-    assert "verified (user tests 1/1, neighbours 3 unchanged, in play)" in on_function["value"]
+    assert "Verified in play: 1/1 target tests pass, no other tests affected (3 checked)" in on_function["value"]
 
 
 async def test_hover_in_plain_text(editor):
@@ -307,7 +313,7 @@ async def test_hover_shows_why_an_attempt_failed(editor, missing):
     await editor.start(without(EVERYTHING, *missing), model="play:explained")
     await editor.call("greenloop/refine", target(editor))
     value = (await editor.hover())["value"]
-    _before, _title, told = value.partition("Why attempt 1 failed, says its critic:\n\n")
+    _before, _title, told = value.partition("Why attempt 1 failed, according to the model:\n\n")
     assert told.startswith("It multiplies" if missing else "```text\nIt multiplies")
     assert all(len(row) <= 100 for row in told.partition("Best attempt")[0].splitlines())
     assert re.search(r"\| 400 +\|", value), "what the critic cost counts"
@@ -319,6 +325,7 @@ async def test_hover_is_silent_inside_bodies(editor):
     assert await editor.hover("m.py", 1) is None
 
 
+@pytest.mark.story("text of a model is never more than text")
 async def test_foreign_text_is_fenced_and_clean(editor):
     await unsolved(editor, model="play:controls")
     value = (await editor.hover())["value"]
@@ -332,6 +339,7 @@ async def test_foreign_text_is_fenced_and_clean(editor):
     assert {row.count("|") for row in rows} == {8}
 
 
+@pytest.mark.story("every attempt can be seen")
 async def test_progress_says_what_goes_on(editor):
     await editor.start(model="play:holdend")
     number = editor.request("greenloop/refine", target(editor))
@@ -351,12 +359,14 @@ async def test_progress_says_what_goes_on(editor):
 async def test_what_is_to_come_stands_in_progress_and_hover_until_it_came(editor):
     await editor.start(model="play:foreseen")
     number = editor.request("greenloop/refine", target(editor))
-    told = "about 910 tokens (400 to 3200), 14 s (8 to 55); about 7 in 10 are solved, from 34 runs like this"
+    told = (
+        "about 910 tokens (400 to 3200), 14 s (8 to 55); about 7 in 10 such runs are solved, based on 34 similar runs"
+    )
     await editor.wait(lambda m: m.get("method") == "$/progress" and told in (m["params"]["value"].get("message") or ""))
-    assert f"It takes {told}." in (await editor.hover())["value"]
+    assert f"Estimate: {told}." in (await editor.hover())["value"]
     await editor.call("test/go")
     await editor.reply(number)
-    assert "It takes" not in (await editor.hover())["value"]
+    assert "Estimate:" not in (await editor.hover())["value"]
 
 
 async def test_progress_is_throttled_and_ends_with_the_newest(editor):
@@ -449,8 +459,8 @@ def test_what_was_refused_unread_is_shown_only_while_there_is_hope_for_more(tmp_
     inside = Inside(tmp_path, FILES, EVERYTHING, monkeypatch)
     run = inside.run(number=3)
     run.attempts[3] = replace(run.attempts[3], finding=Finding(error_class="Repeated", message="As attempt 2."))
-    assert run.shown.number == 3
+    assert run.shown_attempt.number == 3
     run.phase = Phase.OVER
-    assert run.shown.number == 2
-    run.stepped = 3
-    assert run.shown.number == 3
+    assert run.shown_attempt.number == 2
+    run.view.chosen_attempt = 3
+    assert run.shown_attempt.number == 3

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import docket
-from greenloop.core.nouns import Region
-from greenloop.core.uris import path_from_uri
+from greenloop.core.records.spec import Region
+from greenloop.core.text.uris import path_from_uri
+from greenloop.specs import stored_tests
 
 from .conftest import EVERYTHING, FILES, without
 
@@ -32,32 +32,33 @@ async def opened(editor):
     return Path(path_from_uri(shown["params"]["uri"]))
 
 
+@pytest.mark.story("what only generated tests confirm is offered")
 async def test_what_only_designed_tests_speak_for_is_offered_and_never_applied_by_itself(editor):
     result = await over(editor)
     assert (result["solved"], result["verified"], result["applied"]) == (True, "partially", False)
     assert not editor.edits
     apply = next(title for title in titles(await editor.actions("m.py", 1)) if title.startswith("Apply"))
-    assert apply == "Apply refined double (partially verified (user tests 0, designed 2/3, in play))"
-    await editor.told("not applied by itself")
+    assert apply == "Apply refined double (partially verified: no tests of your own, 2/3 generated tests pass)"
+    await editor.told("Not applied automatically")
     await editor.action("Apply refined", name="m.py", line=1)
-    await editor.told("partially verified by m.py::double: user tests 0, designed 2/3")
+    await editor.told("Fixed, not fully verified: double passes (no tests of your own, 2/3 generated tests pass)")
 
 
 async def test_the_hover_shows_each_test_with_whose_it_is(editor):
     await over(editor)
     value = (await editor.hover())["value"]
-    assert "Tests: 1 confirmed by you, 3 designed by the model." in value
+    assert "Tests: 1 confirmed by you, 3 written by the model." in value
     assert "- `assert double(7) == 14` confirmed by you\n" in value
-    assert "- `assert double(2) == 4` designed by the model, believed by votes\n" in value
-    assert "- ~~`assert double(0) == 1`~~ not believed: the votes go against it" in value
+    assert "- `assert double(2) == 4` written by the model, supported by votes\n" in value
+    assert "- ~~`assert double(0) == 1`~~ discarded: the votes go against it" in value
     assert "In doubt: `The docstring does not say what double(None) is.`" in value
-    assert "Result: partially verified (user tests 0, designed 2/3" in value
+    assert "Result: Partially verified in play: no tests of your own, 2/3 generated tests pass" in value
 
 
 async def test_the_hover_in_plain_text(editor):
     await over(editor, without(EVERYTHING, "textDocument.hover"))
     value = (await editor.hover())["value"]
-    assert "- [assert double(0) == 1] not believed: the votes go against it" in value
+    assert "- [assert double(0) == 1] discarded: the votes go against it" in value
     assert "~~" not in value
 
 
@@ -67,7 +68,7 @@ async def test_they_are_shown_before_any_candidate(editor):
     number = editor.request("greenloop/refine", on(editor))
     while (found := await editor.hover()) is None:
         """Every answer lets the run go on."""
-    assert "- `assert double(0) == 1` designed by the model\n" in found["value"]
+    assert "- `assert double(0) == 1` written by the model\n" in found["value"]
     await editor.action(SHOW, name="m.py", line=1)
     assert "    assert double(0) == 1\n" in (await opened(editor)).read_text()
     await editor.call("test/go")
@@ -90,7 +91,7 @@ async def test_show_opens_a_file_that_can_be_edited(editor):
     await editor.action(SHOW, name="m.py", line=1)
     path = await opened(editor)
     text = path.read_text()
-    assert "Delete a test to strike it out." in text
+    assert "Delete a test to reject it for good." in text
     assert "from m import double\n" in text
     assert text.count("def test_") == 4
     # Nothing in there is for refining.
@@ -113,9 +114,9 @@ async def test_what_was_struck_out_is_shown_as_such(editor, tmp_path, monkeypatc
     # The next run takes it over.
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     region = Region(path="m.py", qualname="double", start=1, end=2)
-    known = docket.load(editor.root, region, FILES["m.py"])
-    docket.save(known, known.spec("m"), "m")
-    assert "- ~~`assert double(2) == 4`~~ struck out by you" in (await editor.hover())["value"]
+    known = stored_tests.load(editor.root, region, FILES["m.py"])
+    stored_tests.save(known, known.spec("m"), "m")
+    assert "- ~~`assert double(2) == 4`~~ removed by you" in (await editor.hover())["value"]
     await editor.action("Discard", name="m.py", line=1)
     assert SHOW in titles(await editor.actions("m.py", 1)), "the file is there"
 
@@ -123,7 +124,7 @@ async def test_what_was_struck_out_is_shown_as_such(editor, tmp_path, monkeypatc
 async def test_where_the_file_cannot_be_shown_its_path_is_told(editor):
     await over(editor, without(EVERYTHING, "window.showDocument"))
     await editor.action(SHOW, name="m.py", line=1)
-    await editor.told("edit them there, then refine again")
+    await editor.told("Edit them there, then refine again")
 
 
 @pytest.mark.parametrize(
@@ -140,7 +141,7 @@ async def test_without_tests_there_is_nothing_to_show(editor):
     await editor.start()
     assert SHOW not in titles(await editor.actions("m.py", 1))
     await editor.execute("greenloop.showTests", {"uri": editor.uri("m.py"), "target": "m.py::double"})
-    await editor.told("No tests of double are kept; refining it makes them from its docstring.")
+    await editor.told("There are no generated tests for double yet. Refine it to generate them from its docstring.")
 
 
 # -- the way in --------------------------------------------------------------------------------------------------

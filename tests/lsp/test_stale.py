@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from .conftest import FILES
 
 
@@ -22,6 +24,7 @@ def summary_rows(items):
     return [item["range"]["start"]["line"] for item in items if item["source"] == "greenloop"]
 
 
+@pytest.mark.story("diagnostics stand at their lines")
 async def test_a_renamed_file_shows_nothing_under_its_old_name(editor):
     await unsolved(editor)
     await editor.call("greenloop/refine", target(editor))
@@ -44,6 +47,7 @@ async def test_what_is_said_of_a_deleted_file_is_not_shown(editor):
     assert editor.shown("test_m.py") == []
 
 
+@pytest.mark.story("diagnostics stand at their lines")
 async def test_lines_move_back_when_a_text_is_closed_unsaved(editor):
     await unsolved(editor)
     editor.change("test_m.py", "# typed\n" * 9 + FILES["test_m.py"])
@@ -120,6 +124,6 @@ async def test_what_is_discarded_while_it_lands_shows_nothing(editor):
     await editor.execute("greenloop.discard")
     assert editor.shown("test_m.py") == []
     editor.send({"id": asked["id"], "result": editor.apply(asked["params"])})
-    await editor.told("best attempt put in")
+    await editor.told("Best attempt applied")
     await editor.call("test/state")
     assert editor.shown("test_m.py") == []

@@ -21,6 +21,7 @@ def target(editor):
     return {"uri": editor.uri("test_m.py"), "position": {"line": 3, "character": 0}}
 
 
+@pytest.mark.story("the server survives whatever is sent to it")
 @pytest.mark.parametrize(
     "params",
     [
@@ -66,6 +67,7 @@ async def test_library_noise_never_reaches_the_protocol(editor):
     assert "child" in errors
 
 
+@pytest.mark.story("the server survives whatever is sent to it")
 async def test_nothing_leaks_while_typing(editor):
     await editor.start()
     await editor.state()
@@ -96,7 +98,7 @@ async def test_refused_progress_is_gone_without(editor):
     editor.answers["window/workDoneProgress/create"] = Exception("no")
     await editor.start()
     await editor.action("Refine")
-    await editor.told("fixed, verified")
+    await editor.told("Fixed: ")
     assert not editor.got("$/progress")
 
 
@@ -113,7 +115,7 @@ async def test_null_and_odd_replies_are_answers(editor):
     editor.answers["workspace/applyEdit"] = lambda params: apply(params) and "t"
     await editor.start()
     await editor.action("Refine")
-    await editor.told("fixed, verified")
+    await editor.told("Fixed: ")
     assert not [m for m in editor.got("window/showMessage") if "Error" in m["message"]]
 
 
@@ -141,6 +143,7 @@ async def test_late_reply_to_a_forgotten_request_does_no_harm(editor):
     assert not [m for m in editor.got("window/showMessage") if "Error" in m["message"]]
 
 
+@pytest.mark.story("logs hold none of your code")
 async def test_logs_hold_no_source(editor):
     await editor.start()
     editor.change("m.py", "SECRET_SOURCE = 1\n")
@@ -184,6 +187,7 @@ def _unread(data, tmp_path):
             server.kill()
 
 
+@pytest.mark.story("the server starts at once")
 async def test_neither_litellm_nor_docker_before_the_first_run(editor):
     await editor.start()
     await editor.actions()
@@ -199,6 +203,7 @@ async def test_errors_of_the_engine_are_one_sentence(editor):
     assert await editor.actions()
 
 
+@pytest.mark.story("the server survives whatever is sent to it")
 async def test_an_unexpected_error_is_logged_and_survived(editor):
     await editor.start(model="play:crash")
     result = await editor.call("greenloop/refine", target(editor))

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from greenloop.history import History
+from greenloop.engine.history.store import History
 
 from .conftest import FILES, Editor, spawn
 
@@ -87,7 +87,7 @@ async def under_test(editor):
 async def ready(editor):
     """Waits until the server has found what another one left."""
     await editor.wait(
-        lambda m: "is known again" in (m.get("params") or {}).get("message", ""), "what was", seconds=WAIT
+        lambda m: "Restored the earlier run" in (m.get("params") or {}).get("message", ""), "what was", seconds=WAIT
     )
 
 
@@ -128,7 +128,7 @@ async def test_one_dies_with_an_unsaved_result_and_the_next_offers_it(house):
     await ready(two)
     assert len(await offered(two)) == 1
     await two.action("Apply refined double")
-    await two.told("m.py:2 fixed, verified")
+    await two.told("Changed m.py:2")
     assert two.text("m.py") == FIXED
 
 
@@ -143,10 +143,11 @@ async def test_after_a_restart_the_real_engine_verifies_what_was_typed_meanwhile
     await ready(two)
     await two.action("Apply refined double")
     await two.wait(lambda m: m.get("method") == "workspace/applyEdit", "the edit", seconds=WAIT)
-    await two.told("m.py:5 fixed together with what you typed, verified")
+    await two.told("together with your edits. Changed m.py:5")
     assert two.text("m.py") == "import os\n\n\n" + FIXED
 
 
+@pytest.mark.story("a stale document is refused")
 async def test_after_a_restart_the_real_engine_refuses_what_does_not_hold(house):
     one = await house(RIGHT, apply="ask")
     one.answers["window/showMessageRequest"] = {"title": "Keep"}
@@ -157,7 +158,7 @@ async def test_after_a_restart_the_real_engine_refuses_what_does_not_hold(house)
     two = await house(WRONG)
     await ready(two)
     await two.action("Apply refined double")
-    await two.wait(lambda m: "the tests do not pass" in (m.get("params") or {}).get("message", ""), seconds=WAIT)
+    await two.wait(lambda m: "does not pass the tests" in (m.get("params") or {}).get("message", ""), seconds=WAIT)
     assert not two.edits
 
 
@@ -174,6 +175,7 @@ async def test_one_dies_in_the_middle_and_the_other_goes_on(house, records):
     assert await two.stop() == 0
 
 
+@pytest.mark.story("a result is offered again after a restart")
 async def test_killed_in_the_middle_the_next_server_shows_the_attempts(house, records):
     one = await house(WRONG, FOREVER)
     refine(one)
@@ -193,6 +195,7 @@ async def test_killed_in_the_middle_the_next_server_shows_the_attempts(house, re
     assert two.text("m.py") == FIXED
 
 
+@pytest.mark.story("a stale document is refused")
 async def test_the_others_saved_result_is_not_overwritten_by_an_older_buffer(house):
     one, two = await house(RIGHT), await house(RIGHT, apply="ask")
     two.answers["window/showMessageRequest"] = {"title": "Keep"}
@@ -211,7 +214,7 @@ async def test_diagnostics_of_others_are_never_published_again(house):
     others = [{"range": where, "message": "mine", "source": source} for source in ("Pyright", "Ruff", "pycodestyle")]
     await editor.actions(diagnostics=others)
     await editor.action("Refine", diagnostics=others)
-    await editor.told("fixed, verified")
+    await editor.told("Fixed: ")
     await editor.actions(diagnostics=others)
     shown = [each for page in editor.got("textDocument/publishDiagnostics") for each in page["diagnostics"]]
     assert shown

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from greenloop.lsp.features.runs import BETWEEN
+from greenloop.lsp.features.runs import INTERVAL
 
 from .conftest import EVERYTHING, FILES, without
 from .test_shown import target
@@ -43,6 +43,7 @@ async def refused_request(editor, method, params):
 # -- runs ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.story("every attempt can be seen")
 async def test_every_run_is_told_from_its_start_to_its_end(editor):
     await editor.start(able("runs"), model="play:hold")
     number = editor.request("greenloop/refine", target(editor))
@@ -59,7 +60,7 @@ async def test_every_run_is_told_from_its_start_to_its_end(editor):
     await editor.reply(number)
     run = await shown(editor, lambda run: run["phase"] == "over")
     assert (run["solved"], run["applied"], run["offered"], run["result"]) == (True, True, False, 2)
-    assert run["said"] == "verified (user tests 1/1, neighbours 3 unchanged, in play), applied"
+    assert run["said"] == "verified, applied"
     await editor.execute("greenloop.discard", named(editor))
     await emptied(editor)
 
@@ -74,7 +75,7 @@ async def test_tokens_come_seldom_and_the_last_state_always(editor):
     await editor.start(able("runs"), model="play:flood")
     number = editor.request("greenloop/refine", target(editor))
     run = await shown(editor, lambda run: run["said"] == "writing, 2000 tokens")
-    assert len(editor.got("greenloop/runs")) < 10 + run["seconds"] / BETWEEN
+    assert len(editor.got("greenloop/runs")) < 10 + run["seconds"] / INTERVAL
     await editor.call("test/go")
     await editor.reply(number)
     await shown(editor, lambda run: run["phase"] == "over")
@@ -98,7 +99,7 @@ async def test_a_refused_and_a_cancelled_run_are_told_too(editor):
 async def test_a_green_target_is_called_so(editor):
     await editor.start(able("runs"), model="play:green")
     await editor.call("greenloop/refine", target(editor))
-    assert (await shown(editor, lambda run: run["phase"] == "over"))["said"] == "green already"
+    assert (await shown(editor, lambda run: run["phase"] == "over"))["said"] == "already passes"
 
 
 async def test_cancelling_is_told(editor):
@@ -148,6 +149,7 @@ async def test_where_the_same_lines_were_typed_in_it_is_the_attempts_own_text(ed
     assert found["text"] == "def double(x):\n    return x * 3\n"
 
 
+@pytest.mark.story("every attempt can be seen")
 async def test_the_result_has_all_files_that_it_would_change(editor):
     await editor.start(able("review"), model="play:tests", apply="ask")
     await editor.call("greenloop/refine", target(editor))
@@ -175,7 +177,7 @@ async def test_an_attempt_that_there_is_not(editor, attempt):
 
 async def test_where_nothing_was_tried(editor):
     await editor.start(able())
-    said = "No attempts are known here."
+    said = "There are no attempts here."
     assert await refused_request(editor, "greenloop/attempt", named(editor, attempt=1)) == said
     assert await refused_request(editor, "greenloop/report", named(editor)) == said
 
@@ -258,10 +260,10 @@ async def test_what_could_not_even_begin(editor):
     assert found == {
         "uri": editor.uri("test_m.py"),
         "reason": "usage",
-        "message": "There is no test and no function here.",
+        "message": "There is no test or function here.",
         "remedy": "",
     }
-    assert "no test and no function" in await refused_request(editor, "greenloop/refine", here)
+    assert "no test or function" in await refused_request(editor, "greenloop/refine", here)
 
 
 async def test_others_get_the_message_as_ever(editor):
@@ -274,6 +276,7 @@ async def test_others_get_the_message_as_ever(editor):
 # -- review -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.story("the setting apply decides")
 async def test_a_review_takes_the_place_of_the_question(editor):
     await editor.start(able("review", "runs"), apply="ask")
     reply = await editor.call("greenloop/refine", target(editor))
@@ -300,7 +303,7 @@ async def test_a_review_can_be_discarded(editor):
 async def test_what_needs_no_review_has_none(editor):
     await editor.start(able("review"), model="play:partial", apply="ask")
     await editor.call("greenloop/refine", target(editor))
-    await editor.told("not applied by itself")
+    await editor.told("Not applied automatically")
     assert editor.got("greenloop/review") == []
 
 
@@ -326,7 +329,7 @@ async def test_tests_are_run_at_a_position(editor, command):
 @pytest.mark.parametrize(
     ("more", "why"),
     [
-        ({"position": {"line": 1, "character": 0}}, "There is no test and no function here."),
+        ({"position": {"line": 1, "character": 0}}, "There is no test or function here."),
         ({"position": {"line": "x", "character": 0}}, "line"),
         ({"position": 3}, "Expected one object"),
         ({"position": {"line": 4, "character": 0}, "target": TEST}, "At most one"),

@@ -7,18 +7,18 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import psutil
 import pytest
 
-from greenloop.core.nouns import Target, TargetKind
-from greenloop.lsp import transport
-from greenloop.lsp.presenters.progress import Bar
-from greenloop.lsp.runs import Run
+from editor_runs import a_run
+from greenloop.core.records.spec import Target, TargetKind
+from greenloop.lsp.connection import stdio
+from greenloop.lsp.connection.stdio import Inbox, Outbox
+from greenloop.lsp.presenters.progress import RunProgressLine
 from greenloop.lsp.server import create_server
-from greenloop.lsp.transport import Inbox, Outbox
-from greenloop.settings import Settings
 
 from .conftest import HERE, environment, served
 from .stand_in import Play
@@ -101,18 +101,19 @@ def test_the_end_in_the_middle_of_a_message_is_the_end():
 
 
 def test_a_message_that_is_too_long_is_passed_over(monkeypatch):
-    monkeypatch.setattr(transport, "LONGEST", 100)
-    monkeypatch.setattr(transport, "PIECE", 7)
+    monkeypatch.setattr(stdio, "LONGEST", 100)
+    monkeypatch.setattr(stdio, "PIECE", 7)
     inbox = Inbox(io.BytesIO(frame(b"x" * 101) + frame(b"x" * 100) + frame(b"after")))
     assert [inbox.read(), inbox.read(), inbox.read(), inbox.read()] == [b"", b"x" * 100, b"after", None]
 
 
 def test_a_line_without_end_is_read_in_pieces(monkeypatch):
-    monkeypatch.setattr(transport, "LINE", 8)
+    monkeypatch.setattr(stdio, "LINE", 8)
     stream = io.BytesIO(b"x" * 1000 + b"\r\n\r\n")
     assert Inbox(stream).read() == b""
 
 
+@pytest.mark.story("the server reads messages however they come")
 async def test_byte_by_byte_and_several_at_once(editor):
     await editor.start()
     for byte in frame(hover("slow")):
@@ -144,6 +145,7 @@ NO_MESSAGES = [
 ]
 
 
+@pytest.mark.story("the server survives whatever is sent to it")
 async def test_what_is_no_message_gets_one_reply_without_an_id(editor):
     await editor.start()
     for number, (body, code) in enumerate(NO_MESSAGES):
@@ -167,6 +169,7 @@ async def test_a_length_of_two_gigabytes_allocates_nothing(editor):
     assert await editor.ended() == 1
 
 
+@pytest.mark.story("a server ends with its editor")
 async def test_input_that_ends_within_a_message_ends_the_server(editor):
     await editor.start()
     editor.process.stdin.write(frame(hover(1))[:-3])
@@ -175,6 +178,7 @@ async def test_input_that_ends_within_a_message_ends_the_server(editor):
     assert "Traceback" not in await editor.errors()
 
 
+@pytest.mark.story("nothing but the protocol is written to standard output")
 async def test_noise_in_the_server_never_reaches_the_protocol(editor):
     """Prints with and without an end, bytes, C's own output and children; the fixture checks every byte that came."""
     await editor.start(model="play:din")
@@ -186,6 +190,7 @@ async def test_noise_in_the_server_never_reaches_the_protocol(editor):
         assert noise in errors
 
 
+@pytest.mark.story("a slow editor stops nothing")
 async def test_a_client_that_stops_reading_costs_little_and_gets_everything_later(editor):
     """A suspended terminal editor: the server works on, leaves progress out, and nothing else is lost."""
     editor.reader.cancel()
@@ -208,11 +213,11 @@ async def test_a_client_that_stops_reading_costs_little_and_gets_everything_late
 
 def test_output_that_nobody_reads_is_bounded(monkeypatch, caplog):
     size = 1 << 20  # more than any pipe holds
-    monkeypatch.setattr(transport, "MUCH", 1000)
-    monkeypatch.setattr(transport, "MOST", 2 * size + 1000)
+    monkeypatch.setattr(stdio, "SLOW_BACKLOG", 1000)
+    monkeypatch.setattr(stdio, "MAX_BACKLOG", 2 * size + 1000)
     source, sink = os.pipe()
     ended = []
-    outbox = Outbox(os.fdopen(sink, "wb"), given_up=lambda: ended.append(True))
+    outbox = Outbox(os.fdopen(sink, "wb"), on_give_up=lambda: ended.append(True))
     assert not outbox.behind
     outbox.write(b"x" * size)
     assert outbox.behind
@@ -230,18 +235,18 @@ def test_output_that_nobody_reads_is_bounded(monkeypatch, caplog):
 async def test_progress_is_left_out_while_nobody_reads(project):
     server, sent = create_server(Play()), []
     server.protocol.notify = lambda method, params: sent.append((method, params.value.kind))
-    server.outbox = SimpleNamespace(behind=True)
+    server.client.outbox = SimpleNamespace(behind=True)
     target = Target(kind=TargetKind.TEST, path="t.py", qualname="t", selector="t.py::t", start=1, end=1, name_line=1)
-    run = Run(root=project, target=target, uri="", settings=Settings(), began=0.0)
-    bar = Bar(server, run)
-    run.token = "token"
+    run = a_run(project, target)
+    run.request = replace(run.request, progress_token="token")
+    bar = RunProgressLine(server.client, server.tasks, run)
     await bar.open()
-    run.now = "left out"
+    run.progress.status = "left out"
     bar._report()
-    server.outbox.behind = False
+    server.client.outbox.behind = False
     bar._report()
-    run.now = "left out"
-    server.outbox.behind = True
+    run.progress.status = "left out"
+    server.client.outbox.behind = True
     bar._report()
     bar.end("over")
     assert [kind for _method, kind in sent] == ["begin", "report", "end"]

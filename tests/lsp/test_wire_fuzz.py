@@ -142,7 +142,7 @@ def one_converter():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("greenloop.lsp.server.default_converter", lambda: converter)
         # Nothing is ever fetched here.
-        patch.setattr("greenloop.embedded.weights.pull", nothing)
+        patch.setattr("greenloop.models.embedded.weights.pull", nothing)
         yield
 
 
@@ -150,6 +150,7 @@ async def nothing(_progress):
     """Fetches nothing."""
 
 
+@pytest.mark.story("the server survives whatever is sent to it")
 @settings(max_examples=80, derandomize=True)
 @given(sent=st.lists(messages(METHODS, COMMANDS), max_size=25))
 @example(sent=[{"jsonrpc": "2.0", "id": 1, "method": "shutdown"}] * 2)
@@ -175,7 +176,7 @@ async def conversation(root, sent):
     for message in [first, *sent]:
         server.protocol.receive(json.dumps(message).encode())
         await asyncio.sleep(0)
-    await server.runs.close()
+    await server.tasks.close()
     under_way = [future for future in server.protocol._request_futures.values() if asyncio.isfuture(future)]
     await asyncio.gather(*under_way, return_exceptions=True)
     # The replies go out in callbacks of what has just ended.

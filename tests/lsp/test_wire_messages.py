@@ -78,6 +78,7 @@ async def survived(editor):
     assert "Traceback" not in errors, errors[-3000:]
 
 
+@pytest.mark.story("the server survives whatever is sent to it")
 async def test_odd_params_of_every_request(editor):
     capabilities = (await editor.start(model="play:refuse"))["capabilities"]
     good = {"uri": editor.uri("test_m.py")}
@@ -104,6 +105,7 @@ async def test_odd_params_of_every_request(editor):
     await survived(editor)
 
 
+@pytest.mark.story("the server survives whatever is sent to it")
 async def test_odd_arguments_of_every_command(editor):
     capabilities = (await editor.start(model="play:refuse"))["capabilities"]
     uri, origin = editor.uri("test_m.py"), {"line": 0, "character": 0}
@@ -195,6 +197,7 @@ async def test_odd_notifications_about_documents(editor):
     assert await editor.stop() == 0
 
 
+@pytest.mark.story("requests are refused outside of a session")
 async def test_before_initialize_and_twice(editor):
     early = await editor.reply(editor.request("textDocument/hover", {}))
     assert early["error"]["code"] == -32002
@@ -233,6 +236,7 @@ async def test_diagnostics_of_others_that_cannot_be_read(editor):
     assert next(action["title"] for action in await editor.actions(diagnostics=odd)).startswith("Refine")
 
 
+@pytest.mark.story("requests are refused outside of a session")
 async def test_after_shutdown(editor):
     await editor.start()
     await editor.call("shutdown")
@@ -255,6 +259,7 @@ async def test_two_shutdowns_at_once(editor):
     assert await editor.ended() == 0
 
 
+@pytest.mark.story("each request gets the reply with its id")
 async def test_ids(editor):
     await editor.start(model="play:hold")
     refine = {

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from cast import Docstring
-from greenloop import inside
-from greenloop.core.nouns import Environment, Limits, Place
 from greenloop.core.ports import Session
-from greenloop.sandboxes.bubblewrap import Bubblewrap
+from greenloop.core.records.sandbox import Environment, Limits, SandboxSpec
+from greenloop.sandboxes import payload
+from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
 
 MASKED = (".env*", "*.pem", "id_rsa*", ".git")
 
@@ -92,10 +92,10 @@ def open_environment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Environme
     if not python.exists():
         pytest.skip("needs /usr/bin/python3, because the Python of these tests is root's alone")
     lent = {}
-    for name, path in inside.borrowed_packages().items():
+    for name, path in payload.borrowed_packages().items():
         (shutil.copytree if path.is_dir() else shutil.copy)(path, folder / name)
         lent[name] = folder / name
-    monkeypatch.setattr(inside, "borrowed_packages", lambda: lent)
+    monkeypatch.setattr(payload, "borrowed_packages", lambda: lent)
     version = python.resolve().name.removeprefix("python").split(".")
     return Environment(
         executable=python,
@@ -118,7 +118,7 @@ async def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
             else:
                 (tmp_path / "lent").mkdir()
                 environment = open_environment(tmp_path / "lent", monkeypatch)
-            place = Place(root=root, environment=environment, masked=MASKED, limits=limits or Limits(), **more)
+            place = SandboxSpec(root=root, environment=environment, masked=MASKED, limits=limits or Limits(), **more)
             session = await Bubblewrap(writable=writable).open(place)
             stack.push_async_callback(session.close)
             return session
@@ -130,19 +130,6 @@ async def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
 def _projects_without_plugins(bare_python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Projects that name no interpreter get the bare one: a run then takes a fifth of the time."""
     monkeypatch.setenv("GREENLOOP_INTERPRETER", str(bare_python))
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Where GREENLOOP_SAMPLE is set: of faked passes and their twins in Docker every fourth.
-
-    Whether a pass is believed hangs on the runner, which is the same behind each wall.
-    """
-    if "GREENLOOP_SAMPLE" in os.environ:
-        names = ("test_a_faked_pass_is_rejected[docker", "test_its_honest_twin_is_accepted[docker")
-        fakes = [item for item in items if item.name.startswith(names)]
-        left = [item for number, item in enumerate(fakes) if number % 4]
-        config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if item not in set(left)]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from greenloop import settings
-from greenloop.bench import arms, breaking, mbpp, mutants, results
-from greenloop.bench.figures import figures
+from greenloop.bench import arms, mbpp, mutants, mutate_project, results
+from greenloop.bench.figures import compute_figures
 from greenloop.bench.records import BROKEN
 from greenloop.bench.run import Experiment, run
-from greenloop.core.errors import GreenloopError, UsageProblem
-from greenloop.core.nouns import Reply, Usage
+from greenloop.core.errors import GreenloopError, UsageError
+from greenloop.core.records.model import Reply
+from greenloop.core.records.usage import Usage
+from greenloop.project import settings
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
 
@@ -64,8 +65,8 @@ class Model:
 def experiment(tmp_path, monkeypatch, bare_python):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return Experiment(
-        tasks=[mbpp.task(mbpp.parse(row)) for row in ROWS],
-        arms=arms.checked([arms.parse("plain")]),
+        tasks=[mbpp.make_task(mbpp.parse(row)) for row in ROWS],
+        arms=arms.check_arms([arms.parse("plain")]),
         out=tmp_path / "out.jsonl",
         answers=tmp_path / "answers.jsonl",
         settings={"interpreter": str(bare_python), "sandbox.kind": "bubblewrap", "attempts": 3},
@@ -77,6 +78,7 @@ def quiet(_text):
     pass
 
 
+@pytest.mark.story("bench judges by what was not shown")
 async def test_a_run_is_judged_by_what_was_not_shown(experiment, tmp_path):
     model = Model([RIGHT], [FIRST_ONLY], [WRONG, WRONG, RIGHT])
     done = await run(replace(experiment, model=model), quiet)
@@ -96,12 +98,13 @@ async def test_a_run_is_judged_by_what_was_not_shown(experiment, tmp_path):
     assert [row["move"] for row in rows] == ["", "draft", "refine", "refine"]
     assert (rows[1]["prompt_tokens"], rows[1]["model_seconds"], rows[1]["judge_total"]) == (100, 3.0, 3)
     assert (done[2].run["calls"], done[2].run["prompt_tokens"]) == (3, 300)
-    (found,) = figures(done, frozenset(BROKEN))
-    assert (found.solved, found.first, found.overfit, found.curve) == (2, 1, 1, (0, 1, 1, 2))
-    assert figures(results.read([experiment.out]), frozenset(BROKEN)) == [found]
+    (found,) = compute_figures(done, frozenset(BROKEN))
+    assert (found.solved, found.first_right, found.overfit, found.curve) == (2, 1, 1, (0, 1, 1, 2))
+    assert compute_figures(results.read([experiment.out]), frozenset(BROKEN)) == [found]
     assert not (tmp_path / "state" / "greenloop" / "history.sqlite3").exists()
 
 
+@pytest.mark.story("bench goes on where it was")
 async def test_a_killed_run_goes_on_where_it_was(experiment):
     model = Model([RIGHT], [WRONG], [RIGHT])
     whole = await run(replace(experiment, model=model), quiet)
@@ -119,25 +122,25 @@ async def test_a_mistake_in_a_part_costs_one_task_run(experiment, monkeypatch):
     def plan(_problem, _attempts):
         raise KeyError("x")
 
-    monkeypatch.setattr("greenloop.search.patient.plan", plan)
-    both = arms.checked([arms.parse("plain:search=patient"), arms.parse("plain")])
+    monkeypatch.setattr("greenloop.drafting.search.published.patient.plan", plan)
+    both = arms.check_arms([arms.parse("plain:search=patient"), arms.parse("plain")])
     experiment = replace(experiment, arms=both, tasks=experiment.tasks[:2], model=Model([RIGHT], [RIGHT]))
     done = await run(experiment, quiet)
-    found = {f.arm: f for f in figures(done, frozenset(BROKEN))}
+    found = {f.arm: f for f in compute_figures(done, frozenset(BROKEN))}
     assert (found["plain"].solved, found["plain:search=patient"].broken) == (2, 2)
     assert "KeyError: 'x' (test_bench.py:" in done[0].run["message"]
     alone = replace(experiment, arms=both[:1], tasks=experiment.tasks * 2)
-    with pytest.raises(GreenloopError, match="3 task-runs in a row came to nothing"):
+    with pytest.raises(GreenloopError, match="3 task-runs in a row gave no result"):
         await run(alone, quiet)
     monkeypatch.undo()
 
 
 async def test_arms_that_ask_the_same_share_the_answer_and_are_billed_alike(experiment):
     model = Model([RIGHT], [RIGHT], [RIGHT])
-    both = arms.checked([arms.parse("plain"), arms.parse("plain:attempts=2")])
+    both = arms.check_arms([arms.parse("plain"), arms.parse("plain:attempts=2")])
     done = await run(replace(experiment, arms=both, model=model), quiet)
     assert model.asked == 3
-    one, other = figures(done, frozenset(BROKEN))
+    one, other = compute_figures(done, frozenset(BROKEN))
     assert (one.solved, one.mean_tokens, one.mean_model) == (3, 110.0, 3.0)
     assert (other.solved, other.mean_tokens, other.mean_model) == (3, 110.0, 3.0)
     for each in done:
@@ -152,24 +155,24 @@ async def test_best_of_n_gets_as_many_calls_as_the_arm_that_it_matches(experimen
                 self.given.clear()  # a sample is what the first answer is
             return await super().complete(request, on_token)
 
-    both = arms.checked([arms.parse("plain:search=best_of_n,match=plain"), arms.parse("plain")])
+    both = arms.check_arms([arms.parse("plain:search=best_of_n,match=plain"), arms.parse("plain")])
     model = Sampled([RIGHT], [WRONG], [WRONG])
     settings = {**experiment.settings, "attempts": 8}
     experiment = replace(experiment, arms=both, model=model, settings=settings)
     done = await run(experiment, quiet)
-    own, other = figures(done, frozenset(BROKEN))
+    own, other = compute_figures(done, frozenset(BROKEN))
     assert (own.arm, other.arm) == ("plain", "plain:search=best_of_n,match=plain")
     assert abs(own.mean_calls - other.mean_calls) < 0.05 * own.mean_calls
     assert own.mean_calls == 17 / 3
     assert max(d.run["settings"]["attempts"] for d in done if d.run["arm"] == other.arm) > round(17 / 3)
     asked = model.asked
     again = await run(experiment, quiet)
-    assert (figures(again, frozenset(BROKEN)), model.asked) == ([own, other], asked)
+    assert (compute_figures(again, frozenset(BROKEN)), model.asked) == ([own, other], asked)
 
 
 async def test_an_arm_may_have_parts_of_its_own(experiment):
     model = Model([WRONG, WRONG, RIGHT], [RIGHT], [RIGHT])
-    both = arms.checked([arms.parse("plain"), arms.parse("plain:search=best_of_n,feedback=cases+docs")])
+    both = arms.check_arms([arms.parse("plain"), arms.parse("plain:search=best_of_n,feedback=cases+docs")])
     done = await run(replace(experiment, tasks=experiment.tasks[:1], arms=both, model=model), quiet)
     moves = {d.run["arm"]: [row["move"] for row in d.attempts[1:]] for d in done}
     assert moves["plain"] == ["draft", "refine", "refine"]
@@ -179,31 +182,31 @@ async def test_an_arm_may_have_parts_of_its_own(experiment):
 async def test_other_settings_under_the_same_name_are_refused(experiment):
     model = Model([RIGHT], [RIGHT], [RIGHT])
     await run(replace(experiment, model=model), quiet)
-    with pytest.raises(UsageProblem, match="the arm 'plain' with other settings"):
+    with pytest.raises(UsageError, match="the arm 'plain' with other settings"):
         await run(replace(experiment, model=model, settings={**experiment.settings, "attempts": 4}), quiet)
     changed = [replace(task, origin="elsewhere") for task in experiment.tasks]
-    with pytest.raises(UsageProblem, match="another task of the name 'mbpp-1'"):
+    with pytest.raises(UsageError, match="another task of the name 'mbpp-1'"):
         await run(replace(experiment, model=model, tasks=changed), quiet)
 
 
 async def test_the_model_that_knows_solves_every_task(experiment, bare_python):
     table = {**experiment.settings, "model": "reference"}
-    made = await mutants.of_rows(
+    made = await mutants.from_rows(
         [mbpp.parse(row) for row in ROWS],
         arms.settings_for(table, None),
         count=2,
         lines=1,
         seed=7,
         shown=None,
-        unwanted=lambda family: family == "mutant-mbpp-2-",
-        say=quiet,
+        is_excluded=lambda family: family == "mutant-mbpp-2-",
+        report_status=quiet,
     )
     assert len(made) == 2
     assert "mbpp 2" not in {task.origin for task in made}
     for task in made:
         assert len(task.shown) == 2
         assert any(case.startswith("test_inputs.py") for case in task.cases)
-        assert breaking.changed(task.solution["solution.py"], task.files["solution.py"]) == 1
+        assert mutate_project.count_changed_lines(task.solution["solution.py"], task.files["solution.py"]) == 1
     done = await run(replace(experiment, tasks=[*experiment.tasks, *made], settings=table), quiet)
     assert [d.run["right"] for d in done] == [True] * 5
     # A mutant fails before the run, by a test that is shown.
@@ -215,8 +218,15 @@ async def test_the_model_that_knows_solves_every_task(experiment, bare_python):
 async def test_both_lines_of_a_mutant_matter(bare_python, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     found, _warnings = settings.load(None, command_line={"interpreter": str(bare_python), "sandbox.kind": "bubblewrap"})
-    (task,) = await mutants.of_rows(
-        [mbpp.parse(ROWS[0])], found, count=1, lines=2, seed=7, shown=2, unwanted=lambda _: False, say=quiet
+    (task,) = await mutants.from_rows(
+        [mbpp.parse(ROWS[0])],
+        found,
+        count=1,
+        lines=2,
+        seed=7,
+        shown=2,
+        is_excluded=lambda _: False,
+        report_status=quiet,
     )
     assert len(task.operators) == 2
-    assert breaking.changed(task.solution["solution.py"], task.files["solution.py"]) == 2
+    assert mutate_project.count_changed_lines(task.solution["solution.py"], task.files["solution.py"]) == 2

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.bench import arms, breaking, mbpp, plans, projects, sources, tasks
+from greenloop.bench import arms, mbpp, mutate_project, plans, projects, sources, tasks
 from greenloop.bench.run import Experiment, run
-from greenloop.core.errors import UsageProblem
-from greenloop.core.nouns import Reply, Role, Usage
+from greenloop.core.errors import UsageError
+from greenloop.core.records.model import Reply, Role
+from greenloop.core.records.usage import Usage
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
 
@@ -82,8 +83,8 @@ def quiet(_text):
 
 
 async def made(project, table, **more):
-    wanted = {"count": 3, "lines": 1, "seed": 7, "unwanted": lambda _family: False, "say": quiet}
-    return await projects.of_folder(project, arms.settings_for(table, project), **{**wanted, **more})
+    wanted = {"count": 3, "lines": 1, "seed": 7, "is_excluded": lambda _family: False, "report_status": quiet}
+    return await projects.from_folder(project, arms.settings_for(table, project), **{**wanted, **more})
 
 
 @pytest.fixture
@@ -91,13 +92,14 @@ def table(bare_python):
     return {"interpreter": str(bare_python), "sandbox.kind": "bubblewrap", "model": "reference"}
 
 
+@pytest.mark.story("bench breaks functions of your project")
 async def test_mutants_of_a_project_fail_and_can_be_mended(project, table, tmp_path, snapshot):
     before = snapshot(project)
     found = await made(project, table)
     assert {task.function for task in found} <= {"shapes.py::Box.__init__", "shapes.py::Box.area", "shapes.py::largest"}
     for task in found:
         assert task.files.keys() == {"shapes.py"}
-        assert breaking.changed(SHAPES, task.files["shapes.py"]) == 1
+        assert mutate_project.count_changed_lines(SHAPES, task.files["shapes.py"]) == 1
         # What fails with the user's own code judges nobody.
         assert set(task.shown) <= set(task.cases)
         assert "test_shapes.py::test_that_fails" not in task.cases
@@ -113,7 +115,7 @@ async def test_mutants_of_a_project_fail_and_can_be_mended(project, table, tmp_p
 
 
 async def test_the_shown_test_is_not_all_that_judges(project, table):
-    (task,) = await made(project, table, count=1, unwanted=lambda family: not family.endswith(".Box.area-"))
+    (task,) = await made(project, table, count=1, is_excluded=lambda family: not family.endswith(".Box.area-"))
     assert task.target in {"test_shapes.py::test_area", "test_shapes.py::TestLargest"}
     assert {case.partition("::")[2].partition("[")[0] for case in task.cases} == {"test_area", "TestLargest::test_some"}
 
@@ -124,7 +126,7 @@ async def test_a_file_that_changed_since_is_told(project, table, tmp_path):
     experiment = Experiment(
         tasks=found, arms=[arms.parse("plain")], out=tmp_path / "out", answers=tmp_path / "answers", settings=table
     )
-    with pytest.raises(UsageProblem, match="is not what it was"):
+    with pytest.raises(UsageError, match="has changed since"):
         await run(experiment, quiet)
 
 
@@ -137,8 +139,8 @@ async def test_a_file_that_changed_since_is_told(project, table, tmp_path):
     ],
 )
 async def test_a_folder_that_gives_no_task_is_told(files, why, tmp_path, lay, table):
-    with pytest.raises(UsageProblem, match=why):
-        await sources.tasks_of(sources.Wanted(names=[str(lay(tmp_path / "p", files))]), table, quiet)
+    with pytest.raises(UsageError, match=why):
+        await sources.collect_tasks(sources.TaskSelection(names=[str(lay(tmp_path / "p", files))]), table, quiet)
 
 
 class Anything:
@@ -180,7 +182,7 @@ async def test_every_ablation_runs_at_the_size_of_a_test(tmp_path, bare_python, 
             chosen.setdefault(repr((small.preset, sorted(small.settings.items()))), small)
     model = Anything()
     experiment = Experiment(
-        tasks=[mbpp.task(mbpp.parse(row))],
+        tasks=[mbpp.make_task(mbpp.parse(row))],
         arms=list(chosen.values()),
         out=tmp_path / "out",
         answers=tmp_path / "answers",

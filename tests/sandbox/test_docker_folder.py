@@ -8,10 +8,10 @@ import pytest
 import pytest_asyncio
 
 from containers import one, own_containers, place, tried
-from greenloop.core.nouns import Run
-from greenloop.core.records import results
-from greenloop.sandboxes import _container, docker
-from greenloop.settings import Settings
+from greenloop.core.records.sandbox import TestRun
+from greenloop.core.report import case_results
+from greenloop.project.settings import Settings
+from greenloop.sandboxes.backends import _container, docker
 
 pytestmark = [
     pytest.mark.needs("docker"),
@@ -55,16 +55,17 @@ LEAVE = {
 }
 
 
+@pytest.mark.story("nothing of a run reaches the next")
 @pytest.mark.parametrize("leave", LEAVE.values(), ids=LEAVE)
 async def test_what_a_test_writes_beside_itself_is_gone(shared, root, leave):
     (root / "gone.txt").write_text("left out of the run")
     before = set(root.rglob("*"))
     body = "".join(f"    {line}\n" for line in f"import os\n{leave}".splitlines())
     files = {"test_tried.py": f"def test_it():\n{body}".encode(), "new/m.py": b""}
-    box = shared._box
-    execution = await shared.run(Run(selectors=("test_tried.py",), files=files, without=("gone.txt",)))
-    assert one(execution).passed, results(execution)
-    assert shared._box is box or box is None, "the container was thrown away"
+    box = shared._connection
+    execution = await shared.run(TestRun(selectors=("test_tried.py",), files=files, without=("gone.txt",)))
+    assert one(execution).passed, case_results(execution)
+    assert shared._connection is box or box is None, "the container was thrown away"
     look = (
         "import os\nfound = {os.path.join(f, n) for f, d, x in os.walk(os.getcwd()) for n in d + x}\n"
         f"assert found == {{*{sorted(map(str, before))!r}, {str(root / 'test_tried.py')!r}}}\n"
@@ -103,7 +104,7 @@ async def test_programs_and_empty_folders_travel(shared):
 
 async def test_files_left_out_are_not_there_and_come_back_as_they_were(shared):
     files = {"test_tried.py": b"import os\ndef test_it(): assert not os.path.exists('tool')\n"}
-    run = Run(selectors=("test_tried.py",), files=files, without=("tool",))
+    run = TestRun(selectors=("test_tried.py",), files=files, without=("tool",))
     assert one(await shared.run(run)).passed
     assert (await tried(shared, "import os\nassert os.access('tool', os.X_OK)")).passed
 
@@ -127,7 +128,7 @@ async def test_a_workspace_that_outgrows_its_container_gets_another_one(shared, 
 async def test_a_container_is_not_used_for_ever(shared, monkeypatch):
     assert (await tried(shared, "pass")).passed
     (box,) = own_containers()
-    monkeypatch.setattr(_container, "RUNS_KEPT", shared._runs)
+    monkeypatch.setattr(_container, "MAX_RUNS", shared._runs)
     assert (await tried(shared, "pass")).passed
     assert own_containers() != [box]
 
@@ -135,8 +136,8 @@ async def test_a_container_is_not_used_for_ever(shared, monkeypatch):
 async def test_what_cannot_be_removed_costs_the_container(shared, monkeypatch):
     assert (await tried(shared, "pass")).passed
     (box,) = own_containers()
-    ask = shared._box.ask
-    monkeypatch.setattr(shared._box, "ask", lambda *said: {**ask(*said), "dirty": True})
+    ask = shared._connection.ask
+    monkeypatch.setattr(shared._connection, "ask", lambda *said: {**ask(*said), "dirty": True})
     assert (await tried(shared, "pass")).passed
     assert own_containers() == []
     assert (await tried(shared, "pass")).passed

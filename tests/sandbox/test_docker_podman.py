@@ -14,10 +14,10 @@ import pytest
 import pytest_asyncio
 
 from containers import place, tried
-from greenloop.container import base
-from greenloop.core.nouns import Run
-from greenloop.sandboxes import docker
-from greenloop.settings import Settings
+from greenloop.core.records.sandbox import TestRun
+from greenloop.project.settings import Settings
+from greenloop.sandboxes.backends import docker
+from greenloop.sandboxes.container import base
 
 pytestmark = [
     pytest.mark.needs("docker"),
@@ -103,13 +103,13 @@ async def test_podmans_workspace_can_be_written_beside_and_is_wiped(session):
 
 async def test_podmans_containers_are_paused_when_idle(session):
     await session.pause()
-    session._box.container.reload()
-    assert session._box.container.status == "paused"
+    session._connection.container.reload()
+    assert session._connection.container.status == "paused"
     assert (await tried(session, "pass")).passed
 
 
 async def test_podmans_time_limit_holds(session):
     files = {"test_e.py": b"def test_e():\n    while True: pass\n"}
-    execution = await session.run(Run(selectors=("test_e.py",), files=files, seconds=0.5))
+    execution = await session.run(TestRun(selectors=("test_e.py",), files=files, seconds=0.5))
     assert execution.killed == "timeout"
     assert (await tried(session, "pass")).passed

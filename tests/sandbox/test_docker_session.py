@@ -17,12 +17,12 @@ from pathlib import Path
 import pytest
 
 from containers import BUSY, own_containers, place, tried, until
-from greenloop.container import environment, image, prune
-from greenloop.core.errors import CannotVerify
-from greenloop.core.nouns import Run
-from greenloop.core.records import results
-from greenloop.sandboxes import docker
-from greenloop.settings import SandboxSettings, Settings
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import TestRun
+from greenloop.core.report import case_results
+from greenloop.project.settings import SandboxSettings, Settings
+from greenloop.sandboxes.backends import docker
+from greenloop.sandboxes.container import environment, image, prune
 
 pytestmark = [pytest.mark.needs("docker"), pytest.mark.timeout(900)]
 
@@ -66,20 +66,20 @@ async def test_a_pytest_session_is_opened_before_the_fork_once_both_ways_agreed(
     session = await opened()
 
     async def outcomes(text: str, **more) -> list[str]:
-        execution = await session.run(Run(selectors=("test_m.py",), files={"m.py": text.encode()}, **more))
+        execution = await session.run(TestRun(selectors=("test_m.py",), files={"m.py": text.encode()}, **more))
         assert not execution.broken, execution.broken
-        return [result.outcome for result in results(execution)]
+        return [result.outcome for result in case_results(execution)]
 
     assert await outcomes("v = 1\n", baseline=True) == ["passed"]
     await session._learning
-    assert session.learnt.agreed == {"test_m.py", "test_m.py::test_v"}
-    assert session._box.session
+    assert session.warmup.agreed_selectors == {"test_m.py", "test_m.py::test_v"}
+    assert session._connection.session
     assert await outcomes("v = 1\n") == ["passed"]
     assert await outcomes("v = 2\n") == ["failed"]
     # Another configuration: another supervisor, which has the session again.
     (root / "pytest.ini").write_text("[pytest]\npython_functions = none_*\n")
     assert await outcomes("v = 1\n") == []
-    assert session._box.session
+    assert session._connection.session
     # Another hash seed likewise; what is learnt is shared by all sessions of the back end.
     (root / "pytest.ini").write_text("[pytest]\n")
     assert await outcomes("v = 2\n", hash_seed=7) == ["failed"]
@@ -144,6 +144,7 @@ def source(folder: Path, name: str, version: str, witness: Path) -> None:
             tar.addfile(member, io.BytesIO(text.encode()))
 
 
+@pytest.mark.story("Docker gets an image for each lock")
 async def test_a_lock_gets_its_image_once_and_tests_find_its_packages(opened, root, index, forget, caplog):
     caplog.set_level(logging.INFO, "greenloop")
     wheel(index, "unwanted", "1.0")
@@ -154,7 +155,7 @@ async def test_a_lock_gets_its_image_once_and_tests_find_its_packages(opened, ro
     )
     session = await opened()
     forget(session.image)
-    assert "`--index-url https://example.invalid` was not passed on" in caplog.text
+    assert "the option `--index-url https://example.invalid` was ignored" in caplog.text
     body = (
         "import glsample, subprocess, sys, os, importlib.util\nassert glsample.VERSION == '1.5'\n"
         "assert subprocess.check_output(['glsample-tool'], text=True) == 'ran glsample\\n'\n"
@@ -166,7 +167,7 @@ async def test_a_lock_gets_its_image_once_and_tests_find_its_packages(opened, ro
     caplog.clear()
     again = await opened()
     assert again.image == session.image
-    assert "making an image" not in caplog.text
+    assert "building an image" not in caplog.text
     (root / "requirements.txt").write_text("glsample\n")
     other = await opened()
     assert other.image != session.image
@@ -204,13 +205,16 @@ def _fill_setuptools(index: Path) -> bool:
     ("lines", "said"),
     [
         ("nowhere-to-be-found==1.0\n", "nowhere-to-be-found==1.0 has no wheel for Python"),
-        (f"glsample==1.0 --hash=sha256:{'0' * 64}\n", "glsample==1.0 is not what was locked"),
+        (
+            f"glsample==1.0 --hash=sha256:{'0' * 64}\n",
+            "glsample==1.0: the file on your package index does not match the hash",
+        ),
     ],
 )
 async def test_a_package_that_cannot_be_had_is_named(opened, root, index, lines, said):
     wheel(index, "glsample", "1.0")
     (root / "requirements.txt").write_text(lines)
-    with pytest.raises(CannotVerify, match=said) as caught:
+    with pytest.raises(CannotVerifyError, match=said) as caught:
         await opened()
     assert caught.value.remedy
     assert own_containers() == []
@@ -218,30 +222,30 @@ async def test_a_package_that_cannot_be_had_is_named(opened, root, index, lines,
 
 async def test_two_that_want_the_same_image_make_it_once(root, index, forget):
     wheel(index, "glsample", "1.0")
-    (root / "requirements.txt").write_text("glsample\n# two at once\n")
+    (root / "requirements.txt").write_text("glsample>=0.1\n")
     said: list[str] = []
-    back_ends = [replace(docker.create(Settings()), say=said.append) for _ in range(2)]
+    back_ends = [replace(docker.create(Settings()), report_status=said.append) for _ in range(2)]
     sessions = await asyncio.gather(*(back_end.open(place(root)) for back_end in back_ends))
     await asyncio.gather(*(session.close() for session in sessions))
     forget(sessions[0].image)
     assert sessions[0].image == sessions[1].image
-    assert len([line for line in said if line.startswith("made the image")]) == 1
+    assert len([line for line in said if line.startswith("built the image")]) == 1
 
 
 async def test_only_images_of_greenloop_that_nobody_used_for_long_are_removed(opened, root, index, monkeypatch):
     wheel(index, "glsample", "1.0")
-    (root / "requirements.txt").write_text("glsample\n# to be pruned\n")
+    (root / "requirements.txt").write_text("glsample>=0.2\n")
     (root / "requirements-dev.txt").write_text("glsample>=1\n")
     session = await opened()
     client = session.engine.client
     before = {tag for found in client.images.list() for tag in found.tags}
     known = {name: time.time() for name in before}
     prune._write({**known, session.image: time.time() - 31 * prune.DAY})
-    assert prune.daily(session.engine) == []  # in use
+    assert prune.prune_daily(session.engine) == []  # in use
     await session.close()
-    assert prune.daily(docker.connect(60)) == []  # looked already today
+    assert prune.prune_daily(docker.connect(60)) == []  # looked already today
     prune._write({**known, session.image: time.time() - 31 * prune.DAY})
-    assert prune.daily(docker.connect(60)) == [session.image]
+    assert prune.prune_daily(docker.connect(60)) == [session.image]
     after = {tag for found in docker.connect(60).client.images.list() for tag in found.tags}
     assert before - after == {session.image}
 
@@ -264,14 +268,14 @@ async def test_an_installed_project_is_found_without_being_installed(opened, roo
     )
     assert (await tried(session, body)).passed
     files = {"test_given.py": b"def test_given(given): assert given == 5\n"}
-    assert results(await session.run(Run(selectors=("test_given.py",), files=files)))[0].passed
+    assert case_results(await session.run(TestRun(selectors=("test_given.py",), files=files)))[0].passed
 
 
 # -- runtimes and other engines ---------------------------------------------------------------------------------
 
 
 async def test_a_runtime_that_the_engine_does_not_know_is_named(opened):
-    with pytest.raises(CannotVerify, match="runsc-of-nowhere of `sandbox.runtime`"):
+    with pytest.raises(CannotVerifyError, match="runsc-of-nowhere of `sandbox.runtime`"):
         await opened(runtime="runsc-of-nowhere")
     assert own_containers() == []
 
@@ -284,7 +288,7 @@ async def test_the_runtime_is_passed_on(opened):
 
 async def test_an_engine_behind_tcp_needs_no_mounts(root, monkeypatch):
     (root / "m.py").write_text("X = 1\n")
-    there = docker._socket()
+    there = docker._find_socket()
 
     async def forward(reader, writer):
         other_reader, other_writer = await asyncio.open_unix_connection(there)
@@ -303,7 +307,7 @@ async def test_an_engine_behind_tcp_needs_no_mounts(root, monkeypatch):
     monkeypatch.delenv("DOCKER_HOST")
     try:
         assert (await tried(session, "import m\nassert m.X == 1")).passed
-        about = docker.connect(10).client.api.inspect_container(session._box.container.id)
+        about = docker.connect(10).client.api.inspect_container(session._connection.container.id)
         assert about["Mounts"] == []
         assert not about["HostConfig"]["Binds"]
     finally:
@@ -332,7 +336,7 @@ async def test_a_paused_container_that_went_away_costs_nothing_but_time(opened):
     session = await opened()
     await session.pause()
     await asyncio.to_thread(docker.connect(10).client.containers.get(own_containers()[0]).remove, force=True)
-    execution = await session.run(Run(selectors=("test_x.py",), files={"test_x.py": b"def test_x(): pass\n"}))
+    execution = await session.run(TestRun(selectors=("test_x.py",), files={"test_x.py": b"def test_x(): pass\n"}))
     assert "from outside" in execution.broken
     assert (await tried(session, "pass")).passed
 
@@ -347,7 +351,9 @@ async def test_ten_sessions_at_once(opened, tmp_path):
     found = await asyncio.gather(*(tried(*pair) for pair in zip(sessions, bodies, strict=True)))
     assert all(result.passed for result in found)
     running = [
-        asyncio.create_task(session.run(Run(selectors=("b_test.py",), files={"b_test.py": BUSY.encode()}, seconds=60)))
+        asyncio.create_task(
+            session.run(TestRun(selectors=("b_test.py",), files={"b_test.py": BUSY.encode()}, seconds=60))
+        )
         for session in sessions
     ]
     containers = docker.connect(30).client.containers
@@ -365,16 +371,16 @@ async def test_ten_sessions_at_once(opened, tmp_path):
 
 async def test_an_image_deleted_meanwhile_is_said(opened, root, index, forget):
     wheel(index, "glsample", "1.0")
-    (root / "requirements.txt").write_text("glsample\n# to be deleted\n")
+    (root / "requirements.txt").write_text("glsample>=0.3\n")
     session = await opened()
     client = docker.connect(60).client
     await asyncio.to_thread(client.containers.get(own_containers()[0]).remove, force=True)
     await until(lambda: own_containers() == [])
     await asyncio.to_thread(client.images.remove, session.image, force=True)
-    run = Run(selectors=("test_x.py",), files={"test_x.py": b"def test_x(): pass\n"})
+    run = TestRun(selectors=("test_x.py",), files={"test_x.py": b"def test_x(): pass\n"})
     broken = [(await session.run(run)) for _ in range(2)]
     assert all(execution.broken and not execution.records for execution in broken)
-    assert "is not there (any more)" in broken[-1].broken
+    assert "does not exist (any more)" in broken[-1].broken
     again = await opened()
     forget(again.image)
     assert (await tried(again, "import glsample")).passed
@@ -387,37 +393,37 @@ async def test_a_full_disk_of_the_engine_is_said(root, monkeypatch):
         raise APIError("mkdir /var/lib/docker: no space left on device")
 
     monkeypatch.setattr(image, "ensure", full)
-    with pytest.raises(CannotVerify, match="no space left") as caught:
+    with pytest.raises(CannotVerifyError, match="no space left") as caught:
         await docker.create(Settings()).open(place(root))
     assert "docker system df" in caught.value.remedy
 
 
 async def test_an_attachment_that_hangs_is_given_up(opened, monkeypatch):
     session = await opened()
-    monkeypatch.setattr("greenloop.container.box.START_SECONDS", 0.5)
-    monkeypatch.setattr("greenloop.container.box.Box.supervise", _silent)
+    monkeypatch.setattr("greenloop.sandboxes.container.connection.START_SECONDS", 0.5)
+    monkeypatch.setattr("greenloop.sandboxes.container.connection.ContainerConnection.supervise", _silent)
     session.end()
-    execution = await session.run(Run(selectors=("test_x.py",), files={"test_x.py": b"def test_x(): pass\n"}))
+    execution = await session.run(TestRun(selectors=("test_x.py",), files={"test_x.py": b"def test_x(): pass\n"}))
     assert "did not answer in time" in execution.broken
     monkeypatch.undo()
     assert (await tried(session, "pass")).passed
 
 
-def _silent(box, hash_seed, *, anew=False):
-    box._reply(time.monotonic() + 0.2)
+def _silent(connection, hash_seed, *, restart=False):
+    connection._receive(time.monotonic() + 0.2)
 
 
 def test_the_key_tells_base_python_and_packages(tmp_path):
-    from greenloop import locks
+    from greenloop.project import locks
 
     (tmp_path / "requirements.txt").write_text("a\n")
-    first = locks.find(tmp_path)
+    first = locks.find_sources(tmp_path)
     (tmp_path / "requirements.txt").write_text("b\n")
-    second = locks.find(tmp_path)
+    second = locks.find_sources(tmp_path)
     names = {
-        environment.name("sha256:1", (3, 11), first),
-        environment.name("sha256:2", (3, 11), first),
-        environment.name("sha256:1", (3, 12), first),
-        environment.name("sha256:1", (3, 11), second),
+        environment.image_name("sha256:1", (3, 11), first),
+        environment.image_name("sha256:2", (3, 11), first),
+        environment.image_name("sha256:1", (3, 12), first),
+        environment.image_name("sha256:1", (3, 11), second),
     }
     assert len(names) == 4

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from containers import place
-from greenloop.core.nouns import Lines, Run
-from greenloop.core.records import of_kind, results, watched
-from greenloop.sandboxes import docker
-from greenloop.settings import Settings
+from greenloop.core.records.sandbox import TestRun, WatchedLines
+from greenloop.core.report import case_results, line_traces, records_of_kind
+from greenloop.project.settings import Settings
+from greenloop.sandboxes.backends import docker
 
 pytestmark = [pytest.mark.needs("python-3.13"), pytest.mark.timeout(900)]
 
@@ -50,20 +50,20 @@ async def test_the_runner_under_python_3_13(tmp_path):
     at = replace(at, environment=replace(at.environment, version=(3, 13)))
     session = await docker.create(Settings()).open(at)
     try:
-        run = Run(selectors=("test_m.py", "doctest:m.py::double"), baseline=True)
+        run = TestRun(selectors=("test_m.py", "doctest:m.py::double"), baseline=True)
         first = await session.run(run)
-        assert [result.outcome for result in results(first)] == ["passed"] * 5, first
+        assert [result.outcome for result in case_results(first)] == ["passed"] * 5, first
         await session._learning
-        assert set(run.selectors) < session.learnt.agreed
+        assert set(run.selectors) < session.warmup.agreed_selectors
         wrong = replace(run, baseline=False, files={"m.py": MODULE.replace("2 * x", "3 * x").encode()})
         again = await session.run(wrong)
-        assert [result.outcome for result in results(again)] == ["passed", *["failed"] * 4], again
+        assert [result.outcome for result in case_results(again)] == ["passed", *["failed"] * 4], again
         traced = await session.run(replace(run, baseline=False, trace=True))
-        reached = [{found["name"] for found in record["functions"]} for record in of_kind(traced, "trace")]
+        reached = [{found["name"] for found in record["functions"]} for record in records_of_kind(traced, "trace")]
         assert ["double" in names for names in reached] == [False, True, True, True, True]
-        crossed = await session.run(Run(selectors=("test_m.py::test_double",), oracle=("m",)))
-        assert [record["unfit"] for record in of_kind(crossed, "oracle")] == [""], crossed
-        assert {result.outcome for result in results(crossed)} == {"passed"}
+        crossed = await session.run(TestRun(selectors=("test_m.py::test_double",), oracle=("m",)))
+        assert [record["unfit"] for record in records_of_kind(crossed, "oracle")] == [""], crossed
+        assert {result.outcome for result in case_results(crossed)} == {"passed"}
     finally:
         await session.close()
 
@@ -117,10 +117,10 @@ async def test_watched_lines_under_python_3_13(tmp_path):
     at = replace(at, environment=replace(at.environment, version=(3, 13)))
     session = await docker.create(Settings()).open(at)
     try:
-        run = Run(selectors=("test_m.py",), watch=(Lines(path="m.py", start=1, end=100),))
+        run = TestRun(selectors=("test_m.py",), watch=(WatchedLines(path="m.py", start=1, end=100),))
         execution = await session.run(run)
-        assert [result.outcome for result in results(execution)] == ["passed", "failed"], execution
-        work, loop = watched(execution).values()
+        assert [result.outcome for result in case_results(execution)] == ["passed", "failed"], execution
+        work, loop = line_traces(execution).values()
         assert {line: times for line, times in work.lines["m.py"].items() if line in {7, 11, 12}} == {
             7: 2,
             11: 1,

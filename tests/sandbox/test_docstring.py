@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from cast import Asked, Cast, Knowing
-from greenloop.core.errors import CannotVerify
-from greenloop.core.nouns import Provenance, Role, StopReason, Verified
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.model import Role
+from greenloop.core.records.outcome import StopReason, Verified
+from greenloop.core.records.spec import Provenance
 from runlength import COUNTS, GROUPS, RIGHT, SETS, SORTED, STUB, code
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
@@ -16,16 +18,17 @@ def cast(*answers: str, sets=SETS) -> Cast:
     return Cast(tester=sets, drafter=[code(answer) for answer in answers])
 
 
+@pytest.mark.story("what only generated tests confirm is offered")
 async def test_without_any_example_tests_are_designed_and_never_taken_for_the_users(docstring):
     model = cast(COUNTS, RIGHT, GROUPS, SORTED, RIGHT)
     outcome = await docstring(STUB, model)
     assert outcome.solved
     assert outcome.verified is Verified.PARTIALLY
     assert not outcome.applicable
-    assert "user tests 0, designed 4/6" in outcome.message
+    assert "no tests of your own, 4/6 generated tests pass" in outcome.message
     first, last = docstring.specified
     assert {case.provenance for case in first.spec.cases} == {Provenance.DESIGNED}
-    assert "The docstring does not say what rle('') is: designed tests say [] and [('', 0)]." in first.spec.doubts
+    assert "The docstring does not say what rle('') is: generated tests say [] and [('', 0)]." in first.spec.doubts
     assert {case.source for case in last.spec.outvoted} == {
         "assert rle('aba') == [('a', 2), ('b', 1)]",
         "assert rle('') == [('', 0)]",
@@ -38,6 +41,7 @@ async def test_without_any_example_tests_are_designed_and_never_taken_for_the_us
     assert names["rle"]("aba") == [("a", 1), ("b", 1), ("a", 1)]
 
 
+@pytest.mark.story("generated tests come from the docstring alone")
 async def test_the_tester_never_sees_a_candidate(docstring):
     model = cast(COUNTS, RIGHT, GROUPS, SORTED, RIGHT)
     await docstring(STUB, model)
@@ -51,6 +55,7 @@ async def test_the_tester_never_sees_a_candidate(docstring):
     assert not any("assert rle" in prompt for prompt in model.asked(Role.DRAFTER))
 
 
+@pytest.mark.story("you are asked about generated tests")
 async def test_an_answer_makes_the_result_the_users_own(docstring):
     user = Knowing(RIGHT)
     outcome = await docstring(STUB, cast(COUNTS, RIGHT, GROUPS, SORTED, RIGHT), user=user)
@@ -59,7 +64,7 @@ async def test_an_answer_makes_the_result_the_users_own(docstring):
     assert options[:2] == ["Yes", "No"]
     assert outcome.verified is Verified.VERIFIED
     assert outcome.applicable
-    assert "confirmed 1" in outcome.message
+    assert "1 confirmed by you" in outcome.message
 
 
 async def test_a_test_that_is_denied_is_corrected_and_the_order_changes(docstring):
@@ -85,9 +90,10 @@ async def test_no_value_that_nobody_gave_is_typed(docstring):
     user = Asked("The right value is …", texts=["[('a', 1), ('b', 1)]"])
     outcome = await docstring(STUB, cast(COUNTS, RIGHT, GROUPS, SORTED, RIGHT, sets=sets), user=user)
     assert outcome.verified is Verified.VERIFIED
-    assert "confirmed 1" in outcome.message
+    assert "1 confirmed by you" in outcome.message
 
 
+@pytest.mark.story("you are asked about generated tests")
 async def test_at_most_five_questions(docstring):
     sets = ["\n".join(f"assert rle('{'a' * n}') == {n}" for n in range(7 * batch, 7 * batch + 7)) for batch in range(3)]
     user = Asked(*["No"] * 20)
@@ -124,14 +130,14 @@ async def test_conair_asks_until_somebody_spoke(docstring):
 
 async def test_without_a_designer_nothing_says_what_to_do(docstring):
     for told in ({"preset": "plain"}, {"spec.design": "never"}):
-        with pytest.raises(CannotVerify, match="Nothing says what rle should do"):
+        with pytest.raises(CannotVerifyError, match="Nothing says what rle should do"):
             await docstring(STUB, cast(RIGHT), **told)
 
 
 async def test_a_tester_that_writes_nonsense_is_named(docstring):
-    with pytest.raises(CannotVerify) as caught:
+    with pytest.raises(CannotVerifyError) as caught:
         await docstring(STUB, cast(RIGHT, sets=["I am sorry, I cannot do that."] * 3))
-    assert "The tester wrote no test that can be read." in caught.value.remedy
+    assert "The model wrote no usable test." in caught.value.remedy
 
 
 async def test_what_the_code_does_already_is_not_done_again(docstring):
@@ -142,6 +148,7 @@ async def test_what_the_code_does_already_is_not_done_again(docstring):
     assert outcome.verified is Verified.PARTIALLY
 
 
+@pytest.mark.story("a faked pass is named")
 async def test_always_equal_results_do_not_fool_designed_tests(docstring):
     fake = "class Same(list):\n    def __eq__(self, other):\n        return True\n\n\ndef rle(s):\n    return Same()\n"
     outcome = await docstring(STUB, cast(fake))
@@ -152,6 +159,7 @@ async def test_always_equal_results_do_not_fool_designed_tests(docstring):
 EXAMPLE = STUB.replace('pairs."', "pairs.\n\n    >>> rle('aab')\n    [('a', 2), ('b', 1)]\n    \"")
 
 
+@pytest.mark.story("a docstring becomes an implementation")
 async def test_examples_must_hold_and_designed_tests_vote_beside_them(docstring):
     outcome = await docstring(EXAMPLE, cast(COUNTS, SORTED, RIGHT, GROUPS, RIGHT))
     assert outcome.verified is Verified.VERIFIED
@@ -173,5 +181,5 @@ async def test_examples_hold_and_the_votes_do_not_so_it_is_for_the_user_to_look_
     outcome = await docstring(EXAMPLE, cast(COUNTS, RIGHT, GROUPS, RIGHT, RIGHT, sets=wrong))
     assert outcome.solved
     assert outcome.verified is Verified.VERIFIED
-    assert outcome.evidence.warnings == ("The candidates agree, but fail 9 of 9 designed tests.",)
+    assert outcome.evidence.warnings == ("The candidates agree, but fail 9 of 9 generated tests.",)
     assert not outcome.applicable

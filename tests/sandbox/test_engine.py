@@ -8,12 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import course, engine, settings, walls
-from greenloop.core.errors import CannotVerify, SandboxBroke, UsageProblem
+from greenloop.core.errors import CannotVerifyError, SandboxBrokenError, UsageError
 from greenloop.core.events import Finished, Started, Tested
-from greenloop.core.nouns import Execution, Outcome, Status, StopReason, Verified
-from greenloop.keeper import Keeper
-from greenloop.sandboxes._resident import ResidentSession
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.verdict import Status
+from greenloop.engine import refine
+from greenloop.project import settings
+from greenloop.sandboxes import selection
+from greenloop.sandboxes.backends._resident import ResidentSession
+from greenloop.sandboxes.pool import SandboxPool
+from greenloop.verdict.verifier import Verifier
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -29,7 +34,7 @@ class Play:
         self.events: list = []
         self.said: list[str] = []
         self.outcome: Outcome | None = None
-        self.keeper: Keeper | None = None
+        self.pool: SandboxPool | None = None
 
     async def __call__(
         self, files: dict[str, str | bytes], target: str, *answers: str, buffers=None, **keys
@@ -45,9 +50,9 @@ class Play:
             command_line={"model": f"scripted:{script}", "preset": "plain", "sandbox.kind": "bubblewrap", **keys},
         )
         assert not warnings
-        request = engine.Request(root=self.root, target=target, buffers=buffers or {})
-        self.outcome = await engine.refine(
-            request, settings=found, emit=self.events.append, say=self.said.append, keeper=self.keeper
+        request = refine.Request(root=self.root, target=target, buffers=buffers or {})
+        self.outcome = await refine.refine(
+            request, settings=found, emit=self.events.append, report_status=self.said.append, pool=self.pool
         )
         assert isinstance(self.events[-1], Finished)
         return self.outcome
@@ -82,6 +87,7 @@ RIGHT = code("def double(x):\n    return x * 2\n")
 WRONG = code("def double(x):\n    return x * 3\n")
 
 
+@pytest.mark.story("a red test becomes a verified edit")
 async def test_wrong_then_right(play):
     outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", WRONG, RIGHT)
     assert outcome.solved
@@ -92,21 +98,23 @@ async def test_wrong_then_right(play):
     assert (play.root / "m.py").read_text() == DOUBLE
 
 
+@pytest.mark.story("a sandbox stays for a session")
 async def test_a_keeper_keeps_the_wall_for_the_next_request(play):
-    play.keeper = Keeper()
+    play.pool = SandboxPool()
     files = {"m.py": DOUBLE, "test_m.py": TEST}
     try:
         assert (await play(files, "test_m.py::test_double", code("def double(x):\n    return 2 * x\n"))).solved
-        (kept,) = play.keeper._idle
-        (wall,) = [wall for seed, wall in kept.session._walls.items() if seed == 0]
+        (kept,) = play.pool._idle
+        (wall,) = [wall for seed, wall in kept.session._instances.items() if seed == 0]
         assert (await play(files, "test_m.py::test_double", code("def double(x):\n    return x + x\n"))).solved
-        assert play.keeper._idle[0].session is kept.session
-        assert kept.session._walls[0] is wall
+        assert play.pool._idle[0].session is kept.session
+        assert kept.session._instances[0] is wall
     finally:
-        await play.keeper.close()
-    assert not kept.session._walls
+        await play.pool.close()
+    assert not kept.session._instances
 
 
+@pytest.mark.story("a green test costs nothing")
 async def test_already_green_needs_no_model(play):
     good = DOUBLE.replace("x + 1", "x * 2")
     outcome = await play({"m.py": good, "test_m.py": TEST}, "test_m.py::test_double")
@@ -114,6 +122,7 @@ async def test_already_green_needs_no_model(play):
     assert play.model_calls == 0
 
 
+@pytest.mark.story("a fault of the environment is named and no model asked")
 async def test_a_missing_package_is_named_and_no_token_spent(play):
     test = "import no_such_package_anywhere\n\n\ndef test_a():\n    assert no_such_package_anywhere.x\n"
     project = '[project]\nname = "p"\nversion = "1"\ndependencies = ["no-such-package-anywhere"]\n'
@@ -124,6 +133,7 @@ async def test_a_missing_package_is_named_and_no_token_spent(play):
     assert play.model_calls == 0
 
 
+@pytest.mark.story("a flaky test is named")
 async def test_a_flaky_test_is_named(play):
     flaky = (
         "import os\n\n\ndef helper():\n    return os.environ.get('PYTHONHASHSEED')\n\n\n"
@@ -134,6 +144,7 @@ async def test_a_flaky_test_is_named(play):
     assert "flaky" in outcome.message
 
 
+@pytest.mark.story("no other test newly fails")
 async def test_a_neighbour_that_breaks_is_not_accepted(play):
     files = {
         "m.py": "def clamp(x, lo, hi):\n    if x < lo:\n        return hi\n    return x\n",
@@ -150,6 +161,7 @@ async def test_a_neighbour_that_breaks_is_not_accepted(play):
     assert outcome.evidence.neighbours_unchanged == 1
 
 
+@pytest.mark.story("no other test newly fails")
 async def test_neighbours_in_other_files_count_and_old_failures_do_not(play):
     files = {
         "m.py": DOUBLE,
@@ -164,6 +176,7 @@ async def test_neighbours_in_other_files_count_and_old_failures_do_not(play):
     assert (outcome.evidence.neighbours_unchanged, outcome.evidence.neighbours_already_failing) == (1, 1)
 
 
+@pytest.mark.story("a docstring becomes an implementation")
 async def test_docstring_examples_without_any_test(play):
     stub = (
         'def rle(s):\n    """Run-length encode s.\n\n    >>> rle("aab")\n    [(\'a\', 2), (\'b\', 1)]\n'
@@ -181,17 +194,20 @@ async def test_docstring_examples_without_any_test(play):
     assert outcome.after["runs.py"].startswith("from itertools import groupby\n")
 
 
+@pytest.mark.story("a refusal is a sentence with a remedy")
 async def test_a_function_without_any_specification_is_refused_with_the_remedy(play):
-    with pytest.raises(CannotVerify, match="Nothing says what double should do"):
+    with pytest.raises(CannotVerifyError, match="Nothing says what double should do"):
         await play({"m.py": DOUBLE}, "m.py::double")
 
 
+@pytest.mark.story("the function that a test reaches is found")
 async def test_a_function_is_repaired_by_the_tests_that_reach_it(play):
     outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "m.py::double", RIGHT)
     assert outcome.solved
     assert outcome.evidence.cases == {"user": (1, 1)}
 
 
+@pytest.mark.story("a test can be written before its function")
 @pytest.mark.parametrize(
     ("files", "target", "answer", "path", "word"),
     [
@@ -235,6 +251,7 @@ async def test_test_first(play, files, target, answer, path, word):
     assert outcome.before[path] == files.get(path)
 
 
+@pytest.mark.story("unsaved text is what runs")
 async def test_unsaved_text_wins_over_the_disk_and_the_disk_stays(play):
     typed = DOUBLE.replace("x + 1", "x * 2")
     outcome = await play(
@@ -247,6 +264,7 @@ async def test_unsaved_text_wins_over_the_disk_and_the_disk_stays(play):
     assert (play.root / "test_m.py").read_text() == TEST
 
 
+@pytest.mark.story("everything else of the text stays")
 @pytest.mark.parametrize(
     ("source", "after"),
     [
@@ -277,6 +295,7 @@ FAKES = {
 }
 
 
+@pytest.mark.story("a faked pass is named")
 @pytest.mark.parametrize("fake", FAKES)
 async def test_a_faked_pass_is_named_tampering(play, fake):
     outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", code(FAKES[fake]), RIGHT)
@@ -302,16 +321,18 @@ def double(x):
 """
 
 
+@pytest.mark.story("a faked pass is named")
 async def test_who_knows_the_canary_wins_in_one_process_but_gets_no_badge(play):
     outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", code(KNOWS_THE_CANARY))
     assert outcome.solved
     assert (outcome.evidence.canaried, outcome.evidence.out_of_process) == (1, 0)
 
 
+@pytest.mark.story("a faked pass is named")
 async def test_its_honest_twin_is_verified_out_of_process(play):
     outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", RIGHT)
     assert (outcome.evidence.canaried, outcome.evidence.out_of_process) == (1, 1)
-    assert "canaried 1/1, out of process 1/1" in outcome.message
+    assert "tamper check 1/1, isolated re-run 1/1" in outcome.message
 
 
 RAISING = """import unittest
@@ -348,6 +369,7 @@ async def test_expected_exceptions_have_twins_too(play):
     assert (outcome.evidence.canaried, outcome.evidence.out_of_process) == (1, 1)
 
 
+@pytest.mark.story("candidates run within limits")
 async def test_an_endless_loop_is_a_failed_attempt(play):
     endless = code("def double(x):\n    while True:\n        pass\n")
     outcome = await play(
@@ -358,36 +380,38 @@ async def test_an_endless_loop_is_a_failed_attempt(play):
 
 
 async def test_unknown_test_names_the_nearest(play):
-    with pytest.raises(UsageProblem) as caught:
+    with pytest.raises(UsageError) as caught:
         await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_duble")
     assert "test_m.py::test_double" in caught.value.remedy
 
 
 async def test_a_file_that_cannot_be_collected_is_named(play):
-    with pytest.raises(CannotVerify, match="ZeroDivisionError"):
+    with pytest.raises(CannotVerifyError, match="ZeroDivisionError"):
         await play({"test_z.py": "1 / 0\n\n\ndef test_a():\n    pass\n"}, "test_z.py::test_a")
 
 
 async def test_a_pytest_that_breaks_down_is_named(play):
     conftest = "def pytest_configure(config):\n    raise RuntimeError('no such database')\n"
-    with pytest.raises(CannotVerify, match="no such database"):
+    with pytest.raises(CannotVerifyError, match="no such database"):
         await play({"conftest.py": conftest, "m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double")
 
 
+@pytest.mark.story("execution decides")
 async def test_tests_changed_during_the_run_are_never_a_pass(play, monkeypatch):
-    original = course.Course._verify
+    original = Verifier.verify
 
-    async def and_change(self, files, bench):
-        verdict = await original(self, files, bench)
+    async def and_change(self, files):
+        verdict = await original(self, files)
         (play.root / "test_m.py").write_text(TEST.replace("10", "11"))
         return verdict
 
-    monkeypatch.setattr(course.Course, "_verify", and_change)
+    monkeypatch.setattr(Verifier, "verify", and_change)
     outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", RIGHT)
     assert (outcome.solved, outcome.reason) == (False, StopReason.CHANGED)
-    assert "changed while the run" in outcome.message
+    assert "changed during the run" in outcome.message
 
 
+@pytest.mark.story("secrets never reach the model")
 async def test_secrets_never_reach_the_model(play):
     files = {
         ".env": "API_TOKEN=tok-1234567890abcdef\n",
@@ -403,38 +427,41 @@ async def test_secrets_never_reach_the_model(play):
 async def test_every_step_says_what_goes_on(play):
     await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", RIGHT)
     assert any("sandbox" in text for text in play.said)
-    assert any("neighbour" in text for text in play.said)
+    assert any("related tests" in text for text in play.said)
     assert replace(play.outcome).run is not None
 
 
+@pytest.mark.story("what could not be verified is called so")
 async def test_without_a_wall_every_result_says_so(play):
     bare = {"sandbox.kind": "none", "sandbox.unsafe": True}
     solved = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", RIGHT, **bare)
-    assert solved.message.startswith("unverified: no sandbox")
+    assert solved.message.startswith("Not verified: no sandbox")
     assert not solved.applicable
     unsolved = await play({}, "test_m.py::test_double", WRONG, attempts=1, **bare)
     assert not unsolved.solved
-    assert "It ran without a sandbox." in unsolved.message
+    assert "The tests ran without a sandbox." in unsolved.message
     green = await play({"m.py": DOUBLE.replace("x + 1", "x * 2")}, "test_m.py::test_double", **bare)
     assert (green.reason, green.verified) == (StopReason.ALREADY_GREEN, Verified.UNVERIFIED)
     assert green.evidence.sandbox == "none"
 
 
+@pytest.mark.story("what could not be verified is called so")
 async def test_with_the_network_on_every_result_says_so(play):
     outcome = await play(
         {"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", RIGHT, **{"sandbox.network": True}
     )
     assert outcome.evidence.network
-    assert "in bubblewrap with the network on" in outcome.message
+    assert "in bubblewrap with network access" in outcome.message
     green = await play(
         {"m.py": DOUBLE.replace("x + 1", "x * 2")}, "test_m.py::test_double", **{"sandbox.network": True}
     )
-    assert "It ran with the network on." in green.message
+    assert "The tests had network access." in green.message
 
 
+@pytest.mark.story("a refusal is a sentence with a remedy", only=("candidate",))
 @pytest.mark.parametrize("when", ["baseline", "candidate"])
 async def test_a_wall_that_breaks_in_the_middle_names_the_other_one(play, monkeypatch, when):
-    tested, run = walls._tested, ResidentSession.run
+    tested, run = selection._load_tested, ResidentSession.run
 
     async def both(kind, *rest):
         return None if kind == "docker" else await tested(kind, *rest)
@@ -442,23 +469,23 @@ async def test_a_wall_that_breaks_in_the_middle_names_the_other_one(play, monkey
     async def breaks(self, what):
         return Execution(broken="It fell over.") if what.baseline is (when == "baseline") else await run(self, what)
 
-    monkeypatch.setattr(walls, "_tested", both)
+    monkeypatch.setattr(selection, "_load_tested", both)
     monkeypatch.setattr(ResidentSession, "run", breaks)
     files, case = {"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double"
     if when == "baseline":
-        with pytest.raises(SandboxBroke) as caught:
+        with pytest.raises(SandboxBrokenError) as caught:
             await play(files, case, RIGHT)
         told = f"{caught.value} {caught.value.remedy}"
     else:
         outcome = await play(files, case, RIGHT)
         assert (outcome.solved, outcome.reason) == (False, StopReason.ENVIRONMENT)
         told = outcome.message
-    assert "The sandbox broke: It fell over." in told
+    assert "The sandbox failed: It fell over." in told
     assert "docker works here: set sandbox.kind = docker (or --sandbox docker)." in told
 
 
 async def test_a_case_that_never_ends_takes_no_time_from_its_neighbours(play):
-    play.keeper = Keeper()
+    play.pool = SandboxPool()
     loops = "def double(x):\n    while x == 5:\n        pass\n    return 2 * x\n"
     tests = TEST + "\n\ndef test_other():\n    assert double(1) == 2\n"
     try:
@@ -469,6 +496,6 @@ async def test_a_case_that_never_ends_takes_no_time_from_its_neighbours(play):
             **{"sandbox.seconds": 2.0},
         )
     finally:
-        await play.keeper.close()
+        await play.pool.close()
     assert outcome.solved
     assert (outcome.evidence.neighbours_unchanged, outcome.evidence.neighbours_left_out) == (1, 0)

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import engine, settings
-from greenloop.core.nouns import Verified
+from greenloop.core.records.outcome import Verified
+from greenloop.engine import refine
+from greenloop.project import settings
 
 HERE = Path(__file__).parents[2] / "examples"
 EXAMPLES = tomllib.loads((HERE / "targets.toml").read_text())
@@ -21,6 +22,10 @@ CHOSEN += [
 ]
 
 
+@pytest.mark.story(
+    "the examples go green",
+    only=("bubblewrap-fibonacci", "bubblewrap-docstring_stub", "bubblewrap-unittest_project", "docker-fibonacci"),
+)
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(("kind", "name"), CHOSEN)
 async def test_example(kind, name, tmp_path, monkeypatch):
@@ -42,8 +47,8 @@ async def test_example(kind, name, tmp_path, monkeypatch):
             "sandbox.kind": kind,
         },
     )
-    outcome = await engine.refine(
-        engine.Request(root=project, target=EXAMPLES[name]["target"]), settings=found, emit=lambda _event: None
+    outcome = await refine.refine(
+        refine.Request(root=project, target=EXAMPLES[name]["target"]), settings=found, emit=lambda _event: None
     )
     assert outcome.solved, outcome.message
     assert outcome.verified is Verified.VERIFIED

@@ -16,9 +16,10 @@ from typing import Any
 import psutil
 import pytest
 
-from greenloop import engine, settings
-from greenloop.core.errors import CannotVerify
-from greenloop.core.nouns import StopReason
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.outcome import StopReason
+from greenloop.engine import refine
+from greenloop.project import settings
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -36,7 +37,7 @@ class Unasked:
 
     async def complete(self, request: Any, on_token: Callable[[str], None]) -> Any:
         self.calls += 1
-        raise CannotVerify("The model was asked.")
+        raise CannotVerifyError("The model was asked.")
 
     def count_tokens(self, text: str) -> int:
         return len(text) // 4
@@ -116,7 +117,7 @@ SEEDS = {
         package=("rich", "9.1", {"rich/__init__.py": ""}),
     ),
     "packages that do not fit each other": Seed(
-        says="'pandas' does not fit the installed 'numpy', which has no 'float'",
+        says="'pandas' is incompatible with the installed 'numpy', which has no 'float'",
         remedy="--upgrade pandas numpy",
         files=using("pandas", "x()"),
         package=(
@@ -156,13 +157,13 @@ SEEDS = {
         package=("quick", "1", extension(b"\0libc.so.6\0", b"\0libq.so.6\0")),
     ),
     "extension broken": Seed(
-        says="the binary part of the package 'quick' does not fit (undefined symbol: PyModule_Erased",
+        says="the binary part of the package 'quick' is incompatible (undefined symbol: PyModule_Erased",
         remedy="--force-reinstall --no-cache-dir quick",
         files=using("quick", "x()"),
         package=("quick", "1", extension(b"\0PyModule_Create2\0", b"\0PyModule_Erased2\0")),
     ),
     "extension of another architecture": Seed(
-        says="does not fit (invalid ELF header)",
+        says="is incompatible (invalid ELF header)",
         remedy="--force-reinstall --no-cache-dir quick",
         files=using("quick", "x()"),
         package=("quick", "1", extension(b"\x7fELF", b"\xcf\xfa\xed\xfe")),
@@ -199,7 +200,7 @@ SEEDS = {
         files={"pytest.ini": "[pytest]\nrequired_plugins = pytest-xdist\n"},
     ),
     "pytest too old": Seed(
-        says="wants pytest 99.0",
+        says="requires pytest 99.0",
         remedy="pip install 'pytest>=99.0'",
         files={"pytest.ini": "[pytest]\nminversion = 99.0\n"},
     ),
@@ -232,14 +233,14 @@ SEEDS = {
         ),
     ),
     "network": Seed(
-        says="reaches for the network",
+        says="needs network access",
         remedy="sandbox.network = true",
         files={
             "m.py": "import urllib.request\n\n\ndef f():\n    return urllib.request.urlopen('http://example.com').status\n"
         },
     ),
     "network by number": Seed(
-        says="reaches for the network",
+        says="needs network access",
         remedy="sandbox.network = true",
         files={
             "m.py": "import socket\n\n\ndef f():\n    return socket.create_connection(('192.0.2.1', 80), timeout=5)\n"
@@ -276,7 +277,7 @@ SEEDS = {
         },
     ),
     "file outside the workspace": Seed(
-        says="lies outside the workspace",
+        says="is outside the workspace",
         remedy="Put the file into the workspace",
         files={"m.py": "def f():\n    return len(open('@OUTSIDE@').read())\n"},
     ),
@@ -293,7 +294,7 @@ SEEDS = {
         },
     ),
     "rights of root": Seed(
-        says="needs rights of root",
+        says="needs root privileges",
         remedy="os.getuid()",
         files={
             "m.py": "import os, tempfile\n\n\ndef f():\n    file = tempfile.mkstemp()[1]\n    os.chown(file, 0, 0)\n    return 1\n"
@@ -314,19 +315,19 @@ SEEDS = {
     ),
     "container engine": Seed(
         says="needs Docker",
-        remedy="stand-in",
+        remedy="test double",
         files={
             "m.py": "import socket\n\n\ndef f():\n    with socket.socket(socket.AF_UNIX) as s:\n"
             "        s.connect('/var/run/docker.sock')\n"
         },
     ),
     "locale missing": Seed(
-        says="no locale of tlh_QO.UTF-8",
+        says="does not have the locale tlh_QO.UTF-8",
         remedy="localedef -i tlh_QO -f UTF-8 tlh_QO.UTF-8",
         files={"m.py": "import locale\n\n\ndef f():\n    return locale.setlocale(locale.LC_ALL, 'tlh_QO.UTF-8')\n"},
     ),
     "time zone data missing": Seed(
-        says="no data of the time zone Europe/Berlin",
+        says="no data for the time zone Europe/Berlin",
         remedy="pip install tzdata",
         files={
             "conftest.py": "import zoneinfo\n\nzoneinfo.reset_tzpath(to=[])\n",
@@ -340,7 +341,7 @@ SEEDS = {
         package=("pyglet", "2", thrown("pyglet", "NoSuchDisplayException", 'Cannot connect to "None"')),
     ),
     "Django not configured": Seed(
-        says="Django has no settings",
+        says="Django settings are not configured",
         remedy="`DJANGO_SETTINGS_MODULE`",
         files=using("django", "go()"),
         package=(
@@ -370,29 +371,29 @@ SEEDS = {
     ),
     # Python
     "Python too old for the library": Seed(
-        says="'fma' came into 'math' with Python 3.13",
-        remedy="setting `interpreter`",
+        says="'fma' was added to 'math' with Python 3.13",
+        remedy="Set `interpreter`",
         files={"m.py": "from math import fma\n\n\ndef f():\n    return fma(1, 1, 1)\n"},
     ),
     "Python too old for the syntax": Seed(
-        says="m.py:4 is written for Python 3.14 or newer",
-        remedy="setting `interpreter`",
+        says="m.py:4 uses syntax of Python 3.14 or newer",
+        remedy="Set `interpreter`",
         files={"m.py": "name = 'x'\n\n\nwhole = t'{name}'\n\n\ndef f():\n    return whole\n"},
     ),
     "module removed from Python": Seed(
         says="has no module 'formatter'",
-        remedy="setting `interpreter`",
+        remedy="Set `interpreter`",
         files={"m.py": "import formatter\n\n\ndef f():\n    return formatter\n"},
     ),
     # limits
     "memory at import": Seed(
-        says="more memory than",
+        says="the memory limit",
         remedy="sandbox.memory",
         files={"m.py": "TABLE = bytearray(900 << 20)\n\n\ndef f():\n    return len(TABLE)\n"},
         settings={"sandbox.memory": 256},
     ),
     "threads of a fixture": Seed(
-        says="more processes and threads than it may",
+        says="the limit of processes and threads",
         remedy="sandbox.processes",
         files={
             "conftest.py": "import threading\nimport pytest\n\n\n@pytest.fixture(autouse=True)\ndef pool():\n"
@@ -456,10 +457,10 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         )
         assert not warnings
         model = Unasked()
-        request = engine.Request(root=root, target=seed.target)
+        request = refine.Request(root=root, target=seed.target)
         try:
-            outcome = await engine.refine(request, settings=found, emit=lambda _event: None, model=model)
-        except CannotVerify as error:
+            outcome = await refine.refine(request, settings=found, emit=lambda _event: None, model=model)
+        except CannotVerifyError as error:
             return Told(f"{error} {error.remedy}", model.calls)
         if outcome.reason is not StopReason.ENVIRONMENT:
             return Told(f"{outcome.reason}: {outcome.message}", model.calls, outcome.solved)
@@ -486,6 +487,7 @@ async def test_a_seeded_fault_is_named_with_its_remedy_and_no_model_is_asked(pla
 FUNCTION = 'def f():\n    """Two.\n\n    >>> f()\n    1\n    """\n    return 2\n'
 
 
+@pytest.mark.story("a fault of the environment is named and no model asked")
 @pytest.mark.parametrize(
     ("files", "says"),
     [
@@ -505,6 +507,7 @@ async def test_a_function_without_a_test_that_runs_for_the_environments_sake(pla
     assert told.calls == 0
 
 
+@pytest.mark.story("a fault of the environment is named and no model asked")
 async def test_an_environment_whose_base_python_is_gone(play, tmp_path):
     venv = Venv(tmp_path / "venv")
     (venv.folder / "pyvenv.cfg").write_text("home = /opt/gone/bin\nversion = 3.11.7\n")

@@ -8,9 +8,13 @@ from types import SimpleNamespace
 import pytest
 
 from greenloop.core.compose import compose
-from greenloop.core.nouns import Attempt, Candidate, Case, Problem, Region, Run, Spec
+from greenloop.core.records.attempt import Attempt, Candidate
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import TestRun
+from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.verdict import judge
-from greenloop.feedback import docs, runtime_trace
+from greenloop.drafting.feedback import docs
+from greenloop.drafting.feedback.published import runtime_trace
 
 pytestmark = pytest.mark.needs("bubblewrap")
 
@@ -38,7 +42,9 @@ def tried(tmp_path, lay, opened):
         async def again(attempt, selectors, watch, seconds=60.0):
             files = compose(problem, attempt.candidate) if attempt.candidate else {}
             laid = {path: text.encode() for path, text in files.items()}
-            return await session.run(Run(selectors=tuple(selectors), files=laid, watch=tuple(watch), seconds=seconds))
+            return await session.run(
+                TestRun(selectors=tuple(selectors), files=laid, watch=tuple(watch), seconds=seconds)
+            )
 
         made = Candidate(texts={region: candidate}) if candidate else None
         attempt = Attempt(number=int(bool(made)), verdict=judge([CASE], {}, await again(FRESH, [CASE], ())))
@@ -54,6 +60,7 @@ def tried(tmp_path, lay, opened):
 FRESH = SimpleNamespace(candidate=None)
 
 
+@pytest.mark.story("errors are traced for the model")
 async def test_a_trace_of_a_candidate(tried):
     candidate = "def f(items):\n    best = 0\n    for i in items:\n        if i > best:\n            best = i\n    return best\n"
     found = await tried("def f(items):\n    return 0\n", "assert m.f([-3, -1]) == -1", candidate)
@@ -182,7 +189,7 @@ async def test_nothing_is_said_of_what_is_no_librarys(tried, code):
 
 async def test_an_assertion_triggers_no_look_up(tried):
     problem, attempts, _tools = await tried("def f(n):\n    return 0\n", "assert m.f(4) == 2")
-    assert await docs.describe(problem, attempts, SimpleNamespace(session=None)) == docs.Note(text="")
+    assert await docs.describe(problem, attempts, SimpleNamespace(session=None)) == docs.FeedbackNote(text="")
 
 
 async def test_the_look_up_imports_nothing_of_the_workspace(tried):
@@ -190,5 +197,5 @@ async def test_the_look_up_imports_nothing_of_the_workspace(tried):
     problem, _attempts, tools = await tried("def f(n):\n    return 0\n", "assert m.f(4) == 2", code)
     (problem.root / "m2.py").write_text("import math\nraise SystemExit('imported')\n")
     asked = [{"kind": "attribute", "owner": "m2", "name": "missing", "modules": ["m2"]}]
-    execution = await tools.session.run(Run(selectors=(docs.FILE,), files={docs.FILE: docs.inquiry(asked)}))
-    assert docs.results(execution)[0].failure.message == "{}"
+    execution = await tools.session.run(TestRun(selectors=(docs.FILE,), files={docs.FILE: docs.lookup_file(asked)}))
+    assert docs.case_results(execution)[0].failure.message == "{}"

@@ -93,12 +93,14 @@ def until(process: subprocess.Popen, event: str) -> None:
 # -- the way it should go ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.story("a red test becomes a verified edit")
 def test_a_red_test_goes_green_and_is_written(work):
     code, finished, _err = fix(work, CASE, "--apply", answers=[fence("def double(x):\n    return 10\n"), fence(RIGHT)])
     assert (code, finished["solved"], finished["verified"], finished["applied"]) == (0, True, "verified", True)
     assert ((work / "m.py").read_text(), (work / "test_m.py").read_text()) == (RIGHT, TEST)
 
 
+@pytest.mark.story("the command line finds the first red test")
 def test_without_a_target_the_suite_is_asked(work):
     code, finished, _err = fix(work, "--apply")
     assert (code, finished["solved"]) == (0, True)
@@ -120,6 +122,7 @@ def test_an_unknown_target_names_the_nearest(work):
     assert "test_double" in err
 
 
+@pytest.mark.story("a bad setting is told and never fatal")
 def test_settings_that_cannot_be_read_warn_and_the_run_goes_on(work):
     config = work.parent / "config" / "greenloop"
     config.mkdir(parents=True)
@@ -129,6 +132,7 @@ def test_settings_that_cannot_be_read_warn_and_the_run_goes_on(work):
     assert "cannot be read" in err
 
 
+@pytest.mark.story("a refusal is a sentence with a remedy")
 def test_a_model_that_cannot_be_reached(work, unused_tcp_port):
     base = f"api.base=http://127.0.0.1:{unused_tcp_port}/v1"
     words = ("--model", "openai/x", "--set", base, "--set", "api.retries=0")
@@ -138,6 +142,7 @@ def test_a_model_that_cannot_be_reached(work, unused_tcp_port):
     assert "sk-never-shown" not in err + json.dumps(finished)
 
 
+@pytest.mark.story("without consent nothing runs outside a sandbox")
 def test_a_sandbox_that_was_not_consented_to(work):
     code, finished, err = fix(work, CASE, "--sandbox", "none")
     assert (code, finished["reason"]) == (3, "cannot-verify")
@@ -205,6 +210,7 @@ def test_a_full_disk(work):
     assert "could not be written" in err
 
 
+@pytest.mark.story("a stale document is refused")
 def test_a_file_changed_during_the_run_is_merged_or_left_alone(work):
     process = start(work, CASE, "--apply")
     until(process, "started")
@@ -216,6 +222,7 @@ def test_a_file_changed_during_the_run_is_merged_or_left_alone(work):
     assert events[-1]["applied"] is (code == 0)
 
 
+@pytest.mark.story("a stale document is refused")
 def test_a_test_deleted_during_the_run_writes_nothing(work):
     process = start(work, CASE, "--apply")
     until(process, "started")
@@ -240,6 +247,7 @@ def family_of(process: subprocess.Popen) -> list[psutil.Process]:
 SLOW = "import time\n\n\ndef double(x):\n    time.sleep(60)\n"
 
 
+@pytest.mark.story("cancelling leaves nothing behind")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_gives_control_back_and_leaves_nothing(work, number):
     process = start(work, CASE, "--set", "sandbox.seconds=60", answers=[fence(SLOW)])
@@ -254,6 +262,7 @@ def test_a_signal_gives_control_back_and_leaves_nothing(work, number):
     assert psutil.wait_procs(family, timeout=5)[1] == []
 
 
+@pytest.mark.story("the history opens")
 def test_killed_the_history_stays_readable_and_nothing_runs_on(work):
     process = start(work, CASE, "--set", "sandbox.seconds=60", answers=[fence(SLOW)])
     until(process, "checked")

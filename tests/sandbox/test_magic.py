@@ -48,12 +48,13 @@ def run(shell, tmp_path, capsys):
     return run
 
 
+@pytest.mark.story("%%refine works in Jupyter")
 def test_asserts_in_a_cell_mend_a_function_that_was_executed_before(run):
     text, said = run("%pdb off", "import math", BROKEN, "y = double(5)", "%%refine\nassert y == 10")
     assert text == f"{RIGHT}\n\n\nassert y == 10"
-    assert "as it stands: 0/1 passed, AssertionError" in said
+    assert "baseline: 0 of 1 tests pass, AssertionError" in said
     assert "attempt 1/" in said
-    assert "user tests 1/1" in said
+    assert "1/1 target tests pass" in said
 
 
 def test_a_function_with_examples_is_replaced(run, shell):
@@ -96,7 +97,7 @@ def test_a_function_that_is_not_written_yet(run):
         (["%%refine\nx = 1"], "greenloop: The cell has neither an assert nor a function. Put %%refine on a cell"),
         (["%%refine\nx = ("], "greenloop: The cell cannot be read in row 1: '(' was never closed."),
         (["%%refine no=such\nassert f()"], "no"),
-        (["%%refine 'open\nassert f()"], "greenloop: the words after %%refine cannot be read"),
+        (["%%refine 'open\nassert f()"], "greenloop: the options after %%refine cannot be read"),
         ([RIGHT, "%%refine\nassert double(2) == 4"], "already"),
         (
             ["import os", "n = int(os.environ.get('NO', '1'))", "%%refine\nassert n == 2"],

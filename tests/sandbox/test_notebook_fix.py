@@ -49,6 +49,7 @@ def greenloop_(work, *words, answer=RIGHT):
     )
 
 
+@pytest.mark.story("cells of a notebook are targets")
 def test_a_cell_of_asserts_mends_the_function_that_an_earlier_cell_calls(work):
     """The value under test was computed by a cell before, from a file beside the notebook."""
     file = work / "nb-1.ipynb"
@@ -66,9 +67,10 @@ def test_by_cell_id_and_by_name(work):
     assert by_id.returncode == 0, by_id.stderr
     by_name = greenloop_(work, "fix", "nb.ipynb::double")
     assert by_name.returncode == 0, by_name.stderr
-    assert "user tests 1/1" in by_name.stdout
+    assert "1/1 target tests pass" in by_name.stdout
 
 
+@pytest.mark.story("tests are never changed")
 def test_checks_are_never_changed_whatever_the_project_calls_its_test_files(work):
     (work.parent / "pyproject.toml").write_text('[tool.pytest.ini_options]\npython_files = ["check_*.py"]\n')
     (work / "nb.ipynb").write_text(notebook(*CELLS))
@@ -93,7 +95,7 @@ def test_a_result_that_was_written_is_still_told_in_cells(work):
     shown = greenloop_(work, "history", "show")
     assert "+++ b/my notes/nb.ipynb:2" in shown.stdout
     assert "_ipynb" not in shown.stdout
-    assert "it stood there already" in greenloop_(work, "history", "apply", "--yes").stdout
+    assert "the file already has the result" in greenloop_(work, "history", "apply", "--yes").stdout
     again = greenloop_(work, "verify", "run:1")
     assert again.returncode == 3
     assert "Run 1 was made in a notebook" in again.stderr
@@ -103,10 +105,10 @@ def test_the_tests_of_a_docstring_in_a_cell(work):
     (work / "nb.ipynb").write_text(notebook(*CELLS))
     none = greenloop_(work, "tests", "nb.ipynb::double")
     assert none.returncode == 1
-    assert "`greenloop fix 'my notes/nb.ipynb::double'` makes them" in none.stderr
+    assert "`greenloop fix 'my notes/nb.ipynb::double'` generates them" in none.stderr
     checks = greenloop_(work, "tests", "nb.ipynb:4")
     assert checks.returncode == 2
-    assert "my notes/nb.ipynb:4 is a test of your own." in checks.stderr
+    assert "my notes/nb.ipynb:4 is one of your own tests." in checks.stderr
 
 
 def test_the_examples_of_a_docstring(work):
@@ -183,6 +185,7 @@ def test_programs_and_people_are_told_of_cells(work):
     assert "_ipynb" not in other
 
 
+@pytest.mark.story("a stale document is refused")
 def test_a_kept_result_is_written_later_but_not_over_other_cells(work):
     file = work / "nb.ipynb"
     file.write_text(text := notebook(*CELLS))
@@ -207,7 +210,7 @@ def test_a_kept_result_is_written_later_but_not_over_other_cells(work):
         (notebook(*CELLS), "nb.ipynb::no", "has no function or test 'no'"),
         (notebook("x = (", *CELLS), "nb.ipynb:5", "Cell 1 of my notes/nb.ipynb cannot be read in row 1"),
         (notebook(*CELLS, nbformat=3), "nb.ipynb:4", "has nbformat 3; only nbformat 4 can be read"),
-        ('{"cells": [', "nb.ipynb:4", "is no notebook"),
+        ('{"cells": [', "nb.ipynb:4", "is not a notebook"),
         (notebook(*CELLS, metadata={"kernelspec": {"language": "R"}}), "nb.ipynb:4", "is written in r, not in Python"),
     ],
 )

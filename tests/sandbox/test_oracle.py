@@ -6,10 +6,10 @@ import platform
 
 import pytest
 
-from greenloop.core.nouns import Run, Status
-from greenloop.core.records import of_kind
+from greenloop.core.records.sandbox import TestRun
+from greenloop.core.records.verdict import Status
+from greenloop.core.report import case_results, records_of_kind
 from greenloop.core.verdict import judge
-from greenloop.runners.pytest import parse
 
 pytestmark = [
     pytest.mark.needs("bubblewrap"),
@@ -108,19 +108,20 @@ def run(opened, lay, tmp_path):
 
     async def go(files, oracle=("sums",), seconds=20.0, **about):
         session = await opened(lay(tmp_path / "work", files), **about)
-        return await session.run(Run(selectors=("test_m.py",), oracle=oracle, seconds=seconds))
+        return await session.run(TestRun(selectors=("test_m.py",), oracle=oracle, seconds=seconds))
 
     return go
 
 
 def told(execution):
-    (record,) = of_kind(execution, "oracle")
+    (record,) = records_of_kind(execution, "oracle")
     return record
 
 
+@pytest.mark.story("an isolated re-run counts")
 async def test_plain_values_and_exceptions_cross(run):
     execution = await run({"sums.py": SUMS, "test_m.py": HONEST})
-    assert [(result.id, result.failure) for result in parse(execution) if not result.passed] == []
+    assert [(result.id, result.failure) for result in case_results(execution) if not result.passed] == []
     assert (told(execution)["unfit"], execution.status, execution.leftover) == ("", 0, 0)
     assert told(execution)["calls"] >= 20
 
@@ -210,17 +211,18 @@ def double(x):
 """
 
 
+@pytest.mark.story("an isolated re-run counts")
 @pytest.mark.parametrize("reach", REACHES)
 async def test_the_candidates_process_reaches_nothing(run, reach):
     execution = await run({"sums.py": REACHING.format(statement=REACHES[reach]), "test_m.py": PLAIN})
-    assert judge(["test_m.py::test_a"], {}, execution).status is Status.PASSED, parse(execution)
+    assert judge(["test_m.py::test_a"], {}, execution).status is Status.PASSED, case_results(execution)
     assert told(execution)["unfit"] == ""
 
 
 async def test_the_same_reaches_succeed_without_the_oracle(run):
     statement = "open('/tmp/x', 'w'); open('/proc/%d/mem' % os.getpid(), 'rb'); os.chmod('test_m.py', 0o600)"
     execution = await run({"sums.py": REACHING.format(statement=statement), "test_m.py": PLAIN}, oracle=())
-    (result,) = parse(execution)
+    (result,) = case_results(execution)
     assert "11 == 10" in result.failure.message
 
 
@@ -236,9 +238,10 @@ async def test_only_the_pipes_are_open_and_the_report_is_not_among_them(run):
         "    assert not any(sums.key())\n"
     )
     execution = await run({"sums.py": source, "test_m.py": test})
-    assert judge(["test_m.py::test_a"], {}, execution).status is Status.PASSED, parse(execution)
+    assert judge(["test_m.py::test_a"], {}, execution).status is Status.PASSED, case_results(execution)
 
 
+@pytest.mark.story("an isolated re-run counts")
 @pytest.mark.parametrize(
     "source",
     [

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import engine, settings
-from greenloop.core.errors import SettingsProblem
+from greenloop.core.errors import SettingsError
 from greenloop.core.events import Tested
-from greenloop.core.nouns import Outcome, StopReason, Verified
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.engine import loop, refine
+from greenloop.project import settings
 from specifying import Answers
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
@@ -56,8 +57,8 @@ class Stage:
             if isinstance(event, Tested):
                 self.attempts.append(event.attempt)
 
-        request = engine.Request(root=self.root, target=target, comment=comment)
-        return await engine.refine(request, settings=found, emit=emit, say=self.said.append, user=user)
+        request = refine.Request(root=self.root, target=target, comment=comment)
+        return await refine.refine(request, settings=found, emit=emit, report_status=self.said.append, user=user)
 
     @property
     def errors(self) -> list[str]:
@@ -77,6 +78,7 @@ def stage(tmp_path, monkeypatch):
     return Stage(root)
 
 
+@pytest.mark.story("constraints, recorded calls and scores are specifications")
 async def test_a_broken_constraint_is_the_attempts_error_and_the_next_one_keeps_to_it(stage):
     imports = code("import operator\n    return operator.mul(2, x)")
     outcome = await stage({"m.py": STUB}, imports, code("return 2 * x"), **{"spec.constraints": ["no-imports"]})
@@ -85,7 +87,7 @@ async def test_a_broken_constraint_is_the_attempts_error_and_the_next_one_keeps_
     assert outcome.solved
     assert outcome.verified is Verified.VERIFIED
     assert outcome.evidence.cases == {"doctest": (1, 1), "constraint": (1, 1)}
-    assert "constraints 1/1" in outcome.message
+    assert "1/1 constraints pass" in outcome.message
 
 
 async def test_a_constraint_holds_for_the_function_behind_a_failing_test(stage):
@@ -98,11 +100,12 @@ async def test_a_constraint_holds_for_the_function_behind_a_failing_test(stage):
 
 
 async def test_a_constraint_that_is_none_ends_the_run_before_any_model_call(stage):
-    with pytest.raises(SettingsProblem, match="has no constraint 'no-import'"):
+    with pytest.raises(SettingsError, match="has no constraint 'no-import'"):
         await stage({"m.py": STUB}, **{"spec.constraints": ["no-import"]})
     assert stage.attempts == []
 
 
+@pytest.mark.story("constraints, recorded calls and scores are specifications")
 async def test_recorded_calls_are_a_specification(stage):
     lines = [
         {"function": "m.double", "args": [5], "returns": 10},
@@ -128,6 +131,7 @@ async def test_recorded_output_is_a_specification(stage):
     assert outcome.solved
 
 
+@pytest.mark.story("constraints, recorded calls and scores are specifications")
 async def test_what_the_user_says_of_a_candidate_is_the_next_ones_feedback(stage):
     user = Answers("Say what is wrong", "Use a multiplication.", "Accept")
     outcome = await stage({"m.py": STUB}, code("return x + x"), code("return 2 * x"), user=user, **{"spec.human": True})
@@ -156,6 +160,7 @@ def how_close(function):
 """
 
 
+@pytest.mark.story("constraints, recorded calls and scores are specifications")
 async def test_a_score_drives_the_loop_and_the_best_is_kept(stage):
     files = {"m.py": BARE, "bench/scoring.py": SCORER}
     answers = [code(f"return {number}") for number in (1, 2, 4)]
@@ -187,13 +192,13 @@ async def test_a_score_may_be_enough_below_one(stage):
 def instructions(monkeypatch):
     """What the runs that begin are told beside tests and code."""
     seen = []
-    original = engine.Course._looped
+    original = loop.refine
 
-    async def looped(self, problem, started, parts, keep):
-        seen.append(problem.instruction)
-        return await original(self, problem, started, parts, keep)
+    async def looped(state, started, parts, emit):
+        seen.append(state.problem.instruction)
+        return await original(state, started, parts, emit)
 
-    monkeypatch.setattr(engine.Course, "_looped", looped)
+    monkeypatch.setattr(loop, "refine", looped)
     return seen
 
 

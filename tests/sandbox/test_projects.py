@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import engine, settings
-from greenloop.core.nouns import Execution, Run
-from greenloop.core.records import collect_errors, results
+from greenloop.core.records.sandbox import Execution, TestRun
+from greenloop.core.report import case_results, collect_errors
+from greenloop.engine import refine
+from greenloop.project import settings
 
 # The first test waits until a dozen packages are installed.
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.needs("network"), pytest.mark.timeout(900)]
@@ -566,7 +567,7 @@ def _configured(files: dict[str, str]) -> bool:
 
 
 def outline(execution: Execution) -> dict[str, str]:
-    found = {result.id: result.outcome for result in results(execution)}
+    found = {result.id: result.outcome for result in case_results(execution)}
     return {**found, **{error.id: "collection error" for error in collect_errors(execution)}}
 
 
@@ -574,17 +575,20 @@ async def in_sandbox(root: Path, **options) -> list[Execution]:
     """The suite twice in one session: the second run may go on with what the first has taught."""
     found, warnings = settings.load(root, command_line={"sandbox.kind": "bubblewrap", **options})
     assert not warnings
-    back_end, place = await engine.prepare(root, found)
+    back_end, place = await refine.choose_sandbox(root, found)
     session = await back_end.open(place)
     try:
-        first = await session.run(Run(selectors=(), seconds=SECONDS, baseline=True))
+        first = await session.run(TestRun(selectors=(), seconds=SECONDS, baseline=True))
         if session._learning is not None:
             await session._learning
-        return [first, await session.run(Run(selectors=(), seconds=SECONDS))]
+        return [first, await session.run(TestRun(selectors=(), seconds=SECONDS))]
     finally:
         await session.close()
 
 
+@pytest.mark.story(
+    "a project's tests end in the sandbox as on the host", only=("asyncio", "xdist", "conftest at several levels")
+)
 @pytest.mark.parametrize("trait", PROJECTS)
 async def test_same_outcomes_as_on_the_host(trait, laid, parity, full_python, tmp_path, snapshot):
     root = laid(PROJECTS[trait])

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import promises
-from greenloop.core.nouns import Environment
-from greenloop.promises import PROMISES, Finding
-from greenloop.sandboxes.bubblewrap import Bubblewrap
-from greenloop.sandboxes.docker import DockerSandbox
-from greenloop.sandboxes.none import NoWall
-from greenloop.settings import SandboxSettings, Settings
+from greenloop.core.records.sandbox import Environment
+from greenloop.engine.doctor import isolation
+from greenloop.engine.doctor.isolation import PROMISES, ProbeResult
+from greenloop.project.settings import SandboxSettings, Settings
+from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
+from greenloop.sandboxes.backends.docker import DockerSandbox
+from greenloop.sandboxes.backends.none import NoIsolation
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -31,14 +31,15 @@ def bare(bare_python: Path) -> Environment:
     )
 
 
-async def found(sandbox, environment) -> dict[str, Finding]:
+async def found(sandbox, environment) -> dict[str, ProbeResult]:
     probe = await sandbox.probe()
     if sandbox.name == "docker" and not probe.image:
         pytest.skip("greenloop's image has not been made yet")
     assert probe.ok, probe.detail
-    return {finding.promise: finding for finding in await promises.examine(sandbox, probe, environment)}
+    return {finding.promise: finding for finding in await isolation.run_probes(sandbox, probe, environment)}
 
 
+@pytest.mark.story("the doctor tries what the sandbox promises")
 @pytest.mark.parametrize(
     "sandbox",
     [
@@ -56,7 +57,7 @@ async def test_a_wall_keeps_every_promise(sandbox, bare):
 
 @pytest.mark.needs("bubblewrap")
 async def test_without_a_wall_the_same_programs_get_through(bare):
-    findings = await found(NoWall(Settings(sandbox=SandboxSettings(unsafe=True))), bare)
+    findings = await found(NoIsolation(Settings(sandbox=SandboxSettings(unsafe=True))), bare)
     broken = {name for name, finding in findings.items() if finding.held is False}
     assert PROMISES["files"] in broken
     assert PROMISES["privileges"] in broken
@@ -66,12 +67,12 @@ async def test_without_a_wall_the_same_programs_get_through(bare):
 
 
 def test_a_change_on_the_host_is_seen():
-    told = Finding(promise="", held=True, probed="create: only inside")
-    assert promises._written(told, {"a": b"1"}, {"a": b"1"}) == told
-    seen = promises._written(told, {"a": b"1", "b": b""}, {"a": b"2", "c": b""})
+    told = ProbeResult(promise="", held=True, probed="create: only inside")
+    assert isolation._with_host_changes(told, {"a": b"1"}, {"a": b"1"}) == told
+    seen = isolation._with_host_changes(told, {"a": b"1", "b": b""}, {"a": b"2", "c": b""})
     assert (seen.held, seen.probed) == (False, "on the host changed: a, b, c")
 
 
 def test_a_process_that_is_left_is_seen():
-    assert promises._remains("no-such-marker-anywhere").held
-    assert promises._remains(Path(sys.executable).name).held is False
+    assert isolation._find_leftovers("no-such-marker-anywhere").held
+    assert isolation._find_leftovers(Path(sys.executable).name).held is False

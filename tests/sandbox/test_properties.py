@@ -12,28 +12,21 @@ from types import SimpleNamespace
 import pytest
 
 from containers import place
-from greenloop import guests
 from greenloop.core.compose import compose
-from greenloop.core.nouns import (
-    Attempt,
-    Candidate,
-    Environment,
-    Place,
-    Problem,
-    Region,
-    Reply,
-    Run,
-    Spec,
-    Status,
-    Usage,
-    Verdict,
-)
+from greenloop.core.records.attempt import Attempt, Candidate
+from greenloop.core.records.model import Reply
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Environment, SandboxSpec, TestRun
+from greenloop.core.records.spec import Region, Spec
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.verdict import judge
-from greenloop.feedback import counterexample
-from greenloop.sandboxes import docker, none
-from greenloop.sandboxes.bubblewrap import Bubblewrap
-from greenloop.settings import SandboxSettings, Settings
-from greenloop.specs import properties
+from greenloop.drafting.feedback.published import counterexample
+from greenloop.project.settings import SandboxSettings, Settings
+from greenloop.sandboxes import bundled_hypothesis
+from greenloop.sandboxes.backends import docker, none
+from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
+from greenloop.specs.kinds import properties
 
 STUB = '''def sort(xs: list[int]) -> list[int]:
     """The numbers in rising order.
@@ -57,13 +50,13 @@ pytestmark = pytest.mark.timeout(600)
 
 @pytest.fixture(autouse=True)
 def _lent() -> None:
-    assert guests.archive(), (
+    assert bundled_hypothesis.archive(), (
         "greenloop's own Hypothesis must be of pure Python: pip install -c constraints.txt hypothesis"
     )
 
 
 @pytest.fixture
-def at(bare_python: Path, tmp_path: Path) -> Place:
+def at(bare_python: Path, tmp_path: Path) -> SandboxSpec:
     """A project whose Python has no Hypothesis."""
     root = tmp_path / "w"
     root.mkdir()
@@ -75,10 +68,10 @@ def at(bare_python: Path, tmp_path: Path) -> Place:
         source="test",
         has_pytest=False,
     )
-    return Place(root=root, environment=environment)
+    return SandboxSpec(root=root, environment=environment)
 
 
-def problem(at: Place, text: str = STUB, name: str = "sort") -> Problem:
+def problem(at: SandboxSpec, text: str = STUB, name: str = "sort") -> Problem:
     (at.root / "m.py").write_text(text)
     rows = text.split("\n")
     start = next(number for number, row in enumerate(rows, 1) if row.startswith(f"def {name}("))
@@ -95,7 +88,7 @@ class Tried:
 
     async def verdict(self, candidate: str, **more) -> Verdict:
         files = {path: text.encode() for path, text in {**self.spec.files, "m.py": candidate}.items()}
-        run = Run(selectors=self.spec.selectors, files=files, **{"seconds": 60.0, **more})
+        run = TestRun(selectors=self.spec.selectors, files=files, **{"seconds": 60.0, **more})
         execution = await self.session.run(run)
         return judge([case.id for case in self.spec.cases], {}, execution)
 
@@ -108,7 +101,7 @@ class Tried:
 
 
 @asynccontextmanager
-async def opened(sandbox, at: Place, asked: Problem, answer: str = ANSWER):
+async def opened(sandbox, at: SandboxSpec, asked: Problem, answer: str = ANSWER):
     async def ask(_request):
         return Reply(text=answer, usage=Usage(), model="scripted")
 
@@ -120,6 +113,7 @@ async def opened(sandbox, at: Place, asked: Problem, answer: str = ANSWER):
         await session.close()
 
 
+@pytest.mark.story("properties are specifications")
 @bubblewrap
 async def test_a_sort_that_drops_duplicates_is_told_by_the_property_and_a_minimal_input(at):
     async with opened(Bubblewrap(), at, problem(at)) as tried:
@@ -171,7 +165,7 @@ async def test_the_projects_own_hypothesis_wins(at):
     asked = problem(at, WHERE, "where")
     async with opened(Bubblewrap(), at, asked, "own: 'guests.zip' not in result") as tried:
         assert "guests.zip" in (await tried.told(WHERE))
-    installed = Path(guests.metadata.distribution("hypothesis").locate_file(""))
+    installed = Path(bundled_hypothesis.metadata.distribution("hypothesis").locate_file(""))
     own = replace(at, variables={"PYTHONPATH": str(installed)}, environment=replace(at.environment, extra=(installed,)))
     async with opened(Bubblewrap(), own, asked, "own: 'guests.zip' not in result") as tried:
         verdict = await tried.verdict(WHERE)
@@ -180,11 +174,11 @@ async def test_the_projects_own_hypothesis_wins(at):
 
 @bubblewrap
 async def test_where_hypothesis_cannot_run_there_are_no_properties_and_a_doubt(at, monkeypatch):
-    monkeypatch.setattr(guests, "archive", lambda: b"")
+    monkeypatch.setattr(bundled_hypothesis, "archive", lambda: b"")
     async with opened(Bubblewrap(), at, problem(at)) as tried:
         assert tried.spec.cases == ()
         assert tried.spec.doubts == (
-            "Properties are not tried, because Hypothesis does not run here: No module named 'hypothesis'.",
+            "Property tests are skipped because Hypothesis does not run here: No module named 'hypothesis'.",
         )
 
 

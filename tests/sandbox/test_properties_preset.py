@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from cast import Cast, Docstring
-from greenloop.core.errors import CannotVerify
-from greenloop.core.nouns import Provenance, Role, Verified
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.model import Role
+from greenloop.core.records.outcome import Verified
+from greenloop.core.records.spec import Provenance
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(600)]
 
@@ -36,6 +38,7 @@ async def run(docstring, bare_python, model, text=STUB, **told):
     )
 
 
+@pytest.mark.story("properties are specifications")
 async def test_a_violated_property_with_its_minimal_input_leads_to_the_repair(docstring, bare_python):
     model = cast(DROPS, GOOD)
     outcome = await run(docstring, bare_python, model)
@@ -73,6 +76,6 @@ async def test_a_wrong_property_is_never_enough(docstring, bare_python):
 
 async def test_no_values_no_properties_and_that_is_said(docstring, bare_python):
     text = 'def sort(conn, key):\n    """Sort the rows."""\n    raise NotImplementedError\n'
-    with pytest.raises(CannotVerify) as caught:
+    with pytest.raises(CannotVerifyError) as caught:
         await run(docstring, bare_python, cast(GOOD), text)
     assert "No values can be made up for `conn` and `key`" in f"{caught.value} {caught.value.remedy}"

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from greenloop import engine
-from greenloop.core.nouns import Case, Problem, Region, Spec, Status
-from greenloop.settings import SandboxSettings, Settings
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import Status
+from greenloop.engine import refine
+from greenloop.project.settings import SandboxSettings, Settings
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -37,13 +39,14 @@ def problem(tmp_path):
     )
 
 
+@pytest.mark.story("execution decides")
 @pytest.mark.parametrize("opened", [False, True], ids=["test file closed", "test file open"])
 @pytest.mark.parametrize(("text", "status"), [(GREEN, Status.PASSED), (RED, Status.FAILED), (LIAR, Status.TAMPERED)])
 async def test_the_whole_proof(problem, text, status, opened):
     files = {"m.py": text.encode(), **({"test_m.py": TEST.encode("latin-1")} if opened else {})}
-    assert (await engine.reverify(problem, files, settings=SETTINGS)).status is status
+    assert (await refine.reverify(problem, files, settings=SETTINGS)).status is status
 
 
 async def test_the_test_as_it_is_now_counts(problem):
     files = {"m.py": GREEN.encode(), "test_m.py": TEST.replace("== 10", "== 11").encode("latin-1")}
-    assert (await engine.reverify(problem, files, settings=SETTINGS)).status is Status.FAILED
+    assert (await refine.reverify(problem, files, settings=SETTINGS)).status is Status.FAILED

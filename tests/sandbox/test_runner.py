@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import inside
+from greenloop.sandboxes import payload
 
-protocol = inside.protocol()
+protocol = payload.protocol()
 KEY = b"k" * 32
 
 
@@ -21,7 +21,7 @@ class Driven:
     def __init__(self, process: subprocess.Popen, root: Path, scratch: Path) -> None:
         self.process, self.root, self.scratch = process, root, scratch
 
-    def say(self, message: dict) -> dict:
+    def report_status(self, message: dict) -> dict:
         self.process.stdin.write(protocol.pack(message))
         self.process.stdin.flush()
         return protocol.read(self.process.stdout)
@@ -32,7 +32,7 @@ class Driven:
         request = protocol.run_request(
             key=KEY, root=str(self.root), selectors=selectors, scratch=str(self.scratch), **options
         )
-        reply = self.say(request)
+        reply = self.report_status(request)
         outcomes = {
             record["id"]: record["outcome"]
             for record in protocol.open_report(reply["report"], KEY, whole=not reply["killed"])
@@ -44,7 +44,7 @@ class Driven:
 @contextmanager
 def supervisor(root: Path, scratch: Path) -> Iterator[Driven]:
     environ = {"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8"}
-    argv = [sys.executable, "-s", "-B", str(inside.folder() / "runner.py")]
+    argv = [sys.executable, "-s", "-B", str(payload.folder() / "supervisor.py")]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ) as process:
         try:
             ready = protocol.read(process.stdout)
@@ -65,6 +65,7 @@ def driven(tmp_path, lay):
         yield found
 
 
+@pytest.mark.story("nothing of a run reaches the next")
 def test_runs_follow_one_another_without_a_trace(driven):
     text = "import sys, tempfile\nfrom m import v\ndef test_a():\n    tempfile.mkstemp(dir={!r})\n    print('noise'); sys.stdout.flush()\n    assert v == 1\n"
     files = {"test_m.py": text.format(str(driven.scratch)).encode(), "m.py": b"v = 1\n", "keep.txt": b"over"}
@@ -80,18 +81,18 @@ def test_runs_follow_one_another_without_a_trace(driven):
 
 
 def test_written_files_stay(driven):
-    assert driven.say(protocol.write_request(str(driven.root), {"a/b/test_x.py": b"def test_x(): pass\n"})) == {
-        "kind": "written"
-    }
+    assert driven.report_status(
+        protocol.write_request(str(driven.root), {"a/b/test_x.py": b"def test_x(): pass\n"})
+    ) == {"kind": "written"}
     for _ in range(2):
         assert driven.run("a/b/test_x.py")[1] == {"a/b/test_x.py::test_x": "passed"}
 
 
 def test_what_cannot_be_laid_down_is_said(driven):
     request = protocol.write_request(str(driven.root), {})
-    assert driven.say({**request, "files": {"../x": ""}})["kind"] == "broken"
-    assert driven.say({**request, "files": {"keep.txt/x": ""}})["kind"] == "broken"
-    assert driven.say({"kind": "dance"})["kind"] == "broken"
+    assert driven.report_status({**request, "files": {"../x": ""}})["kind"] == "broken"
+    assert driven.report_status({**request, "files": {"keep.txt/x": ""}})["kind"] == "broken"
+    assert driven.report_status({"kind": "dance"})["kind"] == "broken"
     assert driven.run("keep.txt")[0]["kind"] == "done"
 
 
@@ -101,9 +102,9 @@ def test_the_worker_drops_to_a_user():
     if not python.exists():
         pytest.skip("needs an interpreter that everybody may read")
     script = (
-        f"import os, resource, sys; sys.path.insert(0, {str(inside.folder())!r}); import worker\n"
+        f"import os, resource, sys; sys.path.insert(0, {str(payload.folder())!r}); import worker\n"
         "request = dict(uid=4242, seconds=5, memory=1 << 30, disk=1 << 20, processes=9, count_processes=True)\n"
-        "worker.become(4242); worker.limit(request)\n"
+        "worker.become_user(4242); worker.set_limits(request)\n"
         "print(os.getresuid(), os.getresgid(), os.getgroups(), resource.getrlimit(resource.RLIMIT_NPROC))\n"
     )
     done = subprocess.run([str(python), "-c", script], capture_output=True, text=True, timeout=20, check=False)

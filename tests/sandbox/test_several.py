@@ -6,12 +6,14 @@ import json
 
 import pytest
 
-from greenloop import engine, proofs, settings
-from greenloop.core.diff import unified
 from greenloop.core.events import Finished, Started, Tested
-from greenloop.core.nouns import Status
-from greenloop.sandboxes._cold import ColdSession
-from greenloop.sandboxes._resident import ResidentSession
+from greenloop.core.records.verdict import Status
+from greenloop.core.text.diff import unified_diff
+from greenloop.engine import refine
+from greenloop.project import settings
+from greenloop.sandboxes.backends._one_shot import OneShotSession
+from greenloop.sandboxes.backends._resident import ResidentSession
+from greenloop.verdict import inputs
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -33,8 +35,8 @@ def play(tmp_path, monkeypatch):
         found, warnings = settings.load(root, command_line=chosen)
         assert not warnings
         events = []
-        request = engine.Request(root=root, target=target)
-        return await engine.refine(request, settings=found, emit=events.append), events
+        request = refine.Request(root=root, target=target)
+        return await refine.refine(request, settings=found, emit=events.append), events
 
     return run
 
@@ -53,6 +55,7 @@ def answer(*parts):
     return "```python\n" + "\n\n".join(parts) + "```\n"
 
 
+@pytest.mark.story("several functions are changed by one edit")
 async def test_two_functions_with_a_bug_each_are_mended_by_one_edit_with_two_hunks(play):
     files = {"shop.py": BEFORE, "test_shop.py": SUM_TEST}
     outcome, events = await play(files, "test_shop.py::test_sum", answer(NET), answer(NET, TAX))
@@ -62,10 +65,11 @@ async def test_two_functions_with_a_bug_each_are_mended_by_one_edit_with_two_hun
     assert len(outcome.attempts) == 3
     ((path, after),) = outcome.after.items()
     assert after == BEFORE.replace(" + 1", "").replace("* 2", "* 0.2")
-    changed = [row for row in unified(BEFORE, after, path).splitlines()[2:] if row[0] in "+-"]
+    changed = [row for row in unified_diff(BEFORE, after, path).splitlines()[2:] if row[0] in "+-"]
     assert len(changed) == 4
 
 
+@pytest.mark.story("a repository may lower limits")
 async def test_the_repository_may_lower_how_many_functions_are_changed(play):
     project = "[tool.greenloop]\nregions = 1\n"
     files = {"shop.py": BEFORE, "test_shop.py": SUM_TEST, "pyproject.toml": project}
@@ -93,7 +97,7 @@ CALLER = "from m import clamp\n\n\ndef level(x):\n    return clamp(x, 0, 9)\n"
 
 async def test_the_whole_related_suite_runs_before_an_edit_is_offered(play, monkeypatch):
     ran = []
-    for kind in (ResidentSession, ColdSession):
+    for kind in (ResidentSession, OneShotSession):
 
         async def run(self, run, real=kind.run):
             ran.append(run)
@@ -117,7 +121,7 @@ async def test_the_whole_related_suite_runs_before_an_edit_is_offered(play, monk
     (whole,) = [
         run for run in ran if len(run.selectors) == 12 and any(b"max(lo" in text for text in run.files.values())
     ]
-    assert whole.hash_seed == proofs.ACCEPTING
+    assert whole.hash_seed == inputs.ACCEPTING
 
 
 async def test_a_run_says_before_it_begins_what_it_will_come_to(play):

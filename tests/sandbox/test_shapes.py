@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from greenloop import engine, settings
-from greenloop.core.nouns import Verified
+from greenloop.core.records.outcome import Verified
+from greenloop.engine import refine
+from greenloop.project import settings
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -133,6 +134,9 @@ SHAPES = {
 }
 
 
+@pytest.mark.story(
+    "tests and functions of many shapes", only=("method", "decorated", "nested", "unittest", "two functions deep")
+)
 @pytest.mark.parametrize("name", SHAPES)
 async def test_shape(name, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
@@ -147,7 +151,7 @@ async def test_shape(name, tmp_path, monkeypatch):
         root,
         command_line={"model": f"scripted:{script}", "preset": "plain", "sandbox.kind": "bubblewrap"},
     )
-    outcome = await engine.refine(engine.Request(root=root, target=target), settings=found, emit=lambda _event: None)
+    outcome = await refine.refine(refine.Request(root=root, target=target), settings=found, emit=lambda _event: None)
     assert outcome.solved, outcome.message
     assert outcome.verified is Verified.VERIFIED
     assert outcome.after == {path: files[path].replace(old, new)}

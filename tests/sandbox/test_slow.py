@@ -8,13 +8,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop import bed, calibration, interpreters, settings
-from greenloop.bed import Bed
-from greenloop.calibration import calibrate
-from greenloop.core.nouns import Execution, Limits, Place, TargetKind
-from greenloop.sandboxes.bubblewrap import Bubblewrap
-from greenloop.snapshot import Snapshot
-from greenloop.targets import parse_target
+from greenloop.core.records.sandbox import Execution, Limits, SandboxSpec
+from greenloop.core.records.spec import TargetKind
+from greenloop.core.run_state import Baseline
+from greenloop.localize import context
+from greenloop.localize.baseline import measure_baseline
+from greenloop.localize.context import BaselineContext
+from greenloop.project import interpreters, settings
+from greenloop.project.snapshot import Snapshot
+from greenloop.project.targets import parse_target
+from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -23,10 +26,10 @@ SLOW = "import time\nfrom m import f\n\n\ndef test_f():\n    time.sleep(1.5)\n  
 LOOP = "def f():\n    while True:\n        pass\n"
 
 
-def laid(limits, **values) -> Bed:
+def laid(limits, **values) -> BaselineContext:
     found = settings.Settings(sandbox=settings.SandboxSettings(**values))
     place = SimpleNamespace(limits=Limits(seconds=limits))
-    return Bed(target=None, snapshot=None, session=None, place=place, settings=found, say=print)  # type: ignore[arg-type]
+    return BaselineContext(target=None, snapshot=None, session=None, place=place, settings=found, report_status=print)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -35,19 +38,19 @@ def laid(limits, **values) -> Bed:
     ids=["fast", "slow", "at most the setting", "nothing is learnt of a hang"],
 )
 def test_ten_times_the_baseline_between_two_settings(took, killed, seconds):
-    assert laid(10.0).limits(Execution(seconds=took, killed=killed)).seconds == seconds
+    assert laid(10.0).later_limits(Execution(seconds=took, killed=killed)).seconds == seconds
 
 
 def test_a_longer_time_by_the_users_own_wish_is_never_cut():
-    assert laid(300.0, seconds=300.0).limits(Execution(seconds=100.0)).seconds == 300.0
+    assert laid(300.0, seconds=300.0).later_limits(Execution(seconds=100.0)).seconds == 300.0
 
 
-async def calibrated(root: Path, files: dict[str, str], **values) -> tuple[calibration.Calibration, list[str]]:
+async def measured(root: Path, files: dict[str, str], **values) -> tuple[Baseline, list[str]]:
     for name, text in files.items():
         (root / name).write_text(text)
     found = settings.Settings(sandbox=settings.SandboxSettings(**values))
-    place = Place(
-        root=root, environment=interpreters.environment(root, found), limits=Limits(seconds=values["seconds"])
+    place = SandboxSpec(
+        root=root, environment=interpreters.find_environment(root, found), limits=Limits(seconds=values["seconds"])
     )
     session = await Bubblewrap().open(place)
     said: list[str] = []
@@ -55,8 +58,10 @@ async def calibrated(root: Path, files: dict[str, str], **values) -> tuple[calib
     assert target.kind is TargetKind.TEST
     snapshot = Snapshot(root=root, buffers={})
     try:
-        table = Bed(target=target, snapshot=snapshot, session=session, place=place, settings=found, say=said.append)
-        return await calibrate(table), said
+        table = BaselineContext(
+            target=target, snapshot=snapshot, session=session, place=place, settings=found, report_status=said.append
+        )
+        return await measure_baseline(table), said
     finally:
         await session.close()
 
@@ -69,17 +74,18 @@ def _interpreter(bare_python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 Plain = settings.Settings
 
 
+@pytest.mark.story("candidates run within limits")
 async def test_a_slow_test_is_run_once_more_with_the_longest_time(tmp_path):
-    known, said = await calibrated(tmp_path, {"m.py": CODE, "test_m.py": SLOW}, seconds=1.0, longest=20.0)
+    known, said = await measured(tmp_path, {"m.py": CODE, "test_m.py": SLOW}, seconds=1.0, longest=20.0)
     assert not known.fault
     assert list(known.outcomes.values()) == ["failed"]
-    assert known.limits.seconds > 1.5 * bed.SLOWER
+    assert known.limits.seconds > 1.5 * context.SLOWER
     assert any("once more with 20 s" in text for text in said)
 
 
 async def test_an_endless_loop_of_the_code_is_told_at_once(tmp_path):
     test = "from m import f\n\n\ndef test_f():\n    assert f() == 1\n"
-    known, said = await calibrated(tmp_path, {"m.py": LOOP, "test_m.py": test}, seconds=1.0, longest=100.0)
-    assert known.baseline.error_class == "Timeout"
+    known, said = await measured(tmp_path, {"m.py": LOOP, "test_m.py": test}, seconds=1.0, longest=100.0)
+    assert known.attempt.error_class == "Timeout"
     assert known.limits.seconds == 1.0
     assert not any("once more with 100 s" in text for text in said)

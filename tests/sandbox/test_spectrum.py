@@ -1,15 +1,16 @@
-"""The lines of a region that calibration finds suspicious, through a real wall."""
+"""The lines of a region that baseline finds suspicious, through a real wall."""
 
 from __future__ import annotations
 
 import pytest
 
-from greenloop import bed, interpreters, settings
-from greenloop.calibration import calibrate
-from greenloop.core.nouns import Limits, Place
-from greenloop.sandboxes.bubblewrap import Bubblewrap
-from greenloop.snapshot import Snapshot
-from greenloop.targets import parse_target
+from greenloop.core.records.sandbox import Limits, SandboxSpec
+from greenloop.localize import context
+from greenloop.localize.baseline import measure_baseline
+from greenloop.project import interpreters, settings
+from greenloop.project.snapshot import Snapshot
+from greenloop.project.targets import parse_target
+from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -21,24 +22,26 @@ TESTS = (
 
 
 @pytest.fixture
-def calibrated(tmp_path, lay):
-    """`calibrated(module, tests)`: (the calibration, the runs that it took)."""
+def measured(tmp_path, lay):
+    """`measured(module, tests)`: (the baseline, the runs that it took)."""
 
     async def run(module: str, tests: str, *, target: str = "test_m.py::test_f", seconds: float = 10.0):
         root = lay(tmp_path / "w", {"m.py": module, "test_m.py": tests})
         found = settings.Settings()
-        place = Place(root=root, environment=interpreters.environment(root, found), limits=Limits(seconds=seconds))
+        place = SandboxSpec(
+            root=root, environment=interpreters.find_environment(root, found), limits=Limits(seconds=seconds)
+        )
         session = Counting(await Bubblewrap().open(place))
         try:
-            table = bed.Bed(
+            table = context.BaselineContext(
                 target=parse_target(target, root).target,
                 snapshot=Snapshot(root=root, buffers={}),
                 session=session,
                 place=place,
                 settings=found,
-                say=print,
+                report_status=print,
             )
-            return await calibrate(table), session.runs
+            return await measure_baseline(table), session.runs
         finally:
             await session.close()
 
@@ -65,8 +68,9 @@ def _interpreter(bare_python, monkeypatch) -> None:
     monkeypatch.setattr(settings, "Settings", lambda **keys: plain(interpreter=str(bare_python), **keys))
 
 
-async def test_the_line_that_only_the_failing_case_runs_comes_first(calibrated):
-    known, runs = await calibrated(SIGN, TESTS)
+@pytest.mark.story("the most suspicious line comes first")
+async def test_the_line_that_only_the_failing_case_runs_comes_first(measured):
+    known, runs = await measured(SIGN, TESTS)
     scores = known.problem.suspicion["m.py"]
     assert scores[5] == 1.0
     assert all(scores[line] < 1.0 for line in (2, 4))
@@ -74,23 +78,23 @@ async def test_the_line_that_only_the_failing_case_runs_comes_first(calibrated):
     assert sum(bool(run.watch) for run in runs) == 1
 
 
-async def test_a_function_whose_examples_fail(calibrated):
+async def test_a_function_whose_examples_fail(measured):
     module = SIGN.replace("(n):\n", '(n):\n    """\n    >>> sign(-1)\n    -1\n    >>> sign(1)\n    1\n    """\n')
-    known, _ = await calibrated(module, "", target="m.py::sign")
+    known, _ = await measured(module, "", target="m.py::sign")
     assert known.problem.suspicion["m.py"][11] == 1.0
     assert known.problem.suspicion["m.py"][8] < 1.0
 
 
-async def test_what_is_not_written_yet_is_not_watched(calibrated):
+async def test_what_is_not_written_yet_is_not_watched(measured):
     for module in ("", "def sign(n):\n    raise NotImplementedError\n"):
-        known, runs = await calibrated(module, TESTS)
+        known, runs = await measured(module, TESTS)
         assert known.problem.regions[0].qualname == "sign"
         assert known.problem.suspicion == {}
         assert not any(run.watch for run in runs)
 
 
-async def test_a_loop_without_end_has_suspicious_lines(calibrated):
+async def test_a_loop_without_end_has_suspicious_lines(measured):
     module = "def sign(n):\n    while n < 0:\n        pass\n    return n and 1\n"
-    known, _ = await calibrated(module, TESTS, seconds=2.0)
-    assert known.baseline.error_class == "Timeout"
+    known, _ = await measured(module, TESTS, seconds=2.0)
+    assert known.attempt.error_class == "Timeout"
     assert known.problem.suspicion["m.py"] == {2: pytest.approx(0.577, abs=0.001), 3: 1.0}

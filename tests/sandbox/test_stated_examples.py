@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop import regions, targets
-from greenloop.core import records
-from greenloop.core.nouns import Problem, Run, Spec
-from greenloop.specs import examples
+from greenloop.core import report
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import TestRun
+from greenloop.core.records.spec import Spec
+from greenloop.localize import regions
+from greenloop.project import targets
+from greenloop.specs.kinds import examples
 
 pytestmark = pytest.mark.needs("bubblewrap")
 
@@ -67,11 +70,12 @@ RIGHT = "def half(x):\n    return x // 2\n"
 WRONG = "def half(x):\n    return x\n"
 
 
+@pytest.mark.story("a docstring becomes an implementation")
 @pytest.mark.parametrize("form", FORMS)
 async def test_what_a_docstring_states_is_red_on_the_stub_and_green_on_a_right_body(form, tmp_path, lay, opened):
     text = FORMS[form]
     root = lay(tmp_path / "project", {"pkg/__init__.py": "", "pkg/numbers.py": text})
-    target = targets.find(text, "pkg/numbers.py", "half")
+    target = targets.find_target(text, "pkg/numbers.py", "half")
     problem = Problem(
         root=root,
         spec=Spec(),
@@ -88,7 +92,8 @@ async def test_what_a_docstring_states_is_red_on_the_stub_and_green_on_a_right_b
         code = {} if body is None else {"pkg/numbers.py": body}
         files = {path: content.encode() for path, content in {**spec.files, **code}.items()}
         results = {
-            each.id: each for each in records.results(await session.run(Run(selectors=spec.selectors, files=files)))
+            each.id: each
+            for each in report.case_results(await session.run(TestRun(selectors=spec.selectors, files=files)))
         }
         assert results.keys() == {case.id for case in spec.cases}
         return [case.line for case in spec.cases if not results[case.id].passed]

@@ -6,22 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import engine, settings
-from greenloop.core.errors import UsageProblem
-from greenloop.core.nouns import (
-    Attempt,
-    Candidate,
-    Case,
-    Outcome,
-    Problem,
-    Region,
-    Spec,
-    Status,
-    StopReason,
-    Verdict,
-    Verified,
-)
-from greenloop.strength import Mutant, Strength, mutants, report, told
+from greenloop.core.errors import UsageError
+from greenloop.core.records.attempt import Attempt, Candidate
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop.engine import refine
+from greenloop.project import settings
+from greenloop.verdict.mutation_testing import Mutant, Strength, describe_mutant, make_mutants, report_lines
 
 STUB = "def grade(points):\n    raise NotImplementedError\n"
 GRADE = 'def grade(points):\n    if points >= 50:\n        return "pass"\n    if points < 0:\n        raise ValueError\n    return "fail"\n'
@@ -60,18 +53,19 @@ def walled(bare_python: Path) -> settings.Settings:
     return settings.load(None, command_line=line, environ={})[0]
 
 
+@pytest.mark.story("what weak tests would also accept is shown")
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.timeout(180)
 async def test_what_weak_tests_would_also_accept_is_shown(tmp_path, walled):
     problem, outcome = result(tmp_path)
-    found = await engine.strength_of(problem, outcome, settings=walled, seconds=150)
+    found = await refine.measure_strength(problem, outcome, settings=walled, seconds=150)
     assert found.tests == 2
     assert 0 < found.killed < found.tried
-    lines = report(found)
+    lines = report_lines(found)
     assert (
         lines[0] == f"The 2 tests notice {found.killed} of {found.tried} one-token changes ({100 * found.share:.0f} %)."
     )
-    changed = [told(each) for each in found.survivors]
+    changed = [describe_mutant(each) for each in found.survivors]
     assert "`>=` → `>` in `if points >= 50:`" in changed  # nobody asks for 50 points
     assert ("m.py", 5) in found.unreached
     assert "No test reaches m.py:5." in lines
@@ -81,9 +75,9 @@ async def test_what_weak_tests_would_also_accept_is_shown(tmp_path, walled):
 @pytest.mark.timeout(180)
 async def test_a_test_of_the_boundary_kills_its_changes(tmp_path, walled):
     tests = TESTS + "\n\ndef test_edges():\n    assert [grade(49), grade(50), grade(0)] == ['fail', 'pass', 'fail']\n"
-    weak = await engine.strength_of(*result(tmp_path), settings=walled, seconds=75)
+    weak = await refine.measure_strength(*result(tmp_path), settings=walled, seconds=75)
     problem, outcome = result(tmp_path, tests=tests)
-    strong = await engine.strength_of(problem, outcome, settings=walled, seconds=75)
+    strong = await refine.measure_strength(problem, outcome, settings=walled, seconds=75)
     assert strong.share > weak.share
     assert not [each for each in strong.survivors if each.line == 2]
 
@@ -91,13 +85,13 @@ async def test_a_test_of_the_boundary_kills_its_changes(tmp_path, walled):
 async def test_only_a_solved_result_can_be_tried(tmp_path, walled):
     problem, _outcome = result(tmp_path)
     unsolved = Outcome(solved=False, verified=Verified.UNVERIFIED, reason=StopReason.STALLED, message="", attempts=())
-    with pytest.raises(UsageProblem, match="no solved result"):
-        await engine.strength_of(problem, unsolved, settings=walled)
+    with pytest.raises(UsageError, match="no solved result"):
+        await refine.measure_strength(problem, unsolved, settings=walled)
 
 
 def test_changes_are_spread_over_the_lines_compile_and_differ(tmp_path):
     problem, outcome = result(tmp_path)
-    found = mutants(problem, outcome.attempts[1].candidate)
+    found = make_mutants(problem, outcome.attempts[1].candidate)
     assert [each.line for each in found[:3]] != [each.line for each in found[:1]] * 3
     assert {2, 4} <= {each.line for each in found}
     texts = [each.files["m.py"] for each in found]
@@ -116,14 +110,14 @@ def test_the_report_says_how_many_more_there_are():
         mutant(2, None),
         *(mutant(line, "    return a") for line in range(3, 9)),
     )
-    lines = report(Strength(tests=1, tried=20, killed=12, survivors=survivors, left=3))
+    lines = report_lines(Strength(tests=1, tried=20, killed=12, survivors=survivors, left=3))
     assert lines[:4] == [
         "The 1 test notices 12 of 20 one-token changes (60 %).",
         "Your tests would also accept:",
         "  m.py:1: `<` → `<=` in `return a < b`",
         "  m.py:2: without `return a < b`",
     ]
-    assert lines[-2:] == ["  and 3 more", "There was no time for 3 more."]
-    assert report(Strength(tests=0)) == [
-        "No test passes with this result, so that nothing can be said about their strength."
+    assert lines[-2:] == ["  and 3 more", "3 more were not tried: out of time."]
+    assert report_lines(Strength(tests=0)) == [
+        "No test passes with this result, so nothing can be said about their strength."
     ]

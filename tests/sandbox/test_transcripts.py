@@ -12,11 +12,13 @@ pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
 TRANSCRIPTS = load()
 
 
+@pytest.mark.story("kept runs of the embedded model go the same way")
 def test_every_transcript_has_a_claim_and_a_target():
     assert set(TRANSCRIPTS) == set(CLAIMS)
     assert {name for transcript in TRANSCRIPTS.values() for name in transcript.projects} <= set(TARGETS)
 
 
+@pytest.mark.story("kept runs of the embedded model go the same way")
 @pytest.mark.parametrize("name", TRANSCRIPTS)
 async def test_the_same_run_again(name, tmp_path, bare_python):
     transcript = TRANSCRIPTS[name]

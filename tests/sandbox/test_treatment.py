@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from greenloop import engine, settings
 from greenloop.core.events import Started, Tested
+from greenloop.engine import refine
+from greenloop.project import settings
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -33,8 +34,8 @@ def play(tmp_path, monkeypatch, lay):
         found, warnings = settings.load(root, command_line=line)
         assert not warnings
         events: list = []
-        request = engine.Request(root=root, target="test_m.py::test_root", buffers={})
-        outcome = await engine.refine(request, settings=found, emit=events.append, say=lambda _text: None)
+        request = refine.Request(root=root, target="test_m.py::test_root", buffers={})
+        outcome = await refine.refine(request, settings=found, emit=events.append, report_status=lambda _text: None)
         attempts = [event.baseline for event in events if isinstance(event, Started)]
         attempts += [event.attempt for event in events if isinstance(event, Tested)]
         return outcome, ["\n".join(note.text for note in attempt.notes) for attempt in attempts]
@@ -42,6 +43,7 @@ def play(tmp_path, monkeypatch, lay):
     return run
 
 
+@pytest.mark.story("errors are traced for the model")
 async def test_logic_errors_are_traced_and_made_up_names_looked_up(play):
     treat = {"feedback.logic": "runtime_trace", "feedback.runtime": "docs"}
     outcome, notes = await play(HALF, MADE_UP, RIGHT, **treat)

@@ -14,24 +14,19 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from greenloop import basis, engine
 from greenloop.cli.main import main
-from greenloop.core.errors import BaselineChanged, CannotVerify, UsageProblem
-from greenloop.core.nouns import (
-    Attempt,
-    Case,
-    Outcome,
-    Problem,
-    Spec,
-    Status,
-    StopReason,
-    Verdict,
-    Verified,
-)
-from greenloop.history import History
-from greenloop.settings import SandboxSettings, Settings
-from greenloop.verification.ground import Request
-from greenloop.verification.trial import verify
+from greenloop.core.errors import BaselineChangedError, CannotVerifyError, UsageError
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Spec
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop.engine import refine
+from greenloop.engine.history import provenance
+from greenloop.engine.history.store import History
+from greenloop.engine.verify.setup import Request
+from greenloop.engine.verify.verify import verify
+from greenloop.project.settings import SandboxSettings, Settings
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
 
@@ -101,6 +96,7 @@ def command(work, bare_python, monkeypatch, capsys):
 # -- honest -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.story("verify passes only what is honest")
 async def test_an_honest_change_is_verified(work, check):
     write(work, {"m.py": RIGHT})
     found = await check()
@@ -156,6 +152,7 @@ async def test_what_is_flaky_at_the_commit_is_named_and_not_counted(work, check)
     assert not (await check("tests")).verified
 
 
+@pytest.mark.story("verify passes only what is honest")
 async def test_what_newly_fails_is_named(work, check):
     write(work, {"m.py": RIGHT.replace("return 1", "return 2")})
     found = await check()
@@ -208,6 +205,7 @@ async def test_a_change_of_tests_alone_is_not_verified(work, check):
     assert found.failed == (DOUBLE,)
 
 
+@pytest.mark.story("verify passes only what is honest")
 async def test_the_commits_version_of_a_changed_test_file_is_used(work, check):
     write(work, {"m.py": RIGHT.replace("return 1", "return 2"), "tests/test_m.py": "def test_double():\n    pass\n"})
     found = await check()
@@ -223,6 +221,7 @@ async def test_a_deleted_test_file_is_named_and_run(work, check):
     assert found.failed == (ONE,)
 
 
+@pytest.mark.story("verify passes only what is honest")
 async def test_a_conftest_and_configuration_that_force_a_pass_are_not_used(work, check):
     hook = (
         "import pytest\n\n\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_pyfunc_call(pyfuncitem):\n"
@@ -269,14 +268,16 @@ async def test_bytecode_that_is_believed_without_its_source_is_not_used(work, ch
 # -- fakes ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.story("verify passes only what is honest")
 async def test_ending_the_process_is_tampering(work, check):
     write(work, {"m.py": RIGHT.replace("    return x * 2", "    import os\n    os._exit(0)")})
     found = await check()
     assert not found.verified
     assert found.tampered
-    assert "ended itself with status 0" in found.reason
+    assert "exited with status 0" in found.reason
 
 
+@pytest.mark.story("verify passes only what is honest")
 async def test_an_answer_that_equals_everything_is_caught(work, check):
     write(
         work,
@@ -296,7 +297,7 @@ async def test_an_answer_that_equals_everything_is_caught(work, check):
 async def test_a_missing_package_is_the_environments_fault(work, check):
     write(work, {"tests/test_m.py": "import numpy\n\n\ndef test_a():\n    pass\n"})
     commit(work)
-    with pytest.raises(CannotVerify, match="numpy"):
+    with pytest.raises(CannotVerifyError, match="numpy"):
         await check()
 
 
@@ -304,7 +305,7 @@ async def test_a_generated_module_is_named_and_can_be_kept(work, check):
     write(work, {"m.py": "from _version import V\n" + FILES["m.py"], ".gitignore": "_version.py\n"})
     commit(work)
     write(work, {"_version.py": "V = 1\n", "m.py": "from _version import V\n" + RIGHT})
-    with pytest.raises(CannotVerify) as caught:
+    with pytest.raises(CannotVerifyError) as caught:
         await check()
     assert "--keep _version.py" in caught.value.remedy
     found = await check(keep=("_version.py",))
@@ -314,25 +315,26 @@ async def test_a_generated_module_is_named_and_can_be_kept(work, check):
 
 async def test_targets_that_the_commit_does_not_have(work, check):
     write(work, {"tests/test_new.py": "def test_new():\n    pass\n"})
-    with pytest.raises(UsageProblem, match="not in HEAD") as caught:
+    with pytest.raises(UsageError, match="not in HEAD") as caught:
         await check("tests/test_new.py")
     assert "--with-new" in caught.value.remedy
-    with pytest.raises(UsageProblem, match="no test"):
+    with pytest.raises(UsageError, match="no test"):
         await check("tests/test_m.py::test_nothing")
-    with pytest.raises(UsageProblem, match="There is no"):
+    with pytest.raises(UsageError, match="There is no"):
         await check("tests/test_z.py")
 
 
 async def test_files_that_change_meanwhile_end_it(work, settings):
-    def say(sentence: str) -> None:
+    def report_status(sentence: str) -> None:
         if "fresh sandbox" in sentence:
             write(work, {"m.py": RIGHT + "\n\n# later\n"})
 
     write(work, {"m.py": RIGHT})
-    with pytest.raises(BaselineChanged):
-        await verify(Request(root=work), settings=settings, say=say)
+    with pytest.raises(BaselineChangedError):
+        await verify(Request(root=work), settings=settings, report_status=report_status)
 
 
+@pytest.mark.story("verify passes only what is honest")
 async def test_without_a_sandbox_nothing_is_verified(work, bare_python):
     write(work, {"m.py": RIGHT})
     settings = Settings(interpreter=str(bare_python), sandbox=SandboxSettings(kind="none", unsafe=True))
@@ -345,6 +347,7 @@ async def test_without_a_sandbox_nothing_is_verified(work, bare_python):
 # -- the command ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.story("verify passes only what is honest")
 def test_the_command_in_a_repository_full_of_traps(work, command, tmp_path):
     mark, script = tmp_path / "sprung", tmp_path / "trap.sh"
     script.write_text(f"#!/bin/sh\ntouch '{mark}'\ncat\n")
@@ -386,7 +389,7 @@ def test_the_command_says_what_was_tampered_with(work, command):
     write(work, {"m.py": "import os\nos._exit(0)\n"})
     code, out, _err = command("--junit", "report.xml")
     assert code == 1
-    assert out.startswith("TAMPERED: ")
+    assert out.startswith("Tampered: ")
     suite = ET.parse(work / "report.xml").getroot()[0]
     assert int(suite.get("failures", "0")) >= 1
     assert suite.find(".//failure[@type='tampered']") is not None
@@ -398,17 +401,17 @@ def test_the_command_says_what_was_tampered_with(work, command):
 @pytest.fixture
 async def past(work, settings) -> int:
     """A run in the history that turned `double` right."""
-    _sandbox, place = await engine.prepare(work, settings)
+    _sandbox, place = await refine.choose_sandbox(work, settings)
     spec = Spec(cases=(Case(id=DOUBLE, path="tests/test_m.py", line=4),), selectors=(DOUBLE,))
     problem = Problem(root=work, spec=spec, regions=(), originals={}, files={}, neighbours=(ONE,))
     history = History.open()
-    number = history.begin(
+    number = history.start_run(
         work,
         DOUBLE,
         preset="plain",
         model="m",
         sandbox="bubblewrap",
-        basis=basis.of(place, problem, {DOUBLE: "failed", ONE: "passed"}),
+        basis=provenance.run_basis(place, problem, {DOUBLE: "failed", ONE: "passed"}),
     )
     attempt = Attempt(number=0, verdict=Verdict(status=Status.FAILED))
     outcome = Outcome(
@@ -420,16 +423,16 @@ async def past(work, settings) -> int:
         before={"m.py": FILES["m.py"]},
         after={"m.py": RIGHT},
     )
-    history.finish(number, outcome)
+    history.finish_run(number, outcome)
     history.close()
     assert number is not None
     return number
 
 
 async def test_a_past_result_holds_again(work, past, settings):
-    from greenloop.verification.record import rerun
+    from greenloop.engine.verify.replay import replay
 
-    found = await rerun(past, settings=lambda _root: settings)
+    found = await replay(past, settings=lambda _root: settings)
     assert found.verified, found.reason
     assert found.fixed == (DOUBLE,)
     assert found.canaried == (DOUBLE,)
@@ -437,13 +440,13 @@ async def test_a_past_result_holds_again(work, past, settings):
 
 
 async def test_a_past_result_says_what_changed_around_it(work, past, settings, bare_python):
-    from greenloop.verification.record import rerun
+    from greenloop.engine.verify.replay import replay
 
     write(work, {"m.py": "SOMETHING = 'else'\n", "n.py": "N = 1\n"})
     site = next((bare_python.parent.parent / "lib").glob("python*/site-packages"))
     (site / "added-1.0.dist-info").mkdir()
     try:
-        found = await rerun(past, settings=lambda _root: settings)
+        found = await replay(past, settings=lambda _root: settings)
     finally:
         (site / "added-1.0.dist-info").rmdir()
     assert found.verified, found.reason
@@ -469,6 +472,7 @@ def test_the_command_takes_a_number_for_a_run(work, past, command):
     assert f"run {past}" in out
 
 
+@pytest.mark.story("an earlier result is proved again")
 def test_what_fix_found_is_proved_again(work, command, tmp_path):
     answers = tmp_path / "answers.jsonl"
     answers.write_text(json.dumps("```python\ndef double(x):\n    return x * 2\n```") + "\n")

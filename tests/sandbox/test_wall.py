@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core import canary
-from greenloop.core.nouns import Limits, Run, Status
+from greenloop.core import report
+from greenloop.core.records.sandbox import Limits, TestRun
+from greenloop.core.records.verdict import Status
 from greenloop.core.verdict import judge
-from greenloop.runners import pytest as runner
-from greenloop.sandboxes._supervisor import alive, descendants
+from greenloop.sandboxes.backends._supervisor import descendants, is_alive
+from greenloop.verdict import canary
 
 pytestmark = pytest.mark.needs("bubblewrap")
 
@@ -68,6 +69,7 @@ def test_probe():
 """
 
 
+@pytest.mark.story("candidates reach nothing outside")
 @pytest.mark.parametrize("writable", [True, False])
 async def test_nothing_outside_can_be_reached(tmp_path, lay, snapshot, opened, monkeypatch, writable):
     monkeypatch.setenv("GREENLOOP_TEST_SECRET", "secret")
@@ -87,9 +89,9 @@ async def test_nothing_outside_can_be_reached(tmp_path, lay, snapshot, opened, m
         root = lay(tmp_path / "w", files)
         before = snapshot(root)
         session = await opened(root, writable=writable, variables={"GREENLOOP_TEST_ALLOWED": "yes"})
-        execution = await session.run(Run(selectors=("test_p.py",)))
+        execution = await session.run(TestRun(selectors=("test_p.py",)))
     assert not execution.broken
-    found = eval(runner.parse(execution)[0].failure.message)
+    found = eval(report.case_results(execution)[0].failure.message)
     assert found["network"] == "ConnectionRefusedError"
     assert found["interfaces"] == [(1, "lo")]
     assert found["outside"] == "FileNotFoundError"
@@ -125,8 +127,8 @@ async def test_the_interpreters_own_folder_is_the_only_part_of_home_that_shows(t
     """Private folders above the interpreter stay closed, and yet it runs: each run here proves the second half."""
     root = lay(tmp_path / "w", {"test_p.py": "import os\ndef test_p(): assert 0, sorted(os.listdir('/'))\n"})
     session = await opened(root)
-    execution = await session.run(Run(selectors=("test_p.py",)))
-    listed = runner.parse(execution)[0].failure.message
+    execution = await session.run(TestRun(selectors=("test_p.py",)))
+    listed = report.case_results(execution)[0].failure.message
     for name in ("boot", "mnt", "media", "srv", "var", "opt"):
         assert f"'{name}'" not in listed
 
@@ -164,12 +166,12 @@ async def test_no_cheat_of_these_passes(tmp_path, lay, opened):
     root = lay(tmp_path / "w", {"m.py": "def f():\n    return 1\n", "test_m.py": tests})
     session = await opened(root)
     expected = ["test_m.py::test_a", "test_m.py::test_b"]
-    honest = judge(expected, {}, await session.run(Run(selectors=("test_m.py",))))
+    honest = judge(expected, {}, await session.run(TestRun(selectors=("test_m.py",))))
     assert (honest.status, honest.passed) == (Status.PASSED, 2)
     baseline = dict.fromkeys(expected, "failed")
     statuses = {}
     for name, text in CHEATS.items():
-        execution = await session.run(Run(selectors=("test_m.py",), files={"m.py": text.encode()}))
+        execution = await session.run(TestRun(selectors=("test_m.py",), files={"m.py": text.encode()}))
         assert not execution.broken, name
         verdict = judge(expected, baseline, execution)
         statuses[name] = verdict.status
@@ -223,6 +225,7 @@ HOGS = {
 }
 
 
+@pytest.mark.story("candidates run within limits")
 async def test_hogs_are_stopped_and_leave_nothing(tmp_path, lay, snapshot, opened):
     root = lay(
         tmp_path / "w",
@@ -235,7 +238,7 @@ async def test_hogs_are_stopped_and_leave_nothing(tmp_path, lay, snapshot, opene
     for name, (text, kills) in HOGS.items():
         began = time.monotonic()
         execution = await session.run(
-            Run(selectors=("test_m.py",), files={"m.py": text.encode()}, seconds=LIMITS.seconds)
+            TestRun(selectors=("test_m.py",), files={"m.py": text.encode()}, seconds=LIMITS.seconds)
         )
         assert not execution.broken, (name, execution.broken)
         assert execution.killed in kills, name
@@ -251,7 +254,7 @@ async def test_hogs_are_stopped_and_leave_nothing(tmp_path, lay, snapshot, opene
         if name == "daemon":
             assert execution.leftover >= 1
     assert snapshot(root) == before
-    honest = judge(["test_m.py::test_a"], {}, await session.run(Run(selectors=("test_m.py",))))
+    honest = judge(["test_m.py::test_a"], {}, await session.run(TestRun(selectors=("test_m.py",))))
     assert honest.status is Status.PASSED
 
 
@@ -266,39 +269,27 @@ async def _under_way(root: Path, task: asyncio.Task) -> list[int]:
 SLEEPERS = "import os, time\ndef test_a():\n    os.fork(); os.fork()\n    time.sleep(60)\n"
 
 
-async def test_cancel_gives_control_back_with_the_tree_dead(tmp_path, lay, opened):
-    root = lay(tmp_path / "w", {"test_m.py": SLEEPERS})
-    session = await opened(root)
-    task = asyncio.create_task(session.run(Run(selectors=("test_m.py",), seconds=60)))
-    tree = await _under_way(root, task)
-    began = time.monotonic()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert time.monotonic() - began < 1.0
-    assert [pid for pid in tree if alive(pid)] == []
-
-
 async def test_close_ends_what_still_runs(tmp_path, lay, opened):
     root = lay(tmp_path / "w", {"test_m.py": SLEEPERS})
     session = await opened(root)
-    task = asyncio.create_task(session.run(Run(selectors=("test_m.py",), seconds=60)))
+    task = asyncio.create_task(session.run(TestRun(selectors=("test_m.py",), seconds=60)))
     tree = await _under_way(root, task)
     await session.close()
-    assert [pid for pid in tree if alive(pid)] == []
+    assert [pid for pid in tree if is_alive(pid)] == []
     assert "bubblewrap ended" in (await task).broken
 
 
+@pytest.mark.story("a refusal is a sentence with a remedy")
 async def test_a_dead_bubblewrap_is_a_sentence(tmp_path, lay, opened):
     root = lay(tmp_path / "w", {"test_m.py": SLEEPERS})
     session = await opened(root)
-    task = asyncio.create_task(session.run(Run(selectors=("test_m.py",), seconds=60)))
+    task = asyncio.create_task(session.run(TestRun(selectors=("test_m.py",), seconds=60)))
     tree = await _under_way(root, task)
     os.kill(tree[0], signal.SIGKILL)
     execution = await task
     assert execution.broken.startswith("bubblewrap ended with status -9")
     assert judge(["test_m.py::test_a"], {}, execution).status is Status.ENVIRONMENT
-    assert [pid for pid in tree if alive(pid)] == []
+    assert [pid for pid in tree if is_alive(pid)] == []
 
 
 async def test_a_private_workspace_of_root_is_readable_and_writable_inside(tmp_path, lay, snapshot, opened):
@@ -314,7 +305,7 @@ async def test_a_private_workspace_of_root_is_readable_and_writable_inside(tmp_p
         path.chmod(0o600)
     before = snapshot(root)
     session = await opened(root)
-    execution = await session.run(Run(selectors=("test_m.py",), files={"sub/other.py": b""}))
+    execution = await session.run(TestRun(selectors=("test_m.py",), files={"sub/other.py": b""}))
     assert judge(["test_m.py::test_a"], {}, execution).status is Status.PASSED, execution
     assert snapshot(root) == before
     assert (root.stat().st_uid, (root / "sub").stat().st_mode & 0o777) == (os.getuid(), 0o700)
@@ -333,16 +324,16 @@ async def test_what_the_records_cannot_see_the_canary_does(tmp_path, lay, opened
     tests = "from m import f\ndef test_a():\n    assert f() == 1\n"
     root = lay(tmp_path / "w", {"m.py": "", "test_m.py": tests})
     session = await opened(root)
-    found = canary.twins(tests)
+    found = canary.make_canaries(tests)
     for text, caught in ((BLINDFOLD, True), ("def f():\n    return 1\n", False)):
         files = {"m.py": text.encode()}
-        execution = await session.run(Run(selectors=("test_m.py",), files=files))
+        execution = await session.run(TestRun(selectors=("test_m.py",), files=files))
         assert judge(["test_m.py::test_a"], {"test_m.py::test_a": "failed"}, execution).status is Status.PASSED
         bad = {}
         for mode in canary.Mode:
             twin = await session.run(
-                Run(selectors=("test_m.py",), files={**files, "test_m.py": found.texts[mode].encode()})
+                TestRun(selectors=("test_m.py",), files={**files, "test_m.py": found.texts[mode].encode()})
             )
-            bad[mode] = canary.violations(mode, found.mutated[mode], runner.parse(twin))
+            bad[mode] = canary.find_violations(mode, found.mutated[mode], report.case_results(twin))
         assert bool(bad[canary.Mode.NEGATED] or bad[canary.Mode.LITERAL]) is caught
         assert not bad[canary.Mode.EQUAL]

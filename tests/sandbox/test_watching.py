@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.nouns import Lines, Run
-from greenloop.core.records import results, watched
+from greenloop.core.records.sandbox import TestRun, WatchedLines
+from greenloop.core.report import case_results, line_traces
 from greenloop.core.verdict import forged, judge
 
 pytestmark = pytest.mark.needs("bubblewrap")
-WHOLE = (Lines(path="m.py", start=1, end=100_000),)
+WHOLE = (WatchedLines(path="m.py", start=1, end=100_000),)
 
 
 @pytest.fixture
@@ -19,13 +19,14 @@ def watch(tmp_path, lay, opened):
     async def run(module: str, body: str, *, lines=WHOLE, seconds=60.0):
         test = "import m\n\ndef test_it():\n" + "".join(f"    {row}\n" for row in body.splitlines())
         session = await opened(lay(tmp_path / "w", {"m.py": module, "test_m.py": test}))
-        execution = await session.run(Run(selectors=("test_m.py",), watch=lines, seconds=seconds))
+        execution = await session.run(TestRun(selectors=("test_m.py",), watch=lines, seconds=seconds))
         assert (execution.broken, forged(execution)) == ("", "")
-        return watched(execution).get("test_m.py::test_it"), execution
+        return line_traces(execution).get("test_m.py::test_it"), execution
 
     return run
 
 
+@pytest.mark.story("errors are traced for the model")
 async def test_lines_and_changed_variables_of_a_failing_case(watch):
     found, execution = await watch(
         "def total(items):\n    s = 0\n    for i in items:\n        s = i\n    return s\n\ndef other():\n    return 1\n",
@@ -43,12 +44,12 @@ async def test_lines_and_changed_variables_of_a_failing_case(watch):
         (5, {"return": "2"}),
     ]
     assert {step.call for step in found.steps} == {1}
-    assert not results(execution)[0].passed
+    assert not case_results(execution)[0].passed
 
 
 async def test_only_the_lines_asked_for(watch):
     module = "def a():\n    x = 1\n    y = 2\n    return x + y\n\ndef b():\n    return 1\n"
-    found, _ = await watch(module, "m.a(); m.b()", lines=(Lines(path="m.py", start=3, end=3),))
+    found, _ = await watch(module, "m.a(); m.b()", lines=(WatchedLines(path="m.py", start=3, end=3),))
     assert found.lines == {"m.py": {3: 1}}
 
 
@@ -60,7 +61,7 @@ STUBBORN = (
 
 async def test_an_endless_loop_is_ended_and_has_told_its_steps(watch):
     found, execution = await watch(LOOP, "m.f()")
-    assert (execution.killed, results(execution)[0].failure.type) == ("", "Enough")
+    assert (execution.killed, case_results(execution)[0].failure.type) == ("", "Enough")
     assert found.left_out > 10_000
     assert len(found.steps) == 2000
     assert {"n": "1"} in [step.values for step in found.steps[:5]]
@@ -83,14 +84,14 @@ async def test_an_exception_is_how_the_call_ended(watch):
 
 async def test_endless_recursion_is_bounded(watch):
     found, execution = await watch("def f(n):\n    return f(n + 1)\n", "m.f(0)")
-    assert results(execution)[0].failure.type == "RecursionError"
+    assert case_results(execution)[0].failure.type == "RecursionError"
     assert found.steps[0].values == {"n": "0"}
     assert found.steps[1].call == 2
 
 
 async def test_recursion_has_a_call_each(watch):
     found, execution = await watch("def f(n):\n    return 1 if n < 2 else n * f(n - 1)\n", "assert m.f(4) == 24")
-    assert results(execution)[0].passed
+    assert case_results(execution)[0].passed
     assert [step.values["return"] for step in found.steps if "return" in step.values] == ["1", "2", "6", "24"]
     assert {step.call for step in found.steps} == {1, 2, 3, 4}
 
@@ -105,7 +106,7 @@ async def test_a_generator_is_one_call_that_yields(watch):
 async def test_async_code(watch):
     module = "import asyncio\n\nasync def f(n):\n    await asyncio.sleep(0)\n    m = n + 1\n    return m\n"
     found, execution = await watch(module, "import asyncio\nassert asyncio.run(m.f(1)) == 2")
-    assert results(execution)[0].passed
+    assert case_results(execution)[0].passed
     assert found.lines == {"m.py": {4: 1, 5: 1, 6: 1}}
     assert [step.values["return"] for step in found.steps if "return" in step.values] == ["2"]
 
@@ -117,14 +118,14 @@ async def test_threads(watch):
         "    for t in all_:\n        t.start()\n    for t in all_:\n        t.join()\n    return sorted(out)\n"
     )
     found, execution = await watch(module, "assert m.f() == [0, 1, 2]")
-    assert results(execution)[0].passed
+    assert case_results(execution)[0].passed
     assert found.lines["m.py"][4] == 3
 
 
 async def test_a_function_of_three_thousand_lines(watch):
     rows = "".join(f"    v{n % 50} = {n}\n" for n in range(3000))
     found, execution = await watch(f"def f():\n{rows}    return v1\n", "assert m.f() == 2951")
-    assert results(execution)[0].passed
+    assert case_results(execution)[0].passed
     assert len(found.lines["m.py"]) == 3001
     assert (len(found.steps), found.left_out) == (2000, 1002)
 
@@ -138,7 +139,7 @@ async def test_no_repr_of_the_project_is_called_and_values_are_short(watch):
     found, execution = await watch(
         module, "assert m.f(m.Loud(), m.Slots(), 'é' * 5000, 10 ** 9999, [[[[[[1]]]]]]) == 1"
     )
-    assert results(execution)[0].passed
+    assert case_results(execution)[0].passed
     values = next(step.values for step in found.steps if "big" in step.values)
     assert (values["x"], values["y"], values["big"]) == ("Loud(a=[1])", "Slots(b=2)", "<int of 33216 bits>")
     assert values["deep"] == "[[[[...]]]]"
@@ -148,7 +149,7 @@ async def test_no_repr_of_the_project_is_called_and_values_are_short(watch):
 async def test_many_big_values_do_not_flood_the_report(watch):
     module = "def f():\n    for n in range(3000):\n        a = b = c = d = e = [str(n) * 30] * 9\n    return n\n"
     found, execution = await watch(module, "assert m.f() == 2999")
-    assert (execution.killed, results(execution)[0].passed) == ("", True)
+    assert (execution.killed, case_results(execution)[0].passed) == ("", True)
     assert sum(len(text) for step in found.steps for text in step.values.values()) < 130_000
     assert found.left_out > 1000
 
@@ -156,8 +157,8 @@ async def test_many_big_values_do_not_flood_the_report(watch):
 async def test_many_cases_tell_their_lines(tmp_path, lay, opened):
     test = "import pytest, m\n@pytest.mark.parametrize('n', range(40))\ndef test_it(n):\n    assert m.f(n) == n\n"
     session = await opened(lay(tmp_path / "w", {"m.py": "def f(n):\n    return n\n", "test_m.py": test}))
-    run = Run(selectors=("test_m.py",), watch=WHOLE)
-    found = watched(await session.run(run))
+    run = TestRun(selectors=("test_m.py",), watch=WHOLE)
+    found = line_traces(await session.run(run))
     assert len(found) == 40
     assert all(each.lines == {"m.py": {2: 1}} for each in found.values())
     assert [bool(each.steps) for each in found.values()] == [True] * 8 + [False] * 32
@@ -172,14 +173,14 @@ async def test_a_watched_run_in_a_session_opened_before_the_fork(tmp_path, lay, 
     session = await opened(
         lay(tmp_path / "w", {"m.py": "def f():\n    return 1\n", "test_m.py": "import m\ndef test_it():\n    m.f()\n"})
     )
-    await session.run(Run(selectors=("test_m.py",), baseline=True))
+    await session.run(TestRun(selectors=("test_m.py",), baseline=True))
     for _ in range(2):
-        found = watched(await session.run(Run(selectors=("test_m.py",), watch=WHOLE)))
+        found = line_traces(await session.run(TestRun(selectors=("test_m.py",), watch=WHOLE)))
         assert found["test_m.py::test_it"].lines == {"m.py": {2: 1}}
 
 
 async def test_a_tracer_of_the_tests_own_stays_theirs(watch):
     body = "import sys\nbefore = sys.gettrace()\nsys.settrace(None)\nm.f()\nassert before is not None"
     found, execution = await watch("def f():\n    return 1\n", body)
-    assert results(execution)[0].passed
+    assert case_results(execution)[0].passed
     assert found.lines == {}

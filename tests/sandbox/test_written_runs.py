@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from cast import Cast, Knowing
-from greenloop.cli.apply import write
-from greenloop.core.nouns import Outcome, Verified
+from greenloop.cli.apply_result import write_result
+from greenloop.core.records.outcome import Outcome, Verified
 from runlength import COUNTS, GROUPS, RIGHT, SETS, SORTED, STUB, code
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
@@ -22,12 +22,13 @@ def cast() -> Cast:
 
 def pytest_of(root, outcome: Outcome) -> str:
     """Plain pytest's last line, once the outcome is applied."""
-    write(root, outcome)
+    write_result(root, outcome)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--disable-plugin-autoload"]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     return done.stdout.strip().splitlines()[-1].rpartition(" in ")[0]
 
 
+@pytest.mark.story("a docstring becomes an implementation")
 async def test_a_docstring_becomes_an_implementation_and_its_tests_in_one_edit(docstring):
     outcome = await docstring(STUB, cast(), user=Knowing(RIGHT), **{"spec.write": True})
     assert outcome.verified is Verified.VERIFIED
@@ -35,14 +36,14 @@ async def test_a_docstring_becomes_an_implementation_and_its_tests_in_one_edit(d
     assert outcome.before["test_m.py"] is None
     text = outcome.after["test_m.py"]
     assert text.startswith("from m import rle\n")
-    assert text.index("# Confirmed when greenloop asked.") < text.index("# Designed from the docstring by greenloop")
+    assert text.index("# Confirmed by you.") < text.index("# Generated from the docstring by greenloop")
     tests = text.count("\ndef test_")
     assert outcome.message.endswith(f"; {tests} tests written into test_m.py.")
     # what was not believed is nowhere
-    assert 'rle("aba") == [("a", 2)' not in text
+    assert "rle('aba') == [('a', 2)" not in text
     assert pytest_of(docstring.root, outcome) == f"{tests} passed"
     again = await docstring(STUB, cast(), **{"spec.write": True})
-    assert again.after.get("test_m.py", text).count('rle("zz") == [("z", 2)]') == 1  # written once
+    assert again.after.get("test_m.py", text).count("rle('zz') == [('z', 2)]") == 1  # written once
 
 
 async def test_an_existing_test_file_is_added_to(docstring):
@@ -69,4 +70,4 @@ async def test_what_does_not_pass_where_it_would_stand_is_not_written_and_named(
     outcome = await docstring(STUB, cast(), files={"conftest.py": conftest}, **{"spec.write": True})
     assert outcome.solved
     assert list(outcome.after) == ["m.py"]
-    assert "Not written into test_m.py, since it does not pass there: `assert rle(" in outcome.message
+    assert "Not written into test_m.py because it does not pass there: `assert rle(" in outcome.message

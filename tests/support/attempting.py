@@ -1,7 +1,10 @@
 """An attempt as engines without a model play it: every event in its order, then the attempt itself."""
 
 from greenloop.core.events import Checked, Planned, Proposed, Tested, Token
-from greenloop.core.nouns import Attempt, Candidate, Draft, Move, Role, Status, Usage
+from greenloop.core.records.attempt import Attempt, Candidate, Draft, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import Status
 
 ERRORS = {Status.PASSED: "", Status.TAMPERED: "Tampered"}
 

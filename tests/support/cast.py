@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from greenloop import engine, settings
 from greenloop.core.events import Specified, Tested
-from greenloop.core.nouns import Completion, Outcome, Reply, Role, Usage
+from greenloop.core.records.model import ChatRequest, Reply, Role
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.usage import Usage
+from greenloop.engine import refine
+from greenloop.project import settings
 
 
 class Cast:
@@ -17,9 +20,9 @@ class Cast:
 
     def __init__(self, tester: Sequence[str], drafter: Sequence[str]) -> None:
         self.lists = {Role.TESTER: list(tester), Role.DRAFTER: list(drafter), Role.REFINER: []}
-        self.requests: list[Completion] = []
+        self.requests: list[ChatRequest] = []
 
-    async def complete(self, request: Completion, on_token) -> Reply:
+    async def complete(self, request: ChatRequest, on_token) -> Reply:
         self.requests.append(request)
         answers = self.lists[request.role]
         if request.role is Role.REFINER and not answers:
@@ -99,8 +102,8 @@ class Docstring:
             self.root, command_line={"model": "local", "sandbox.kind": "bubblewrap", **told}, environ={}
         )
         assert not warnings
-        request = engine.Request(root=self.root, target=f"m.py::{name}")
-        return await engine.refine(request, settings=found, emit=self.events.append, user=user, model=model)
+        request = refine.Request(root=self.root, target=f"m.py::{name}")
+        return await refine.refine(request, settings=found, emit=self.events.append, user=user, model=model)
 
     @property
     def specified(self) -> list[Specified]:

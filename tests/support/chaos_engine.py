@@ -6,29 +6,17 @@ import re
 from dataclasses import replace
 
 from attempting import attempted
-from greenloop import syntax
-from greenloop.checking import Report
-from greenloop.core.diff import lines, newline_of
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.core.events import Finished, Started
-from greenloop.core.nouns import (
-    Attempt,
-    Case,
-    CaseResult,
-    Evidence,
-    Failure,
-    Frame,
-    Group,
-    Outcome,
-    Problem,
-    Region,
-    Spec,
-    Status,
-    StopReason,
-    Verdict,
-    Verified,
-)
-from greenloop.core.records import Collected, Reach
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
+from greenloop.core.report import CollectedCase, ReachedFunction
+from greenloop.core.text.diff import main_line_end, split_lines
+from greenloop.engine.run_tests import Report
+from greenloop.project.syntax import definitions
 
 VALUE = re.compile(r"(    value = )\w+")
 ENDS = {"solve": 40, "partial": 14, "unsolved": 18, "asks": 7, "refuse": 6, "crash": 4, "green": 4, "slow": 7}
@@ -49,13 +37,13 @@ class Dice:
     def __init__(self, seed):
         self.seed, self.count = seed, 0
 
-    async def warm(self, root, settings, keeper):
+    async def warm(self, root, settings, pool):
         """Needs no sandbox."""
 
-    async def prepare(self, root, settings, keeper):
+    async def prepare(self, root, settings, pool):
         """Needs no sandbox."""
 
-    async def run_tests(self, root, selectors, *, buffers, settings, keeper, traced, seconds=0.0):
+    async def run_tests(self, root, selectors, *, buffers, settings, pool, traced, seconds=0.0):
         """Runs each test that is there, which passes or fails by dice."""
         dice = self.dice("tests")
         await asyncio.sleep(dice.choice((0, 0.01, 0.1)))
@@ -63,12 +51,12 @@ class Dice:
         for selector in selectors:
             path, _, name = selector.partition("::")
             text = _text(root, path, buffers) or ""
-            found = [each for each in syntax.definitions(text, path) if each.name.startswith("test")]
+            found = [each for each in definitions.find_definitions(text, path) if each.name.startswith("test")]
             cases += [Case(id=f"{path}::{e.name}", path=path, line=e.end) for e in found if name in ("", e.name)]
-        reach = {case.id: (Reach(path=case.path, firstlineno=1, name="f0", depth=1),) for case in cases}
+        reach = {case.id: (ReachedFunction(path=case.path, firstlineno=1, name="f0", depth=1),) for case in cases}
         return Report(
             results=tuple(_verdict(case, dice.choice((None, 1))).cases[0] for case in cases),
-            places={case.id: Collected(id=case.id, path=case.path, line=case.line) for case in cases},
+            places={case.id: CollectedCase(id=case.id, path=case.path, line=case.line) for case in cases},
             reach=reach if traced else {},
             files=tuple(each for each in selectors if "::" not in each),
             seconds=0.1,
@@ -83,18 +71,20 @@ class Dice:
         self.count += 1
         return random.Random(f"{self.seed}:{self.count}:{what}")
 
-    async def refine(self, request, *, settings, emit, say=lambda _text: None, user=None, opener=None, keeper=None):
+    async def refine(
+        self, request, *, settings, emit, report_status=lambda _text: None, user=None, opener=None, pool=None
+    ):
         dice = self.dice(getattr(request.target, "selector", request.target))
         number, end = self.count, weighted(dice, ENDS)
-        say("starting")
+        report_status("starting")
         await asyncio.sleep(dice.choice((0, 0, 0.01, 0.05)))
         problem = _problem(request)
         if end == "refuse":
-            raise CannotVerify("No sandbox can be used here.", remedy="Install bubblewrap.")
+            raise CannotVerifyError("No sandbox can be used here.", remedy="Install bubblewrap.")
         if end == "crash":
             raise Boom
         case = problem.spec.cases[0]
-        attempts = [Attempt(number=0, verdict=_verdict(case, 1), error_class="AssertionError", group=Group.LOGIC)]
+        attempts = [Attempt(number=0, verdict=_verdict(case, 1), error_class="AssertionError", group=ErrorGroup.LOGIC)]
         emit(
             Started(
                 problem=problem,
@@ -150,10 +140,10 @@ def _problem(request):
         text = _text(root, each, request.buffers)
         if text is not None:
             texts[each] = text
-    found = syntax.lookup(syntax.definitions(texts.get(module, ""), module), name)
-    if found is None or not VALUE.search("".join(lines(texts[module])[found.start - 1 : found.end])):
-        raise CannotVerify(f"There is no function {name} in {module}.", remedy="Write it.")
-    test = syntax.lookup(syntax.definitions(texts.get(tests, ""), tests), f"test_{name}")
+    found = definitions.find_by_qualname(definitions.find_definitions(texts.get(module, ""), module), name)
+    if found is None or not VALUE.search("".join(split_lines(texts[module])[found.start - 1 : found.end])):
+        raise CannotVerifyError(f"There is no function {name} in {module}.", remedy="Write it.")
+    test = definitions.find_by_qualname(definitions.find_definitions(texts.get(tests, ""), tests), f"test_{name}")
     case = Case(id=f"{tests}::test_{name}", path=tests, line=test.end if test else 1)
     return Problem(
         root=root,
@@ -177,7 +167,7 @@ def _verdict(case, observed):
 
 def _attempt(problem, emit, number, value, verdict):
     region = problem.regions[0]
-    rows = lines(problem.files[region.path])
+    rows = split_lines(problem.files[region.path])
     body = VALUE.sub(rf"\g<1>{value}", "".join(rows[region.start - 1 : region.end]), count=1)
     return attempted(problem, emit, number, body, verdict, "dice")
 
@@ -185,10 +175,10 @@ def _attempt(problem, emit, number, value, verdict):
 def _after(problem, dice, number, shape):
     region = problem.regions[0]
     text = problem.originals[region.path]
-    rows = lines(text)
+    rows = split_lines(text)
     body = VALUE.sub(rf"\g<1>R{number}", "".join(rows[region.start - 1 : region.end]), count=1)
-    rows[region.start - 1 : region.end] = lines(body)
-    after, mark, end = {}, f"# L{number}", newline_of(text)
+    rows[region.start - 1 : region.end] = split_lines(body)
+    after, mark, end = {}, f"# L{number}", main_line_end(text)
     made = [n for n, row in enumerate(rows[:-1]) if re.fullmatch(r"# L\d+", row.rstrip("\r\n"))]
     if shape == "insert":
         rows.insert(dice.randrange(len(rows)), mark + end)
@@ -197,8 +187,8 @@ def _after(problem, dice, number, shape):
     elif shape == "tests" and problem.originals.get(problem.spec.cases[0].path):
         path = problem.spec.cases[0].path
         old = problem.originals[path]
-        gap = "" if lines(old)[-1].endswith(("\r", "\n")) else newline_of(old)
-        after[path] = old + gap + mark + newline_of(old)
+        gap = "" if split_lines(old)[-1].endswith(("\r", "\n")) else main_line_end(old)
+        after[path] = old + gap + mark + main_line_end(old)
     elif shape == "create":
         after[f"new_{number}.py"] = mark + "\n"
     return {region.path: "".join(rows), **after}

@@ -4,9 +4,10 @@ import asyncio
 import re
 
 from chaos_engine import VALUE, Dice
-from greenloop import checking
-from greenloop import engine as real_engine
-from greenloop.core.nouns import Reply, Usage
+from greenloop.core.records.model import Reply
+from greenloop.core.records.usage import Usage
+from greenloop.engine import refine as real_engine
+from greenloop.engine import run_tests
 
 
 class Copyist:
@@ -37,14 +38,14 @@ class Copyist:
 class Real(Dice):
     """The real engine and sandbox with the copyist."""
 
-    async def warm(self, root, settings, keeper):
-        await real_engine.warm(root, settings, keeper)
+    async def warm(self, root, settings, pool):
+        await real_engine.warm(root, settings, pool)
 
-    async def prepare(self, root, settings, keeper):
-        await checking.prepare(root, settings, keeper)
+    async def prepare(self, root, settings, pool):
+        await run_tests.prepare(root, settings, pool)
 
     async def run_tests(self, root, selectors, **how):
-        return await checking.run_tests(root, selectors, **how)
+        return await run_tests.run_tests(root, selectors, **how)
 
     async def reverify(self, problem, files, *, settings):
         return await real_engine.reverify(problem, files, settings=settings)

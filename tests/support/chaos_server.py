@@ -12,9 +12,8 @@ from pathlib import Path
 from chaos_engine import Dice
 from chaos_real import Real
 from chaos_texts import digest
-from greenloop.lsp.edits import text_of
-from greenloop.lsp.runs import Run
 from greenloop.lsp.server import create_server, serve
+from greenloop.lsp.state.run import Run
 
 
 def _stale(owner, runs):
@@ -24,19 +23,23 @@ def _stale(owner, runs):
     if owner not in runs:
         return "the run is forgotten"
     solved = not owner.running and owner.outcome is not None and owner.outcome.solved
-    return "the run is solved, and its result in the text" if solved and owner.stepped is None and owner.applied else ""
+    return (
+        "the run is solved, and its result in the text"
+        if solved and owner.view.chosen_attempt is None and owner.result.applied
+        else ""
+    )
 
 
 def state(server):
     """Everything inside that an editor must agree with, and the sizes of all that could grow."""
     runs = list(server.runs)
     board = []
-    for path, file in server.board._files.items():
-        text, is_open = text_of(server, path), server.documents.at(path) is not None
-        for owner, items in file.shown.items():
+    for path, file in server.store._files.items():
+        text, is_open = server.documents.text(path), server.documents.document_at(path) is not None
+        for owner, items in file.by_owner.items():
             stale = _stale(owner, runs) or ("the text moved on" if is_open and text != file.text else "")
             for item in items:
-                row = {"uri": server.documents.uri(path), "message": item.message}
+                row = {"uri": server.documents.uri_of(path), "message": item.message}
                 board.append({**row, "there": text is not None, "stale": stale})
     gc.collect()
     return {
@@ -47,11 +50,15 @@ def state(server):
             "requests": len(server.protocol._request_futures),
             "result types": len(server.protocol._result_types),
             "progress tokens": len(server.work_done_progress.tokens),
-            "tasks": len(server.runs._tasks),
-            "progress lines": len(server.bars),
+            "tasks": len(server.tasks),
+            "progress lines": len(server.driver.progress_lines),
             "waiting": len(server.documents._waiting),
         },
-        "kept": {"runs": len(runs), "warned": len(server.warned), "results": len(server.results._known)},
+        "kept": {
+            "runs": len(runs),
+            "warned": len(server.settings.warnings_shown),
+            "results": len(server.results._results),
+        },
         "memory": int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / (1 << 20),
     }
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from greenloop.core.nouns import Move, Status, StopReason, Verified
-from greenloop.feedback.bug_taxonomy import TYPES
+from greenloop.core.records.attempt import Move
+from greenloop.core.records.outcome import StopReason, Verified
+from greenloop.core.records.verdict import Status
+from greenloop.drafting.feedback.published.bug_taxonomy import TYPES
 from transcripts import Played
 
 COST = {Move.MUTATE: 0, Move.INFILL: 1, Move.DRAFT: 2, Move.RESTART: 2, Move.REFINE: 2}

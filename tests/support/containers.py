@@ -8,16 +8,17 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from greenloop.container import engine
-from greenloop.container.engine import MARK, OWNER
-from greenloop.core.nouns import CaseResult, Environment, Execution, Place, Run
-from greenloop.core.records import results
-from greenloop.sandboxes import _container, docker
+from greenloop.core.records.sandbox import Environment, Execution, SandboxSpec, TestRun
+from greenloop.core.records.verdict import CaseResult
+from greenloop.core.report import case_results
+from greenloop.sandboxes.backends import _container, docker
+from greenloop.sandboxes.container import engine
+from greenloop.sandboxes.container.engine import LABEL, OWNER_LABEL
 
 BUSY = "import time\nend = time.monotonic() + 60\nwhile time.monotonic() < end: pass\n"
 
 
-def place(root: Path, **more) -> Place:
+def place(root: Path, **more) -> SandboxSpec:
     environment = Environment(
         executable=Path(sys.executable),
         prefix=Path(sys.prefix),
@@ -26,27 +27,31 @@ def place(root: Path, **more) -> Place:
         source="test",
         has_pytest=True,
     )
-    return Place(root=root, environment=environment, masked=(".env*", "*.pem", ".git"), **more)
+    return SandboxSpec(root=root, environment=environment, masked=(".env*", "*.pem", ".git"), **more)
 
 
 def one(execution: Execution) -> CaseResult:
     assert not execution.broken, execution.broken
-    found = results(execution)
+    found = case_results(execution)
     assert len(found) == 1, (found, execution.output)
     return found[0]
 
 
-async def tried(session: _container.Session, source: str, **run) -> CaseResult:
+async def tried(session: _container.ContainerSession, source: str, **run) -> CaseResult:
     """The result of a single test with this body."""
     body = "".join(f"    {line}\n" for line in source.splitlines())
     files = {"test_tried.py": f"def test_it():\n{body}".encode()}
-    return one(await session.run(Run(selectors=("test_tried.py",), files=files, **run)))
+    return one(await session.run(TestRun(selectors=("test_tried.py",), files=files, **run)))
 
 
 def own_containers() -> list[str]:
     """Ids of the running containers that this process owns."""
-    listed = docker.connect(10).client.containers.list(all=True, filters={"label": MARK}, ignore_removed=True)
-    return [container.id for container in listed if container.labels.get(OWNER) == engine.labels()[OWNER]]
+    listed = docker.connect(10).client.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True)
+    return [
+        container.id
+        for container in listed
+        if container.labels.get(OWNER_LABEL) == engine.container_labels()[OWNER_LABEL]
+    ]
 
 
 async def until(condition: Callable[[], bool], seconds: float = 30) -> None:

@@ -7,22 +7,23 @@ import random
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.nouns import Problem, Region, Spec
-from greenloop.core.ports import Nobody, Tools, User
-from greenloop.core.source import definitions, start_of
+from greenloop.core.ports import NoUser, Tools, User
+from greenloop.core.python.ast_source import find_definitions, start_line
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region, Spec
 
 
 def about(root: Path, text: str, name: str, path: str = "m.py") -> Problem:
     """The problem whose one region is the function `name` of this text."""
-    node = next(node for qualname, node in definitions(ast.parse(text).body) if qualname == name)
+    node = next(node for qualname, node in find_definitions(ast.parse(text).body) if qualname == name)
     region = Region(
-        path=path, qualname=name, start=start_of(node, text.split("\n")), end=node.end_lineno or node.lineno
+        path=path, qualname=name, start=start_line(node, text.split("\n")), end=node.end_lineno or node.lineno
     )
     return Problem(root=root, spec=Spec(), regions=(region,), originals={path: text}, files={path: text})
 
 
 def tools(user: User | None = None, **options: Any) -> Tools:
-    return Tools(ask=None, run=None, session=None, user=user or Nobody(), rng=random.Random(0), options=options)
+    return Tools(ask=None, run=None, session=None, user=user or NoUser(), rng=random.Random(0), options=options)
 
 
 class Answers:

@@ -1,4 +1,4 @@
-"""A course without a sandbox: the real prompts, roles and ledger, models faked, the tests decided by a table."""
+"""A run without a sandbox: the real prompts, roles and ledger, models faked, the tests decided by a table."""
 
 from __future__ import annotations
 
@@ -9,26 +9,33 @@ from types import SimpleNamespace
 from typing import Any
 
 from doubling import PROBLEM, code, executed, unwritten
-from greenloop import registry, settings
-from greenloop.core import loop
 from greenloop.core.events import Planned, Started
-from greenloop.core.nouns import Attempt, Completion, Outcome, Problem, Reply, Role, Usage
-from greenloop.core.ports import Nobody, Tools
-from greenloop.course import Course
-from greenloop.roles import Models
+from greenloop.core.ports import NoUser
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import ChatRequest, Reply, Role
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.usage import Usage
+from greenloop.core.run_state import Baseline
+from greenloop.engine import loop
+from greenloop.engine.presets import find_preset
+from greenloop.engine.run import RefineRun
+from greenloop.models.roles import Models
+from greenloop.project import settings
 
 SECRET = "correct horse battery"
+BASELINE = Attempt(number=0, verdict=unwritten(), error_class="NotImplementedError")
 
 
 class Fake:
     """A model that writes its requests into a common list and its answers from another."""
 
-    def __init__(self, name: str, log: list[tuple[str, Completion]], answers: list[str]) -> None:
+    def __init__(self, name: str, log: list[tuple[str, ChatRequest]], answers: list[str]) -> None:
         self.name = name
         self.log = log
         self.answers = answers
 
-    async def complete(self, request: Completion, on_token) -> Reply:
+    async def complete(self, request: ChatRequest, on_token) -> Reply:
         self.log.append((self.name, request))
         text = self.answers.pop(0) if request.role in (Role.DRAFTER, Role.REFINER) else "Think again."
         return Reply(text=text, usage=Usage(prompt_tokens=1, completion_tokens=1), model=self.name)
@@ -46,39 +53,42 @@ class Theatre:
     def __init__(self, answers: list[str], problem: Problem = PROBLEM, **told: Any) -> None:
         names = {f"fake/{letter}" for letter in "abcdefg"}
         self.problem = problem
-        self.log: list[tuple[str, Completion]] = []
+        self.log: list[tuple[str, ChatRequest]] = []
         answers = [text if "\n" in text else code(text) for text in answers]
         found, warnings = settings.load(None, command_line={"model": "fake/a", **told}, environ={})
         assert warnings == []
         self.models = Models(settings=found, opened={name: Fake(name, self.log, answers) for name in names})
-        self.course = Course(
-            bed=SimpleNamespace(
-                settings=found, target=SimpleNamespace(path="m.py"), snapshot=SimpleNamespace(root=Path())
+        self.refine_run = RefineRun(
+            context=SimpleNamespace(
+                settings=found,
+                target=SimpleNamespace(path="m.py"),
+                snapshot=SimpleNamespace(root=Path()),
+                session=None,
+                place=SimpleNamespace(network=False),
+                say=None,
             ),
-            calibration=SimpleNamespace(problem=problem),
+            baseline=Baseline(problem=problem, attempt=BASELINE, outcomes={}),
             sandbox=None,
-            preset=registry.preset(found.preset),
+            preset=find_preset(found.preset),
             models=self.models,
-            user=Nobody(),
+            user=NoUser(),
             secrets=(SECRET,),
             trusted="",
         )
         self.planned: list[str] = []
 
     async def run(self) -> Outcome:
-        course = self.course
-        tools = Tools(ask=course.asking.quietly, run=None, session=None, user=Nobody(), rng=None)
+        run = self.refine_run
 
         async def verify(files: Mapping[str, str]):
             return executed(files)
 
-        drafter = await self.models.of(Role.DRAFTER)
-        parts = replace(course._parts(drafter, tools, self.emit), verify=verify, glance=verify, accept=verify)
-        baseline = Attempt(number=0, verdict=unwritten(), error_class="NotImplementedError")
+        drafter = await run.calls.drafter()
+        parts = replace(run.parts(self.emit), verify=verify, glance=verify, accept=verify)
         started = Started(
-            problem=self.problem, baseline=baseline, model=drafter.name, preset="", sandbox="", attempts=5
+            problem=self.problem, baseline=BASELINE, model=drafter.name, preset="", sandbox="", attempts=5
         )
-        return await loop.refine(self.problem, started, parts, course.ledger, self.emit)
+        return await loop.refine(run.state, started, parts, self.emit)
 
     def emit(self, event) -> None:
         if isinstance(event, Planned):

@@ -16,12 +16,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from greenloop import engine, registry, settings
 from greenloop.core.events import Event, Planned, Tested
-from greenloop.core.nouns import Attempt, Completion, Hole, Outcome, Role
 from greenloop.core.ports import Model
-from greenloop.models import replay
-from greenloop.roles import Models
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import ChatRequest, InfillRequest, Role
+from greenloop.core.records.outcome import Outcome
+from greenloop.engine import refine
+from greenloop.engine.presets import find_preset
+from greenloop.models.providers import replay
+from greenloop.models.roles import Models
+from greenloop.project import settings
 
 HERE = Path(__file__).parents[1] / "transcripts"
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"  # prompts may name it
@@ -56,7 +60,7 @@ class Played:
     """One run: what the model was asked, in order, which model each attempt was planned for, and the outcome."""
 
     project: str
-    asked: list[Completion | Hole]
+    asked: list[ChatRequest | InfillRequest]
     models: list[str]
     attempts: list[Attempt]
     outcome: Outcome
@@ -71,7 +75,7 @@ class Played:
         return [
             "\n".join(message.content for message in request.messages)
             for request in self.asked
-            if isinstance(request, Completion)
+            if isinstance(request, ChatRequest)
         ]
 
     @property
@@ -110,7 +114,7 @@ def load() -> dict[str, Transcript]:
 async def play(transcript: Transcript, project: str, folder: Path, python: Path, model: Model) -> Played:
     """One run of it in the empty `folder`, with the Python at `python`; each role has its own name for the model.
 
-    Raises `ModelProblem` where a replay lacks an answer.
+    Raises `ModelError` where a replay lacks an answer.
     """
     root = folder / project
     shutil.copytree(HERE / "projects" / project, root)
@@ -118,15 +122,15 @@ async def play(transcript: Transcript, project: str, folder: Path, python: Path,
     keys |= {f"{role}.model": str(role) for role in Role}
     found, warnings = settings.load(None, command_line={**keys, **transcript.settings}, environ={})
     assert not warnings, warnings
-    asked: list[Completion | Hole] = []
+    asked: list[ChatRequest | InfillRequest] = []
     model = heard(model, asked)
     events: list[Event] = []
-    outcome = await engine.refine(
-        engine.Request(root=root, target=TARGETS[project]),
+    outcome = await refine.refine(
+        refine.Request(root=root, target=TARGETS[project]),
         settings=found,
         emit=events.append,
-        harness=engine.Harness(
-            preset=registry.preset(transcript.preset, harness=True),
+        harness=refine.Harness(
+            preset=find_preset(transcript.preset, harness=True),
             models=Models(settings=found, opened={str(role): model for role in Role}),
             history=folder / "history.db",
         ),
@@ -145,11 +149,11 @@ def replayed(answers: Path) -> Model:
     return replay.create(f"replay:{answers}", settings.Settings())
 
 
-def heard(model: Model, asked: list[Completion | Hole]) -> Model:
+def heard(model: Model, asked: list[ChatRequest | InfillRequest]) -> Model:
     """The model, with what it is asked written down."""
 
     def listening(ask: Callable[..., Any]) -> Callable[..., Any]:
-        async def listen(request: Completion | Hole, on_token: Callable[[str], None]) -> Any:
+        async def listen(request: ChatRequest | InfillRequest, on_token: Callable[[str], None]) -> Any:
             asked.append(request)
             return await ask(request, on_token)
 

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { bundle, BUILT } from "./bundle.mjs";
+import { bundle, BUILD } from "./bundle.mjs";
 import { pack } from "./package.mjs";
 import { vscode } from "./vscode.mjs";
 
@@ -13,5 +13,5 @@ await vscode();
 await bundle();
 const env = { ...process.env, GREENLOOP_VSIX: await pack(), GREENLOOP_RUNS: starts };
 const cwd = fileURLToPath(new URL("..", import.meta.url));
-const done = spawnSync(process.execPath, [path.join(BUILT, "activation.js")], { cwd, env, stdio: "inherit" });
-process.exitCode = done.status ?? 1;
+const result = spawnSync(process.execPath, [path.join(BUILD, "activation.js")], { cwd, env, stdio: "inherit" });
+process.exitCode = result.status ?? 1;

@@ -1,4 +1,4 @@
-// Bundles the extension into dist/: extension.js, and client.js, which is loaded with the first server.
+// Bundles the extension into dist/: extension.js, and client.js, which is loaded when the first server starts.
 
 import { rm } from "node:fs/promises";
 import path from "node:path";
@@ -9,8 +9,8 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const CLIENT = "vscode-languageclient/node";
 
 /**
- * The language client is nine tenths of everything, and nobody needs it before the server starts: it is a file of its
- * own that is read where something of it is used first, which keeps it out of the activation.
+ * The language client is nine tenths of the code and not needed before the server starts, so it is bundled into a file
+ * of its own, which is read on first use and does not slow down the activation.
  */
 const lazy = {
   name: "lazy-client",
@@ -18,7 +18,7 @@ const lazy = {
     builder.onResolve({ filter: new RegExp(`^${CLIENT}$`) }, () => ({ path: CLIENT, namespace: "lazy" }));
     builder.onResolve({ filter: /^\.\/client\.js$/, namespace: "lazy" }, () => ({ path: "./client.js", external: true }));
     builder.onLoad({ filter: /./, namespace: "lazy" }, () => ({
-      // esbuild gives the importing modules an object with this prototype, and asks for `__esModule` at once.
+      // esbuild creates an object with this prototype in the importing modules, and reads `__esModule` at once.
       contents: `const get = (_, name) => name === "__esModule" || require("./client.js")[name];
         module.exports = Object.create(new Proxy({}, { get }));`,
     }));

@@ -6,26 +6,29 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-export const BUILT = path.join(ROOT, ".vscode-test/build");
+export const BUILD = path.join(ROOT, ".vscode-test/build");
 
-/** The kinds of tests in VS Code, each a program of its own. */
+/** Kinds of tests in VS Code, each a program of its own. */
 export const KINDS = ["host", "user", "interpreter", "live"];
 
-/** What `npm test` runs only when asked: a real installation fetches packages, and a measurement wants a quiet machine. */
-export const MORE = ["install", "activation"];
+/** The kinds that have stories: tests of which each shows one promise. */
+export const STORIES = ["host", "user"];
 
-/** Those of the extension host are loaded by VS Code, the others by Node.js. */
+/** Run by `npm test` only on request: an installation downloads packages, and a measurement needs an idle machine. */
+export const ON_REQUEST = ["install", "activation"];
+
+/** Bundles the tests that VS Code loads into its extension host, and those that run in Node.js. */
 export async function bundle() {
-  await rm(BUILT, { recursive: true, force: true });
-  await mkdir(path.join(BUILT, "extension"), { recursive: true });
+  await rm(BUILD, { recursive: true, force: true });
+  await mkdir(path.join(BUILD, "extension"), { recursive: true });
   const common = { absWorkingDir: ROOT, bundle: true, platform: "node", format: "cjs", target: "node20", sourcemap: "inline" };
   await build({
     ...common,
-    entryPoints: { inside: "test/host/index.ts", activated: "test/activation/inside.ts", "extension/extension": "test/extension/extension.ts" },
-    outdir: BUILT,
+    entryPoints: { hostTests: "test/host/index.ts", activationTests: "test/activation/index.ts", "extension/extension": "test/extension/extension.ts" },
+    outdir: BUILD,
     external: ["vscode"],
   });
-  const outside = Object.fromEntries([...KINDS, ...MORE].map((each) => [each, `test/${each}.ts`]));
-  await build({ ...common, entryPoints: outside, outdir: BUILT, external: ["playwright-core"] });
-  await cp(path.join(ROOT, "test/extension/package.json"), path.join(BUILT, "extension/package.json"));
+  const programs = Object.fromEntries([...KINDS, ...ON_REQUEST].map((each) => [each, `test/${each}.ts`]));
+  await build({ ...common, entryPoints: programs, outdir: BUILD, external: ["playwright-core"] });
+  await cp(path.join(ROOT, "test/extension/package.json"), path.join(BUILD, "extension/package.json"));
 }

@@ -1,4 +1,4 @@
-// Packs the extension into greenloop-<version>.vsix, with the wheel of greenloop and the hashes of what it needs.
+// Packs the extension into greenloop-<version>.vsix, with greenloop's wheel and the hashes of its dependencies.
 
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -10,44 +10,44 @@ import { promisify } from "node:util";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const REPOSITORY = path.dirname(path.resolve(ROOT));
 const SERVER = path.join(ROOT, "server");
-const LIMIT = 3_000_000;
+const MAX_BYTES = 3_000_000;
 const run = promisify(execFile);
 
-/** The ways to build a wheel, the quickest first; the last two fetch what they build with. */
+/** Ways to build a wheel, fastest first; the last two download their build requirements. */
 const BUILDERS = [
-  { needs: "hatchling", line: ["-m", "hatchling", "build", "-t", "wheel", "-d", SERVER] },
-  { needs: "build", line: ["-m", "build", "--wheel", "-o", SERVER, "."] },
-  { needs: "pip", line: ["-m", "pip", "wheel", "--no-deps", "-q", "-w", SERVER, "."] },
+  { needs: "hatchling", args: ["-m", "hatchling", "build", "-t", "wheel", "-d", SERVER] },
+  { needs: "build", args: ["-m", "build", "--wheel", "-o", SERVER, "."] },
+  { needs: "pip", args: ["-m", "pip", "wheel", "--no-deps", "-q", "-w", SERVER, "."] },
 ];
 
-async function pythons() {
-  const own = path.join(REPOSITORY, ".venv/bin/python");
-  const there = await stat(own).then(() => true, () => false);
-  return process.env.PYTHON ? [process.env.PYTHON] : [...(there ? [own] : []), "python3"];
+async function candidatePythons() {
+  const projectPython = path.join(REPOSITORY, ".venv/bin/python");
+  const exists = await stat(projectPython).then(() => true, () => false);
+  return process.env.PYTHON ? [process.env.PYTHON] : [...(exists ? [projectPython] : []), "python3"];
 }
 
-async function wheel() {
-  for (const python of await pythons()) {
-    for (const { needs, line } of BUILDERS) {
+async function buildWheel() {
+  for (const python of await candidatePythons()) {
+    for (const { needs, args } of BUILDERS) {
       const has = await run(python, ["-c", `import ${needs}`]).then(() => true, () => false);
       if (has) {
-        await run(python, line, { cwd: REPOSITORY });
+        await run(python, args, { cwd: REPOSITORY });
         const names = await readdir(SERVER);
         return names.find((name) => name.endsWith(".whl"));
       }
     }
   }
-  throw new Error("The wheel needs a Python with hatchling, build or pip; name one in the variable PYTHON.");
+  throw new Error("Building the wheel needs a Python with hatchling, build or pip; set PYTHON to one.");
 }
 
-/** Path of the finished .vsix. */
+/** Returns the path of the finished .vsix. */
 export async function pack() {
   const { name, version } = JSON.parse(await readFile(path.join(ROOT, "package.json"), "utf8"));
   await rm(SERVER, { recursive: true, force: true });
   await mkdir(SERVER, { recursive: true });
-  const built = await wheel();
+  const built = await buildWheel();
   if (!built?.startsWith(`greenloop-${version}-`)) {
-    throw new Error(`The wheel is ${built}, the extension ${version}: server/greenloop/__init__.py and package.json differ.`);
+    throw new Error(`The wheel is ${built}, but the extension has version ${version}: server/greenloop/__init__.py and package.json differ.`);
   }
   const sum = createHash("sha256").update(await readFile(path.join(SERVER, built))).digest("hex");
   await writeFile(path.join(SERVER, "greenloop.sha256"), `${sum}\n`);
@@ -63,8 +63,8 @@ export async function pack() {
     throw new Error(`vsce warns:\n${stdout}${stderr}`);
   }
   const { size } = await stat(vsix);
-  if (size > LIMIT) {
-    throw new Error(`${vsix} has ${size} bytes, more than ${LIMIT}:\n${stdout}`);
+  if (size > MAX_BYTES) {
+    throw new Error(`${vsix} has ${size} bytes, more than the limit of ${MAX_BYTES}:\n${stdout}`);
   }
   return vsix;
 }

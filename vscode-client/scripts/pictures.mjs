@@ -5,8 +5,8 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const made = path.join(ROOT, ".vscode-test/pictures");
+const pictures = path.join(ROOT, ".vscode-test/pictures");
 
-const names = await readdir(made).catch(() => []);
-for (const name of names) await cp(path.join(made, name), path.join(ROOT, "media", name));
+const names = await readdir(pictures).catch(() => []);
+for (const name of names) await cp(path.join(pictures, name), path.join(ROOT, "media", name));
 console.log(names.length > 0 ? names.join("\n") : "There are no pictures yet; run: npm test user");

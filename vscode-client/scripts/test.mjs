@@ -1,4 +1,5 @@
-// `npm test`: types, lint, the package, and its tests in a real VS Code. `npm test host` runs that part alone.
+// `npm test`: types, lint, the package, and its tests in a real VS Code. `npm test host` runs only that kind of test,
+// `npm test stories` one story for each promise.
 
 import { spawn } from "node:child_process";
 import { rm } from "node:fs/promises";
@@ -6,7 +7,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { bundle, BUILT, KINDS, MORE } from "./bundle.mjs";
+import { bundle, BUILD, KINDS, ON_REQUEST, STORIES } from "./bundle.mjs";
 import { pack } from "./package.mjs";
 import { vscode } from "./vscode.mjs";
 
@@ -14,47 +15,49 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const OUT = path.join(ROOT, ".vscode-test");
 const BIN = path.join(ROOT, "node_modules/.bin");
 
-const asked = process.argv.slice(2);
-const unknown = asked.filter((each) => ![...KINDS, ...MORE].includes(each));
+const requested = process.argv.slice(2);
+const choices = [...KINDS, ...ON_REQUEST, "stories"];
+const unknown = requested.filter((each) => !choices.includes(each));
 if (unknown.length > 0) {
-  console.error(`There are no tests called ${unknown.join(", ")}; choose of ${[...KINDS, ...MORE].join(", ")}.`);
+  console.error(`There are no tests called ${unknown.join(", ")}; choose from ${choices.join(", ")}.`);
   process.exit(2);
 }
-const kinds = asked.length > 0 ? asked : KINDS;
+const onlyStories = requested.includes("stories");
+const kinds = onlyStories ? STORIES : requested.length > 0 ? requested : KINDS;
 
 let running;
-function run(program, words, env = {}) {
+function run(program, args, env = {}) {
   return new Promise((resolve, reject) => {
-    running = spawn(program, words, { cwd: ROOT, stdio: "inherit", env: { ...process.env, ...env } });
+    running = spawn(program, args, { cwd: ROOT, stdio: "inherit", env: { ...process.env, ...env } });
     running.once("error", reject);
     running.once("exit", (code, signal) => (code === 0 ? resolve() : reject(new Error(`${path.basename(program)} ended with ${code ?? signal}`))));
   });
 }
 
-// A foreign editor is in between: where everything is asked for, what failed is run once more, and named as unsteady.
-const patient = asked.length === 0 && !process.env.GREENLOOP_STRICT;
+// The tests drive a real editor: in a full run a failed kind is run once more, and reported as unsteady if it passes.
+const retriesFailures = (onlyStories || requested.length === 0) && !process.env.GREENLOOP_STRICT;
 const times = [];
 let failed = 0;
 async function step(name, work) {
   console.log(`\n== ${name}`);
   const began = Date.now();
-  let word = "";
+  let outcome = "";
   try {
     return await work();
   } catch (error) {
     failed += 1;
-    word = "  FAILED";
+    outcome = "  FAILED";
     console.error(error.message);
     return undefined;
   } finally {
-    times.push(`${name.padEnd(32)} ${((Date.now() - began) / 1000).toFixed(1).padStart(6)} s${word}`);
+    times.push(`${name.padEnd(32)} ${((Date.now() - began) / 1000).toFixed(1).padStart(6)} s${outcome}`);
   }
 }
 
 function python() {
   if (process.env.PYTHON) return process.env.PYTHON;
-  const own = path.join(ROOT, "../.venv/bin/python");
-  return existsSync(own) ? own : "python3";
+  const projectPython = path.join(ROOT, "../.venv/bin/python");
+  return existsSync(projectPython) ? projectPython : "python3";
 }
 
 await step("types", () => run(path.join(BIN, "tsc"), ["--noEmit", "-p", "."]));
@@ -67,25 +70,25 @@ const ready = await step("VS Code and the tests", async () => {
   await bundle();
   return true;
 });
-// Without these parts each test would only wait in vain.
+// Without these, every test would wait until it times out.
 if (vsix && ready && !times.some((each) => /^greenloop .*FAILED/.test(each))) {
   await rm(path.join(OUT, "failed"), { recursive: true, force: true });
-  const env = { GREENLOOP_VSIX: vsix, NODE_OPTIONS: "--enable-source-maps" };
-  const names = { host: "tests in the extension host", user: "tests in Chromium", live: "the embedded model", interpreter: "the Python extension", install: "a real installation", activation: "activation time" };
+  const env = { GREENLOOP_VSIX: vsix, NODE_OPTIONS: "--enable-source-maps", GREENLOOP_TEST_STORIES: onlyStories ? "1" : "" };
+  const names = { host: "tests in the extension host", user: "tests in Chromium", live: "the embedded model", interpreter: "the Python extension", install: "installing greenloop", activation: "activation time" };
   for (const kind of kinds) {
-    const tests = () => run(process.execPath, [path.join(BUILT, `${kind}.js`)], env);
+    const tests = () => run(process.execPath, [path.join(BUILD, `${kind}.js`)], env);
     await step(names[kind], async () => {
-      if (!patient) return tests();
+      if (!retriesFailures) return tests();
       try {
         return await tests();
       } catch (error) {
-        console.error(`${error.message}; once more`);
+        console.error(`${error.message}; running them once more`);
         await tests();
-        times.push(`unsteady: ${names[kind]} failed once, and passed when run again`);
+        times.push(`unsteady: ${names[kind]} failed, and passed when run once more`);
       }
     });
   }
 }
 console.log(`\n${times.join("\n")}`);
-if (failed > 0 && existsSync(path.join(OUT, "failed"))) console.log(`pictures of what failed: ${path.join(OUT, "failed")}`);
+if (failed > 0 && existsSync(path.join(OUT, "failed"))) console.log(`screenshots of failed tests: ${path.join(OUT, "failed")}`);
 process.exitCode = failed > 0 ? 1 : 0;

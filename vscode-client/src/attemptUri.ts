@@ -1,42 +1,42 @@
-// The names of virtual documents: which attempt of which run, and what file it would change.
+// URIs of read-only documents that show one file as one attempt of a run leaves it.
 
 import * as vscode from "vscode";
 
-import type { AttemptParams, Named } from "./protocol";
+import type { AttemptParams, TargetRef } from "./protocol";
 
-export const SCHEME = "greenloop-attempt";
+export const ATTEMPT_SCHEME = "greenloop-attempt";
 
-/** A file as an attempt leaves it; `file` is its own URI, `empty` stands for a file that does not exist yet. */
-export interface Shown extends AttemptParams {
+/** A file as an attempt leaves it. `file` is the URI of the user's file; `empty` marks one that does not exist yet. */
+export interface AttemptDocument extends AttemptParams {
   file: string;
   empty?: true;
 }
 
-/** The same for the same attempt and file, so that it is found among open editors. */
-export function attemptUri(shown: Shown): vscode.Uri {
-  const { uri, target, attempt, file, empty } = shown;
+/** Builds the URI. Equal attempts and files give equal URIs, so that an open editor can be found again. */
+export function attemptUri(document: AttemptDocument): vscode.Uri {
+  const { uri, target, attempt, file, empty } = document;
   const query = JSON.stringify(empty ? { uri, target, attempt, file, empty } : { uri, target, attempt, file });
   const { scheme, path } = vscode.Uri.parse(file);
-  // A cell of a notebook is Python, whatever its notebook's name says.
-  return vscode.Uri.from({ scheme: SCHEME, path: scheme === "file" ? path : `${path}.py`, query });
+  // A notebook cell is Python, whatever the extension of its notebook.
+  return vscode.Uri.from({ scheme: ATTEMPT_SCHEME, path: scheme === "file" ? path : `${path}.py`, query });
 }
 
-/** undefined for what is no such name. */
-export function shownAt(uri: vscode.Uri): Shown | undefined {
-  if (uri.scheme !== SCHEME) {
+/** Returns undefined for any other URI, and for one that is incomplete. */
+export function parseAttemptUri(uri: vscode.Uri): AttemptDocument | undefined {
+  if (uri.scheme !== ATTEMPT_SCHEME) {
     return undefined;
   }
   try {
-    const found = JSON.parse(uri.query) as Partial<Shown>;
-    const { uri: from, target, attempt, file, empty } = found;
-    const isWhole =
-      typeof from === "string" && typeof target === "string" && typeof attempt === "number" && typeof file === "string";
-    return isWhole ? { uri: from, target, attempt, file, ...(empty ? { empty } : {}) } : undefined;
+    const query = JSON.parse(uri.query) as Partial<AttemptDocument>;
+    const { uri: runUri, target, attempt, file, empty } = query;
+    const isComplete =
+      typeof runUri === "string" && typeof target === "string" && typeof attempt === "number" && typeof file === "string";
+    return isComplete ? { uri: runUri, target, attempt, file, ...(empty ? { empty } : {}) } : undefined;
   } catch {
     return undefined;
   }
 }
 
-export function same(one: Named, other: Named): boolean {
-  return one.uri === other.uri && one.target === other.target;
+export function isSameTarget(a: TargetRef, b: TargetRef): boolean {
+  return a.uri === b.uri && a.target === b.target;
 }

@@ -1,68 +1,68 @@
-// Activation: nothing is decided here. Each part registers itself, then the server is started.
+// Entry point: registers each feature, then starts the server.
 
 import * as vscode from "vscode";
 
-import { register as attempts } from "./features/attempts";
-import { register as choose } from "./features/choose";
-import { register as commands } from "./features/commands";
-import { register as diff } from "./features/diff";
-import { register as editorModel } from "./features/editorModel";
-import { register as messages } from "./features/messages";
-import { register as pages } from "./features/pages";
-import { register as problems } from "./features/problems";
-import { register as progress } from "./features/progress";
-import { register as review } from "./features/review";
-import { register as sample } from "./features/sample";
-import { register as secrets } from "./features/secrets";
-import { register as settings } from "./features/settings";
-import { register as status } from "./features/status";
-import type { Api, Register } from "./host";
-import { register as installation } from "./install";
+import { register as registerApiKeys } from "./features/apiKeys";
+import { register as registerAttemptsView } from "./features/attemptsView";
+import { register as registerChooseModel } from "./features/chooseModel";
+import { register as registerCommands } from "./features/commands";
+import { register as registerDiff } from "./features/diff";
+import { register as registerEditorModel } from "./features/editorModel";
+import { register as registerMarkdownPages } from "./features/markdownPages";
+import { register as registerProgress } from "./features/progress";
+import { register as registerRefusals } from "./features/refusals";
+import { register as registerReview } from "./features/review";
+import { register as registerSample } from "./features/sample";
+import { register as registerServerMessages } from "./features/serverMessages";
+import { register as registerSettings } from "./features/settings";
+import { register as registerStatusBar } from "./features/statusBar";
+import type { Api, RegisterFeature } from "./host";
+import { register as registerInstall } from "./install";
 import { watchActivePython } from "./pythonExtension";
 import { Session } from "./session";
 
-const PARTS: readonly Register[] = [
-  settings,
-  attempts,
-  choose,
-  commands,
-  diff,
-  editorModel,
-  messages,
-  pages,
-  problems,
-  progress,
-  review,
-  sample,
-  secrets,
-  status,
-  installation,
+const FEATURES: readonly RegisterFeature[] = [
+  registerSettings,
+  registerAttemptsView,
+  registerChooseModel,
+  registerCommands,
+  registerDiff,
+  registerEditorModel,
+  registerServerMessages,
+  registerMarkdownPages,
+  registerRefusals,
+  registerProgress,
+  registerReview,
+  registerSample,
+  registerApiKeys,
+  registerStatusBar,
+  registerInstall,
 ];
 
-let session: Session | undefined;
+let activeSession: Session | undefined;
 
-/** Returns at once: the server's start is not waited for. */
+/** Returns at once; the server starts in the background. */
 export function activate(context: vscode.ExtensionContext): Api {
-  const host = new Session(context);
-  session = host;
-  PARTS.forEach((register) => register(host));
+  const session = new Session(context);
+  activeSession = session;
+  FEATURES.forEach((register) => register(session));
   context.subscriptions.push(
     vscode.commands.registerCommand("greenloop.run.restart", () => {
-      host.problems.forget();
-      return host.restart();
+      session.problems.allowRepeats();
+      return session.restart();
     }),
-    vscode.commands.registerCommand("greenloop.run.log", () => host.log.show(true)),
+    vscode.commands.registerCommand("greenloop.run.log", () => session.log.show(true)),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration("greenloop.python")) {
-        void host.restart();
+        void session.restart();
       }
     }),
-    watchActivePython(() => void host.reconsider()),
+    watchActivePython(() => void session.reconsider()),
   );
-  void host.restart();
-  return host.api;
+  void session.restart();
+  return session.api;
 }
 
 export async function deactivate(): Promise<void> {
-  await session?.stop();
+  await activeSession?.stop();
 }

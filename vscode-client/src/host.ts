@@ -1,40 +1,40 @@
-// What the parts of the extension share: the client that is running now, and what happens when there is another one.
+// Shared state that each feature receives when it registers: the current client, the server's status, the problems.
 
 import type * as vscode from "vscode";
 import type { LanguageClient, Middleware } from "vscode-languageclient/node";
 
-import type { Problems } from "./problem";
+import type { ProblemReporter } from "./problem";
 
-/** `error`: there is no server, and `said` tells why. */
-export interface Standing {
+/** `error`: no server is running, and `message` says why. */
+export interface ServerStatus {
   state: "starting" | "ready" | "error";
-  said: string;
+  message: string;
 }
 
 export interface Host {
   readonly context: vscode.ExtensionContext;
   readonly log: vscode.LogOutputChannel;
-  /** Given to each client; parts put their own functions into it when they register. */
+  /** Passed to every client; features add their functions when they register. */
   readonly middleware: Middleware;
-  /** Where a part shows what is wrong, with a button that fixes it. */
-  readonly problems: Problems;
-  /** How the start of the server stands. */
-  readonly standing: Standing;
-  readonly onDidChangeStanding: vscode.Event<Standing>;
-  stand(state: Standing["state"], said: string): void;
-  /** The client of the server that is running now. */
+  /** Shows problems, with buttons that fix them. */
+  readonly problems: ProblemReporter;
+  /** Whether the server is starting, ready or could not be started. */
+  readonly serverStatus: ServerStatus;
+  readonly onDidChangeServerStatus: vscode.Event<ServerStatus>;
+  setServerStatus(state: ServerStatus["state"], message: string): void;
+  /** The client of the running server. */
   client(): LanguageClient | undefined;
-  /** Called with each client before it starts: the place for handlers of the server's messages. */
-  onClient(handle: (client: LanguageClient) => void): void;
-  /** Ends the server and starts it again, one after the other however often it is called. */
+  /** Calls `handle` with each new client before it starts: the place to register handlers of server messages. */
+  onClientCreated(handle: (client: LanguageClient) => void): void;
+  /** Stops the server and starts it again. Calls are queued, never run in parallel. */
   restart(): Promise<void>;
 }
 
-/** What `activate` gives to tests and to other extensions: the first client that runs, and the host. */
+/** Returned by `activate`, for tests and other extensions: the first client that is ready, and the host. */
 export interface Api {
   readonly ready: Promise<LanguageClient>;
   readonly host: Host;
 }
 
-/** A part of the extension: one file in `features` each. */
-export type Register = (host: Host) => void;
+/** Registers one feature; each file in `features` exports one. */
+export type RegisterFeature = (host: Host) => void;

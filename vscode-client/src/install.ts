@@ -1,209 +1,209 @@
-// Installs the greenloop that the extension carries into an environment of its own, and chooses interpreters.
+// Installs the bundled greenloop into an environment managed by the extension, and lets the user choose an interpreter.
 
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import * as vscode from "vscode";
 
-import { finish, fresh, inside, remove, sweep } from "./environment";
-import type { Host, Register } from "./host";
-import { Bounded } from "./output";
-import { ask, needed, neutral, onPath, places, type Python, recent, setting } from "./python";
-import { endAll, type Ran, run } from "./run";
-import { CHOOSE, ended, LOG } from "./troubles";
+import { killAll, type ProcessResult, runProcess } from "./childProcess";
+import type { Host, RegisterFeature } from "./host";
+import { createFolder, markComplete, pythonIn, removeEnvironment, removeUnused } from "./managedEnvironments";
+import { OutputLimiter } from "./processOutput";
+import { candidatePaths, emptyFolder, extensionVersion, isSupported, namesOnPath, probePython, type Python, pythonSetting } from "./python";
+import { CHOOSE_INTERPRETER, describeExit, SHOW_LOG } from "./startupProblems";
 
 const RETRY = { title: "Retry", command: "greenloop.run.install" };
-/** The versions of Python that the hashes of constraints.txt were collected for. */
-const LOCKED = [11, 14] as const;
+/** First and last minor version of Python 3 for which constraints.txt has hashes. */
+const HASHED_MINORS = [11, 14] as const;
 
-/** A sentence for people. */
-class Failure extends Error {}
+/** Its message is shown to the user. */
+class InstallError extends Error {}
 
-class Cancelled extends Error {}
+class InstallCancelled extends Error {}
 
-interface Tools {
+interface Installation {
   host: Host;
   token: vscode.CancellationToken;
   report: (message: string) => void;
 }
 
-/** The Pythons that can make an environment, the most wanted first. */
-async function* makers(host: Host): AsyncGenerator<Python> {
-  const folder = await neutral(host.context);
-  const named = setting();
-  const all = [...(named === "" ? [] : [named]), ...onPath()];
-  for (const path of all) {
-    const python = await ask(path, folder);
-    if (python !== undefined && recent(python)) {
+/** The Pythons that may create an environment, the preferred ones first. */
+async function* basePythons(host: Host): AsyncGenerator<Python> {
+  const folder = await emptyFolder(host.context);
+  const configured = pythonSetting();
+  const preferred = [...(configured === "" ? [] : [configured]), ...namesOnPath()];
+  for (const path of preferred) {
+    const python = await probePython(path, folder);
+    if (python !== undefined && isSupported(python)) {
       yield python;
     }
   }
-  for await (const path of places(host.context)) {
-    const python = all.includes(path) ? undefined : await ask(path, folder);
-    if (python !== undefined && recent(python)) {
+  for await (const path of candidatePaths(host.context)) {
+    const python = preferred.includes(path) ? undefined : await probePython(path, folder);
+    if (python !== undefined && isSupported(python)) {
       yield python;
     }
   }
 }
 
-/** What pip is given: hashes where they were collected for this Python, else the ranges that greenloop asks for. */
-async function requirements(host: Host, python: Python, folder: string): Promise<string[]> {
-  const carried = join(host.context.extensionPath, "server");
-  const wheel = (await readdir(carried).catch(() => [] as string[])).find((name) => name.endsWith(".whl"));
+/** Arguments for pip: pinned with hashes if there are any for this Python, else greenloop's own version ranges. */
+async function pipRequirements(host: Host, python: Python, folder: string): Promise<string[]> {
+  const bundled = join(host.context.extensionPath, "server");
+  const wheel = (await readdir(bundled).catch(() => [] as string[])).find((name) => name.endsWith(".whl"));
   if (wheel === undefined) {
-    throw new Failure("This build of the extension carries no greenloop; install the package greenloop by hand.");
+    throw new InstallError("this build of the extension does not include greenloop. Install the Python package greenloop, then choose its interpreter.");
   }
   const [, minor] = python.version;
-  const where = pathToFileURL(join(carried, wheel)).href;
-  if (minor >= LOCKED[0] && minor <= LOCKED[1]) {
+  const wheelUrl = pathToFileURL(join(bundled, wheel)).href;
+  if (minor >= HASHED_MINORS[0] && minor <= HASHED_MINORS[1]) {
     const file = join(folder, "requirements.txt");
-    const hash = (await readFile(join(carried, "greenloop.sha256"), "utf8")).trim();
-    const pins = await readFile(join(carried, "constraints.txt"), "utf8");
-    await writeFile(file, `greenloop[local] @ ${where} --hash=sha256:${hash}\n${pins}`);
+    const hash = (await readFile(join(bundled, "greenloop.sha256"), "utf8")).trim();
+    const pins = await readFile(join(bundled, "constraints.txt"), "utf8");
+    await writeFile(file, `greenloop[local] @ ${wheelUrl} --hash=sha256:${hash}\n${pins}`);
     return ["--require-hashes", "-r", file];
   }
-  host.log.warn(`No hashes were collected for Python 3.${minor}: pip resolves the packages, without hashes.`);
-  return [`greenloop[local] @ ${where}`];
+  host.log.warn(`There are no hashes for Python 3.${minor}: pip does not check the downloaded packages against hashes.`);
+  return [`greenloop[local] @ ${wheelUrl}`];
 }
 
-async function make({ host, token, report }: Tools): Promise<void> {
+async function createEnvironment({ host, token, report }: Installation): Promise<void> {
   report("looking for Python");
-  await sweep(host.context);
-  const log = new Bounded((line) => host.log.info(`install: ${line}`));
-  let last = "no Python 3.11 or newer was found.";
-  for await (const python of makers(host)) {
-    const folder = await fresh(host.context);
+  await removeUnused(host.context);
+  const log = new OutputLimiter((line) => host.log.info(`install: ${line}`));
+  let lastFailure = "no Python 3.11 or newer was found.";
+  for await (const python of basePythons(host)) {
+    const folder = await createFolder(host.context);
     try {
       const version = python.version.join(".");
-      host.log.info(`Making an environment in ${folder} with ${python.path} (Python ${version}).`);
-      report(`making an environment with Python ${version}`);
-      const told = { folder, token, line: (line: string) => log.take(line) };
-      const made = await run(python.path, ["-I", "-m", "venv", folder], told);
-      stop(token);
-      if (made.code !== 0) {
-        // Debian's Python has no venv without a package of its own; another Python may have.
-        last = `${python.path} cannot make environments: ${ended(made.tail, "venv failed")}`;
-        host.log.warn(last);
-        await remove(folder);
+      host.log.info(`Creating an environment in ${folder} with ${python.path} (Python ${version}).`);
+      report(`creating an environment with Python ${version}`);
+      const options = { cwd: folder, token, onLine: (line: string) => log.add(line) };
+      const venv = await runProcess(python.path, ["-I", "-m", "venv", folder], options);
+      throwIfCancelled(token);
+      if (venv.code !== 0) {
+        // Debian ships venv as a separate package, so another Python may work.
+        lastFailure = `${python.path} cannot create environments: ${describeExit(venv.tail, "venv failed")}`;
+        host.log.warn(lastFailure);
+        await removeEnvironment(folder);
         continue;
       }
-      await fill({ host, token, report }, python, folder, log);
+      await installPackages({ host, token, report }, python, folder, log);
       return;
     } catch (error) {
-      await remove(folder);
+      await removeEnvironment(folder);
       throw error;
     }
   }
-  throw new Failure(last);
+  throw new InstallError(lastFailure);
 }
 
-async function fill({ host, token, report }: Tools, base: Python, folder: string, log: Bounded): Promise<void> {
-  const python = inside(folder);
-  // Whatever pip is set to on this machine, it installs into this environment.
+async function installPackages({ host, token, report }: Installation, base: Python, folder: string, log: OutputLimiter): Promise<void> {
+  const python = pythonIn(folder);
+  // Overrides pip's configuration on this machine: the packages go into this environment.
   const env = { ...process.env, PIP_USER: "0", PIP_REQUIRE_VIRTUALENV: "0", PIP_NO_INPUT: "1" };
-  const line = (text: string): void => {
-    log.take(text);
+  const onLine = (text: string): void => {
+    log.add(text);
     const step = /^\s*(Collecting|Downloading|Installing) ([^\s@]+)(?:.*(\([\d.]+ [kM]B\)))?/.exec(text);
     if (step !== null) {
-      report([step[1]?.toLowerCase(), step[1] === "Installing" ? "" : name(step[2] ?? ""), step[3]].join(" ").trim());
+      report([step[1]?.toLowerCase(), step[1] === "Installing" ? "" : packageName(step[2] ?? ""), step[3]].join(" ").trim());
     }
   };
-  const wanted = await requirements(host, base, folder);
+  const requirements = await pipRequirements(host, base, folder);
   const flags = ["--disable-pip-version-check", "--progress-bar", "off", "--no-color"];
-  const ran: Ran = await run(python, ["-I", "-m", "pip", "install", ...flags, ...wanted], { folder, env, token, line });
-  log.close();
-  stop(token);
-  if (ran.code !== 0) {
-    const errors = ran.tail.filter((one) => one.startsWith("ERROR:"));
-    throw new Failure(ended(errors.slice(0, 1).map((one) => one.slice(7)), ended(ran.tail, "pip failed")));
+  const pip: ProcessResult = await runProcess(python, ["-I", "-m", "pip", "install", ...flags, ...requirements], { cwd: folder, env, token, onLine });
+  log.reportSkipped();
+  throwIfCancelled(token);
+  if (pip.code !== 0) {
+    const errors = pip.tail.filter((line) => line.startsWith("ERROR:"));
+    throw new InstallError(describeExit(errors.slice(0, 1).map((line) => line.slice(7)), describeExit(pip.tail, "pip failed")));
   }
-  report("trying it");
-  const tried = await ask(python, folder);
-  if (tried?.greenloop !== needed(host.context)) {
-    throw new Failure(`the installed greenloop does not answer as ${needed(host.context)}`);
+  report("checking the installation");
+  const installed = await probePython(python, folder);
+  if (installed?.greenloop !== extensionVersion(host.context)) {
+    throw new InstallError(`the installed greenloop does not report version ${extensionVersion(host.context)}.`);
   }
-  await finish(folder, tried.greenloop);
+  await markComplete(folder, installed.greenloop);
 }
 
-/** `https://…/httpx-0.28.1-py3-none-any.whl` and `httpx==0.28.1` are httpx. */
-function name(what: string): string {
-  return (/([^/]+)$/.exec(what)?.[1] ?? what).replace(/(==|-\d).*$/, "").replace(/\[.*$/, "");
+/** Turns `https://…/httpx-0.28.1-py3-none-any.whl` and `httpx==0.28.1` into `httpx`. */
+function packageName(requirement: string): string {
+  return (/([^/]+)$/.exec(requirement)?.[1] ?? requirement).replace(/(==|-\d).*$/, "").replace(/\[.*$/, "");
 }
 
-function stop(token: vscode.CancellationToken): void {
+function throwIfCancelled(token: vscode.CancellationToken): void {
   if (token.isCancellationRequested) {
-    throw new Cancelled();
+    throw new InstallCancelled();
   }
 }
 
-/** Whether greenloop is installed now. */
+/** Returns whether greenloop is installed now. */
 async function install(host: Host): Promise<boolean> {
-  const version = needed(host.context);
-  const before = host.standing;
-  // A server that runs goes on until the new one is there.
-  if (before.state === "error") {
-    host.stand("starting", `greenloop ${version} is being installed.`);
+  const version = extensionVersion(host.context);
+  const previous = host.serverStatus;
+  // A running server keeps running until the new one is ready.
+  if (previous.state === "error") {
+    host.setServerStatus("starting", `Installing greenloop ${version}.`);
   }
-  const meanwhile = host.standing;
+  const installing = host.serverStatus;
   try {
     await vscode.window.withProgress(
       { location: vscode.ProgressLocation.Notification, title: `Installing greenloop ${version}`, cancellable: true },
-      (progress, token) => make({ host, token, report: (message) => progress.report({ message }) }),
+      (progress, token) => createEnvironment({ host, token, report: (message) => progress.report({ message }) }),
     );
   } catch (error) {
-    if (host.standing === meanwhile) {
-      host.stand(before.state, before.said);
+    if (host.serverStatus === installing) {
+      host.setServerStatus(previous.state, previous.message);
     }
-    if (error instanceof Cancelled) {
-      host.log.info("The installation was cancelled; nothing of it is left.");
+    if (error instanceof InstallCancelled) {
+      host.log.info("The installation was cancelled, and its files were removed.");
       return false;
     }
-    host.log.error(error instanceof Error && !(error instanceof Failure) ? error : String(error));
-    const why = error instanceof Error ? error.message : String(error);
-    host.problems.forget();
+    host.log.error(error instanceof Error && !(error instanceof InstallError) ? error : String(error));
+    const reason = error instanceof Error ? error.message : String(error);
+    host.problems.allowRepeats();
     host.problems.show({
       reason: "install",
-      message: `greenloop could not be installed: ${why}`,
-      buttons: [RETRY, CHOOSE, LOG],
+      message: `greenloop could not be installed: ${reason}`,
+      buttons: [RETRY, CHOOSE_INTERPRETER, SHOW_LOG],
     });
     return false;
   }
   host.log.info(`greenloop ${version} is installed.`);
-  host.problems.forget();
-  if (setting() === "") {
+  host.problems.allowRepeats();
+  if (pythonSetting() === "") {
     await host.restart();
   } else {
-    // The setting would win over what was installed just now; its change restarts.
+    // The setting would take precedence over the new installation; clearing it restarts the server.
     await vscode.workspace.getConfiguration("greenloop").update("python", undefined, vscode.ConfigurationTarget.Global);
   }
   return true;
 }
 
-/** Lets the user choose, and keeps the choice in the setting. */
-async function choose(host: Host): Promise<void> {
-  const folder = await neutral(host.context);
-  const version = needed(host.context);
-  const items = async (): Promise<(vscode.QuickPickItem & { path?: string })[]> => {
-    const found = new Map<string, vscode.QuickPickItem & { path?: string }>();
-    for await (const path of places(host.context)) {
-      const python = await ask(path, folder);
-      if (python !== undefined && recent(python)) {
-        const its = python.greenloop === null ? "without greenloop" : `greenloop ${python.greenloop}`;
-        found.set(path, { label: path, description: `Python ${python.version.join(".")}, ${its}`, path });
+/** Lets the user choose an interpreter, and saves it in the setting. */
+async function chooseInterpreter(host: Host): Promise<void> {
+  const folder = await emptyFolder(host.context);
+  const version = extensionVersion(host.context);
+  const listInterpreters = async (): Promise<(vscode.QuickPickItem & { path?: string })[]> => {
+    const items = new Map<string, vscode.QuickPickItem & { path?: string }>();
+    for await (const path of candidatePaths(host.context)) {
+      const python = await probePython(path, folder);
+      if (python !== undefined && isSupported(python)) {
+        const installed = python.greenloop === null ? "without greenloop" : `greenloop ${python.greenloop}`;
+        items.set(path, { label: path, description: `Python ${python.version.join(".")}, ${installed}`, path });
       }
     }
-    return [...found.values(), { label: "$(folder) Another …" }];
+    return [...items.values(), { label: "$(folder) Browse…" }];
   };
-  const placeHolder = `The Python that runs greenloop ${version} or newer`;
-  const chosen = await vscode.window.showQuickPick(items(), { title: "greenloop: Choose Interpreter", placeHolder });
+  const placeHolder = `Choose the Python that runs greenloop (${version} or newer)`;
+  const chosen = await vscode.window.showQuickPick(listInterpreters(), { title: "greenloop: Choose Interpreter", placeHolder });
   if (chosen === undefined) {
     return;
   }
   const picked = chosen.path ?? (await vscode.window.showOpenDialog({ title: placeHolder }))?.[0]?.fsPath;
   if (picked !== undefined) {
-    host.problems.forget();
-    if (picked === setting()) {
-      // No change that anybody would hear of; what is there may have been mended.
+    host.problems.allowRepeats();
+    if (picked === pythonSetting()) {
+      // The setting does not change, so nothing else restarts; that Python may have been repaired meanwhile.
       await host.restart();
       return;
     }
@@ -211,14 +211,14 @@ async function choose(host: Host): Promise<void> {
   }
 }
 
-export const register: Register = (host) => {
-  let going: Promise<boolean> | undefined;
+export const register: RegisterFeature = (host) => {
+  let installation: Promise<boolean> | undefined;
   host.context.subscriptions.push(
-    { dispose: endAll },
+    { dispose: killAll },
     vscode.commands.registerCommand("greenloop.run.install", () => {
-      going ??= install(host).finally(() => (going = undefined));
-      return going;
+      installation ??= install(host).finally(() => (installation = undefined));
+      return installation;
     }),
-    vscode.commands.registerCommand("greenloop.run.interpreter", () => choose(host)),
+    vscode.commands.registerCommand("greenloop.run.interpreter", () => chooseInterpreter(host)),
   );
 };

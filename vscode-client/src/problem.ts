@@ -1,10 +1,10 @@
-// A problem as the user reads it: one sentence, and buttons that fix it. The same one is shown once a minute.
+// Shows a problem as one sentence with buttons that fix it. The same problem is shown at most once a minute.
 
 import * as vscode from "vscode";
 
-import { plain } from "./plain";
+import { escapeLinks } from "./escapeMarkdown";
 
-/** A button runs a command. */
+/** Runs a command. */
 export interface Button {
   title: string;
   command: string;
@@ -12,23 +12,23 @@ export interface Button {
 }
 
 export interface Problem {
-  /** A word for what is wrong; the status item and tests go by it. */
+  /** Identifies the kind of problem, for the log and tests. */
   reason: string;
   message: string;
   buttons: readonly Button[];
   severity?: "error" | "warning" | "information";
 }
 
-const AGAIN = 60_000;
-const KEPT = 50;
+const REPEAT_AFTER_MS = 60_000;
+const HISTORY_SIZE = 50;
 
-/** Shows problems, and remembers the last of them. */
-export class Problems {
-  private readonly last = new Map<string, number>();
-  private readonly shown = new vscode.EventEmitter<Problem>();
-  readonly onDidShow = this.shown.event;
-  /** The oldest first; what was kept back for being the same is not among them. */
-  readonly told: Problem[] = [];
+/** Shows problems and remembers the latest. */
+export class ProblemReporter {
+  private readonly lastShown = new Map<string, number>();
+  private readonly didShow = new vscode.EventEmitter<Problem>();
+  readonly onDidShow = this.didShow.event;
+  /** Shown problems, the oldest first; suppressed repeats are not included. */
+  readonly history: Problem[] = [];
 
   constructor(
     private readonly log: vscode.LogOutputChannel,
@@ -38,32 +38,32 @@ export class Problems {
   show(problem: Problem): void {
     const key = `${problem.reason}\n${problem.message}`;
     const now = this.now();
-    const before = this.last.get(key);
-    if (before !== undefined && now - before < AGAIN) {
+    const previous = this.lastShown.get(key);
+    if (previous !== undefined && now - previous < REPEAT_AFTER_MS) {
       return;
     }
-    [...this.last].filter(([, at]) => now - at >= AGAIN).forEach(([old]) => this.last.delete(old));
-    this.last.set(key, now);
-    this.told.push(problem);
-    this.told.splice(0, this.told.length - KEPT);
+    [...this.lastShown].filter(([, at]) => now - at >= REPEAT_AFTER_MS).forEach(([staleKey]) => this.lastShown.delete(staleKey));
+    this.lastShown.set(key, now);
+    this.history.push(problem);
+    this.history.splice(0, this.history.length - HISTORY_SIZE);
     this.log.warn(`${problem.reason}: ${problem.message}`);
-    this.shown.fire(problem);
-    void this.ask(problem);
+    this.didShow.fire(problem);
+    void this.showMessage(problem);
   }
 
-  /** Somebody asked for it himself: what was shown a moment ago is shown again. */
-  forget(): void {
-    this.last.clear();
+  /** Allows the next problem to be shown even if it is a repeat, because the user asked for the action again. */
+  allowRepeats(): void {
+    this.lastShown.clear();
   }
 
-  private async ask(problem: Problem): Promise<void> {
+  private async showMessage(problem: Problem): Promise<void> {
     const show = {
       error: vscode.window.showErrorMessage,
       warning: vscode.window.showWarningMessage,
       information: vscode.window.showInformationMessage,
     }[problem.severity ?? "error"];
-    const chosen = await show(plain(problem.message), ...problem.buttons.map((button) => button.title));
-    const button = problem.buttons.find((one) => one.title === chosen);
+    const chosen = await show(escapeLinks(problem.message), ...problem.buttons.map((button) => button.title));
+    const button = problem.buttons.find((each) => each.title === chosen);
     if (button !== undefined) {
       await vscode.commands.executeCommand(button.command, ...(button.arguments ?? []));
     }

@@ -1,33 +1,33 @@
-// greenloop's own messages; docs/protocol.md describes them, a test of the server compares the names.
+// greenloop's own messages, described in docs/protocol.md; a Python test compares the names with the server's.
 
 export const METHODS = {
-  /** client to server: see the page; answers when the run is over. */
+  /** Client to server: starts a run; answered when the run is over. */
   refine: "greenloop/refine",
-  /** server to client, a notification: every run that the server knows, whenever one has come further. */
+  /** Server to client, notification: all runs that the server knows, sent whenever one changes. */
   runs: "greenloop/runs",
-  /** client to server: the files as an attempt would leave them. */
+  /** Client to server: the files as an attempt would leave them. */
   attempt: "greenloop/attempt",
-  /** client to server: the attempts of a run as Markdown. */
+  /** Client to server: the attempts of a run as Markdown. */
   report: "greenloop/report",
-  /** client to server: what can be chosen. */
+  /** Client to server: the models and presets to choose from. */
   choices: "greenloop/choices",
-  /** server to client, a notification: why nothing could be done, and the cure. */
+  /** Server to client, notification: why a request was refused, and the remedy. */
   refused: "greenloop/refused",
-  /** server to client, a notification: a result waits for `greenloop.apply` or `greenloop.discard`. */
+  /** Server to client, notification: a result waits for `greenloop.apply` or `greenloop.discard`. */
   review: "greenloop/review",
-  /** server to client: an answer of the editor's own language model. */
+  /** Server to client: asks the editor's own language model for an answer. */
   complete: "greenloop/complete",
-  /** client to server, a notification: a piece of that answer. */
+  /** Client to server, notification: a piece of that answer. */
   completing: "greenloop/completing",
-  /** server to client: the key of a provider, which the client keeps. */
+  /** Server to client: asks for a provider's API key, which the client stores. */
   key: "greenloop/key",
 } as const;
 
-/** What this client can do beyond LSP: `capabilities.experimental.greenloop`. */
+/** What this client supports beyond LSP: `capabilities.experimental.greenloop`. */
 export const ABILITIES = { runs: true, refusals: true, review: true, model: true, keys: true } as const;
 
-/** A target of the server's: `target` is the id of a test or `path::name`. */
-export interface Named {
+/** A document and a target in it: `target` is a test id or `path::name`. */
+export interface TargetRef {
   uri: string;
   target: string;
 }
@@ -35,7 +35,7 @@ export interface Named {
 export type Status =
   | "passed" | "failed" | "timeout" | "crashed" | "not-collected" | "tampered" | "environment" | "refused";
 
-/** One attempt; 0 is the user's own code. `cost` in US dollars, null where it is not known. */
+/** One attempt; number 0 is the user's own code. `cost` is in US dollars, null if unknown. */
 export interface Attempt {
   attempt: number;
   parent: number | null;
@@ -51,10 +51,10 @@ export interface Attempt {
 }
 
 /**
- * One run; `said` is how it stands in a few words, `limit` how many attempts it may make.
- * `result` is the attempt that `greenloop.apply` puts in or has put in, null where there is none.
+ * One run. `said` is its state in a few words, `limit` the maximum number of attempts.
+ * `result` is the attempt that `greenloop.apply` applies or has applied; null if there is none.
  */
-export interface Run extends Named {
+export interface Run extends TargetRef {
   name: string;
   phase: "queued" | "refining" | "settling" | "landing" | "over";
   said: string;
@@ -72,11 +72,11 @@ export interface RunsParams {
   runs: Run[];
 }
 
-export interface AttemptParams extends Named {
+export interface AttemptParams extends TargetRef {
   attempt: number;
 }
 
-/** The text of each file that the attempt changes, in the user's text as it is now. */
+/** The full text of each file that the attempt changes, merged into the user's current text. */
 export interface AttemptFiles {
   files: { uri: string; text: string }[];
 }
@@ -85,14 +85,14 @@ export interface Report {
   markdown: string;
 }
 
-/** `needs` is what must be done before it can be used: "pull" or "install" for the embedded model. */
+/** `needs` says what is missing: "pull" or "install" for the embedded model. */
 export interface Choice {
   name: string;
   about: string;
   needs?: string;
 }
 
-/** `model` and `preset` are those of the settings, "" for the automatic choice. */
+/** `model` and `preset` are the values of the settings; "" means automatic. */
 export interface Choices {
   models: Choice[];
   presets: Choice[];
@@ -100,7 +100,7 @@ export interface Choices {
   preset: string;
 }
 
-/** `reason` is a word of `finished`; `target` is missing where the refusal is about no target. */
+/** `reason` is one of the reasons of `finished`; `target` is missing if the refusal concerns no target. */
 export interface RefusedParams {
   uri: string;
   target?: string;
@@ -109,11 +109,11 @@ export interface RefusedParams {
   remedy: string;
 }
 
-export interface ReviewParams extends Named {
+export interface ReviewParams extends TargetRef {
   attempt: number;
 }
 
-/** `id` names the answer in `completing`. */
+/** `id` identifies the answer in `completing`. */
 export interface CompleteParams {
   id: number;
   messages: { role: "system" | "user" | "assistant"; content: string }[];
@@ -121,7 +121,7 @@ export interface CompleteParams {
   temperature: number;
 }
 
-/** Token counts are null where the model does not tell. */
+/** Token counts are null if the model does not report them. */
 export interface CompleteResult {
   text: string;
   model: string;
@@ -134,7 +134,7 @@ export interface CompletingParams {
   text: string;
 }
 
-/** `variable` is the environment variable that such a key usually is in. */
+/** `variable` is the environment variable that usually holds the key. */
 export interface KeyParams {
   provider: string;
   variable: string;

@@ -1,4 +1,4 @@
-// Finds the Python that runs greenloop. What is asked: each one whether it has greenloop, in a folder that is nobody's.
+// Finds a Python that runs greenloop. Each candidate is asked for its version, in an empty folder.
 
 import { execFile } from "node:child_process";
 import { mkdir } from "node:fs/promises";
@@ -6,31 +6,31 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import * as vscode from "vscode";
 
-import { inside, ownPython } from "./environment";
+import { newestManagedPython, pythonIn } from "./managedEnvironments";
 import { activePython } from "./pythonExtension";
-import { atLeast } from "./version";
+import { isAtLeast } from "./version";
 
-/** The oldest Python that greenloop runs on. */
-const OLDEST = [3, 11] as const;
-const PATIENCE = 15_000;
+/** The oldest Python that can run greenloop. */
+const MINIMUM_VERSION = [3, 11] as const;
+const PROBE_TIMEOUT_MS = 15_000;
 
-/** One Python that answered. `greenloop` is its version there, null where it is not installed. */
+/** A Python that answered. `greenloop` is the version installed there, null if there is none. */
 export interface Python {
   path: string;
   version: readonly [number, number, number];
   greenloop: string | null;
 }
 
-/** What a search came to; `named` is a setting that names no Python that answers. */
-export type Found =
-  | { kind: "fits"; python: Python }
-  | { kind: "old"; python: Python }
-  | { kind: "without"; python: Python }
-  | { kind: "named"; path: string; version?: string }
-  | { kind: "none" };
+/** The result of a search. `badSetting`: `greenloop.python` names something that cannot run greenloop. */
+export type SearchResult =
+  | { kind: "usable"; python: Python }
+  | { kind: "outdated"; python: Python }
+  | { kind: "notInstalled"; python: Python }
+  | { kind: "badSetting"; path: string; version?: string }
+  | { kind: "noPython" };
 
-// The version alone is imported: nothing of greenloop runs. Import by name and not by metadata, which checkouts lack.
-const QUESTION = `
+// Importing the version runs nothing else of greenloop. Package metadata would be missing in a source checkout.
+const PROBE_SCRIPT = `
 import json, sys
 try:
     from greenloop import __version__ as found
@@ -39,24 +39,24 @@ except Exception:
 print(json.dumps({"path": sys.executable, "version": sys.version_info[:3], "greenloop": found and str(found)}))
 `;
 
-/** The version that this extension needs: its own. */
-export function needed(context: vscode.ExtensionContext): string {
+/** The version of greenloop that this extension needs: its own. */
+export function extensionVersion(context: vscode.ExtensionContext): string {
   return (context.extension.packageJSON as { version: string }).version;
 }
 
-/** A folder in which no file of a workspace can pass for a module or a program. */
-export async function neutral(context: vscode.ExtensionContext): Promise<string> {
+/** A folder without files, so that nothing in a workspace can shadow a module or a program. */
+export async function emptyFolder(context: vscode.ExtensionContext): Promise<string> {
   const folder = join(context.globalStorageUri.fsPath, "empty");
   await mkdir(folder, { recursive: true });
   return folder;
 }
 
-/** What `path` says of itself; undefined where it is no Python that answers. */
-export async function ask(path: string, folder: string): Promise<Python | undefined> {
+/** Asks `path` for its version; undefined if it does not run as a Python interpreter. */
+export async function probePython(path: string, folder: string): Promise<Python | undefined> {
   const env = { ...process.env, PYTHONSAFEPATH: "1" };
-  const options = { cwd: folder, env, timeout: PATIENCE, killSignal: "SIGKILL", maxBuffer: 65_536, windowsHide: true } as const;
+  const options = { cwd: folder, env, timeout: PROBE_TIMEOUT_MS, killSignal: "SIGKILL", maxBuffer: 65_536, windowsHide: true } as const;
   const output = await new Promise<string>((resolve) => {
-    execFile(path, ["-c", QUESTION], options, (error, stdout) => resolve(error === null ? stdout : ""));
+    execFile(path, ["-c", PROBE_SCRIPT], options, (error, stdout) => resolve(error === null ? stdout : ""));
   });
   try {
     const answer = JSON.parse(output.trim().split("\n").at(-1) ?? "") as Python;
@@ -66,23 +66,24 @@ export async function ask(path: string, folder: string): Promise<Python | undefi
   }
 }
 
-export function recent(python: Python): boolean {
+export function isSupported(python: Python): boolean {
   const [major, minor] = python.version;
-  return major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
+  return major > MINIMUM_VERSION[0] || (major === MINIMUM_VERSION[0] && minor >= MINIMUM_VERSION[1]);
 }
 
-/** The value of the setting `greenloop.python`, with `~` in full; empty where there is none. The user's alone. */
-export function setting(): string {
-  const found = vscode.workspace.getConfiguration("greenloop").inspect("python")?.globalValue;
-  const value = typeof found === "string" ? found.trim() : "";
+/** The setting `greenloop.python` with `~` expanded, empty if unset. Only the user's own value counts. */
+export function pythonSetting(): string {
+  const configured = vscode.workspace.getConfiguration("greenloop").inspect("python")?.globalValue;
+  const value = typeof configured === "string" ? configured.trim() : "";
   return value.startsWith("~/") ? join(homedir(), value.slice(2)) : value;
 }
 
-/** Where a Python may be, the most wanted first; the slow question comes after the quick ones. */
-export async function* places(context: vscode.ExtensionContext): AsyncGenerator<string> {
-  const own = await ownPython(context);
-  if (own !== undefined) {
-    yield own;
+/** Paths that may be a Python, the preferred ones first. The Python extension, which may be slow, is asked only if the
+ * managed environment does not fit. */
+export async function* candidatePaths(context: vscode.ExtensionContext): AsyncGenerator<string> {
+  const managed = await newestManagedPython(context);
+  if (managed !== undefined) {
+    yield managed;
   }
   if (!vscode.workspace.isTrusted) {
     return;
@@ -93,54 +94,54 @@ export async function* places(context: vscode.ExtensionContext): AsyncGenerator<
   }
   for (const folder of vscode.workspace.workspaceFolders ?? []) {
     if (folder.uri.scheme === "file") {
-      yield inside(join(folder.uri.fsPath, ".venv"));
-      yield inside(join(folder.uri.fsPath, "venv"));
+      yield pythonIn(join(folder.uri.fsPath, ".venv"));
+      yield pythonIn(join(folder.uri.fsPath, "venv"));
     }
   }
-  yield* onPath();
+  yield* namesOnPath();
 }
 
-/** The names of Python on PATH. */
-export function onPath(): string[] {
+/** Names to look up on PATH. */
+export function namesOnPath(): string[] {
   const minors = [14, 13, 12, 11].map((minor) => `python3.${minor}`);
   return process.platform === "win32" ? ["python", "python3"] : ["python3", "python", ...minors];
 }
 
-/** The first Python whose greenloop is new enough; else the best reason why there is none. */
-export async function find(context: vscode.ExtensionContext): Promise<Found> {
-  const folder = await neutral(context);
-  const wanted = needed(context);
-  const named = setting();
-  if (named !== "") {
-    const python = await ask(named, folder);
-    if (python === undefined || !recent(python)) {
-      return { kind: "named", path: named, ...(python && { version: python.version.join(".") }) };
+/** The first Python whose greenloop is new enough, else the most helpful reason why there is none. */
+export async function findPython(context: vscode.ExtensionContext): Promise<SearchResult> {
+  const folder = await emptyFolder(context);
+  const requiredVersion = extensionVersion(context);
+  const configured = pythonSetting();
+  if (configured !== "") {
+    const python = await probePython(configured, folder);
+    if (python === undefined || !isSupported(python)) {
+      return { kind: "badSetting", path: configured, ...(python && { version: python.version.join(".") }) };
     }
-    return judge(python, wanted);
+    return classify(python, requiredVersion);
   }
-  let best: Found = { kind: "none" };
-  for await (const path of places(context)) {
-    const python = await ask(path, folder);
+  let best: SearchResult = { kind: "noPython" };
+  for await (const path of candidatePaths(context)) {
+    const python = await probePython(path, folder);
     if (python === undefined) {
       continue;
     }
-    const found = judge(python, wanted);
-    if (found.kind === "fits") {
-      return found;
+    const result = classify(python, requiredVersion);
+    if (result.kind === "usable") {
+      return result;
     }
-    if (found.kind === "old" ? best.kind !== "old" : best.kind === "none" && found.kind === "without") {
-      best = found;
+    if (result.kind === "outdated" ? best.kind !== "outdated" : best.kind === "noPython" && result.kind === "notInstalled") {
+      best = result;
     }
   }
   return best;
 }
 
-function judge(python: Python, wanted: string): Found {
-  if (!recent(python)) {
-    return { kind: "none" };
+function classify(python: Python, requiredVersion: string): SearchResult {
+  if (!isSupported(python)) {
+    return { kind: "noPython" };
   }
   if (python.greenloop === null) {
-    return { kind: "without", python };
+    return { kind: "notInstalled", python };
   }
-  return { kind: atLeast(python.greenloop, wanted) ? "fits" : "old", python };
+  return { kind: isAtLeast(python.greenloop, requiredVersion) ? "usable" : "outdated", python };
 }

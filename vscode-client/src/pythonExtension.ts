@@ -1,12 +1,12 @@
-// The interpreter of the Python extension, where that is installed; it is never needed.
+// Reads the interpreter chosen in the Python extension, if that is installed; greenloop works without it.
 
 import * as vscode from "vscode";
 
-const ID = "ms-python.python";
-const PATIENCE = 10_000;
+const PYTHON_EXTENSION = "ms-python.python";
+const TIMEOUT_MS = 10_000;
 
 /** The part of its API that is used; see https://github.com/microsoft/vscode-python-api. */
-interface Environments {
+interface EnvironmentsApi {
   getActiveEnvironmentPath(resource?: vscode.Uri): { id: string; path: string };
   resolveEnvironment(environment: { id: string; path: string }): Promise<
     { executable: { uri?: vscode.Uri | undefined } } | undefined
@@ -14,54 +14,54 @@ interface Environments {
   onDidChangeActiveEnvironmentPath: vscode.Event<unknown>;
 }
 
-/** The interpreter chosen for the first folder; undefined where nobody tells in time. */
+/** The interpreter chosen for the first folder; undefined if the extension does not answer in time. */
 export async function activePython(): Promise<string | undefined> {
-  const environments = await within(api());
+  const environments = await withTimeout(environmentsApi());
   if (environments === undefined) {
     return undefined;
   }
   try {
     const chosen = environments.getActiveEnvironmentPath(vscode.workspace.workspaceFolders?.[0]?.uri);
-    const resolved = await within(environments.resolveEnvironment(chosen));
+    const resolved = await withTimeout(environments.resolveEnvironment(chosen));
     return resolved?.executable.uri?.fsPath ?? chosen.path;
   } catch {
-    // Another extension's fault is no reason not to look further.
+    // An error in the other extension must not stop the search.
     return undefined;
   }
 }
 
-/** Calls `changed` whenever another interpreter is chosen, from when the extension is there. */
-export function watchActivePython(changed: () => void): vscode.Disposable {
+/** Calls `onChange` whenever another interpreter is chosen, also if the extension is installed later. */
+export function watchActivePython(onChange: () => void): vscode.Disposable {
   const subscriptions: vscode.Disposable[] = [];
-  let subscribed = false;
+  let isSubscribed = false;
   const subscribe = async (): Promise<void> => {
-    const environments = subscribed ? undefined : await api();
-    if (environments !== undefined && !subscribed) {
-      subscribed = true;
-      subscriptions.push(environments.onDidChangeActiveEnvironmentPath(changed));
+    const environments = isSubscribed ? undefined : await environmentsApi();
+    if (environments !== undefined && !isSubscribed) {
+      isSubscribed = true;
+      subscriptions.push(environments.onDidChangeActiveEnvironmentPath(onChange));
     }
   };
   subscriptions.push(vscode.extensions.onDidChange(() => void subscribe()));
   void subscribe();
-  return { dispose: () => subscriptions.forEach((one) => void one.dispose()) };
+  return { dispose: () => subscriptions.forEach((each) => void each.dispose()) };
 }
 
-async function api(): Promise<Environments | undefined> {
+async function environmentsApi(): Promise<EnvironmentsApi | undefined> {
   try {
-    const extension = vscode.extensions.getExtension<{ environments?: Environments }>(ID);
+    const extension = vscode.extensions.getExtension<{ environments?: EnvironmentsApi }>(PYTHON_EXTENSION);
     return (await extension?.activate())?.environments;
   } catch {
     return undefined;
   }
 }
 
-async function within<T>(promise: Promise<T>): Promise<T | undefined> {
+async function withTimeout<T>(promise: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), PATIENCE);
+  const timeout = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), TIMEOUT_MS);
   });
   try {
-    return await Promise.race([promise, late]);
+    return await Promise.race([promise, timeout]);
   } catch {
     return undefined;
   } finally {

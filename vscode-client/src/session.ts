@@ -1,202 +1,202 @@
-// The one server for all folders: started, watched and restarted, one thing after the other.
+// Runs one server for all folders: starts, watches and restarts it, one task at a time.
 
 import * as vscode from "vscode";
 import { CloseAction, ErrorAction, LanguageClient, type Middleware } from "vscode-languageclient/node";
 
-import { sweep, use } from "./environment";
-import type { Api, Host, Standing } from "./host";
-import { Problems } from "./problem";
+import type { Api, Host, ServerStatus } from "./host";
+import { markInUse, removeUnused } from "./managedEnvironments";
+import { ProblemReporter } from "./problem";
 import { ABILITIES } from "./protocol";
-import { find, neutral, type Python } from "./python";
-import { runsOf } from "./runs";
-import { ServerProcess } from "./server";
-import { traceChannel } from "./trace";
-import { broken, crashing, ended, lost, notFound } from "./troubles";
+import { emptyFolder, findPython, type Python } from "./python";
+import { runStoreOf } from "./runStore";
+import { ServerProcess } from "./serverProcess";
+import { crashLoop, describeExit, interruptedRuns, pythonProblem, startFailed } from "./startupProblems";
+import { createTraceChannel } from "./trace";
 
-const SELECTOR = ["file", "vscode-notebook-cell"].map((scheme) => ({ scheme, language: "python" }));
-/** Milliseconds that a server has to answer `initialize`, and to end. */
-const BEGINNING = 60_000;
-const ENDING = 2_000;
-/** So many restarts by itself in so many milliseconds; then it is a crash loop. */
-const RESTARTS = 3;
-const WITHIN = 180_000;
+const DOCUMENT_SELECTOR = ["file", "vscode-notebook-cell"].map((scheme) => ({ scheme, language: "python" }));
+/** Milliseconds that a server may take to answer `initialize`, and to exit. */
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 2_000;
+/** More automatic restarts than this within that many milliseconds are a crash loop. */
+const MAX_RESTARTS = 3;
+const RESTART_WINDOW_MS = 180_000;
 
-/** `reconsider`: begin again only where another Python has become the best one. */
-type Work = "begin" | "reconsider";
+/** `reconsider` restarts only if the search now finds another Python. */
+type Task = "restart" | "reconsider";
 
-interface Running {
+interface RunningServer {
   client: LanguageClient;
   server: ServerProcess;
   python: Python;
-  /** It is meant to end: nothing to tell, nothing to restart. */
-  ending: boolean;
+  /** It was told to stop, so its exit is neither reported nor followed by a restart. */
+  isStopping: boolean;
 }
 
 export class Session implements Host {
   readonly log = vscode.window.createOutputChannel("greenloop", { log: true });
-  readonly problems = new Problems(this.log);
+  readonly problems = new ProblemReporter(this.log);
   readonly middleware: Middleware = {};
   readonly api: Api;
-  standing: Standing = { state: "starting", said: "" };
-  private readonly stood = new vscode.EventEmitter<Standing>();
-  readonly onDidChangeStanding = this.stood.event;
+  serverStatus: ServerStatus = { state: "starting", message: "" };
+  private readonly didChangeServerStatus = new vscode.EventEmitter<ServerStatus>();
+  readonly onDidChangeServerStatus = this.didChangeServerStatus.event;
   private readonly trace: vscode.LogOutputChannel;
   private readonly handlers: ((client: LanguageClient) => void)[] = [];
-  private begun: (client: LanguageClient) => void = () => undefined;
-  private running: Running | undefined;
-  private last: Promise<void> = Promise.resolve();
-  private next: Promise<void> | undefined;
-  private wanted: Work = "reconsider";
-  private falls: number[] = [];
-  private over = false;
+  private resolveReady: (client: LanguageClient) => void = () => undefined;
+  private running: RunningServer | undefined;
+  private lastTask: Promise<void> = Promise.resolve();
+  private pendingTask: Promise<void> | undefined;
+  private pendingKind: Task = "reconsider";
+  private crashTimes: number[] = [];
+  private isDeactivated = false;
 
   constructor(readonly context: vscode.ExtensionContext) {
-    this.trace = traceChannel(context.subscriptions);
-    this.api = { ready: new Promise((resolve) => (this.begun = resolve)), host: this };
-    context.subscriptions.push(this.log, this.stood);
+    this.trace = createTraceChannel(context.subscriptions);
+    this.api = { ready: new Promise((resolve) => (this.resolveReady = resolve)), host: this };
+    context.subscriptions.push(this.log, this.didChangeServerStatus);
   }
 
   client(): LanguageClient | undefined {
     return this.running?.client;
   }
 
-  onClient(handle: (client: LanguageClient) => void): void {
+  onClientCreated(handle: (client: LanguageClient) => void): void {
     this.handlers.push(handle);
   }
 
-  /** The process of the server that is running now. */
+  /** The process id of the running server. */
   get pid(): number | undefined {
     return this.running?.server.pid;
   }
 
   restart(): Promise<void> {
-    this.falls = [];
-    // One that hangs in its start is not waited for.
-    if (this.standing.state === "starting") {
-      this.abandon();
+    this.crashTimes = [];
+    // Does not wait for a server that hangs while it starts.
+    if (this.serverStatus.state === "starting") {
+      this.killIfStarting();
     }
-    return this.queue("begin");
+    return this.queue("restart");
   }
 
-  /** As `restart`, but a server whose Python is still the best one goes on. */
+  /** Like `restart`, but keeps the running server if its Python is still the first choice. */
   reconsider(): Promise<void> {
     return this.queue("reconsider");
   }
 
   async stop(): Promise<void> {
-    this.over = true;
-    this.abandon();
-    await this.queue("begin");
+    this.isDeactivated = true;
+    this.killIfStarting();
+    await this.queue("restart");
   }
 
-  /** What is asked for while something waits already is done once. */
-  private queue(work: Work): Promise<void> {
-    if (this.next === undefined) {
-      this.wanted = work;
-      this.next = this.last = this.last.then(() => this.work());
-    } else if (work === "begin") {
-      this.wanted = work;
+  /** Adds a task, or merges it with the one that is already waiting. */
+  private queue(task: Task): Promise<void> {
+    if (this.pendingTask === undefined) {
+      this.pendingKind = task;
+      this.pendingTask = this.lastTask = this.lastTask.then(() => this.runTask());
+    } else if (task === "restart") {
+      this.pendingKind = task;
     }
-    return this.next;
+    return this.pendingTask;
   }
 
-  private async work(): Promise<void> {
-    this.next = undefined;
+  private async runTask(): Promise<void> {
+    this.pendingTask = undefined;
     try {
-      if (this.over) {
-        await this.end();
-      } else if (this.wanted === "begin" || !(await this.same())) {
-        await this.begin();
+      if (this.isDeactivated) {
+        await this.stopServer();
+      } else if (this.pendingKind === "restart" || !(await this.isPythonStillBest())) {
+        await this.startServer();
       }
     } catch (error) {
-      const problem = broken(String(error));
-      this.stand("error", problem.message);
+      const problem = startFailed(String(error));
+      this.setServerStatus("error", problem.message);
       this.problems.show(problem);
     }
   }
 
-  /** Whether the server that runs is to go on: another Python must fit to take its place. */
-  private async same(): Promise<boolean> {
+  /** Whether to keep the running server: only a usable Python may replace its own. */
+  private async isPythonStillBest(): Promise<boolean> {
     const path = this.running?.python.path;
-    const found = path === undefined ? undefined : await find(this.context);
-    return found !== undefined && (found.kind !== "fits" || found.python.path === path);
+    const result = path === undefined ? undefined : await findPython(this.context);
+    return result !== undefined && (result.kind !== "usable" || result.python.path === path);
   }
 
-  private abandon(): void {
-    if (this.running !== undefined && this.standing.state === "starting") {
-      this.running.ending = true;
+  private killIfStarting(): void {
+    if (this.running !== undefined && this.serverStatus.state === "starting") {
+      this.running.isStopping = true;
       this.running.server.kill();
     }
   }
 
-  stand(state: Standing["state"], said: string): void {
-    this.standing = { state, said };
+  setServerStatus(state: ServerStatus["state"], message: string): void {
+    this.serverStatus = { state, message };
     void vscode.commands.executeCommand("setContext", "greenloop.ready", state === "ready");
-    this.stood.fire(this.standing);
+    this.didChangeServerStatus.fire(this.serverStatus);
   }
 
-  private async begin(): Promise<void> {
-    // First of all: what is asked for while the old one ends waits for the new one.
-    this.stand("starting", "greenloop is starting.");
-    await this.end();
-    const found = await find(this.context);
-    if (found.kind !== "fits") {
-      const problem = notFound(found, this.context);
-      this.stand("error", problem.message);
+  private async startServer(): Promise<void> {
+    // Set first, so that requests made while the old server stops wait for the new one.
+    this.setServerStatus("starting", "greenloop is starting.");
+    await this.stopServer();
+    const result = await findPython(this.context);
+    if (result.kind !== "usable") {
+      const problem = pythonProblem(result, this.context);
+      this.setServerStatus("error", problem.message);
       this.problems.show(problem);
       return;
     }
-    const { python } = found;
-    await use(this.context, python.path).catch((error: unknown) => this.log.debug(String(error)));
-    this.log.info(`greenloop ${python.greenloop ?? ""} of ${python.path} (Python ${python.version.join(".")})`);
-    const server = new ServerProcess(python.path, await neutral(this.context), this.log);
-    const running: Running = { client: this.connect(server), server, python, ending: false };
+    const { python } = result;
+    await markInUse(this.context, python.path).catch((error: unknown) => this.log.debug(String(error)));
+    this.log.info(`Starting greenloop ${python.greenloop ?? ""} with ${python.path} (Python ${python.version.join(".")}).`);
+    const server = new ServerProcess(python.path, await emptyFolder(this.context), this.log);
+    const running: RunningServer = { client: this.createClient(server), server, python, isStopping: false };
     this.running = running;
-    const failed = await this.started(running);
-    if (failed === undefined) {
-      this.stand("ready", `greenloop ${python.greenloop ?? ""} of ${python.path}`);
-      this.begun(running.client);
-      void server.gone.then((how) => this.fell(running, how));
-      void sweep(this.context).catch((error: unknown) => this.log.debug(String(error)));
-    } else if (!running.ending) {
+    const startError = await this.startClient(running);
+    if (startError === undefined) {
+      this.setServerStatus("ready", `greenloop ${python.greenloop ?? ""} (${python.path})`);
+      this.resolveReady(running.client);
+      void server.exited.then((exit) => this.onServerExit(running, exit));
+      void removeUnused(this.context).catch((error: unknown) => this.log.debug(String(error)));
+    } else if (!running.isStopping) {
       server.kill();
-      await server.gone;
-      this.fell(running, failed);
+      await server.exited;
+      this.onServerExit(running, startError);
     }
   }
 
-  /** Undefined once it runs; else why it does not. */
-  private async started({ client, server }: Running): Promise<string | undefined> {
+  /** Returns undefined once the server is ready, else the reason why it is not. */
+  private async startClient({ client, server }: RunningServer): Promise<string | undefined> {
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<string>((resolve) => {
-      timer = setTimeout(() => resolve("it did not answer in time"), BEGINNING);
+    const timeout = new Promise<string>((resolve) => {
+      timer = setTimeout(() => resolve(`it did not answer within ${START_TIMEOUT_MS / 1000} seconds`), START_TIMEOUT_MS);
     });
     const start = client.start().then(
       () => undefined,
-      (error: unknown) => Promise.race([server.gone, late]).then((how) => `${how} (${String(error)})`),
+      (error: unknown) => Promise.race([server.exited, timeout]).then((exit) => `${exit} (${String(error)})`),
     );
-    const how = await Promise.race([start, server.gone, late]);
+    const startError = await Promise.race([start, server.exited, timeout]);
     clearTimeout(timer);
-    return how;
+    return startError;
   }
 
-  private connect(server: ServerProcess): LanguageClient {
+  private createClient(server: ServerProcess): LanguageClient {
     const client = new LanguageClient("greenloop", "greenloop", () => server.streams(), {
-      documentSelector: SELECTOR,
+      documentSelector: DOCUMENT_SELECTOR,
       outputChannel: this.log,
       traceOutputChannel: this.trace,
       middleware: this.middleware,
       initializationFailedHandler: () => false,
-      // Restarts are this file's business: one queue for all of them.
+      // This class restarts the server itself: there is one queue for all restarts.
       errorHandler: {
         error: () => ({ action: ErrorAction.Continue, handled: true }),
         closed: () => ({ action: CloseAction.DoNotRestart, handled: true }),
       },
     });
-    // Every error of the client stands in the log; messages are the business of `problems`, one for each.
-    const error = client.error.bind(client);
+    // The client's errors go to the log only; `problems` shows one message for each problem.
+    const logError = client.error.bind(client);
     client.error = (message, data) => {
-      error(message, data, false);
+      logError(message, data, false);
     };
     client.registerFeature({
       fillClientCapabilities: (capabilities) => {
@@ -210,41 +210,41 @@ export class Session implements Host {
     return client;
   }
 
-  private async end(): Promise<void> {
+  private async stopServer(): Promise<void> {
     const running = this.running;
     this.running = undefined;
     if (running === undefined) {
       return;
     }
-    running.ending = true;
-    // Whether it ends by itself or not: afterwards it is gone.
-    await running.client.stop(ENDING).catch((error: unknown) => this.log.debug(String(error)));
-    await running.server.end(ENDING);
+    running.isStopping = true;
+    // Asks it to shut down, then makes sure that it has exited.
+    await running.client.stop(STOP_TIMEOUT_MS).catch((error: unknown) => this.log.debug(String(error)));
+    await running.server.waitForExit(STOP_TIMEOUT_MS);
   }
 
-  /** The server is gone without having been told to. */
-  private fell(running: Running, how: string): void {
-    if (running.ending || this.over) {
+  /** Reports the exit of a server that was not told to stop, and restarts it unless it keeps crashing. */
+  private onServerExit(running: RunningServer, exit: string): void {
+    if (running.isStopping || this.isDeactivated) {
       return;
     }
-    running.ending = true;
-    this.log.error(`The server fell: ${how}. The last that it wrote:`);
+    running.isStopping = true;
+    this.log.error(`The server stopped unexpectedly: ${exit}. Its last output:`);
     running.server.tail.forEach((line) => this.log.error(`  ${line}`));
-    const runs = runsOf(this);
-    runs.end();
-    const going = runs.lost;
+    const runs = runStoreOf(this);
+    runs.markInterrupted();
+    const interrupted = runs.interrupted;
     const now = Date.now();
-    this.falls = [...this.falls.filter((at) => now - at < WITHIN), now];
-    if (this.falls.length <= RESTARTS) {
-      this.log.info(`Restart ${this.falls.length} of ${RESTARTS}.`);
-      if (going.length > 0) {
-        this.problems.show(lost(going.map((run) => run.name)));
+    this.crashTimes = [...this.crashTimes.filter((at) => now - at < RESTART_WINDOW_MS), now];
+    if (this.crashTimes.length <= MAX_RESTARTS) {
+      this.log.info(`Restart ${this.crashTimes.length} of ${MAX_RESTARTS}.`);
+      if (interrupted.length > 0) {
+        this.problems.show(interruptedRuns(interrupted.map((run) => run.name)));
       }
-      void this.queue("begin");
+      void this.queue("restart");
     } else {
       this.running = undefined;
-      const problem = crashing(ended(running.server.tail, how));
-      this.stand("error", problem.message);
+      const problem = crashLoop(describeExit(running.server.tail, exit));
+      this.setServerStatus("error", problem.message);
       this.problems.show(problem);
     }
   }

@@ -1,42 +1,42 @@
-// The channel of the messages between editor and server.
+// The output channel for the messages between the editor and the server.
 
 import * as vscode from "vscode";
 
 import { METHODS } from "./protocol";
 
-/** A key is in no log: of what is said about one, the first line is left. */
-export function withoutKey(message: string): string {
+/** Keeps only the first line of messages about API keys, so that no key is logged. */
+export function redactKey(message: string): string {
   return message.includes(METHODS.key) ? (message.split("\n", 1)[0] ?? "") : message;
 }
 
-/** vscode-languageclient goes by the channel's log level, people by `greenloop.trace.server`: so that is its level. */
-export function traceChannel(subscriptions: vscode.Disposable[]): vscode.LogOutputChannel {
+/** vscode-languageclient obeys the channel's log level, so that level follows `greenloop.trace.server`. */
+export function createTraceChannel(subscriptions: vscode.Disposable[]): vscode.LogOutputChannel {
   const channel = vscode.window.createOutputChannel("greenloop messages");
-  const changed = new vscode.EventEmitter<vscode.LogLevel>();
-  const level = (): vscode.LogLevel =>
+  const didChangeLevel = new vscode.EventEmitter<vscode.LogLevel>();
+  const currentLevel = (): vscode.LogLevel =>
     vscode.workspace.getConfiguration("greenloop").get<string>("trace.server", "off") === "off"
       ? vscode.LogLevel.Off
       : vscode.LogLevel.Trace;
   const write = (message: string | Error): void => {
-    if (level() === vscode.LogLevel.Trace) {
-      channel.appendLine(`${new Date().toISOString()} ${withoutKey(String(message))}`);
+    if (currentLevel() === vscode.LogLevel.Trace) {
+      channel.appendLine(`${new Date().toISOString()} ${redactKey(String(message))}`);
     }
   };
   subscriptions.push(
     channel,
-    changed,
+    didChangeLevel,
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration("greenloop.trace.server")) {
-        changed.fire(level());
+        didChangeLevel.fire(currentLevel());
       }
     }),
   );
   return {
     name: channel.name,
     get logLevel() {
-      return level();
+      return currentLevel();
     },
-    onDidChangeLogLevel: changed.event,
+    onDidChangeLogLevel: didChangeLevel.event,
     trace: write,
     debug: write,
     info: write,

@@ -1,28 +1,28 @@
-// Compares version numbers of Python packages, as far as "is it old?" asks for it.
+// Compares version numbers of Python packages, as far as deciding "is it too old?" requires.
 
-const FORM = /^v?(?:\d+!)?(\d+(?:\.\d+)*)(.*)$/;
+const VERSION = /^v?(?:\d+!)?(\d+(?:\.\d+)*)(.*)$/;
 
-/** Whether `found` is the version `needed` or a newer one; what is no version is not. */
-export function atLeast(found: string, needed: string): boolean {
-  const [mine, its] = [FORM.exec(found.trim()), FORM.exec(needed.trim())];
-  if (mine === null || its === null) {
+/** Whether `version` is `minimum` or newer; false if either is not a version number. */
+export function isAtLeast(version: string, minimum: string): boolean {
+  const [actual, required] = [VERSION.exec(version.trim()), VERSION.exec(minimum.trim())];
+  if (actual === null || required === null) {
     return false;
   }
-  const [a, b] = [numbers(mine[1]), numbers(its[1])];
+  const [a, b] = [releaseNumbers(actual[1]), releaseNumbers(required[1])];
   for (let index = 0; index < Math.max(a.length, b.length); index++) {
     const difference = (a[index] ?? 0) - (b[index] ?? 0);
     if (difference !== 0) {
       return difference > 0;
     }
   }
-  // 0.1.0rc1 and 0.1.0.dev3 come before 0.1.0; 0.1.0.post1 and 0.1.0+local do not.
-  return !early(mine[2]) || early(its[2]);
+  // 0.1.0rc1 and 0.1.0.dev3 precede 0.1.0; 0.1.0.post1 and 0.1.0+local do not.
+  return !isPreRelease(actual[2]) || isPreRelease(required[2]);
 }
 
-function numbers(text = ""): number[] {
+function releaseNumbers(text = ""): number[] {
   return text.split(".").map(Number);
 }
 
-function early(rest = ""): boolean {
+function isPreRelease(rest = ""): boolean {
   return /^[._-]?(a|b|c|rc|alpha|beta|pre|preview|dev)/i.test(rest) || /\.dev\d*/i.test(rest);
 }

@@ -1,23 +1,23 @@
-// Starts a real VS Code, opens a window on it, and runs the tests that live inside its extension host.
+// Starts a real VS Code, opens a window, and runs the tests that live inside its extension host.
 
 import * as fs from "node:fs";
 import * as path from "node:path";
 
-import { bridge } from "./support/bridge";
-import { Code } from "./support/code";
-import { BUILT } from "./support/places";
+import { startBridge } from "./support/bridge";
+import { BUILD } from "./support/paths";
+import { CodeServer } from "./support/vscodeServer";
 import { Window } from "./support/window";
 
-/** Seconds that all of them may take. */
-const LIMIT = Number(process.env["GREENLOOP_TEST_SECONDS"] ?? 240);
+/** Time limit for all tests together. */
+const LIMIT_SECONDS = Number(process.env["GREENLOOP_TEST_SECONDS"] ?? 240);
 
 async function main(): Promise<number> {
   const began = Date.now();
   const window = await Window.launch();
-  const between = await bridge(window);
-  const environment = { GREENLOOP_TEST_BRIDGE: between.url, ...passed() };
-  // Without that switch the tests of a browser's extension host are never begun.
-  const code = new Code({ environment, options: ["--enable-smoke-test-driver"] });
+  const bridge = await startBridge(window);
+  const environment = { GREENLOOP_TEST_BRIDGE: bridge.url, ...forwardedVariables() };
+  // Without this switch, a browser's extension host does not run tests.
+  const code = new CodeServer({ environment, options: ["--enable-smoke-test-driver"] });
   let outcome: number;
   try {
     await code.start();
@@ -27,37 +27,37 @@ async function main(): Promise<number> {
     await window.page.exposeFunction("codeAutomationLog", (_kind: string, words: unknown[]) => {
       fs.appendFileSync(code.log, `${words.map(String).join(" ")}\n`);
     });
-    const at = (place: string): string => `vscode-remote://${new URL(code.url).host}${path.join(BUILT, place)}`;
+    const remoteUri = (place: string): string => `vscode-remote://${new URL(code.url).host}${path.join(BUILD, place)}`;
     await window.open(code.window([
-      ["extensionDevelopmentPath", at("extension")],
-      ["extensionTestsPath", at("inside.js")],
+      ["extensionDevelopmentPath", remoteUri("extension")],
+      ["extensionTestsPath", remoteUri("hostTests.js")],
       ["skipWelcome", "true"],
     ]));
-    outcome = await within(ended, window);
+    outcome = await withTimeout(ended, window);
   } finally {
-    between.close();
+    bridge.close();
     await window.close();
     await code.stop();
   }
   console.log(`extension host: ${((Date.now() - began) / 1000).toFixed(1)} s`);
   if (outcome === 0) code.remove();
-  else console.log(`logs: ${code.base}`);
+  else console.log(`logs: ${code.folder}`);
   return outcome;
 }
 
-/** The tests' own limits are shorter: this one is for a host that never came so far. */
-async function within(ended: Promise<number>, window: Window): Promise<number> {
+/** Single tests have shorter limits; this one is for an extension host that never starts. */
+async function withTimeout(ended: Promise<number>, window: Window): Promise<number> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<number>((resolve) => {
-    timer = setTimeout(() => { void window.failed("extension host").then(() => { resolve(1); }); }, LIMIT * 1000);
+  const timeout = new Promise<number>((resolve) => {
+    timer = setTimeout(() => { void window.saveFailure("extension host").then(() => { resolve(1); }); }, LIMIT_SECONDS * 1000);
   });
-  const outcome = await Promise.race([ended, late]);
+  const outcome = await Promise.race([ended, timeout]);
   clearTimeout(timer);
   return outcome;
 }
 
-function passed(): Record<string, string> {
-  const names = ["GREENLOOP_TEST_ONLY", "GREENLOOP_TEST_PATIENCE"];
+function forwardedVariables(): Record<string, string> {
+  const names = ["GREENLOOP_TEST_ONLY", "GREENLOOP_TEST_PATIENCE", "GREENLOOP_TEST_STORIES"];
   return Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
 }
 

@@ -1,1 +1,1 @@
-"""The harness: tasks as data, presets as arms, every answer recorded, figures that come out of records alone."""
+"""The benchmark harness: runs presets as arms over tasks, and computes figures from records only."""

@@ -1,4 +1,4 @@
-"""Statistics of the report, in a few lines each: intervals, paired tests, curves and matrices."""
+"""Statistics of the report: intervals, paired tests, curves and matrices."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from greenloop.bench.results import Done, Key
+from greenloop.bench.results import Key, TaskRunResult
 
 Z95 = 1.959963984540054
-# What became of the error of the first attempt.
+# The fate of the first attempt's error.
 FIXED, SAME, OTHER, REGRESSED = "fixed", "same", "other", "regressed"
 ENDS = (FIXED, SAME, OTHER, REGRESSED)
 
 
 def wilson(good: int, count: int) -> tuple[float, float]:
-    """The 95 % interval of a share (Wilson 1927); (0, 1) for nothing."""
+    """The 95 % interval of a share (Wilson 1927); (0, 1) for a count of 0."""
     if not count:
         return 0.0, 1.0
     share, z2 = good / count, Z95**2
@@ -28,7 +28,7 @@ def wilson(good: int, count: int) -> tuple[float, float]:
 
 
 def mcnemar(only_one: int, only_other: int) -> float:
-    """The exact two-sided p-value of so many discordant pairs (McNemar 1947, binomial)."""
+    """The exact two-sided p-value for the discordant pairs (McNemar 1947, binomial)."""
     count = only_one + only_other
     if not count:
         return 1.0
@@ -38,12 +38,12 @@ def mcnemar(only_one: int, only_other: int) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Figures:
-    """What one arm came to. `first` and `last`: the first and the last candidate are right.
+    """The figures of one arm. `first_right`, `last_right`: task-runs whose first or last candidate is right.
 
-    Attempts are candidates that a model was asked for; `curve[k]`: solved within k of them.
-    `mean_*` are per task-run; `overfit` task-runs passed what was shown and not what judges; `gained` and `lost` are
-    steps from a wrong parent to a right attempt and back; `matrix` is by error class of the first attempt; `refused`
-    and `refused_right` candidates never ran; `groups` have (solved, count) by kind of task and by what broke it.
+    Attempts are candidates that a model was asked for; `curve[k]`: solved within k of them. `mean_*` are per task-run.
+    `overfit` task-runs passed the shown tests but not the judging ones; `gained` and `lost` are steps from a wrong
+    parent to a right attempt and back; `matrix` is by error class of the first attempt; `refused` and `refused_right`
+    candidates never ran; `groups` have (solved, count) by kind of task and by mutation operator.
     """
 
     arm: str
@@ -54,8 +54,8 @@ class Figures:
     interval: tuple[float, float]
     shown: int
     overfit: int
-    first: int
-    last: int
+    first_right: int
+    last_right: int
     curve: tuple[int, ...]
     histogram: Mapping[int, int]
     mean_attempts: float | None
@@ -87,26 +87,26 @@ class Figures:
 
     @property
     def deviation(self) -> float | None:
-        """The standard deviation of what the repeats solved, as a share; None for one repeat."""
+        """The standard deviation of the share solved over repeats; None for one repeat."""
         size = self.count / len(self.repeats) if self.repeats else 0
         return statistics.stdev(solved / size for solved in self.repeats) if len(self.repeats) > 1 and size else None
 
 
-def figures(done: Sequence[Done], broken: frozenset[str]) -> list[Figures]:
-    """One for each arm, in the order of their first task-runs. `broken`: reasons that make a task-run no result."""
+def compute_figures(done: Sequence[TaskRunResult], broken_reasons: frozenset[str]) -> list[Figures]:
+    """Figures of each arm, in the order of their first task-runs. Those with one of `broken_reasons` do not count."""
     arms = dict.fromkeys(each.run["arm"] for each in done)
-    return [_of_arm(arm, [each for each in done if each.run["arm"] == arm], broken) for arm in arms]
+    return [_arm_figures(arm, [each for each in done if each.run["arm"] == arm], broken_reasons) for arm in arms]
 
 
-def _of_arm(arm: str, every: Sequence[Done], broken: frozenset[str]) -> Figures:
-    done = [each for each in every if each.run["reason"] not in broken]
+def _arm_figures(arm: str, task_runs: Sequence[TaskRunResult], broken_reasons: frozenset[str]) -> Figures:
+    done = [each for each in task_runs if each.run["reason"] not in broken_reasons]
     runs = [each.run for each in done]
     solved = [run for run in runs if run["right"]]
-    at = [run["at"] for run in solved]
+    attempts_needed = [run["at"] for run in solved]
     longest = max([run["attempts"] for run in runs], default=0)
     refused = [row for each in done for row in each.attempts if row["number"] and row.get("status") == "refused"]
     steps = [step for each in done for step in transitions(each)]
-    asked = [run["confidence"] for run in runs if run["confidence"] is not None]
+    confidences = [run["confidence"] for run in runs if run["confidence"] is not None]
 
     def mean(name: str) -> float:
         return statistics.fmean(run[name] for run in runs) if runs else 0.0
@@ -115,14 +115,14 @@ def _of_arm(arm: str, every: Sequence[Done], broken: frozenset[str]) -> Figures:
         arm=arm,
         model=", ".join(dict.fromkeys(run["model"] for run in runs)),
         count=len(runs),
-        broken=len(every) - len(done),
+        broken=len(task_runs) - len(done),
         solved=len(solved),
         interval=wilson(len(solved), len(runs)),
         shown=sum(run["shown_passed"] for run in runs),
         overfit=sum(run["shown_passed"] and not run["right"] for run in runs),
-        first=sum(_right(each, 1) for each in done),
-        last=sum(_right(each, each.run["candidates"]) for each in done),
-        curve=tuple(sum(n <= k for n in at) for k in range(longest + 1)),
+        first_right=sum(_is_right(each, 1) for each in done),
+        last_right=sum(_is_right(each, each.run["candidates"]) for each in done),
+        curve=tuple(sum(n <= k for n in attempts_needed) for k in range(longest + 1)),
         histogram=dict(sorted(Counter(run["attempts"] for run in runs).items())),
         mean_attempts=statistics.fmean(run["attempts"] for run in solved) if solved else None,
         mean_calls=mean("calls"),
@@ -133,46 +133,46 @@ def _of_arm(arm: str, every: Sequence[Done], broken: frozenset[str]) -> Figures:
         mean_test=mean("test_seconds"),
         mean_wall=mean("wall_seconds"),
         mean_overhead=mean("overhead_seconds"),
-        confidence=statistics.fmean(asked) if asked else None,
+        confidence=statistics.fmean(confidences) if confidences else None,
         gained=steps.count((False, True)),
         lost=steps.count((True, False)),
         matrix=_matrix(done),
         refused=len(refused),
         refused_right=sum(bool(row["right"]) for row in refused),
         groups=_groups(runs),
-        ends=dict(Counter(_end(run) for run in runs).most_common()),
+        ends=dict(Counter(_end_reason(run) for run in runs).most_common()),
         repeats=tuple(
             sum(run["right"] for run in runs if run["repeat"] == n) for n in sorted({run["repeat"] for run in runs})
         ),
     )
 
 
-def _right(each: Done, number: int) -> bool:
+def _is_right(each: TaskRunResult, number: int) -> bool:
     return any(row["number"] == number and row["right"] for row in each.attempts) if number else False
 
 
-def transitions(each: Done) -> list[tuple[bool, bool]]:
-    """(was the parent right, is the attempt right) of each attempt that has a model's parent (as CoCoS counts)."""
+def transitions(each: TaskRunResult) -> list[tuple[bool, bool]]:
+    """(parent right, attempt right) for each attempt whose parent is a model's attempt, as CoCoS counts."""
     right = {row["number"]: bool(row["right"]) for row in each.attempts if row["number"]}
     return [(right[row["parent"]], right[row["number"]]) for row in each.attempts if row["parent"] in right]
 
 
-def _matrix(done: Sequence[Done]) -> dict[str, dict[str, int]]:
-    """By error class of the first attempt: what the task-run came to."""
+def _matrix(done: Sequence[TaskRunResult]) -> dict[str, dict[str, int]]:
+    """The fates of the first attempt's error, by its error class."""
     matrix: dict[str, dict[str, int]] = {}
     for each in done:
         rows = {row["number"]: row for row in each.attempts}
         if 1 not in rows:
             continue
-        first = rows[1]
+        first_row = rows[1]
         row = matrix.setdefault(
-            first["error_class"] or ("right" if first["right"] else "over-fit"), dict.fromkeys(ENDS, 0)
+            first_row["error_class"] or ("right" if first_row["right"] else "over-fit"), dict.fromkeys(ENDS, 0)
         )
-        row[_became(first, rows[max(rows)], each)] += 1
+        row[_fate(first_row, rows[max(rows)], each)] += 1
     return dict(sorted(matrix.items(), key=lambda item: -sum(item[1].values())))
 
 
-def _became(first: Mapping[str, Any], last: Mapping[str, Any], each: Done) -> str:
+def _fate(first: Mapping[str, Any], last: Mapping[str, Any], each: TaskRunResult) -> str:
     if each.run["right"]:
         return FIXED
     if first["right"]:
@@ -181,7 +181,7 @@ def _became(first: Mapping[str, Any], last: Mapping[str, Any], each: Done) -> st
 
 
 def _groups(runs: Sequence[Mapping[str, Any]]) -> dict[str, tuple[int, int]]:
-    """Kinds first, then operators; a mutant of two lines counts for each of its operators."""
+    """(solved, count) by kind and by operator; a mutant of two lines counts for each of its operators."""
     groups: dict[str, list[bool]] = {}
     for name in ("kind", "operator"):
         for run in runs:
@@ -190,7 +190,7 @@ def _groups(runs: Sequence[Mapping[str, Any]]) -> dict[str, tuple[int, int]]:
     return {name: (sum(right), len(right)) for name, right in sorted(groups.items())}
 
 
-def _end(run: Mapping[str, Any]) -> str:
+def _end_reason(run: Mapping[str, Any]) -> str:
     if run["right"]:
         return "solved"
     return "over-fit" if run["shown_passed"] else str(run["reason"])
@@ -198,7 +198,7 @@ def _end(run: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """Two arms on the task-runs that both have."""
+    """Compares two arms on the task-runs that both have."""
 
     one: str
     other: str
@@ -211,27 +211,27 @@ class Pair:
         return mcnemar(self.only_one, self.only_other)
 
 
-def pairs(done: Sequence[Done], broken: frozenset[str]) -> list[Pair]:
-    """Every arm against every later one."""
+def compare_pairs(done: Sequence[TaskRunResult], broken_reasons: frozenset[str]) -> list[Pair]:
+    """Compares every arm with every later one."""
     right: dict[str, dict[tuple[str, int], bool]] = {}
     for each in done:
         arm, task, repeat = _key(each)
-        if each.run["reason"] not in broken:
+        if each.run["reason"] not in broken_reasons:
             right.setdefault(arm, {})[task, repeat] = each.run["right"]
-    names = list(right)
-    return [_pair(one, other, right) for at, one in enumerate(names) for other in names[at + 1 :]]
+    arms = list(right)
+    return [_pair(first, second, right) for index, first in enumerate(arms) for second in arms[index + 1 :]]
 
 
-def _key(each: Done) -> Key:
+def _key(each: TaskRunResult) -> Key:
     return each.key
 
 
 def _pair(one: str, other: str, right: Mapping[str, Mapping[tuple[str, int], bool]]) -> Pair:
-    both = [key for key in right[one] if key in right[other]]
+    shared = [key for key in right[one] if key in right[other]]
     return Pair(
         one=one,
         other=other,
-        count=len(both),
-        only_one=sum(right[one][key] and not right[other][key] for key in both),
-        only_other=sum(right[other][key] and not right[one][key] for key in both),
+        count=len(shared),
+        only_one=sum(right[one][key] and not right[other][key] for key in shared),
+        only_other=sum(right[other][key] and not right[one][key] for key in shared),
     )

@@ -1,4 +1,4 @@
-"""Tasks of MBPP (Austin et al. 2021): text, reference and three tests a row.
+"""Tasks of MBPP (Austin et al. 2021): text, reference and three tests per row.
 
 A drafting task is a module with the reference's signature, the task's text as docstring and no body; some of the tests
 are shown, all of them judge.
@@ -15,21 +15,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from greenloop.bench.tasks import Task, rows
-from greenloop.core.errors import UsageProblem
+from greenloop.bench.tasks import Task, read_rows
+from greenloop.core.errors import UsageError
 
 MODULE, TESTS, JUDGE = "solution.py", "test_solution.py", "test_judge.py"
-# The plugins of the environment that runs the harness are no part of the tasks, and slow to import.
+# pytest plugins of the harness's environment are not part of the tasks, and slow to import.
 INI = {"pytest.ini": "[pytest]\naddopts = --disable-plugin-autoload\n"}
 SHOWN = "TestShown"
-# How well a task is told, and the name of a function that says nothing.
+# How fully a task is described, and a function name without meaning.
 FULL, HALF, VAGUE, BARE = LEVELS = ("full", "half", "vague", "bare")
 NAME = "solve"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One row. `support` is what its tests use of the reference besides the function that is asked for."""
+    """One row. `support` are the other definitions of the reference that its tests use."""
 
     number: int
     text: str
@@ -41,25 +41,25 @@ class Row:
 
 
 def load(path: Path, level: str = FULL) -> list[Row]:
-    """The full set (one row a line) or the sanitized one (a JSON list); `level` is one of `LEVELS`.
+    """Loads the full set (one row per line) or the sanitized one (a JSON list); `level` is one of `LEVELS`.
 
-    Raises `UsageProblem` naming the first row that is none.
+    Raises `UsageError` naming the first invalid row.
     """
-    found = []
-    for number, row in rows(path):
+    loaded = []
+    for number, row in read_rows(path):
         try:
-            found.append(parse(varied(row, level)))
+            loaded.append(parse(vary(row, level)))
         except (KeyError, TypeError, AttributeError, SyntaxError, ValueError) as error:
-            why = f"the key {error} is missing" if isinstance(error, KeyError) else str(error)
-            raise UsageProblem(
-                f"Line {number} of {path} is no row of MBPP: {why}.",
+            reason = f"the key {error} is missing" if isinstance(error, KeyError) else str(error)
+            raise UsageError(
+                f"Line {number} of {path} is not a row of MBPP: {reason}.",
                 remedy="Each needs task_id, text, code, test_list and test_setup_code, as in the published mbpp.jsonl.",
             ) from error
-    return found
+    return loaded
 
 
-def varied(row: Mapping[str, Any], level: str) -> Mapping[str, Any]:
-    """The row told less well: half of its words, a function name that says nothing, or neither text nor name."""
+def vary(row: Mapping[str, Any], level: str) -> Mapping[str, Any]:
+    """The row described less fully: half of its words, a meaningless function name, or neither text nor name."""
     row = {**row, "text": row["prompt"] if "prompt" in row else row["text"]}
     row.setdefault("test_setup_code", "\n".join(row.get("test_imports", ())))
     if level in {HALF, BARE}:
@@ -73,71 +73,71 @@ def varied(row: Mapping[str, Any], level: str) -> Mapping[str, Any]:
 
 
 def parse(row: Mapping[str, Any]) -> Row:
-    """Raises `ValueError` where the tests call no function of the reference."""
+    """Parses a row. Raises `ValueError` where the tests call no function of the reference."""
     reference = row["code"].replace("\r\n", "\n")
     tree = ast.parse(reference)
     defined = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    used = names(ast.parse("\n".join(row["test_list"]))) & set(defined)
-    functions = [name for name in defined if name in used and isinstance(defined[name], ast.FunctionDef)]
+    called = assigned_names(ast.parse("\n".join(row["test_list"]))) & set(defined)
+    functions = [name for name in defined if name in called and isinstance(defined[name], ast.FunctionDef)]
     if not functions:
-        raise ValueError(f"the tests of task {row['task_id']} call no function of its reference")
-    # Where a test uses several, as in `assert check(make(1))`, the one called first in the text is the asked one.
+        raise ValueError(f"the tests of task {row['task_id']} never call a function of its reference")
+    # Where a test uses several, as in `assert check(make(1))`, the task is the one that the text names first.
     text = row["test_list"][0]
-    asked = min(functions, key=lambda name: text.find(name) if name in text else len(text))
-    function = defined[asked]
+    target = min(functions, key=lambda name: text.find(name) if name in text else len(text))
+    function = defined[target]
     assert isinstance(function, ast.FunctionDef)
-    wanted = used - {asked}
-    while more := {n for name in wanted for n in names(defined[name]) & set(defined)} - wanted - {asked}:
-        wanted |= more
-    imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)] if wanted else []
+    support = called - {target}
+    while further := {n for name in support for n in assigned_names(defined[name]) & set(defined)} - support - {target}:
+        support |= further
+    imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)] if support else []
     return Row(
         number=row["task_id"],
         text=row["text"].strip(),
         function=function,
-        support=(*imports, *(defined[name] for name in defined if name in wanted)),
+        support=(*imports, *(defined[name] for name in defined if name in support)),
         reference=reference,
         setup=row["test_setup_code"],
         tests=tuple(row["test_list"]),
     )
 
 
-def sample(found: Sequence[Row], count: int, seed: int) -> list[Row]:
-    """`count` rows (0: all) as `random.seed(seed)` and then `random.sample` draw them."""
+def draw_sample(rows: Sequence[Row], count: int, seed: int) -> list[Row]:
+    """`count` rows (0: all), drawn as `random.sample` does after `random.seed(seed)`."""
     if not count:
-        return list(found)
-    return random.Random(seed).sample(list(found), min(count, len(found)))  # noqa: S311
+        return list(rows)
+    return random.Random(seed).sample(list(rows), min(count, len(rows)))  # noqa: S311
 
 
-def names(tree: ast.AST) -> set[str]:
+def assigned_names(tree: ast.AST) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
-def task(row: Row, *, shown: int = 1, level: str = FULL) -> Task:
-    """The drafting task of a row, with the first `shown` of its tests in view; `level` is what it was loaded with."""
-    visible, target, cases = tests_shown(row, row.tests[:shown])
+def make_task(row: Row, *, shown: int = 1, level: str = FULL) -> Task:
+    """The drafting task of a row, with the first `shown` of its tests; `level` is the one it was loaded with."""
+    visible, target, cases = visible_tests_file(row, row.tests[:shown])
     return Task(
         id=f"mbpp-{row.number}" + (f"-{level}" if level != FULL else ""),
         kind="draft" + (f", {level}" if level != FULL else ""),
         target=target,
         shown=cases,
-        files={**INI, MODULE: stub(row), TESTS: visible},
-        judge={JUDGE: tests_judging(row)},
-        cases=judging(row),
+        files={**INI, MODULE: stub_module(row), TESTS: visible},
+        judge={JUDGE: judging_tests_file(row)},
+        cases=judging_case_ids(row),
         solution={MODULE: row.reference + "\n"},
         origin=f"mbpp {row.number}",
     )
 
 
-def stub(row: Row) -> str:
-    """The module before: signature, docstring, `raise NotImplementedError`."""
+def stub_module(row: Row) -> str:
+    """The module of the task: signature, docstring, `raise NotImplementedError`."""
     body: list[ast.stmt] = [ast.Expr(ast.Constant(row.text)), ast.Raise(exc=ast.Name("NotImplementedError"))]
     function = ast.FunctionDef(name=row.function.name, args=row.function.args, body=body, decorator_list=[])
     tree = ast.Module(body=[*row.support, function], type_ignores=[])
     return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
 
 
-def tests_shown(row: Row, tests: Sequence[str]) -> tuple[str, str, tuple[str, ...]]:
-    """The file of the shown tests, the target, and its cases: one test alone, or several in a class."""
+def visible_tests_file(row: Row, tests: Sequence[str]) -> tuple[str, str, tuple[str, ...]]:
+    """The file of the shown tests, the target, and its cases: a single test, or several in a class."""
     if len(tests) == 1:
         case = f"{TESTS}::test_1"
         return tests_file(row, tests), case, (case,)
@@ -148,11 +148,11 @@ def tests_shown(row: Row, tests: Sequence[str]) -> tuple[str, str, tuple[str, ..
     return f"{_head(row)}\n\nclass {SHOWN}:{methods}", f"{TESTS}::{SHOWN}", cases
 
 
-def tests_judging(row: Row) -> str:
+def judging_tests_file(row: Row) -> str:
     return tests_file(row, row.tests)
 
 
-def judging(row: Row) -> tuple[str, ...]:
+def judging_case_ids(row: Row) -> tuple[str, ...]:
     return tuple(f"{JUDGE}::test_{number}" for number in range(1, len(row.tests) + 1))
 
 

@@ -1,7 +1,7 @@
-"""Repair tasks: a correct function with one or two lines broken, which some test notices.
+"""Repair tasks: a correct function with one or two broken lines, which some test notices.
 
-The function's text and its tests are in view; all tests judge, and so do, where the tests call the function with
-literals, the reference's own answers to calls like those.
+The function's text and its tests are shown. All tests judge, and so do, where the tests call the function with
+literals, the reference's results for similar calls.
 """
 
 from __future__ import annotations
@@ -15,24 +15,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from greenloop import engine, walls
-from greenloop.bench import inputs, mbpp
-from greenloop.bench.breaking import broken
+from greenloop.bench import hidden_inputs, mbpp
+from greenloop.bench.ast_edits import Source
 from greenloop.bench.mbpp import INI, JUDGE, MODULE, TESTS, Row
-from greenloop.bench.places import Source
+from greenloop.bench.mutate_project import find_mutant
 from greenloop.bench.tasks import Task
-from greenloop.core.nouns import Execution, Run
 from greenloop.core.ports import Session
-from greenloop.keeper import Keeper
-from greenloop.runners.pytest import parse
-from greenloop.settings import Settings
+from greenloop.core.records.sandbox import Execution, TestRun
+from greenloop.core.report import case_results
+from greenloop.engine import refine
+from greenloop.project.settings import Settings
+from greenloop.sandboxes import selection
+from greenloop.sandboxes.pool import SandboxPool
 
-# A mutant that takes longer is none: what never ends would cost every arm its whole time.
-SECONDS = 6.0
+# A mutant that takes longer is discarded: one that never ends would cost every arm its whole time.
+MAX_SECONDS = 6.0
 OTHER_SEED = 4_242
 
 
-async def of_rows(
+async def from_rows(
     rows: Sequence[Row],
     settings: Settings,
     *,
@@ -40,33 +41,35 @@ async def of_rows(
     lines: int,
     seed: int,
     shown: int | None,
-    unwanted: Callable[[str], bool],
-    say: Callable[[str], None],
+    is_excluded: Callable[[str], bool],
+    report_status: Callable[[str], None],
 ) -> list[Task]:
-    """`count` mutants, one a row, of rows in the order that the seed gives; fewer where there are no more.
+    """`count` mutants, one per row, of rows in a random order; fewer where there are no more.
 
-    Raises `CannotVerify` where no sandbox can be used.
+    Raises `CannotVerifyError` where no sandbox can be used.
     """
-    found: list[Task] = []
+    tasks: list[Task] = []
     for row in random.Random(seed).sample(list(rows), len(rows)):  # noqa: S311
-        if len(found) == count:
+        if len(tasks) == count:
             break
-        if unwanted(family(row.number)):
+        if is_excluded(family(row.number)):
             continue
-        used = Counter(operator for task in found for operator in task.operators)
-        if (task := await _of_row(row, settings, lines=lines, seed=seed, shown=shown, used=used)) is not None:
-            found.append(task)
-            say(f"{len(found)}/{count} {task.id}: {', '.join(task.operators)}")
-    return found
+        operator_counts = Counter(operator for task in tasks for operator in task.operators)
+        if (
+            task := await _from_row(row, settings, lines=lines, seed=seed, shown=shown, used=operator_counts)
+        ) is not None:
+            tasks.append(task)
+            report_status(f"{len(tasks)}/{count} {task.id}: {', '.join(task.operators)}")
+    return tasks
 
 
 def family(number: int) -> str:
-    """What the names of all mutants of a row begin with."""
+    """The prefix of the ids of all mutants of a row."""
     return f"mutant-mbpp-{number}-"
 
 
-def module(row: Row) -> str:
-    """The reference as one reads it: the task's text is the docstring."""
+def reference_module(row: Row) -> str:
+    """The module of the reference, with the task's text as docstring."""
     tree = ast.parse(row.reference)
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == row.function.name:
@@ -76,8 +79,8 @@ def module(row: Row) -> str:
 
 
 @dataclass(kw_only=True)
-class _Ground:
-    """Where the mutants of one row are tried: an open session, what lies in it, which cases are shown and judge."""
+class _MutantTester:
+    """Tries the mutants of one row: an open session, its files, the shown cases and all cases."""
 
     session: Session
     files: Mapping[str, str]
@@ -85,52 +88,52 @@ class _Ground:
     cases: Sequence[str] = field(default_factory=tuple)
 
     async def outcomes(self, text: str, *, hash_seed: int = 0) -> dict[str, str] | None:
-        """Outcome by case; None where the run did not come to its end."""
+        """Outcome by case; None where the run did not complete."""
         files = {path: each.encode() for path, each in {**self.files, MODULE: text}.items()}
         selectors = tuple(path for path in self.files if path.startswith("test_"))
-        run = Run(selectors=selectors, files=files, seconds=SECONDS, hash_seed=hash_seed)
-        return outcomes(await self.session.run(run))
+        run = TestRun(selectors=selectors, files=files, seconds=MAX_SECONDS, hash_seed=hash_seed)
+        return outcomes_by_case(await self.session.run(run))
 
     async def fails(self, text: str) -> bool:
-        """Does a shown test fail, in a run that comes to its end?"""
-        found = await self.outcomes(text)
-        return found is not None and any(found.get(case) == "failed" for case in self.shown)
+        """Does a shown test fail, in a run that completes?"""
+        outcomes = await self.outcomes(text)
+        return outcomes is not None and any(outcomes.get(case) == "failed" for case in self.shown)
 
 
-def outcomes(execution: Execution, *, whole: bool = True) -> dict[str, str] | None:
-    """By case; None for a run that did not come to its end, where `whole` is asked for."""
-    if whole and (execution.killed or execution.broken):
+def outcomes_by_case(execution: Execution, *, complete_only: bool = True) -> dict[str, str] | None:
+    """Outcome by case. `complete_only`: None for a run that did not complete."""
+    if complete_only and (execution.killed or execution.broken):
         return None
-    return {result.id: result.outcome for result in parse(execution)}
+    return {result.id: result.outcome for result in case_results(execution)}
 
 
-async def _of_row(
+async def _from_row(
     row: Row, settings: Settings, *, lines: int, seed: int, shown: int | None, used: Mapping[str, int]
 ) -> Task | None:
-    visible = row.tests[: shown or max(len(row.tests) - 1, 1)]
-    tests, target, cases = mbpp.tests_shown(row, visible)
-    correct = module(row)
-    judging = {JUDGE: mbpp.tests_judging(row), **inputs.judging(row)}
-    keeper = Keeper()
+    shown_tests = row.tests[: shown or max(len(row.tests) - 1, 1)]
+    tests, target, cases = mbpp.visible_tests_file(row, shown_tests)
+    correct = reference_module(row)
+    hidden_files = {JUDGE: mbpp.judging_tests_file(row), **hidden_inputs.judging_files(row)}
+    pool = SandboxPool()
     with TemporaryDirectory(prefix="greenloop-bench-") as name:
         root = Path(name) / "project"
         root.mkdir()
         (root / "pytest.ini").write_text(INI["pytest.ini"])
-        place = await engine.place_of(root, settings)
-        _sandbox, session = await walls.opened(place, settings, engine.quiet, keeper)
+        sandbox_spec = await refine.build_sandbox_spec(root, settings)
+        _sandbox, session = await selection.open_first(sandbox_spec, settings, refine.ignore_status, pool)
         try:
-            ground = _Ground(session=session, files={TESTS: tests, **judging}, shown=cases)
-            if not await _sound(ground, correct, row):
+            trial = _MutantTester(session=session, files={TESTS: tests, **hidden_files}, shown=cases)
+            if not await _set_judging_cases(trial, correct, row):
                 return None
             source = Source(correct)
             function = next(
                 n for n in source.tree.body if isinstance(n, ast.FunctionDef) and n.name == row.function.name
             )
             rng = random.Random(f"{seed} {row.number} {lines}")  # noqa: S311
-            mutant = await broken(source, function, ground.fails, lines=lines, rng=rng, used=used)
+            mutant = await find_mutant(source, function, trial.fails, lines=lines, rng=rng, operator_counts=used)
         finally:
-            await keeper.release(session)
-            await keeper.close()
+            await pool.release(session)
+            await pool.close()
     if mutant is None:
         return None
     text, chosen = mutant
@@ -141,8 +144,8 @@ async def _of_row(
         target=target,
         shown=cases,
         files={**INI, MODULE: text, TESTS: tests},
-        judge=judging,
-        cases=tuple(ground.cases),
+        judge=hidden_files,
+        cases=tuple(trial.cases),
         solution={MODULE: correct},
         operators=tuple(edit.operator for edit in chosen),
         origin=f"mbpp {row.number}",
@@ -150,15 +153,17 @@ async def _of_row(
     )
 
 
-async def _sound(ground: _Ground, correct: str, row: Row) -> bool:
-    """The reference passes all tests; of the answers to other calls only those that are the same twice judge."""
-    first = await ground.outcomes(correct)
-    second = await ground.outcomes(correct, hash_seed=OTHER_SEED)
+async def _set_judging_cases(tester: _MutantTester, correct: str, row: Row) -> bool:
+    """Sets the judging cases: all tests, and similar calls with the same result twice. False if the reference fails."""
+    first = await tester.outcomes(correct)
+    second = await tester.outcomes(correct, hash_seed=OTHER_SEED)
     if first is None or second is None:
         return False
-    own = [*ground.shown, *mbpp.judging(row)]
-    if any(first.get(case) != "passed" or second.get(case) != "passed" for case in own):
+    required = [*tester.shown, *mbpp.judging_case_ids(row)]
+    if any(first.get(case) != "passed" or second.get(case) != "passed" for case in required):
         return False
-    more = [case for case in first if case.startswith(inputs.TESTS) and first[case] == second.get(case) == "passed"]
-    ground.cases = (*mbpp.judging(row), *more)
+    similar = [
+        case for case in first if case.startswith(hidden_inputs.TESTS) and first[case] == second.get(case) == "passed"
+    ]
+    tester.cases = (*mbpp.judging_case_ids(row), *similar)
     return True

@@ -1,6 +1,6 @@
-"""How correct code is broken: textual changes of single places, of many kinds, each named.
+"""Mutation operators of the harness: named textual changes of single places in correct code.
 
-They are the harness's own: what a search tries as repairs is written elsewhere, so that no figure measures itself.
+The operators that a search tries as repairs are implemented separately, so that no figure measures itself.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from greenloop.bench.places import Edit, Source
+from greenloop.bench.ast_edits import Edit, Source
 
 _SYMBOLS = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
@@ -39,19 +39,19 @@ _METHODS = [
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def edits(source: Source, function: Function) -> list[Edit]:
-    """Every single change that the operators make in the function's body, in the order of its text."""
+def all_edits(source: Source, function: Function) -> list[Edit]:
+    """Every single edit that the operators make in the function's body, in the order of its text."""
     body = function.body[1:] if ast.get_docstring(function) is not None else function.body
     nodes = [function, *(node for statement in body for node in ast.walk(statement))]
-    found: dict[tuple[int, int, str], Edit] = {}
+    by_place: dict[tuple[int, int, str], Edit] = {}
     for operator, make in OPERATORS.items():
         for node in nodes:
             for start, end, text in make(source, node, function):
                 if source.text[start:end] != text:
                     line = source.text.count("\n", 0, start) + 1
                     edit = Edit(operator=operator, line=line, start=start, end=end, text=text)
-                    found.setdefault((start, end, text), edit)
-    return sorted(found.values(), key=lambda edit: (edit.start, edit.end, edit.text))
+                    by_place.setdefault((start, end, text), edit)
+    return sorted(by_place.values(), key=lambda edit: (edit.start, edit.end, edit.text))
 
 
 Change = tuple[int, int, str]
@@ -59,11 +59,11 @@ Operator = Callable[[Source, ast.AST, Function], Iterator[Change]]
 
 
 def _symbol(source: Source, left: ast.expr, right: ast.expr, symbol: str) -> tuple[int, int] | None:
-    """Where the operator between two operands stands."""
+    """The place of the operator between two operands."""
     start, end = source.span(left)[1], source.span(right)[0]
-    words = r"\s+".join(map(re.escape, symbol.split()))
-    found = re.search(words, source.text[start:end])
-    return (start + found.start(), start + found.end()) if found else None
+    pattern = r"\s+".join(map(re.escape, symbol.split()))
+    match = re.search(pattern, source.text[start:end])
+    return (start + match.start(), start + match.end()) if match else None
 
 
 def _comparison(source: Source, node: ast.AST, _function: Function) -> Iterator[Change]:
@@ -105,15 +105,15 @@ def _negated(source: Source, node: ast.AST, _function: Function) -> Iterator[Cha
     tests += node.ifs if isinstance(node, ast.comprehension) else []
     for test in tests:
         if isinstance(test, ast.Compare) or (isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)):
-            continue  # other operators do that
-        text = source.of(test)
+            continue  # other operators cover these
+        text = source.node_text(test)
         yield *source.span(test), f"not {text}" if isinstance(test, ast.Name | ast.Call) else f"not ({text})"
 
 
 def _dropped_not(source: Source, node: ast.AST, _function: Function) -> Iterator[Change]:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub):
         if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
-            return  # `constant` does that
+            return  # `constant` covers these
         start, _end = source.span(node)
         yield start, source.span(node.operand)[0], ""
 
@@ -138,21 +138,21 @@ def _slice(source: Source, node: ast.AST, _function: Function) -> Iterator[Chang
         if bound is None:
             continue
         start, end = source.span(bound)
-        text = source.of(bound)
+        text = source.node_text(bound)
         yield start, end, f"{text} + 1" if not isinstance(bound, ast.Constant) else ""
         yield start, end, ""
 
 
 def _index(source: Source, node: ast.AST, _function: Function) -> Iterator[Change]:
-    """An index or the argument of `range` that is one off."""
+    """An index or an argument of `range` that is off by one."""
     places: list[ast.expr] = []
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name | ast.BinOp):
         places.append(node.slice)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
         places += [each for each in node.args[:2] if not isinstance(each, ast.Constant)]
     for place in places:
-        yield *source.span(place), f"{source.of(place)} - 1"
-        yield *source.span(place), f"{source.of(place)} + 1"
+        yield *source.span(place), f"{source.node_text(place)} - 1"
+        yield *source.span(place), f"{source.node_text(place)} + 1"
 
 
 def _arguments(source: Source, node: ast.AST, _function: Function) -> Iterator[Change]:
@@ -161,7 +161,7 @@ def _arguments(source: Source, node: ast.AST, _function: Function) -> Iterator[C
             if isinstance(one, ast.Starred) or isinstance(other, ast.Starred):
                 continue
             (start, one_end), (other_start, end) = source.span(one), source.span(other)
-            yield start, end, source.of(other) + source.text[one_end:other_start] + source.of(one)
+            yield start, end, source.node_text(other) + source.text[one_end:other_start] + source.node_text(one)
 
 
 def _twin(source: Source, node: ast.AST, _function: Function) -> Iterator[Change]:
@@ -182,7 +182,7 @@ def _method(source: Source, node: ast.AST, _function: Function) -> Iterator[Chan
 
 
 def _name(source: Source, node: ast.AST, function: Function) -> Iterator[Change]:
-    """Another local name where one is read."""
+    """Another local name in place of one that is read."""
     if not (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)):
         return
     local = _locals(function)
@@ -200,7 +200,7 @@ def _locals(function: Function) -> list[str]:
 
 
 def _dropped(source: Source, node: ast.AST, _function: Function) -> Iterator[Change]:
-    """A statement on a line of its own goes; where it was the only one, `pass` stays."""
+    """Deletes a statement on a line of its own, or replaces the only one of a block by `pass`."""
     for block in _blocks(node):
         for statement in block:
             simple = isinstance(
@@ -211,7 +211,7 @@ def _dropped(source: Source, node: ast.AST, _function: Function) -> Iterator[Cha
             if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
                 continue
             start, end = source.row(statement.lineno)
-            if source.text[start:end].strip() != source.of(statement):
+            if source.text[start:end].strip() != source.node_text(statement):
                 continue
             yield (*source.span(statement), "pass") if len(block) == 1 else (start, end, "")
 
@@ -227,11 +227,11 @@ def _returned(source: Source, node: ast.AST, function: Function) -> Iterator[Cha
     if isinstance(node, ast.Return) and node.value is not None:
         place = source.span(node.value)
         if isinstance(node.value, ast.Tuple | ast.List) and len(node.value.elts) > 1:
-            yield *place, source.of(node.value.elts[0])
+            yield *place, source.node_text(node.value.elts[0])
         if isinstance(node.value, ast.Call) and node.value.args and not isinstance(node.value.args[0], ast.Starred):
-            yield *place, source.of(node.value.args[0])
+            yield *place, source.node_text(node.value.args[0])
         if isinstance(node.value, ast.BinOp):
-            yield *place, source.of(node.value.left)
+            yield *place, source.node_text(node.value.left)
         if isinstance(node.value, ast.Constant) and node.value.value is None:
             return
         for name in _locals(function)[:1]:
@@ -239,19 +239,21 @@ def _returned(source: Source, node: ast.AST, function: Function) -> Iterator[Cha
 
 
 def _early(source: Source, node: ast.AST, _function: Function) -> Iterator[Change]:
-    """A `return` behind a loop or branch slips into it."""
+    """Moves a `return` after a loop or branch into it."""
     for block in _blocks(node):
-        for before, statement in pairwise(block):
-            inner = before.orelse[-1] if isinstance(before, ast.If) and before.orelse else None
-            inside = inner or (before.body[-1] if isinstance(before, ast.For | ast.While | ast.If | ast.With) else None)
-            if inside is None or not isinstance(statement, ast.Return) or statement.lineno != statement.end_lineno:
+        for previous, statement in pairwise(block):
+            else_end = previous.orelse[-1] if isinstance(previous, ast.If) and previous.orelse else None
+            last_inner = else_end or (
+                previous.body[-1] if isinstance(previous, ast.For | ast.While | ast.If | ast.With) else None
+            )
+            if last_inner is None or not isinstance(statement, ast.Return) or statement.lineno != statement.end_lineno:
                 continue
             start, _end = source.row(statement.lineno)
-            first = source.row(inside.lineno)[0]
-            deep = source.text[first : source.span(inside)[0]]
-            if deep.strip() or inside.col_offset <= statement.col_offset:
+            inner_start = source.row(last_inner.lineno)[0]
+            indentation = source.text[inner_start : source.span(last_inner)[0]]
+            if indentation.strip() or last_inner.col_offset <= statement.col_offset:
                 continue
-            yield start, source.span(statement)[0], deep
+            yield start, source.span(statement)[0], indentation
 
 
 OPERATORS: dict[str, Operator] = {

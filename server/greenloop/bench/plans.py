@@ -1,4 +1,4 @@
-"""Experiments as data: a TOML file names arms, and what holds for all of them.
+"""Reads experiment plans: a TOML file with arms, and settings for all of them.
 
     about = "What is asked"
     repeats = 3
@@ -10,7 +10,7 @@
     preset = "plain"
     attempts = 1
 
-Beside `preset`, an arm has settings by dotted key, parts (`search`, `feedback`, `context`, `prompt`, `blind`) and
+An arm also has settings by dotted key, parts (`search`, `feedback`, `context`, `prompt`, `blind`) and
 `match`.
 """
 
@@ -22,15 +22,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from greenloop.bench.arms import Arm, made
-from greenloop.core.errors import SettingsProblem, UsageProblem
+from greenloop.bench.arms import Arm, make_arm
+from greenloop.core.errors import SettingsError, UsageError
 
 KEYS = {"about", "repeats", "settings", "arms"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """`settings` hold for all arms; `repeats` of each task."""
+    """A plan. `settings` apply to all arms; each task is run `repeats` times."""
 
     arms: tuple[Arm, ...]
     about: str = ""
@@ -39,24 +39,24 @@ class Plan:
 
 
 def read(path: Path) -> Plan:
-    """Raises `UsageProblem` naming the file and what is wrong in it."""
+    """Reads a plan. Raises `UsageError` naming the file and its fault."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise UsageProblem(f"{path} cannot be read: {error.strerror}.", remedy="Name a plan.") from error
+        raise UsageError(f"{path} cannot be read: {error.strerror}.", remedy="Name a plan.") from error
     except ValueError as error:
-        raise UsageProblem(f"{path} is not TOML: {error}.") from error
+        raise UsageError(f"{path} is not TOML: {error}.") from error
     try:
         return _plan(table)
-    except SettingsProblem as error:
-        raise UsageProblem(f"{path}: {error}", remedy=error.remedy) from error
+    except SettingsError as error:
+        raise UsageError(f"{path}: {error}", remedy=error.remedy) from error
     except ValueError as error:
-        raise UsageProblem(f"{path}: {error}.", remedy="See docs/bench.md for what a plan holds.") from error
+        raise UsageError(f"{path}: {error}.", remedy="See docs/bench.md for what a plan holds.") from error
 
 
 def _plan(table: Mapping[str, Any]) -> Plan:
     if unknown := set(table) - KEYS:
-        raise ValueError(f"the key '{min(unknown)}' is none of a plan's ({', '.join(sorted(KEYS))})")
+        raise ValueError(f"the key '{min(unknown)}' is not allowed in a plan ({', '.join(sorted(KEYS))})")
     arms = table.get("arms")
     if not isinstance(arms, dict) or not arms:
         raise ValueError("it names no arm")
@@ -67,20 +67,20 @@ def _plan(table: Mapping[str, Any]) -> Plan:
         arms=tuple(_arm(name, values) for name, values in arms.items()),
         about=str(table.get("about", "")),
         repeats=repeats,
-        settings=dict(_flat(table.get("settings", {}))),
+        settings=dict(_flatten(table.get("settings", {}))),
     )
 
 
 def _arm(name: str, values: Any) -> Arm:
     if not isinstance(values, dict) or not isinstance(values.get("preset"), str):
         raise ValueError(f"the arm '{name}' names no preset")  # noqa: TRY004 - one error for what is wrong in a plan
-    flat = dict(_flat({key: value for key, value in values.items() if key != "preset"}))
-    return made(name, values["preset"], flat)
+    flat = dict(_flatten({key: value for key, value in values.items() if key != "preset"}))
+    return make_arm(name, values["preset"], flat)
 
 
-def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in table.items():
         if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name}.")
+            yield from _flatten(value, f"{prefix}{name}.")
         else:
             yield prefix + name, value

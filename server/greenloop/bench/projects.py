@@ -1,6 +1,6 @@
-"""Repair tasks from any project with tests: functions that passing tests reach, broken so that some of them fail.
+"""Repair tasks from any project with tests: mutates functions that passing tests reach.
 
-The project's folder is never written: a broken file is laid over it as an editor's unsaved text is.
+The project's folder is never written: a mutated file is laid over it like an editor's unsaved text.
 """
 
 from __future__ import annotations
@@ -13,105 +13,119 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from greenloop import engine, proofs, walls, workspace
-from greenloop.bench.breaking import broken
-from greenloop.bench.mutants import OTHER_SEED, outcomes
+from greenloop.bench.ast_edits import Source
+from greenloop.bench.mutants import OTHER_SEED, outcomes_by_case
+from greenloop.bench.mutate_project import find_mutant
 from greenloop.bench.operators import Function
-from greenloop.bench.places import Source
 from greenloop.bench.tasks import Task
-from greenloop.core.errors import CannotVerify, UsageProblem
-from greenloop.core.nouns import Execution, Run
+from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.ports import Session
-from greenloop.core.records import collect_errors, reached
-from greenloop.keeper import Keeper
-from greenloop.settings import Settings
-from greenloop.sources import file_patterns, is_trusted
+from greenloop.core.records.sandbox import Execution, TestRun
+from greenloop.core.report import collect_errors, reached_functions
+from greenloop.core.selectors import fit_selectors
+from greenloop.engine import refine
+from greenloop.project import workspace
+from greenloop.project.settings import Settings
+from greenloop.project.sources import file_patterns, is_trusted
+from greenloop.sandboxes import selection
+from greenloop.sandboxes.pool import SandboxPool
 
-# A function of fewer or more lines is no task; so many of the cases that reach it judge.
-SHORTEST, LONGEST, MOST_CASES = 3, 60, 200
-# Shown are the failing cases of one test, or of a class that has no more of them.
-MOST_SHOWN = 3
-# Seconds for the cases unchanged; a mutant gets a few times what they took: what never ends is no task.
-LONG, SHORT, SLOWER = 60.0, 8.0, 5
+# Bounds on the lines of a function, and on the number of its judging cases.
+MIN_LINES, MAX_LINES, MAX_CASES = 3, 60, 200
+# The target is one failing test, or a class with at most this many failing cases.
+MAX_SHOWN = 3
+# Seconds for the unchanged cases; a mutant gets a multiple of their time, so that endless ones are discarded.
+MAX_UNCHANGED_SECONDS, MIN_MUTANT_SECONDS, TIME_FACTOR = 60.0, 8.0, 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reached:
-    """A function, and the passing cases that reach it with how deep below each of them it is."""
+class CoveredFunction:
+    """A function, and the passing cases that reach it with its call depth below each of them."""
 
     path: str
     line: int
     cases: Mapping[str, int]
 
 
-async def of_folder(
+async def from_folder(
     folder: Path,
     settings: Settings,
     *,
     count: int,
     lines: int,
     seed: int,
-    unwanted: Callable[[str], bool],
-    say: Callable[[str], None],
+    is_excluded: Callable[[str], bool],
+    report_status: Callable[[str], None],
 ) -> list[Task]:
-    """`count` mutants, one a function; fewer where tests notice no more.
+    """`count` mutants, one per function; fewer where tests notice no more.
 
-    Raises `UsageProblem` where no test passes or none reaches a function, `CannotVerify` where nothing can be run.
+    Raises `UsageError` where no test passes or none reaches a function, `CannotVerifyError` where tests cannot be run.
     """
-    root = workspace.checked_root(folder)
-    keeper = Keeper()
-    place = await engine.place_of(root, settings, say)
-    _sandbox, session = await walls.opened(place, settings, engine.quiet, keeper)
+    root = workspace.check_root(folder)
+    pool = SandboxPool()
+    sandbox_spec = await refine.build_sandbox_spec(root, settings, report_status)
+    _sandbox, session = await selection.open_first(sandbox_spec, settings, refine.ignore_status, pool)
     try:
-        say(f"running the tests of {root}, unchanged")
+        report_status(f"running the tests of {root}, unchanged")
         seconds = max(settings.suite.seconds, settings.sandbox.longest)
-        execution = await session.run(Run(selectors=(), trace=True, baseline=True, seconds=seconds))
-        functions = _functions(root, execution)
+        execution = await session.run(TestRun(selectors=(), trace=True, baseline=True, seconds=seconds))
+        functions = _covered_functions(root, execution)
         random.Random(seed).shuffle(functions)  # noqa: S311
-        found: list[Task] = []
-        for function in _spread(functions):
-            if len(found) == count:
+        tasks: list[Task] = []
+        for function in _interleave_files(functions):
+            if len(tasks) == count:
                 break
-            used = Counter(operator for task in found for operator in task.operators)
-            task = await _of_function(root, session, function, lines=lines, seed=seed, used=used, unwanted=unwanted)
+            operator_counts = Counter(operator for task in tasks for operator in task.operators)
+            task = await _from_function(
+                root,
+                session,
+                function,
+                lines=lines,
+                seed=seed,
+                operator_counts=operator_counts,
+                is_excluded=is_excluded,
+            )
             if task is not None:
-                found.append(task)
-                say(f"{len(found)}/{count} {task.id}: {', '.join(task.operators)}")
+                tasks.append(task)
+                report_status(f"{len(tasks)}/{count} {task.id}: {', '.join(task.operators)}")
     finally:
-        await keeper.release(session)
-        await keeper.close()
-    if not found:
-        raise UsageProblem(f"No change of a function in {root} was noticed by its tests.")
-    return found
+        await pool.release(session)
+        await pool.close()
+    if not tasks:
+        raise UsageError(f"The tests of {root} noticed none of the changes that were tried.")
+    return tasks
 
 
-def _functions(root: Path, execution: Execution) -> list[Reached]:
-    """In the order of their paths and lines. What was cut short is used as far as it went."""
+def _covered_functions(root: Path, execution: Execution) -> list[CoveredFunction]:
+    """Covered functions in the order of paths and lines. An interrupted run counts as far as it went."""
     if execution.broken:
-        raise CannotVerify(f"The tests of {root} cannot be run: {execution.broken}")
-    found = outcomes(execution, whole=False) or {}
-    passing = [case for case, outcome in found.items() if outcome == "passed"]
+        raise CannotVerifyError(f"The tests of {root} cannot be run: {execution.broken}")
+    by_case = outcomes_by_case(execution, complete_only=False) or {}
+    passing = [case for case, outcome in by_case.items() if outcome == "passed"]
     if not passing:
         errors = collect_errors(execution)
-        why = f": {errors[0].failure.type}: {errors[0].failure.message}" if errors else ""
-        raise UsageProblem(
-            f"No test passes in {root}{why}.",
+        reason = f": {errors[0].failure.type}: {errors[0].failure.message}" if errors else ""
+        raise UsageError(
+            f"No test passes in {root}{reason}.",
             remedy="Name a folder with passing tests, and its interpreter with --set interpreter=... where needed.",
         )
     patterns = file_patterns(root)
     cases: dict[tuple[str, int], dict[str, int]] = {}
-    for case, hits in reached(execution).items():
+    for case, hits in reached_functions(execution).items():
         for hit in hits:
             if case in set(passing) and not hit.name.startswith("<") and not is_trusted(hit.path, patterns):
                 cases.setdefault((hit.path, hit.firstlineno), {}).setdefault(case, hit.depth)
     if not cases:
-        raise UsageProblem(f"The tests of {root} reach no function of it that may be changed.")
-    return [Reached(path=path, line=line, cases=mine) for (path, line), mine in sorted(cases.items())]
+        raise UsageError(f"The tests of {root} reach no function that may be changed.")
+    return [
+        CoveredFunction(path=path, line=line, cases=function_cases)
+        for (path, line), function_cases in sorted(cases.items())
+    ]
 
 
-def _spread(functions: Sequence[Reached]) -> Iterator[Reached]:
-    """One of each file in turn."""
-    files: dict[str, list[Reached]] = {}
+def _interleave_files(functions: Sequence[CoveredFunction]) -> Iterator[CoveredFunction]:
+    """The functions, from each file in turn."""
+    files: dict[str, list[CoveredFunction]] = {}
     for function in functions:
         files.setdefault(function.path, []).append(function)
     while files:
@@ -122,76 +136,76 @@ def _spread(functions: Sequence[Reached]) -> Iterator[Reached]:
 
 
 @dataclass(kw_only=True)
-class _Ground:
-    """Where the mutants of one function are tried."""
+class _MutantTester:
+    """Tries the mutants of one function."""
 
     session: Session
     path: str
     original: str
     cases: Sequence[str]
-    seconds: float = LONG
+    seconds: float = MAX_UNCHANGED_SECONDS
 
     async def failing(self, text: str, *, hash_seed: int = 0) -> list[str] | None:
-        """The cases that do not pass; None where the run did not come to its end or something else happened."""
-        run = Run(
-            selectors=proofs.selectors(self.cases),
+        """The failing cases; None where the run did not complete or a case neither passed nor failed."""
+        run = TestRun(
+            selectors=fit_selectors(self.cases),
             files={self.path: text.encode()},
             seconds=self.seconds,
             hash_seed=hash_seed,
         )
         execution = await self.session.run(run)
-        found = outcomes(execution)
+        by_case = outcomes_by_case(execution)
         if text == self.original:
-            self.seconds = max(SHORT, SLOWER * execution.seconds)
-        if found is None or any(found.get(case, "missing") not in {"passed", "failed"} for case in self.cases):
+            self.seconds = max(MIN_MUTANT_SECONDS, TIME_FACTOR * execution.seconds)
+        if by_case is None or any(by_case.get(case, "missing") not in {"passed", "failed"} for case in self.cases):
             return None
-        return [case for case in self.cases if found[case] == "failed"]
+        return [case for case in self.cases if by_case[case] == "failed"]
 
     async def fails(self, text: str) -> bool:
         return bool(await self.failing(text))
 
 
-async def _of_function(
+async def _from_function(
     root: Path,
     session: Session,
-    function: Reached,
+    function: CoveredFunction,
     *,
     lines: int,
     seed: int,
-    used: Mapping[str, int],
-    unwanted: Callable[[str], bool],
+    operator_counts: Mapping[str, int],
+    is_excluded: Callable[[str], bool],
 ) -> Task | None:
     try:
         source = Source((root / function.path).read_bytes().decode())
     except (OSError, ValueError, SyntaxError):
         return None
-    found = _at(source, function.line)
-    if found is None:
+    located = _function_at(source, function.line)
+    if located is None:
         return None
-    qualname, node = found
+    qualname, node = located
     family = f"mutant-{root.name}-{function.path.removesuffix('.py').replace('/', '.')}.{qualname}-"
-    if not SHORTEST <= (node.end_lineno or 0) - node.lineno + 1 <= LONGEST or unwanted(family):
+    if not MIN_LINES <= (node.end_lineno or 0) - node.lineno + 1 <= MAX_LINES or is_excluded(family):
         return None
-    ground = _Ground(
-        session=session, path=function.path, original=source.text, cases=tuple(function.cases)[:MOST_CASES]
+    trial = _MutantTester(
+        session=session, path=function.path, original=source.text, cases=tuple(function.cases)[:MAX_CASES]
     )
-    # What fails unchanged, or is different with another hash seed, judges nobody.
+    # Cases that fail unchanged, or differ with another hash seed, are left out.
     for hash_seed in (0, OTHER_SEED):
-        failing = await ground.failing(source.text, hash_seed=hash_seed)
+        failing = await trial.failing(source.text, hash_seed=hash_seed)
         if failing is None:
             return None
-        ground.cases = [case for case in ground.cases if case not in failing]
-    if not ground.cases:
+        trial.cases = [case for case in trial.cases if case not in failing]
+    if not trial.cases:
         return None
     rng = random.Random(f"{seed} {family} {lines}")  # noqa: S311
-    mutant = await broken(source, node, ground.fails, lines=lines, rng=rng, used=used)
+    mutant = await find_mutant(source, node, trial.fails, lines=lines, rng=rng, operator_counts=operator_counts)
     if mutant is None:
         return None
     text, chosen = mutant
-    failing = await ground.failing(text)
+    failing = await trial.failing(text)
     if not failing:
         return None
-    target, shown = _shown(sorted(failing, key=lambda case: function.cases[case]), ground.cases)
+    target, shown = _choose_target(sorted(failing, key=lambda case: function.cases[case]), trial.cases)
     digest = hashlib.sha256(text.encode()).hexdigest()[:6]
     return Task(
         id=f"{family}{lines}-{digest}",
@@ -199,7 +213,7 @@ async def _of_function(
         target=target,
         shown=shown,
         files={function.path: text},
-        cases=tuple(ground.cases),
+        cases=tuple(trial.cases),
         solution={function.path: source.text},
         folder=str(root),
         operators=tuple(edit.operator for edit in chosen),
@@ -208,14 +222,14 @@ async def _of_function(
     )
 
 
-def _at(source: Source, line: int) -> tuple[str, Function] | None:
+def _function_at(source: Source, line: int) -> tuple[str, Function] | None:
     """The function whose code begins at that line (its first decorator's), with its qualified name."""
 
     def inside(node: ast.AST, names: tuple[str, ...]) -> Iterator[tuple[str, Function]]:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-                first = min([child.lineno, *(each.lineno for each in child.decorator_list)])
-                if first == line:
+                first_line = min([child.lineno, *(each.lineno for each in child.decorator_list)])
+                if first_line == line:
                     yield ".".join([*names, child.name]), child
             elif isinstance(child, ast.ClassDef):
                 yield from inside(child, (*names, child.name))
@@ -223,15 +237,15 @@ def _at(source: Source, line: int) -> tuple[str, Function] | None:
     return next(inside(source.tree, ()), None)
 
 
-def _shown(failing: Sequence[str], cases: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """The target and the judging cases that it stands for: the failing test nearest to the function, or its class."""
-    first = failing[0]
-    owner, _, _name = _test(first).rpartition("::")
-    if "::" in owner and len(failing) <= MOST_SHOWN and all(case.startswith(f"{owner}::") for case in failing):
+def _choose_target(failing: Sequence[str], cases: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """The target and its cases: the failing test nearest to the function, or its class."""
+    nearest = failing[0]
+    owner, _, _name = _test_of_case(nearest).rpartition("::")
+    if "::" in owner and len(failing) <= MAX_SHOWN and all(case.startswith(f"{owner}::") for case in failing):
         return owner, tuple(case for case in cases if case.startswith(f"{owner}::"))
-    return _test(first), tuple(case for case in cases if _test(case) == _test(first))
+    return _test_of_case(nearest), tuple(case for case in cases if _test_of_case(case) == _test_of_case(nearest))
 
 
-def _test(case: str) -> str:
-    """The test of a case, without what it is parametrised with."""
+def _test_of_case(case: str) -> str:
+    """The test of a case, without its parameters."""
     return case.partition("[")[0]

@@ -1,7 +1,7 @@
-"""Every answer is kept: arms that ask the same share it, and a run that goes on after a kill pays nothing twice.
+"""Records every answer: arms with the same request share it, and a resumed run pays for nothing twice.
 
-One JSON line an answer, keyed by model, prompt and sampling; at temperature 0 the seed does not matter.
-An answer from the file is billed as it was when it was asked for: tokens, money and seconds.
+One JSON line per answer, keyed by model, prompt and sampling; at temperature 0 the seed does not matter.
+An answer from the file is billed like the original one: tokens, money and seconds.
 """
 
 from __future__ import annotations
@@ -16,25 +16,26 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from greenloop.core.errors import UsageProblem
-from greenloop.core.nouns import Completion, Hole, Reply, Usage
+from greenloop.core.errors import UsageError
 from greenloop.core.ports import Infiller, Model, slots
+from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
+from greenloop.core.records.usage import Usage
 
-# Repeats of a task are apart by so much in their seeds.
-APART = 10_007
+# Difference of the seeds of two repeats of a task.
+SEED_STEP = 10_007
 
 
 class Recordings:
-    """The file of answers. A line that a kill cut off is no answer; the next one begins on a line of its own."""
+    """The file of answers. A line that was cut off by a kill is ignored; the next one begins on a new line."""
 
     def __init__(self, path: Path) -> None:
-        """Raises `UsageProblem` where the file cannot be read."""
+        """Raises `UsageError` where the file cannot be read."""
         self._path = path
         self._replies: dict[str, Reply] = {}
         try:
             text = path.read_bytes().decode("utf-8", errors="replace") if path.exists() else ""
         except OSError as error:
-            raise UsageProblem(f"{path} cannot be read: {error.strerror}.", remedy="Name another file.") from error
+            raise UsageError(f"{path} cannot be read: {error.strerror}.", remedy="Name another file.") from error
         for line in text.split("\n"):
             try:
                 row = json.loads(line)
@@ -56,20 +57,22 @@ class Recordings:
         self._begin = ""
 
 
-def key(model: str, request: Completion | Hole) -> str:
-    """What two requests share that get the same answer: the model, the prompt and the sampling, not the role."""
-    told: dict[str, Any] = {name: value for name, value in asdict(request).items() if name != "role"}
+def request_key(model: str, request: ChatRequest | InfillRequest) -> str:
+    """The key of a request: a hash of the model, the prompt and the sampling, but not of the role."""
+    fields: dict[str, Any] = {name: value for name, value in asdict(request).items() if name != "role"}
     if not request.temperature:
-        del told["seed"]
-    text = json.dumps([model, type(request).__name__, told], sort_keys=True, ensure_ascii=False)
+        del fields["seed"]
+    # Files on disk have keys made with these names of the two kinds of request, so they never change.
+    kind = "Hole" if isinstance(request, InfillRequest) else "Completion"
+    text = json.dumps([model, kind, fields], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass(kw_only=True)
 class Meter:
-    """What one run asked: `calls`, seconds really `waited`, and seconds that recordings `saved`.
+    """Counts the requests of one run: `calls`, seconds really `waited`, and seconds that recordings `saved`.
 
-    Requests side by side wait once: the seconds of a group are those of its longest.
+    Parallel requests wait together: the seconds of a group are those of its longest request.
     """
 
     calls: int = 0
@@ -78,10 +81,10 @@ class Meter:
     saved: float = 0.0
     _group: list[float] = field(default_factory=list)
     _open: int = 0
-    _since: float = 0.0
+    _started: float = 0.0
 
     async def skip(self, seconds: float) -> None:
-        """Requests that were made side by side come here before any of them goes on."""
+        """Counts a recorded answer; all parallel requests arrive here before any of them continues."""
         self.hits += 1
         self._group.append(seconds)
         await asyncio.sleep(0)
@@ -91,25 +94,25 @@ class Meter:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """While a model is really asked."""
+        """Measures the time in which a model is really asked."""
         if not self._open:
-            self._since = monotonic()
+            self._started = monotonic()
         self._open += 1
         try:
             yield
         finally:
             self._open -= 1
             if not self._open:
-                self.waited += monotonic() - self._since
+                self.waited += monotonic() - self._started
 
 
-def shared(model: Model, recordings: Recordings, meter: Meter, *, repeat: int = 0) -> Shared:
-    """`model`, asked only for what the recordings do not have; it fills holes where `model` does."""
-    return (SharedInfiller if isinstance(model, Infiller) else Shared)(model, recordings, meter, repeat)
+def wrap_model(model: Model, recordings: Recordings, meter: Meter, *, repeat: int = 0) -> RecordedModel:
+    """`model` behind the recordings, asked only for missing answers; it does infills where `model` does."""
+    return (RecordedInfiller if isinstance(model, Infiller) else RecordedModel)(model, recordings, meter, repeat)
 
 
-class Shared:
-    """A model behind the recordings. `repeat` moves every seed."""
+class RecordedModel:
+    """A model behind the recordings. `repeat` shifts every seed."""
 
     def __init__(self, model: Model, recordings: Recordings, meter: Meter, repeat: int) -> None:
         self.model = model
@@ -129,46 +132,46 @@ class Shared:
     def count_tokens(self, text: str) -> int:
         return self.model.count_tokens(text)
 
-    async def complete(self, request: Completion, on_token: Callable[[str], None]) -> Reply:
-        request = self._moved(request)
+    async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
+        request = self._shift_seed(request)
         return await self._answer(request, on_token, lambda: self.model.complete(request, on_token))
 
     async def close(self) -> None:
-        """The model belongs to the harness, not to one run."""
+        """Does nothing: the model belongs to the harness, not to one run."""
 
-    def _moved(self, request: Any) -> Any:
+    def _shift_seed(self, request: Any) -> Any:
         if not self._repeat or request.seed is None:
             return request
-        return replace(request, seed=request.seed + APART * self._repeat)
+        return replace(request, seed=request.seed + SEED_STEP * self._repeat)
 
     async def _answer(
-        self, request: Completion | Hole, on_token: Callable[[str], None], ask: Callable[[], Awaitable[Reply]]
+        self, request: ChatRequest | InfillRequest, on_token: Callable[[str], None], ask: Callable[[], Awaitable[Reply]]
     ) -> Reply:
         self._meter.calls += 1
-        wanted = key(self.name, request)
-        while wanted in self._asking:
-            # Somebody asks the same at this moment; where that comes to nothing, this one asks.
-            await asyncio.wait([self._asking[wanted]])
-        if (recorded := self._recordings.get(wanted)) is not None:
+        wanted_key = request_key(self.name, request)
+        while wanted_key in self._asking:
+            # The same request is under way; if it fails, this one asks the model itself.
+            await asyncio.wait([self._asking[wanted_key]])
+        if (recorded := self._recordings.get(wanted_key)) is not None:
             await self._meter.skip(recorded.usage.model_seconds)
             if recorded.text:
                 on_token(recorded.text)
             return recorded
-        done = self._asking[wanted] = asyncio.get_running_loop().create_future()
+        done = self._asking[wanted_key] = asyncio.get_running_loop().create_future()
         try:
             with self._meter.waiting():
                 reply = await ask()
-            self._recordings.put(wanted, reply)
+            self._recordings.put(wanted_key, reply)
         finally:
-            del self._asking[wanted]
+            del self._asking[wanted_key]
             done.set_result(None)
         return reply
 
 
-class SharedInfiller(Shared):
-    """The same for a model that fills holes too."""
+class RecordedInfiller(RecordedModel):
+    """A recorded model that does infills too."""
 
-    async def infill(self, request: Hole, on_token: Callable[[str], None]) -> Reply:
-        model, moved = self.model, self._moved(request)
+    async def infill(self, request: InfillRequest, on_token: Callable[[str], None]) -> Reply:
+        model, shifted = self.model, self._shift_seed(request)
         assert isinstance(model, Infiller)
-        return await self._answer(moved, on_token, lambda: model.infill(moved, on_token))
+        return await self._answer(shifted, on_token, lambda: model.infill(shifted, on_token))

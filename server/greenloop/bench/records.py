@@ -1,37 +1,40 @@
-"""What is kept of a task-run: one record for it, one for each attempt. Pure but for the judge, who is asked."""
+"""Builds the records of a task-run: one for it, one for each attempt. Pure except for the judge."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from greenloop import settings as configuration
-from greenloop.bench.judge import WRONG, Judge, Judgement
+from greenloop.bench.hidden_tests import NOT_RUN, Judge, Judgement
+from greenloop.core.attempts import CHEAP, count_asked
 from greenloop.core.compose import compose
-from greenloop.core.loop import CHEAP, asked
-from greenloop.core.nouns import Attempt, Outcome, Problem, Status, StopReason, Verified
-from greenloop.settings import Settings
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Status
+from greenloop.project import settings as configuration
+from greenloop.project.settings import Settings
 
-# A task-run that ended so is no result: the same command tries it again.
+# Reasons by which a task-run has no result; the same command tries it again.
 BROKEN = {StopReason.MODEL.value, StopReason.ENVIRONMENT.value, StopReason.CHANGED.value, "error"}
-# Characters of an answer that are kept beside its figures; the whole of it is among the recordings.
-LONGEST = 4_000
+# Characters of an answer that are kept with its figures; the recordings have the whole answer.
+MAX_MESSAGE = 4_000
 
 
-async def of_attempts(outcome: Outcome, problem: Problem | None, judge: Judge) -> list[dict[str, Any]]:
+async def attempt_rows(outcome: Outcome, problem: Problem | None, judge: Judge) -> list[dict[str, Any]]:
     rows = []
     for attempt in outcome.attempts:
-        judged = None
+        judgement = None
         if attempt.candidate is not None and problem is not None:
-            # What fails or hangs by the shown tests is wrong; it need not take the time once more.
-            cheap = attempt.verdict.status is Status.FAILED and attempt.draft and attempt.draft.move in CHEAP
-            known = cheap or attempt.verdict.status is Status.TIMEOUT
-            judged = WRONG if known else await judge(compose(problem, attempt.candidate))
-        rows.append(_attempt(attempt, judged))
+            # A candidate that fails or hangs on the shown tests is wrong; it need not be run again.
+            is_cheap = attempt.verdict.status is Status.FAILED and attempt.draft and attempt.draft.move in CHEAP
+            is_wrong = is_cheap or attempt.verdict.status is Status.TIMEOUT
+            judgement = NOT_RUN if is_wrong else await judge(compose(problem, attempt.candidate))
+        rows.append(_attempt_row(attempt, judgement))
     return rows
 
 
-def _attempt(attempt: Attempt, judged: Judgement | None) -> dict[str, Any]:
+def _attempt_row(attempt: Attempt, judged: Judgement | None) -> dict[str, Any]:
     verdict, usage, draft = attempt.verdict, attempt.usage, attempt.draft
     return {
         "number": attempt.number,
@@ -58,26 +61,26 @@ def _attempt(attempt: Attempt, judged: Judgement | None) -> dict[str, Any]:
         "right": judged.right if judged else None,
         "judge_passed": judged.passed if judged and judged.total else None,
         "judge_total": judged.total if judged and judged.total else None,
-        "answer": attempt.answer[:LONGEST],
+        "answer": attempt.answer[:MAX_MESSAGE],
     }
 
 
-def of_outcome(outcome: Outcome, final: Judgement | None, total: int) -> dict[str, Any]:
+def outcome_fields(outcome: Outcome, judgement: Judgement | None, total: int) -> dict[str, Any]:
     usage = outcome.usage
-    sure = [attempt.confidence for attempt in outcome.attempts if attempt.confidence is not None]
+    confidences = [attempt.confidence for attempt in outcome.attempts if attempt.confidence is not None]
     return {
-        "right": final is not None and final.right,
-        "shown_passed": outcome.solved or (final is not None and final.shown),
-        "judge_passed": final.passed if final else 0,
+        "right": judgement is not None and judgement.right,
+        "shown_passed": outcome.solved or (judgement is not None and judgement.shown),
+        "judge_passed": judgement.passed if judgement else 0,
         "judge_total": total,
         "verified": outcome.verified.value,
         "reason": outcome.reason.value,
         "message": outcome.message,
-        "attempts": asked(outcome.attempts),
+        "attempts": count_asked(outcome.attempts),
         "candidates": max(len(outcome.attempts) - 1, 0),
         "best": outcome.best,
-        "at": asked(outcome.attempts[: (outcome.best or 0) + 1]),
-        "confidence": sure[-1] if sure else None,
+        "at": count_asked(outcome.attempts[: (outcome.best or 0) + 1]),
+        "confidence": confidences[-1] if confidences else None,
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.completion_tokens,
         "cached_tokens": usage.cached_tokens,
@@ -87,29 +90,29 @@ def of_outcome(outcome: Outcome, final: Judgement | None, total: int) -> dict[st
     }
 
 
-def nothing() -> dict[str, Any]:
+def empty_fields() -> dict[str, Any]:
     reason = StopReason.ENVIRONMENT
-    blank = Outcome(solved=False, verified=Verified.UNVERIFIED, reason=reason, message="", attempts=())
-    return of_outcome(blank, None, 0) | {"overhead_seconds": 0.0}
+    outcome = Outcome(solved=False, verified=Verified.UNVERIFIED, reason=reason, message="", attempts=())
+    return outcome_fields(outcome, None, 0) | {"overhead_seconds": 0.0}
 
 
-def effective(settings: Settings) -> dict[str, Any]:
-    """What is not as it comes, wherever it was set."""
-    found = {}
+def effective_settings(settings: Settings) -> dict[str, Any]:
+    """Settings that differ from their defaults, from any source."""
+    changed = {}
     for key, _kind, default, _about in configuration.keys():  # noqa: SIM118
         if (value := configuration.get(settings, key)) != default:
-            found[key] = value
-    return found
+            changed[key] = value
+    return changed
 
 
-def word(run: Mapping[str, Any]) -> str:
-    """One line for people."""
+def describe_run(run: Mapping[str, Any]) -> str:
+    """The result of a task-run in one line for people."""
     if run["right"]:
         text = "solved"
     elif run["shown_passed"]:
         text = f"over-fit ({run['judge_passed']}/{run['judge_total']})"
     elif run["reason"] in BROKEN:
-        text = f"came to nothing: {run['message']}"
+        text = f"no result: {run['message']}"
     else:
         text = f"not solved ({run['reason']})"
     return f"{text}, {run['attempts']} attempts, {run['wall_seconds']:.1f} s"

@@ -1,4 +1,4 @@
-"""The report: text and CSV out of figures. What is not in the records is not in it."""
+"""Renders the report from figures, as text and CSV. It shows nothing that is not in the records."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import pairwise
 from greenloop.bench.figures import ENDS, Figures, Pair
 
 Cell = Callable[[Figures], str]
-ALL, SOME = 6, (8, 10, 15, 20, 30, 40, 60, 100)
+ALL_UP_TO, FURTHER_COLUMNS = 6, (8, 10, 15, 20, 30, 40, 60, 100)
 
 
 def _mean(name: str, digits: int = 1) -> Cell:
@@ -18,13 +18,13 @@ def _mean(name: str, digits: int = 1) -> Cell:
 
 
 ROWS: tuple[tuple[str, Cell], ...] = (
-    ("task-runs", lambda f: str(f.count) + (f" (+{f.broken} came to nothing)" if f.broken else "")),
+    ("task-runs", lambda f: str(f.count) + (f" (+{f.broken} without a result)" if f.broken else "")),
     ("solved", lambda f: f"{f.solved} ({100 * f.share:.0f} %)"),
     ("  95 % interval", lambda f: f"{100 * f.interval[0]:.0f}-{100 * f.interval[1]:.0f} %"),
     ("  SD over repeats", lambda f: "-" if f.deviation is None else f"{100 * f.deviation:.1f} %"),
-    ("first attempt right", lambda f: str(f.first)),
-    ("  solved for each", lambda f: f"{f.solved / f.first:.2f}" if f.first else "-"),
-    ("last attempt right", lambda f: str(f.last)),
+    ("first attempt right", lambda f: str(f.first_right)),
+    ("  solved for each", lambda f: f"{f.solved / f.first_right:.2f}" if f.first_right else "-"),
+    ("last attempt right", lambda f: str(f.last_right)),
     ("shown tests passed", lambda f: str(f.shown)),
     ("over-fit", lambda f: str(f.overfit)),
     ("attempts on solved", lambda f: "-" if f.mean_attempts is None else f"{f.mean_attempts:.2f}"),
@@ -33,7 +33,7 @@ ROWS: tuple[tuple[str, Cell], ...] = (
     ("  prompt", _mean("mean_prompt", 0)),
     ("  of these cached", _mean("mean_cached", 0)),
     ("  completion", _mean("mean_completion", 0)),
-    ("tokens a solved task", lambda f: f"{f.mean_tokens * f.count / f.solved:.0f}" if f.solved else "-"),
+    ("tokens per solved task", lambda f: f"{f.mean_tokens * f.count / f.solved:.0f}" if f.solved else "-"),
     ("model seconds", _mean("mean_model")),
     ("test seconds", _mean("mean_test", 2)),
     ("wall seconds", _mean("mean_wall")),
@@ -46,22 +46,24 @@ ROWS: tuple[tuple[str, Cell], ...] = (
 )
 
 
-def text(found: Sequence[Figures], pairs: Sequence[Pair]) -> str:
-    """For people; means are per task-run."""
-    if not found:
-        return "No task-run is done yet."
-    parts = [_grid([["", *(f.arm for f in found)], *([name, *(cell(f) for f in found)] for name, cell in ROWS)])]
-    marks = _marks(found)
-    head = ["solved within attempt", *map(str, marks)]
-    parts.append(_grid([head, *([f.arm, *(str(_within(f, k)) for k in marks)] for f in found)]))
-    head = ["task-runs of up to n attempts", *map(str, marks)]
-    rows = [[f.arm, *(str(_between(f, low, k)) for low, k in pairwise([-1, *marks]))] for f in found]
+def format_report(all_figures: Sequence[Figures], pairs: Sequence[Pair]) -> str:
+    """The report for people; means are per task-run."""
+    if not all_figures:
+        return "No task-run is finished yet."
+    parts = [
+        _grid([["", *(f.arm for f in all_figures)], *([name, *(cell(f) for f in all_figures)] for name, cell in ROWS)])
+    ]
+    columns = _curve_columns(all_figures)
+    head = ["solved within attempt", *map(str, columns)]
+    parts.append(_grid([head, *([f.arm, *(str(_solved_within(f, k)) for k in columns)] for f in all_figures)]))
+    head = ["task-runs of up to n attempts", *map(str, columns)]
+    rows = [[f.arm, *(str(_solved_between(f, low, k)) for low, k in pairwise([-1, *columns]))] for f in all_figures]
     parts.append(_grid([head, *rows]))
-    names = sorted({name for f in found for name in f.groups})
+    names = sorted({name for f in all_figures for name in f.groups})
     if len(names) > 1:
-        rows = [[name, *(_part(f, name) for f in found)] for name in names]
-        parts.append(_grid([["solved of", *(f.arm for f in found)], *rows]))
-    for f in found:
+        rows = [[name, *(_group_share(f, name) for f in all_figures)] for name in names]
+        parts.append(_grid([["solved of", *(f.arm for f in all_figures)], *rows]))
+    for f in all_figures:
         rows = [[name, *(str(row[end]) for end in ENDS)] for name, row in f.matrix.items()]
         parts.append(_grid([[f"{f.arm}: first attempt", *ENDS], *rows]))
         parts.append(f"{f.arm} ended: " + ", ".join(f"{count} {end}" for end, count in f.ends.items()))
@@ -71,35 +73,35 @@ def text(found: Sequence[Figures], pairs: Sequence[Pair]) -> str:
     return "\n\n".join(parts)
 
 
-def table(found: Sequence[Figures]) -> str:
-    """The same as CSV: one line an arm, the curve last."""
-    marks = _marks(found)
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+def format_csv(all_figures: Sequence[Figures]) -> str:
+    """The report as CSV: one line per arm, the curve last."""
+    columns = _curve_columns(all_figures)
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
     names = [name.strip() for name, _cell in ROWS]
-    writer.writerow(["arm", "model", *names, *(f"within {k}" for k in marks)])
-    for f in found:
-        writer.writerow([f.arm, f.model, *(cell(f) for _name, cell in ROWS), *(_within(f, k) for k in marks)])
-    return out.getvalue()
+    writer.writerow(["arm", "model", *names, *(f"within {k}" for k in columns)])
+    for f in all_figures:
+        writer.writerow([f.arm, f.model, *(cell(f) for _name, cell in ROWS), *(_solved_within(f, k) for k in columns)])
+    return buffer.getvalue()
 
 
-def _part(f: Figures, name: str) -> str:
+def _group_share(f: Figures, name: str) -> str:
     solved, count = f.groups.get(name, (0, 0))
     return f"{solved}/{count}"
 
 
-def _marks(found: Sequence[Figures]) -> list[int]:
-    """Numbers of attempts that have a column: the first ones all, then fewer."""
-    longest = max((len(f.curve) - 1 for f in found), default=0)
-    return [k for k in range(longest) if k <= ALL or k in SOME] + [longest]
+def _curve_columns(all_figures: Sequence[Figures]) -> list[int]:
+    """Numbers of attempts that have a column: all of the first ones, then fewer."""
+    longest = max((len(f.curve) - 1 for f in all_figures), default=0)
+    return [k for k in range(longest) if k <= ALL_UP_TO or k in FURTHER_COLUMNS] + [longest]
 
 
-def _within(f: Figures, attempts: int) -> int:
-    """An arm that stopped earlier stays where it was."""
+def _solved_within(f: Figures, attempts: int) -> int:
+    """Task-runs solved within so many attempts; an arm that stopped earlier keeps its last number."""
     return f.curve[min(attempts, len(f.curve) - 1)]
 
 
-def _between(f: Figures, low: int, high: int) -> int:
+def _solved_between(f: Figures, low: int, high: int) -> int:
     return sum(count for attempts, count in f.histogram.items() if low < attempts <= high)
 
 

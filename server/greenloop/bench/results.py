@@ -1,7 +1,7 @@
-"""The file of results: one JSON line an attempt, and one a task-run behind its attempts.
+"""The file of results: one JSON line per attempt, and one per task-run after its attempts.
 
-All lines of a task-run are written at once, its own last: what a kill cut off counts as not done.
-A later task-run of the same arm, task and repeat takes the place of an earlier one.
+All lines of a task-run are written at once, its own last: one that a kill cut off counts as not done.
+A later task-run of the same arm, task and repeat replaces an earlier one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.errors import UsageProblem
+from greenloop.core.errors import UsageError
 
 FORMAT = 1
 _BEGIN = '{"format": '
@@ -21,7 +21,7 @@ Key = tuple[str, str, int]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Done:
+class TaskRunResult:
     """One task-run: its own line, and those of its attempts, baseline first."""
 
     run: Mapping[str, Any]
@@ -32,33 +32,33 @@ class Done:
         return self.run["arm"], self.run["task"], self.run["repeat"]
 
 
-def read(paths: Iterable[Path], *, missing: bool = False) -> list[Done]:
-    """All task-runs, in the order of their first lines. `missing`: a file need not be there yet.
+def read(paths: Iterable[Path], *, may_be_missing: bool = False) -> list[TaskRunResult]:
+    """All task-runs, in the order of their first lines. `may_be_missing`: a file need not exist yet.
 
-    Raises `UsageProblem` for a file that holds something else, or results of another version.
+    Raises `UsageError` for a file with anything else, or with results of another version.
     """
-    found: dict[Key, Done] = {}
+    by_key: dict[Key, TaskRunResult] = {}
     for path in paths:
-        if missing and not path.exists():
+        if may_be_missing and not path.exists():
             continue
         attempts: dict[Key, list[Mapping[str, Any]]] = {}
         for row in _rows(path):
             key: Key = (row["arm"], row["task"], row["repeat"])
             if row["kind"] == "attempt":
-                mine = attempts.setdefault(key, [])
+                rows = attempts.setdefault(key, [])
                 if row["number"] == 0:
-                    mine.clear()
-                mine.append(row)
+                    rows.clear()
+                rows.append(row)
             else:
-                found[key] = Done(run=row, attempts=tuple(attempts.pop(key, ())))
-    return list(found.values())
+                by_key[key] = TaskRunResult(run=row, attempts=tuple(attempts.pop(key, ())))
+    return list(by_key.values())
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
     try:
         text = path.read_bytes().decode("utf-8", errors="replace")
     except OSError as error:
-        raise UsageProblem(f"{path} cannot be read: {error.strerror}.", remedy="Name a file of results.") from error
+        raise UsageError(f"{path} cannot be read: {error.strerror}.", remedy="Name a file of results.") from error
     rows = []
     lines = text.split("\n")
     for number, line in enumerate(lines, 1):
@@ -69,24 +69,24 @@ def _rows(path: Path) -> list[dict[str, Any]]:
         except ValueError:
             if line.startswith(_BEGIN) or _BEGIN.startswith(line):
                 continue  # cut off by a kill
-            raise _foreign(path, number) from None
+            raise _not_results(path, number) from None
         if not isinstance(row, dict) or row.get("kind") not in {"attempt", "run"}:
-            raise _foreign(path, number)
+            raise _not_results(path, number)
         if row.get("format") != FORMAT:
-            raise UsageProblem(
+            raise UsageError(
                 f"Line {number} of {path} is of format {row.get('format')}; this version reads format {FORMAT}.",
-                remedy="Make the results again, or read them with the version that made them.",
+                remedy="Run the experiment again, or read the results with the version that wrote them.",
             )
         rows.append(row)
     return rows
 
 
-def _foreign(path: Path, number: int) -> UsageProblem:
-    return UsageProblem(f"Line {number} of {path} is no result.", remedy="Name a file that `greenloop bench` wrote.")
+def _not_results(path: Path, number: int) -> UsageError:
+    return UsageError(f"Line {number} of {path} is not a result.", remedy="Name a file that `greenloop bench` wrote.")
 
 
-def append(path: Path, done: Done) -> None:
-    """On disk when this returns. Raises `UsageProblem` where it cannot be written."""
+def append(path: Path, done: TaskRunResult) -> None:
+    """Appends a task-run; it is on disk when this returns. Raises `UsageError` where it cannot be written."""
     lines = [json.dumps({"format": FORMAT, **row}, ensure_ascii=False) for row in (*done.attempts, done.run)]
     try:
         with path.open("a+b") as file:
@@ -94,9 +94,9 @@ def append(path: Path, done: Done) -> None:
             if end:
                 file.seek(end - 1)
                 if file.read(1) != b"\n":
-                    file.write(b"\n")  # behind what was cut off
+                    file.write(b"\n")  # end the line that was cut off
             file.write(("\n".join(lines) + "\n").encode())
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        raise UsageProblem(f"{path} cannot be written: {error.strerror}.", remedy="Name another file.") from error
+        raise UsageError(f"{path} cannot be written: {error.strerror}.", remedy="Name another file.") from error

@@ -1,7 +1,7 @@
-"""Runs arms over tasks, one task-run at a time: the model is the bottleneck, and what is measured is time too.
+"""Runs arms over tasks, one task-run at a time: the model is the bottleneck, and time is measured too.
 
-All arms meet a task one after another, so that what is there after a kill can be compared.
-It must not know how figures are made of the records.
+All arms run on a task before the next task, so that results after a kill can be compared.
+It must not know how figures are computed from the records.
 """
 
 from __future__ import annotations
@@ -14,31 +14,36 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from greenloop import __version__, engine, roles, sources
-from greenloop.bench import matching, records, reference, results
+from greenloop import __version__
+from greenloop.bench import compute_matching, records, reference, results
 from greenloop.bench.arms import Arm, settings_for
-from greenloop.bench.judge import Judge
-from greenloop.bench.recordings import Meter, Recordings, Shared, shared
+from greenloop.bench.hidden_tests import Judge
+from greenloop.bench.recordings import Meter, RecordedModel, Recordings, wrap_model
 from greenloop.bench.records import BROKEN
-from greenloop.bench.results import Done, Key
+from greenloop.bench.results import Key, TaskRunResult
 from greenloop.bench.tasks import Task
-from greenloop.core.errors import GreenloopError, UsageProblem
+from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.events import Event, Started
-from greenloop.core.nouns import Outcome, Problem, Role, StopReason
 from greenloop.core.ports import Model
-from greenloop.keeper import Keeper
-from greenloop.roles import Models
-from greenloop.settings import Settings
+from greenloop.core.records.model import Role
+from greenloop.core.records.outcome import Outcome, StopReason
+from greenloop.core.records.problem import Problem
+from greenloop.engine import refine
+from greenloop.models import roles
+from greenloop.models.roles import Models
+from greenloop.project import sources
+from greenloop.project.settings import Settings
+from greenloop.sandboxes.pool import SandboxPool
 
-# After so many of them in a row something is wrong with the machine, not with the tasks.
-GIVE_UP = 3
+# Failed task-runs in a row, after which the fault is in the machine, not in the tasks.
+MAX_BROKEN_IN_A_ROW = 3
 
 TaskRun = tuple[Arm, Task, int]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """What is measured. `settings` by dotted key hold for all arms; `model` stands for the one they name."""
+    """An experiment. `settings` by dotted key apply to all arms; `model` replaces the one that they name."""
 
     tasks: Sequence[Task]
     arms: Sequence[Arm]
@@ -50,139 +55,146 @@ class Experiment:
     model: Model | None = None
 
 
-async def run(experiment: Experiment, say: Callable[[str], None]) -> list[Done]:
-    """What is not yet in the file of results; returns all task-runs of these arms, tasks and repeats.
+async def run(experiment: Experiment, report_status: Callable[[str], None]) -> list[TaskRunResult]:
+    """Runs what is not yet in the file of results; returns all task-runs of these arms, tasks and repeats.
 
-    Raises `UsageProblem` where the file has an arm or task of the same name that is another, `GreenloopError` where
-    nothing can be measured.
+    Raises `UsageError` where the file has a different arm or task of the same name, `GreenloopError` where nothing
+    can be measured.
     """
-    return await _Bench(experiment, say).all()
+    return await _Harness(experiment, report_status).run_all()
 
 
-class _Bench:
-    """Owns the models, the recordings and what is done."""
+class _Harness:
+    """Owns the models, the recordings and the finished task-runs."""
 
-    def __init__(self, experiment: Experiment, say: Callable[[str], None]) -> None:
+    def __init__(self, experiment: Experiment, report_status: Callable[[str], None]) -> None:
         self.experiment = experiment
-        self.say = say
+        self.report_status = report_status
         self.recordings = Recordings(experiment.answers)
-        self.done: dict[Key, Done] = {done.key: done for done in results.read([experiment.out], missing=True)}
+        self.done: dict[Key, TaskRunResult] = {
+            done.key: done for done in results.read([experiment.out], may_be_missing=True)
+        }
         self.models: dict[str, Model] = {}
         self.broken = 0
 
-    async def all(self) -> list[Done]:
+    async def run_all(self) -> list[TaskRunResult]:
         arms = self.experiment.arms
         try:
-            await self._arms([arm for arm in arms if not arm.match])
+            await self._run_arms([arm for arm in arms if not arm.match])
             for arm in arms:
                 if arm.match:
-                    await self._matching(arm)
+                    await self._run_matching_arm(arm)
         finally:
             for model in self.models.values():
                 await model.close()
-        wanted = [(arm.name, task.id, n) for task in self.experiment.tasks for n in self._repeats() for arm in arms]
-        return [self.done[key] for key in wanted if key in self.done]
+        keys = [(arm.name, task.id, n) for task in self.experiment.tasks for n in self._repeats() for arm in arms]
+        return [self.done[key] for key in keys if key in self.done]
 
     def _repeats(self) -> range:
         return range(self.experiment.repeats)
 
-    async def _arms(self, arms: Sequence[Arm]) -> None:
+    async def _run_arms(self, arms: Sequence[Arm]) -> None:
         tasks = self.experiment.tasks
-        await self._each([(arm, task, repeat) for task in tasks for repeat in self._repeats() for arm in arms])
+        await self._run_each([(arm, task, repeat) for task in tasks for repeat in self._repeats() for arm in arms])
 
-    async def _each(self, runs: Sequence[TaskRun]) -> None:
+    async def _run_each(self, runs: Sequence[TaskRun]) -> None:
         for each in runs:
-            self._same(*each)
+            self._check_same(*each)
         tasks = self.experiment.tasks
         for number, task in enumerate(tasks, 1):
-            if mine := [each for each in runs if each[1] is task and self._open(*each)]:
-                await self._task(task, mine, f"{number}/{len(tasks)}")
+            if open_runs := [each for each in runs if each[1] is task and self._is_open(*each)]:
+                await self._run_task(task, open_runs, f"{number}/{len(tasks)}")
 
-    async def _matching(self, arm: Arm) -> None:
-        """As many calls in all as the arm that it matches made. Nothing is asked twice for that."""
-        calls = [run["calls"] for run in self._found(arm.match).values()]
-        await self._arms([_limited(arm, matching.first(calls))])
+    async def _run_matching_arm(self, arm: Arm) -> None:
+        """Makes as many calls in total as the matched arm. Recorded answers are not asked for again."""
+        calls = [run["calls"] for run in self._finished_runs(arm.match).values()]
+        await self._run_arms([_with_attempts(arm, compute_matching.first_limit(calls))])
         tasks = {task.id: task for task in self.experiment.tasks}
-        while limits := matching.more(calls, self._found(arm.name)):
-            await self._each([(_limited(arm, limit), tasks[task], n) for (_arm, task, n), limit in limits.items()])
+        while limits := compute_matching.next_limits(calls, self._finished_runs(arm.name)):
+            await self._run_each(
+                [(_with_attempts(arm, limit), tasks[task], n) for (_arm, task, n), limit in limits.items()]
+            )
 
-    def _found(self, arm: str) -> dict[Key, Mapping[str, Any]]:
+    def _finished_runs(self, arm: str) -> dict[Key, Mapping[str, Any]]:
         keys = [(arm, task.id, repeat) for task in self.experiment.tasks for repeat in self._repeats()]
         runs = {key: self.done[key].run for key in keys if key in self.done}
         return {key: run for key, run in runs.items() if run["reason"] not in BROKEN}
 
-    def _open(self, arm: Arm, task: Task, repeat: int) -> bool:
+    def _is_open(self, arm: Arm, task: Task, repeat: int) -> bool:
         done = self.done.get((arm.name, task.id, repeat))
         if done is None or done.run["reason"] in BROKEN:
             return True
-        ended = done.run["reason"] == StopReason.ATTEMPTS.value
-        return bool(arm.match) and ended and done.run["settings"]["attempts"] < arm.settings["attempts"]
+        out_of_attempts = done.run["reason"] == StopReason.ATTEMPTS.value
+        return bool(arm.match) and out_of_attempts and done.run["settings"]["attempts"] < arm.settings["attempts"]
 
-    def _same(self, arm: Arm, task: Task, repeat: int) -> None:
+    def _check_same(self, arm: Arm, task: Task, repeat: int) -> None:
         done = self.done.get((arm.name, task.id, repeat))
         if done is None:
             return
-        what = ""
-        if _plain(done.run, arm) != _plain(self._told(arm), arm):
-            what = f"the arm '{arm.name}' with other settings"
+        difference = ""
+        if _comparable_fields(done.run, arm) != _comparable_fields(self._arm_fields(arm), arm):
+            difference = f"the arm '{arm.name}' with other settings"
         elif done.run["digest"] != task.digest:
-            what = f"another task of the name '{task.id}'"
-        if what:
-            raise UsageProblem(
-                f"{self.experiment.out} has {what}.", remedy="Write to another file with --out, or remove this one."
+            difference = f"another task of the name '{task.id}'"
+        if difference:
+            raise UsageError(
+                f"{self.experiment.out} has {difference}.",
+                remedy="Write to another file with --out, or remove this one.",
             )
 
-    def _told(self, arm: Arm) -> dict[str, Any]:
+    def _arm_fields(self, arm: Arm) -> dict[str, Any]:
         settings = {**self.experiment.settings, **arm.settings}
         return {"preset": arm.preset.name, "parts": dict(arm.parts), "settings": settings}
 
-    async def _task(self, task: Task, runs: Sequence[TaskRun], place: str) -> None:
-        keeper = Keeper()
+    async def _run_task(self, task: Task, runs: Sequence[TaskRun], place: str) -> None:
+        pool = SandboxPool()
         with TemporaryDirectory(prefix="greenloop-bench-") as name:
-            root = laid(task, Path(name))
+            root = lay_out_task(task, Path(name))
             try:
-                # Nobody waits for a sandbox in an editor either: it is open before the first arm, for all alike.
-                await engine.warm(root, self._settings(runs[0][0], task, root), keeper)
+                # The sandbox is opened before the first arm, for all alike; an editor does not wait for it either.
+                await refine.warm(root, self._settings(runs[0][0], task, root), pool)
                 for arm, _task, repeat in runs:
-                    done = await self._measured(task, arm, repeat, root, keeper)
+                    done = await self._measure(task, arm, repeat, root, pool)
                     results.append(self.experiment.out, done)
                     self.done[done.key] = done
-                    self.say(f"{place} {task.id} {arm.name}: {records.word(done.run)}")
-                    self._patience(done)
+                    self.report_status(f"{place} {task.id} {arm.name}: {records.describe_run(done.run)}")
+                    self._count_broken(done)
             finally:
-                await keeper.close()
+                await pool.close()
 
-    def _patience(self, done: Done) -> None:
+    def _count_broken(self, done: TaskRunResult) -> None:
         self.broken = self.broken + 1 if done.run["reason"] in BROKEN else 0
-        if self.broken == GIVE_UP:
+        if self.broken == MAX_BROKEN_IN_A_ROW:
             raise GreenloopError(
-                f"{GIVE_UP} task-runs in a row came to nothing; the last: {done.run['message']}",
-                remedy="Mend that; the same command goes on from here.",
+                f"{MAX_BROKEN_IN_A_ROW} task-runs in a row gave no result; the last: {done.run['message']}",
+                remedy="Fix that, then run the same command again to continue.",
             )
 
     def _settings(self, arm: Arm, task: Task, root: Path) -> Settings:
-        table = self._told(arm)["settings"] | {"preset": arm.preset.name}
+        table = self._arm_fields(arm)["settings"] | {"preset": arm.preset.name}
         return settings_for(table, root if task.folder else None)
 
-    def _models(self, task: Task, settings: Settings, meter: Meter, repeat: int, *, known: bool) -> Models:
+    def _make_models(self, task: Task, settings: Settings, meter: Meter, repeat: int, *, known: bool) -> Models:
         """The models of one run, each behind the recordings."""
 
-        def recorded(model: Model) -> Shared:
-            return shared(model, self.recordings, meter, repeat=repeat)
+        def recorded(model: Model) -> RecordedModel:
+            return wrap_model(model, self.recordings, meter, repeat=repeat)
 
         def opener(name: str, settings: Settings) -> Model:
             key = f"{name} {settings.api} {settings.embedded}"
             if key not in self.models:
-                self.models[key] = roles.opened(name, settings)
+                self.models[key] = roles.open_model(name, settings)
             return recorded(self.models[key])
 
-        given = reference.Reference(task) if known else self.experiment.model
-        return Models(settings=settings, override=recorded(given) if given else None, opener=opener)
+        override = reference.Reference(task) if known else self.experiment.model
+        return Models(settings=settings, override=recorded(override) if override else None, factory=opener)
 
-    async def _measured(self, task: Task, arm: Arm, repeat: int, root: Path, keeper: Keeper) -> Done:
-        settings, told = self._settings(arm, task, root), self._told(arm)
+    async def _measure(self, task: Task, arm: Arm, repeat: int, root: Path, pool: SandboxPool) -> TaskRunResult:
+        settings, arm_fields = self._settings(arm, task, root), self._arm_fields(arm)
         meter = Meter()
-        models = self._models(task, settings, meter, repeat, known=told["settings"].get("model") == reference.NAME)
+        models = self._make_models(
+            task, settings, meter, repeat, known=arm_fields["settings"].get("model") == reference.NAME
+        )
         problem: Problem | None = None
 
         def emit(event: Event) -> None:
@@ -191,70 +203,70 @@ class _Bench:
                 problem = event.problem
 
         buffers = {path: text.encode() for path, text in task.files.items()} if task.folder else {}
-        request = engine.Request(root=root, target=task.target, buffers=buffers)
-        harness = engine.Harness(preset=arm.preset, models=models, history=self.experiment.history)
-        began = time.monotonic()
+        request = refine.Request(root=root, target=task.target, buffers=buffers)
+        harness = refine.Harness(preset=arm.preset, models=models, history=self.experiment.history)
+        start = time.monotonic()
         outcome: Outcome | GreenloopError
         try:
-            outcome = await engine.refine(request, settings=settings, emit=emit, keeper=keeper, harness=harness)
+            outcome = await refine.refine(request, settings=settings, emit=emit, pool=pool, harness=harness)
         except GreenloopError as error:
             outcome = error
-        except Exception as error:  # noqa: BLE001 - one part's mistake costs one task-run, not a night of them
-            outcome = GreenloopError(f"This should not have happened: {_where(error)}")
-        seconds = time.monotonic() - began
-        head = {"arm": arm.name, "task": task.id, "repeat": repeat}
+        except Exception as error:  # noqa: BLE001 - a fault in one part must cost one task-run, not the whole experiment
+            outcome = GreenloopError(f"This should not have happened: {_describe_error(error)}")
+        seconds = time.monotonic() - start
+        ids = {"arm": arm.name, "task": task.id, "repeat": repeat}
         run = {
             "kind": "run",
-            **head,
-            **told,
+            **ids,
+            **arm_fields,
             "model": models.name_of(Role.DRAFTER),
             "digest": task.digest,
             "task_kind": task.kind,
             "operators": list(task.operators),
             "version": __version__,
-            "effective": records.effective(settings),
+            "effective": records.effective_settings(settings),
             "calls": meter.calls,
             "hits": meter.hits,
             "wall_seconds": round(seconds + meter.saved, 3),
         }
         if isinstance(outcome, GreenloopError):
-            why = f"{outcome} {outcome.remedy}".strip()
-            return Done(run={**run, **records.nothing(), "reason": "error", "message": why})
-        judge = Judge(task=task, root=root, settings=settings, keeper=keeper)
-        attempts = await records.of_attempts(outcome, problem, judge)
-        # An arm that does not look at the tests hands over what it wrote last.
-        offered = outcome.solved or arm.preset.blind
-        final = await judge(outcome.after) if offered and outcome.after else None
-        run |= records.of_outcome(outcome, final, len(task.cases))
+            message = f"{outcome} {outcome.remedy}".strip()
+            return TaskRunResult(run={**run, **records.empty_fields(), "reason": "error", "message": message})
+        judge = Judge(task=task, root=root, settings=settings, pool=pool)
+        attempts = await records.attempt_rows(outcome, problem, judge)
+        # A blind arm does not use the tests, so its last candidate counts.
+        has_result = outcome.solved or arm.preset.blind
+        final = await judge(outcome.after) if has_result and outcome.after else None
+        run |= records.outcome_fields(outcome, final, len(task.cases))
         run["overhead_seconds"] = round(seconds - meter.waited - outcome.usage.test_seconds, 3)
-        return Done(run=run, attempts=[{"kind": "attempt", **head, **row} for row in attempts])
+        return TaskRunResult(run=run, attempts=[{"kind": "attempt", **ids, **row} for row in attempts])
 
 
-def _where(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})"
 
 
-def _limited(arm: Arm, attempts: int) -> Arm:
+def _with_attempts(arm: Arm, attempts: int) -> Arm:
     return replace(arm, settings={**arm.settings, "attempts": attempts})
 
 
-def _plain(told: Mapping[str, Any], arm: Arm) -> tuple[Any, ...]:
-    """What makes two task-runs of one arm the same; how many attempts a matching one has follows from another arm."""
-    settings = dict(told["settings"])
+def _comparable_fields(fields: Mapping[str, Any], arm: Arm) -> tuple[Any, ...]:
+    """The fields by which two task-runs of an arm are compared; a matching arm's attempts depend on another arm."""
+    settings = dict(fields["settings"])
     if arm.match:
         settings.pop("attempts", None)
-    return told["preset"], told.get("parts", {}), settings
+    return fields["preset"], fields.get("parts", {}), settings
 
 
-def laid(task: Task, folder: Path) -> Path:
-    """Where the engine works: the user's folder as it is, or a new one with the task's files."""
+def lay_out_task(task: Task, folder: Path) -> Path:
+    """The folder for the engine: the user's own one, unchanged, or a new one with the task's files."""
     if task.folder:
         root = Path(task.folder)
         for path, text in task.solution.items():
-            if sources.text(root, path) != text:
-                raise UsageProblem(
-                    f"{root / path} is not what it was when {task.id} was made of it.", remedy="Make the tasks anew."
+            if sources.read_text(root, path) != text:
+                raise UsageError(
+                    f"{root / path} has changed since {task.id} was made from it.", remedy="Make the tasks again."
                 )
         return root
     root = folder / "project"

@@ -1,1 +1,1 @@
-"""The command line: words in, events shown, files written, an exit code out."""
+"""The command line: reads arguments, shows events, writes files, returns an exit code."""

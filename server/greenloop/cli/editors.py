@@ -1,6 +1,6 @@
-"""The editors greenloop can be connected to: how each is recognised, what it needs to be told, and in which file.
+"""Lists the editors that greenloop connects to: how each is detected, and where its configuration is.
 
-Pure but for `found`: `snippets.py` has the texts, `setup.py` puts them in place.
+Pure except for `installed_editors`: `snippets.py` has the texts, `commands/setup.py` writes them.
 """
 
 from __future__ import annotations
@@ -17,58 +17,59 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.cli import snippets
-from greenloop.core.errors import UsageProblem
+from greenloop.core.errors import UsageError
 
 
 @dataclass(frozen=True, kw_only=True)
 class Editor:
-    """One editor. `snippet` makes its lines from the server's command; `file` is where they go (None: by hand).
+    """One editor. `snippet` makes its lines from the server's command; `config_file` takes them (None: by hand).
 
-    `merged` makes the file's new text from its present one (None: there is none); it raises `UsageProblem` when the
-    lines cannot be put in without risk. `after` is what is left to do; `ran` says whether it was ever run.
+    `merge` makes the file's new text from its current one (None: no file) and the lines; it raises `UsageError` when
+    they cannot be added safely. Without `merge`, the file holds the lines alone.
+    `next_step` is what the user does then; `is_tested` says whether it was ever run.
     """
 
     name: str
     programs: tuple[str, ...]
     snippet: Callable[[Sequence[str]], str]
-    after: str
-    file: Callable[[], Path] | None = None
-    merged: Callable[[str | None, Sequence[str]], str] | None = None
-    ran: bool = True
+    next_step: str
+    config_file: Callable[[], Path] | None = None
+    merge: Callable[[str | None, str], str] | None = None
+    is_tested: bool = True
 
 
 def command() -> list[str]:
-    """What an editor must start: the bare name where every program finds it, else a path that works from anywhere."""
+    """The command that an editor starts: the bare name if it is on every PATH, else a path that works from anywhere."""
     script = shutil.which("greenloop")
     if script is None:
         return [sys.executable, "-m", "greenloop", "serve"]
-    # On the PATH only while this virtual environment is active, which it is not for an editor started elsewhere.
-    inside = Path(script).resolve().is_relative_to(Path(sys.prefix).resolve()) and sys.prefix != sys.base_prefix
-    linked = Path(script).is_symlink()
-    return [script if inside and not linked else "greenloop", "serve"]
+    # On the PATH only while this virtual environment is active; an editor started elsewhere does not see it.
+    in_environment = Path(script).resolve().is_relative_to(Path(sys.prefix).resolve()) and sys.prefix != sys.base_prefix
+    is_link = Path(script).is_symlink()
+    return [script if in_environment and not is_link else "greenloop", "serve"]
 
 
-def found() -> list[Editor]:
+def installed_editors() -> list[Editor]:
     """The editors that are on this machine's PATH."""
     return [editor for editor in EDITORS.values() if any(shutil.which(program) for program in editor.programs)]
 
 
-def _config() -> Path:
+def _config_folder() -> Path:
     if sys.platform == "win32":
         return Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
 
 
-# -- into files that may hold something already ----------------------------------------------------------------------
+# -- merging into files that may exist -------------------------------------------------------------------------------
 
 _BEGIN, _END = "{comment} >>> greenloop for {name} >>>", "{comment} <<< greenloop for {name} <<<"
 
 
-def marked(present: str | None, lines: str, comment: str, name: str) -> str:
-    """The text with the lines in a marked block: the earlier block is replaced, else it goes to the end."""
+def mark_block(existing: str | None, lines: str, comment: str, name: str) -> str:
+    """The text with the lines in a marked block: replaces an earlier block, else appends one."""
     begin, end = (mark.format(comment=comment, name=name) for mark in (_BEGIN, _END))
     block = f"{begin}\n{lines}{end}\n"
-    text = present or ""
+    text = existing or ""
     earlier = re.search(rf"^{re.escape(begin)}$.*?^{re.escape(end)}$\n?", text, re.DOTALL | re.MULTILINE)
     if earlier:
         return text[: earlier.start()] + block + text[earlier.end() :]
@@ -76,115 +77,98 @@ def marked(present: str | None, lines: str, comment: str, name: str) -> str:
     return text + gap + block
 
 
-def _own_file(make: Callable[[Sequence[str]], str]) -> Callable[[str | None, Sequence[str]], str]:
-    """For a file that is greenloop's alone."""
-    return lambda _present, argv: make(argv)
+def _merge_lisp(name: str) -> Callable[[str | None, str], str]:
+    return lambda existing, lines: mark_block(existing, lines, ";;", name)
 
 
-def _lisp(make: Callable[[Sequence[str]], str], name: str) -> Callable[[str | None, Sequence[str]], str]:
-    return lambda present, argv: marked(present, make(argv), ";;", name)
-
-
-def _json_merged(make: Callable[[Sequence[str]], dict[str, Any]]) -> Callable[[str | None, Sequence[str]], str]:
-    def merged(present: str | None, argv: Sequence[str]) -> str:
-        try:
-            value = json.loads(present) if present and present.strip() else {}
-        except ValueError as error:
-            raise UsageProblem(f"The present file is no plain JSON ({error}).", remedy=_BY_HAND) from error
-        if not isinstance(value, dict):
-            raise UsageProblem("The present file holds no JSON object.", remedy=_BY_HAND)
-        return snippets.as_json(_laid_over(value, make(argv)))
-
-    return merged
-
-
-def _laid_over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    result = dict(below)
-    for key, value in above.items():
-        old = result.get(key)
-        result[key] = _laid_over(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
-    return result
-
-
-def _helix_merged(present: str | None, argv: Sequence[str]) -> str:
-    """Adds to languages.toml; a python entry that is there gets one more server. Checked by reading it back."""
-    text = present or ""
+def _merge_json(existing: str | None, lines: str) -> str:
     try:
-        before = tomllib.loads(text)
+        value = json.loads(existing) if existing and existing.strip() else {}
+    except ValueError as error:
+        raise UsageError(f"The existing file is not plain JSON ({error}).", remedy=_MANUAL_REMEDY) from error
+    if not isinstance(value, dict):
+        raise UsageError("The existing file does not hold a JSON object.", remedy=_MANUAL_REMEDY)
+    return snippets.as_json(_overlay(value, json.loads(lines)))
+
+
+def _overlay(below: Any, above: Any) -> Any:
+    if isinstance(below, dict) and isinstance(above, dict):
+        return below | {key: _overlay(below.get(key), value) for key, value in above.items()}
+    return above
+
+
+def _merge_helix(existing: str | None, lines: str) -> str:
+    """Adds to languages.toml; an existing python entry gets one more server. The result is parsed to check it."""
+    text = existing or ""
+    try:
+        others, configured, python = _parse_helix(text)
     except tomllib.TOMLDecodeError as error:
-        raise UsageProblem(f"The present file is no TOML ({error}).", remedy=_BY_HAND) from error
-    python = [entry for entry in before.get("language", []) if entry.get("name") == "python"]
-    known = before.get("language-server", {}).get("greenloop")
-    if known is not None:
-        text = _helix_started(text, known, argv)
-    if known is not None and "greenloop" in (python or [{}])[0].get("language-servers", []):
-        result = text
-    elif not python:
-        result = marked(text or None, snippets.helix(argv), "#", "helix")
-    else:
+        raise UsageError(f"The existing file is not valid TOML ({error}).", remedy=_MANUAL_REMEDY) from error
+    server = tomllib.loads(lines)["language-server"]["greenloop"]
+    argv = [server["command"], *server["args"]]
+    if configured is not None:
+        text = _update_helix_command(text, configured, argv)
+    if not python:
+        text = mark_block(text, lines, "#", "helix")
+    elif "greenloop" not in python[0]:
         pattern = (
             r'(^\s*name\s*=\s*["\']python["\'](?:(?!^\s*\[\[?\w).)*?^\s*language-servers\s*=\s*\[)([^\]]*?)(,?\s*\])'
         )
-        result, times = re.subn(pattern, r'\1\2, "greenloop"\3', text, count=1, flags=re.DOTALL | re.MULTILINE)
-        if times != 1:
-            raise UsageProblem("The present file has a python entry without language-servers.", remedy=_BY_HAND)
-        if known is None:
-            result = marked(result, snippets.helix_server(argv), "#", "helix")
-    _check_helix(before, result)
-    return result
-
-
-def _helix_started(text: str, known: dict[str, Any], argv: Sequence[str]) -> str:
-    """The text with the command of now, where greenloop has moved; words that somebody has added stay."""
-    if known.get("command") == argv[0] and known.get("args", [])[: len(argv) - 1] == list(argv[1:]):
-        return text
-    pattern = r"^\[language-server\.greenloop\]\ncommand = .*\nargs = \[.*\]$\n?"
-    text, times = re.subn(pattern, lambda _found: snippets.helix_server(argv), text, count=1, flags=re.MULTILINE)
-    if times != 1:
-        raise UsageProblem("The present file starts greenloop by another command.", remedy=_BY_HAND)
+        text, count = re.subn(pattern, r'\1\2, "greenloop"\3', text, count=1, flags=re.DOTALL | re.MULTILINE)
+        if count != 1:
+            raise UsageError("The existing file has a python entry without language-servers.", remedy=_MANUAL_REMEDY)
+    if python and configured is None:
+        text = mark_block(text, snippets.helix_server(argv), "#", "helix")
+    try:
+        others_after, configured, python = _parse_helix(text)
+    except tomllib.TOMLDecodeError:
+        python = []
+    if not any("greenloop" in servers for servers in python) or configured is None or others_after != others:
+        raise UsageError("The existing file cannot be changed safely.", remedy=_MANUAL_REMEDY)
     return text
 
 
-def _check_helix(before: dict[str, Any], text: str) -> None:
-    """Nothing that was there may have changed but for the one server more."""
-    try:
-        after = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        after = {}
-    servers = after.get("language-server", {})
-    known = {name: value for name, value in servers.items() if name != "greenloop"}
-    old = {name: value for name, value in before.get("language-server", {}).items() if name != "greenloop"}
-    python = [entry for entry in after.get("language", []) if entry.get("name") == "python"]
-    if (
-        known != old
-        or "greenloop" not in servers
-        or not any("greenloop" in e.get("language-servers", []) for e in python)
-    ):
-        raise UsageProblem("The present file cannot be changed safely.", remedy=_BY_HAND)
+def _parse_helix(text: str) -> tuple[dict[str, Any], dict[str, Any] | None, list[list[Any]]]:
+    """Returns the other servers, greenloop, and the names of each python entry's servers."""
+    document = tomllib.loads(text)
+    servers = document.get("language-server", {})
+    python = [entry for entry in document.get("language", []) if entry.get("name") == "python"]
+    return servers, servers.pop("greenloop", None), [entry.get("language-servers", []) for entry in python]
 
 
-_BY_HAND = "Put the lines in by hand: greenloop setup prints them without --write."
+def _update_helix_command(text: str, server: dict[str, Any], argv: Sequence[str]) -> str:
+    """The text with the current command, if greenloop moved; arguments that the user added stay."""
+    if server.get("command") == argv[0] and server.get("args", [])[: len(argv) - 1] == list(argv[1:]):
+        return text
+    pattern = r"^\[language-server\.greenloop\]\ncommand = .*\nargs = \[.*\]$\n?"
+    text, count = re.subn(pattern, lambda _found: snippets.helix_server(argv), text, count=1, flags=re.MULTILINE)
+    if count != 1:
+        raise UsageError("The existing file starts greenloop with a different command.", remedy=_MANUAL_REMEDY)
+    return text
 
 
-# -- where they go ---------------------------------------------------------------------------------------------------
+_MANUAL_REMEDY = "Add the lines by hand: `greenloop setup EDITOR` prints them."
+
+
+# -- their files -----------------------------------------------------------------------------------------------------
 
 
 def _neovim_file() -> Path:
-    base = Path.home() / "AppData" / "Local" if sys.platform == "win32" else _config()
+    base = Path.home() / "AppData" / "Local" if sys.platform == "win32" else _config_folder()
     return base / "nvim" / "plugin" / "greenloop.lua"
 
 
 def _emacs_file() -> Path:
-    """The init file Emacs reads: the first that is there, in its own order."""
+    """The init file that Emacs reads: the first that exists, in its own order."""
     home = Path.home()
-    candidates = [home / ".emacs.el", home / ".emacs", home / ".emacs.d" / "init.el", _config() / "emacs" / "init.el"]
-    there = [path for path in candidates if path.exists()]
-    return there[0] if there else home / ".emacs.d" / "init.el"
+    default = home / ".emacs.d" / "init.el"
+    candidates = (home / ".emacs.el", home / ".emacs", default, _config_folder() / "emacs" / "init.el")
+    return next((path for path in candidates if path.exists()), default)
 
 
 def _jupyter_file() -> Path:
-    base = os.environ.get("JUPYTER_CONFIG_DIR")
-    return (Path(base) if base else Path.home() / ".jupyter") / "jupyter_server_config.d" / "greenloop.json"
+    folder = Path(os.environ.get("JUPYTER_CONFIG_DIR") or Path.home() / ".jupyter")
+    return folder / "jupyter_server_config.d" / "greenloop.json"
 
 
 EDITORS = {
@@ -194,69 +178,69 @@ EDITORS = {
             name="neovim",
             programs=("nvim",),
             snippet=snippets.neovim,
-            file=_neovim_file,
-            merged=_own_file(snippets.neovim),
-            after="Open a Python file, put the cursor on a red test and press gra (Neovim 0.11; earlier: "
+            config_file=_neovim_file,
+            next_step="Open a Python file, put the cursor on a failing test and press gra (Neovim 0.11; earlier: "
             ":lua vim.lsp.buf.code_action()).",
         ),
         Editor(
             name="vim",
             programs=("vim",),
             snippet=snippets.ale,
-            file=lambda: Path.home() / ("vimfiles" if sys.platform == "win32" else ".vim") / "plugin" / "greenloop.vim",
-            merged=_own_file(snippets.ale),
-            after="The plugin ALE is needed, and `let g:ale_lsp_show_message_severity = 'information'` shows how a run "
-            "ends. Open a Python file, put the cursor on a red test and type :ALECodeAction.",
+            config_file=lambda: (
+                Path.home() / ("vimfiles" if sys.platform == "win32" else ".vim") / "plugin" / "greenloop.vim"
+            ),
+            next_step="Install the plugin ALE, and set `let g:ale_lsp_show_message_severity = 'information'` to see "
+            "how a run ends. Then open a Python file, put the cursor on a failing test and type :ALECodeAction.",
         ),
         Editor(
             name="eglot",
             programs=("emacs",),
             snippet=snippets.eglot,
-            file=_emacs_file,
-            merged=_lisp(snippets.eglot, "eglot"),
-            after="Open a Python file, M-x eglot, then M-x eglot-code-actions on a red test.",
+            config_file=_emacs_file,
+            merge=_merge_lisp("eglot"),
+            next_step="Open a Python file, M-x eglot, then M-x eglot-code-actions on a failing test.",
         ),
         Editor(
             name="lsp-mode",
             programs=("emacs",),
             snippet=snippets.lsp_mode,
-            file=_emacs_file,
-            merged=_lisp(snippets.lsp_mode, "lsp-mode"),
-            after="Open a Python file, M-x lsp, then M-x lsp-execute-code-action on a red test.",
+            config_file=_emacs_file,
+            merge=_merge_lisp("lsp-mode"),
+            next_step="Open a Python file, M-x lsp, then M-x lsp-execute-code-action on a failing test.",
         ),
         Editor(
             name="helix",
             programs=("hx", "helix"),
             snippet=snippets.helix,
-            file=lambda: _config() / "helix" / "languages.toml",
-            merged=_helix_merged,
-            after="Open a Python file, put the cursor on a red test and press space a.",
+            config_file=lambda: _config_folder() / "helix" / "languages.toml",
+            merge=_merge_helix,
+            next_step="Open a Python file, put the cursor on a failing test and press space a.",
         ),
         Editor(
             name="kate",
             programs=("kate",),
-            snippet=lambda argv: snippets.as_json(snippets.kate_value(argv)),
-            file=lambda: _config() / "kate" / "lspclient" / "settings.json",
-            merged=_json_merged(snippets.kate_value),
-            after="Kate starts one server a language: this one takes the place of pylsp. Restart Kate; the code action "
-            "is in the LSP Client menu.",
+            snippet=snippets.kate,
+            config_file=lambda: _config_folder() / "kate" / "lspclient" / "settings.json",
+            merge=_merge_json,
+            next_step="Kate starts one server per language: this one replaces pylsp. Restart Kate; the code action is "
+            "in the LSP Client menu.",
         ),
         Editor(
             name="jupyterlab",
             programs=("jupyter-lab", "jupyter"),
-            snippet=lambda argv: snippets.as_json(snippets.jupyter_value(argv)),
-            file=_jupyter_file,
-            merged=_json_merged(snippets.jupyter_value),
-            after="jupyterlab-lsp is needed; restart JupyterLab.",
+            snippet=snippets.jupyter,
+            config_file=_jupyter_file,
+            merge=_merge_json,
+            next_step="Install jupyterlab-lsp and restart JupyterLab.",
         ),
-        Editor(name="vscode", programs=("code", "codium", "code-server"), snippet=snippets.vscode, after=""),
+        Editor(name="vscode", programs=("code", "codium", "code-server"), snippet=snippets.vscode, next_step=""),
         Editor(
             name="sublime",
             programs=("subl",),
-            snippet=lambda argv: snippets.as_json(snippets.sublime_value(argv)),
-            after="The package LSP is needed; the lines go into Preferences > Package Settings > LSP > Settings.",
-            ran=False,
+            snippet=snippets.sublime,
+            next_step="Install the package LSP. The lines go into Preferences > Package Settings > LSP > Settings.",
+            is_tested=False,
         ),
-        Editor(name="zed", programs=("zed", "zeditor"), snippet=snippets.zed, after="", ran=False),
+        Editor(name="zed", programs=("zed", "zeditor"), snippet=snippets.zed, next_step="", is_tested=False),
     )
 }

@@ -1,6 +1,6 @@
-"""Events for programs: one JSON object a line, the interface that docs/protocol.md describes.
+"""Writes events for programs: one JSON object a line, the interface that docs/protocol.md describes.
 
-Fields are only ever added. Answers of models and buffers are not in it; the diff is the user's own code.
+Fields are only ever added. Answers of models and buffers are left out; the diff is the user's own code.
 """
 
 from __future__ import annotations
@@ -9,27 +9,31 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from greenloop.cli import show
-from greenloop.core.encode import to_json
+from greenloop.cli import render
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
-from greenloop.core.nouns import Attempt, Case, CaseResult, Estimate, Outcome, Span, StopReason, Usage, Verified
-from greenloop.strength import Strength, told
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.spec import Case
+from greenloop.core.records.usage import Estimate, Quantiles, Usage
+from greenloop.core.records.verdict import CaseResult
+from greenloop.core.text.json_codec import to_json
+from greenloop.verdict.mutation_testing import Strength, describe_mutant
 
-LONGEST_MESSAGE = 2_000
+MAX_MESSAGE = 2_000
 
 
-def of_event(event: Event) -> dict[str, Any] | None:
-    """The object for an event; None for those that programs are not told (`Token`, and `Finished`: see `finished`)."""
+def event_object(event: Event) -> dict[str, Any] | None:
+    """The object for an event; None for `Token`, which is not reported, and `Finished` (see `finished_object`)."""
     match event:
         case Started():
-            return _started(event)
+            return _started_object(event)
         case Specified():
             return {
                 "event": "specified",
-                "cases": [_specified(case, believed=True) for case in event.spec.cases]
-                + [_specified(case, believed=False) for case in event.spec.outvoted],
+                "cases": [_specified_object(case, believed=True) for case in event.spec.cases]
+                + [_specified_object(case, believed=False) for case in event.spec.outvoted],
                 "doubts": list(event.spec.doubts),
-                "said": event.said,
+                "said": event.reason,
             }
         case Planned():
             draft = event.draft
@@ -44,7 +48,7 @@ def of_event(event: Event) -> dict[str, Any] | None:
                 "prompt_tokens": event.prompt_tokens,
             }
         case Proposed():
-            return {"event": "proposed", "attempt": event.attempt, "usage": usage(event.usage)}
+            return {"event": "proposed", "attempt": event.attempt, "usage": usage_object(event.usage)}
         case Checked():
             return {
                 "event": "checked",
@@ -53,12 +57,12 @@ def of_event(event: Event) -> dict[str, Any] | None:
                 "message": event.message,
             }
         case Tested():
-            return {"event": "tested", **_attempt(event.attempt)}
+            return {"event": "tested", **_attempt_object(event.attempt)}
         case Token() | Finished():
             return None
 
 
-def _specified(case: Case, *, believed: bool) -> dict[str, Any]:
+def _specified_object(case: Case, *, believed: bool) -> dict[str, Any]:
     return {
         "id": case.id,
         "path": case.path,
@@ -69,68 +73,70 @@ def _specified(case: Case, *, believed: bool) -> dict[str, Any]:
     }
 
 
-def finished(outcome: Outcome, *, applied: bool = False) -> dict[str, Any]:
-    """The last object of a run. `applied`: the result now stands in the files."""
-    diff = show.diff(outcome.before, outcome.after)
+def finished_object(outcome: Outcome, *, applied: bool = False) -> dict[str, Any]:
+    """The last object of a run. `applied`: the result is now in the files."""
+    diff = render.diff(outcome.before, outcome.after)
     return {
         "event": "finished",
         "solved": outcome.solved,
         "verified": outcome.verified.value,
         "reason": outcome.reason.value,
         "message": outcome.message,
-        "attempts": show.count(outcome),
+        "attempts": render.count_candidates(outcome),
         "best": outcome.best,
         "diff": diff,
         "applied": applied,
         "run": outcome.run,
-        "usage": usage(outcome.usage),
+        "usage": usage_object(outcome.usage),
         "evidence": to_json(outcome.evidence),
         "remedy": "",
     }
 
 
-def strength(found: Strength) -> dict[str, Any]:
-    """What the tests would also accept, before `finished` where it was asked for."""
+def strength_object(report: Strength) -> dict[str, Any]:
+    """The changes that the tests would also accept; written before the `finished_object` object if requested."""
     return {
         "event": "strength",
-        "tests": found.tests,
-        "tried": found.tried,
-        "killed": found.killed,
-        "survivors": [{"path": each.path, "line": each.line, "change": told(each)} for each in found.survivors],
-        "unreached": [{"path": path, "line": line} for path, line in found.unreached],
-        "left": found.left,
+        "tests": report.tests,
+        "tried": report.tried,
+        "killed": report.killed,
+        "survivors": [
+            {"path": each.path, "line": each.line, "change": describe_mutant(each)} for each in report.survivors
+        ],
+        "unreached": [{"path": path, "line": line} for path, line in report.unreached],
+        "left": report.left,
     }
 
 
-def failed(reason: str, message: str, remedy: str = "") -> dict[str, Any]:
-    """The last object of a run that ended in a problem; `reason` is the word of its error, or `error`."""
-    blank = Outcome(
+def error_object(word: str, message: str, remedy: str = "") -> dict[str, Any]:
+    """The last object of a run that failed; `reason` is the error's `word`, or `error`."""
+    empty = Outcome(
         solved=False, verified=Verified.UNVERIFIED, reason=StopReason.ENVIRONMENT, message=message, attempts=()
     )
-    return {**finished(blank), "reason": reason, "remedy": remedy}
+    return {**finished_object(empty), "reason": word, "remedy": remedy}
 
 
-def usage(spent: Usage) -> dict[str, Any]:
+def usage_object(spent: Usage) -> dict[str, Any]:
     values: dict[str, Any] = to_json(spent)
     return values
 
 
-def line(value: dict[str, Any]) -> str:
+def to_line(value: dict[str, Any]) -> str:
     """One line of pure ASCII, so that no terminal or pipe encoding can break it."""
     return json.dumps(value, ensure_ascii=True, allow_nan=False)
 
 
-def writer(write: Callable[[str], object], flush: Callable[[], object]) -> Callable[[dict[str, Any]], None]:
-    """Writes objects as they come; each is flushed, for the reader acts on it."""
+def make_writer(write: Callable[[str], object], flush: Callable[[], object]) -> Callable[[dict[str, Any]], None]:
+    """A function that writes one object and flushes, so that the reader can act on it at once."""
 
     def put(value: dict[str, Any]) -> None:
-        write(line(value) + "\n")
+        write(to_line(value) + "\n")
         flush()
 
     return put
 
 
-def _started(event: Started) -> dict[str, Any]:
+def _started_object(event: Started) -> dict[str, Any]:
     problem = event.problem
     return {
         "event": "started",
@@ -145,13 +151,13 @@ def _started(event: Started) -> dict[str, Any]:
         "preset": event.preset,
         "sandbox": event.sandbox,
         "attempts": event.attempts,
-        "estimate": _estimate(event.estimate) if event.estimate else None,
-        "baseline": _attempt(event.baseline),
+        "estimate": _estimate_object(event.estimate) if event.estimate else None,
+        "baseline": _attempt_object(event.baseline),
     }
 
 
-def _estimate(estimate: Estimate) -> dict[str, Any]:
-    def span(known: Span | None) -> list[float] | None:
+def _estimate_object(estimate: Estimate) -> dict[str, Any]:
+    def span(known: Quantiles | None) -> list[float] | None:
         return [known.low, known.likely, known.high] if known else None
 
     return {
@@ -164,7 +170,7 @@ def _estimate(estimate: Estimate) -> dict[str, Any]:
     }
 
 
-def _attempt(attempt: Attempt) -> dict[str, Any]:
+def _attempt_object(attempt: Attempt) -> dict[str, Any]:
     verdict = attempt.verdict
     return {
         "attempt": attempt.number,
@@ -175,15 +181,15 @@ def _attempt(attempt: Attempt) -> dict[str, Any]:
         "total": verdict.total,
         "error_class": attempt.error_class,
         "group": attempt.group.value if attempt.group else None,
-        "message": (attempt.finding.message if attempt.finding else verdict.reason)[:LONGEST_MESSAGE],
-        "cases": [_case(case) for case in verdict.cases],
-        "collateral": [_case(case) for case in verdict.collateral],
-        "usage": usage(attempt.spent),
+        "message": (attempt.finding.message if attempt.finding else verdict.reason)[:MAX_MESSAGE],
+        "cases": [_case_object(case) for case in verdict.cases],
+        "collateral": [_case_object(case) for case in verdict.collateral],
+        "usage": usage_object(attempt.spent),
         "seconds": verdict.seconds,
     }
 
 
-def _case(case: CaseResult) -> dict[str, Any]:
+def _case_object(case: CaseResult) -> dict[str, Any]:
     failure = case.failure
     frame = failure.frames[-1] if failure and failure.frames else None
     return {
@@ -191,7 +197,7 @@ def _case(case: CaseResult) -> dict[str, Any]:
         "outcome": case.outcome,
         "seconds": case.seconds,
         "error_class": failure.type if failure else "",
-        "message": failure.message[:LONGEST_MESSAGE] if failure else "",
+        "message": failure.message[:MAX_MESSAGE] if failure else "",
         "path": frame.path if frame else None,
         "line": frame.line if frame else None,
     }

@@ -1,7 +1,7 @@
 """Runs one coroutine so that Ctrl-C, SIGTERM and a closed terminal cancel it.
 
-A second signal ends the process at once, and so does a work that does not let itself be cancelled in time:
-sandboxes end with the process that opened them.
+A second signal ends the process at once, and so does a task that cannot be cancelled in time: sandboxes end with the
+process that opened them.
 """
 
 from __future__ import annotations
@@ -16,30 +16,33 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TypeVar
 
-from greenloop.cli.codes import CANCELLED
+from greenloop.cli.exit_codes import CANCELLED
 
 T = TypeVar("T")
-# Seconds that a cancelled work may take to clean up, on a busy machine.
-PATIENCE = 8.0
+# Seconds that a cancelled task may take to clean up, on a busy machine.
+CLEANUP_SECONDS = 8.0
 _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 def run(
-    work: Coroutine[Any, Any, T], *, last_words: Callable[[], None] = lambda: None, patience: float = PATIENCE
+    work: Coroutine[Any, Any, T],
+    *,
+    before_exit: Callable[[], None] = lambda: None,
+    cleanup_seconds: float = CLEANUP_SECONDS,
 ) -> T:
     """The coroutine's result. Raises `asyncio.CancelledError` when a signal cancelled it.
 
-    `last_words` is called before the process is ended by force (to give the terminal back, to tell programs).
+    `before_exit` is called before the process is ended by force (to restore the terminal, to write the last object).
     """
 
     def end() -> None:
-        last_words()
-        print("greenloop: ended at once; the sandbox ends with it.", file=sys.stderr)
+        before_exit()
+        print("greenloop: stopped immediately; the sandbox is stopped too.", file=sys.stderr)
         sys.stderr.flush()
         os._exit(CANCELLED)
 
-    # Not the loop's own timer: what keeps the loop busy must not keep this from happening.
-    timer = threading.Timer(patience, end)
+    # Not the loop's own timer: a busy loop must not block this.
+    timer = threading.Timer(cleanup_seconds, end)
     timer.daemon = True
     try:
         return asyncio.run(_cancellable(work, timer, end))
@@ -58,32 +61,32 @@ async def _cancellable(work: Coroutine[Any, Any, T], timer: threading.Timer, end
             end()
         signalled = True
         timer.start()
-        # The handler runs between two bytecodes of whatever the loop is doing; only this call wakes the loop up.
+        # The handler runs between two bytecodes of the loop's current task; only this call wakes the loop up.
         loop.call_soon_threadsafe(task.cancel)
 
-    with _handling(on_signal):
+    with _handling_signals(on_signal):
         return await task
 
 
 @contextmanager
-def _handling(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+def _handling_signals(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, handler) for number in _SIGNALS}
+    previous = {number: signal.signal(number, handler) for number in _SIGNALS}
     try:
         yield
     finally:
-        for number, old in before.items():
-            signal.signal(number, old)
+        for number, previous_handler in previous.items():
+            signal.signal(number, previous_handler)
 
 
 @contextmanager
-def breakable() -> Iterator[None]:
-    """While the user is asked inside a running coroutine: a signal raises `KeyboardInterrupt` here, at once."""
+def interruptible() -> Iterator[None]:
+    """For a question inside a running coroutine: a signal raises `KeyboardInterrupt` here, at once."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    with _handling(stop):
+    with _handling_signals(stop):
         yield

@@ -1,4 +1,4 @@
-"""A verification as a JUnit file, made from the sealed records on this side of the wall."""
+"""Writes a verification as a JUnit file, from the sealed records outside the sandbox."""
 
 from __future__ import annotations
 
@@ -7,56 +7,58 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree as ET  # only written, never read
 
-from greenloop.core.errors import UsageProblem, WorkspaceProblem
-from greenloop.core.nouns import CaseResult
-from greenloop.verification.result import Verification
+from greenloop.core.errors import UsageError, WorkspaceError
+from greenloop.core.records.verdict import CaseResult
+from greenloop.engine.verify.report import Verification
 
-# What XML 1.0 cannot hold, not even escaped.
-_UNSAYABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Characters that XML 1.0 cannot hold, not even escaped.
+_ILLEGAL_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def check(path: Path) -> Path:
-    """The path, when a file can be written there. Raises `UsageProblem` before anything is run."""
+def check_writable(path: Path) -> Path:
+    """The path, if a file can be written there. Raises `UsageError` before anything is run."""
     if path.is_symlink() or path.is_dir():
-        raise UsageProblem(f"{path} is no plain file.", remedy="Name a file of its own with --junit.")
+        raise UsageError(f"{path} is not a regular file.", remedy="Choose a separate file with --junit.")
     if not path.parent.is_dir():
-        raise UsageProblem(f"There is no folder {path.parent}.", remedy="Make it first, or name another with --junit.")
+        raise UsageError(
+            f"There is no folder {path.parent}.", remedy="Create it first, or choose another with --junit."
+        )
     return path
 
 
 def write(path: Path, result: Verification) -> None:
-    """Raises `WorkspaceProblem` when the file cannot be written."""
+    """Raises `WorkspaceError` when the file cannot be written."""
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
         with os.fdopen(os.open(path, flags, 0o644), "wb") as file:
             file.write(document(result))
     except OSError as error:
-        raise WorkspaceProblem(f"{path} could not be written: {error.strerror}.") from error
+        raise WorkspaceError(f"{path} could not be written: {error.strerror}.") from error
 
 
 def document(result: Verification) -> bytes:
-    """One suite, one case for each test; a tampered run without a case of its own is a case by itself."""
+    """One suite, one case for each test; tampering that belongs to no test gets its own case."""
     tampered = {each.case: each.reason for each in result.tampered}
     suite = ET.Element("testsuite", name="greenloop verify", time=f"{result.seconds:.3f}")
     counts = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
     for case in (*result.cases, *result.new_cases):
         element = _case(suite, case.id, case.seconds)
         counts["tests"] += 1
-        if (lie := tampered.pop(case.id, None)) is not None:
+        if (tampering := tampered.pop(case.id, None)) is not None:
             counts["failures"] += 1
-            _child(element, "failure", "tampered", lie)
-        elif kind := _kind(case):
+            _child(element, "failure", "tampered", tampering)
+        elif kind := _outcome(case):
             counts[{"failure": "failures", "error": "errors", "skipped": "skipped"}[kind]] += 1
-            told = case.failure
+            failure = case.failure
             _child(
                 element,
                 kind,
-                told.type if told else case.outcome,
-                told.message if told else "",
-                told.text if told else "",
+                failure.type if failure else case.outcome,
+                failure.message if failure else "",
+                failure.text if failure else "",
             )
     if not result.verified and not (counts["failures"] or counts["errors"]):
-        # CI that reads nothing but this file must not take it for a pass.
+        # A CI that only reads this file must not take it for a pass.
         tampered.setdefault("", result.reason)
     for name, reason in tampered.items():
         counts["tests"] += 1
@@ -77,29 +79,29 @@ def document(result: Verification) -> bytes:
         "sandbox": result.sandbox,
         "network": str(result.network).lower(),
     }.items():
-        ET.SubElement(properties, "property", name=name, value=_said(value))
+        ET.SubElement(properties, "property", name=name, value=_escape(value))
     suite.insert(0, properties)
-    whole = ET.Element("testsuites")
-    whole.append(suite)
-    text: bytes = ET.tostring(whole, encoding="utf-8", xml_declaration=True)
+    root = ET.Element("testsuites")
+    root.append(suite)
+    text: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
     return text
 
 
 def _case(suite: ET.Element, identity: str, seconds: float) -> ET.Element:
-    where, _colons, name = identity.rpartition("::")
-    return ET.SubElement(suite, "testcase", classname=_said(where), name=_said(name), time=f"{seconds:.3f}")
+    classname, _colons, name = identity.rpartition("::")
+    return ET.SubElement(suite, "testcase", classname=_escape(classname), name=_escape(name), time=f"{seconds:.3f}")
 
 
-def _kind(case: CaseResult) -> str:
+def _outcome(case: CaseResult) -> str:
     if case.outcome in {"skipped", "xfailed"}:
         return "skipped"
     return {"passed": "", "failed": "failure", "xpassed": "failure"}.get(case.outcome, "error")
 
 
 def _child(element: ET.Element, kind: str, type_: str, message: str, text: str = "") -> None:
-    child = ET.SubElement(element, kind, type=_said(type_), message=_said(message))
-    child.text = _said(text) or None
+    child = ET.SubElement(element, kind, type=_escape(type_), message=_escape(message))
+    child.text = _escape(text) or None
 
 
-def _said(text: str) -> str:
-    return _UNSAYABLE.sub("\ufffd", text)
+def _escape(text: str) -> str:
+    return _ILLEGAL_IN_XML.sub("\ufffd", text)

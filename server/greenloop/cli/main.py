@@ -1,6 +1,6 @@
-"""The command `greenloop`: reads the words, calls one subcommand, turns every problem into a sentence and a code.
+"""Runs the command `greenloop`: parses arguments, calls one subcommand, reports errors.
 
-Each subcommand is imported only when it is asked for, so that `greenloop --version` and `greenloop serve` start fast.
+Each subcommand is imported only when it is used, so that `greenloop --version` and `greenloop serve` start fast.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import sys
 from collections.abc import Sequence
 
 from greenloop import __version__
-from greenloop.cli.codes import CANCELLED, HELP, NOT_SOLVED, USAGE
-from greenloop.cli.problems import report_unexpected, tell
+from greenloop.cli.errors import print_error, report_unexpected
+from greenloop.cli.exit_codes import CANCELLED, HELP, NOT_SOLVED, USAGE
 from greenloop.core.errors import GreenloopError
 
 SUBCOMMANDS = ("fix", "tests", "verify", "serve", "doctor", "setup", "model", "history", "bench")
@@ -25,17 +25,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A terminal or pipe that cannot show a character gets it spelled out, never a crash.
+            # A character that a terminal or pipe cannot show is escaped, never a crash.
             stream.reconfigure(errors="backslashreplace")
     try:
         arguments = _parser(words).parse_args(words)
-        command = arguments.command or "welcome"
-        code: int = importlib.import_module(f"greenloop.cli.{command}").run(arguments)
+        command = arguments.command or "start_page"
+        code: int = importlib.import_module(f"greenloop.cli.commands.{command}").run(arguments)
         sys.stdout.flush()
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else USAGE
     except GreenloopError as error:
-        tell(error)
+        print_error(error)
         return error.exit_code
     except KeyboardInterrupt:
         print("greenloop: cancelled.", file=sys.stderr)
@@ -43,14 +43,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _close_stdout()
         return NOT_SOLVED
-    except Exception as error:  # noqa: BLE001 - the edge: nobody above can show it
+    except Exception as error:  # noqa: BLE001 - the outermost function: no caller can show it
         report_unexpected(error)
         return NOT_SOLVED
     return code
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
-    """Only the asked subcommand adds its own words; help and errors need the names of the others alone."""
+    """Builds the parser. Only the requested subcommand adds its arguments; the others only need their names."""
     parser = argparse.ArgumentParser(
         prog="greenloop",
         description="Refine until tests pass: a failing test or a docstring goes in, a verified edit comes out.\n"
@@ -60,31 +60,31 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"greenloop {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    asked = next((word for word in words if word in SUBCOMMANDS), None)
-    for name, about in _ABOUT.items():
+    requested = next((word for word in words if word in SUBCOMMANDS), None)
+    for name, summary in SUMMARIES.items():
         sub = subparsers.add_parser(
-            name, help=about, description=about, epilog=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
+            name, help=summary, description=summary, epilog=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
         )
-        if name == asked:
-            importlib.import_module(f"greenloop.cli.{name}").add_arguments(sub)
+        if name == requested:
+            importlib.import_module(f"greenloop.cli.commands.{name}").add_arguments(sub)
     return parser
 
 
-_ABOUT = {
-    "fix": "make a red test green, or a docstring true",
-    "tests": "the tests that a docstring became: look at them, strike out, correct",
-    "verify": "tests of a commit, code of the working tree: does it honestly pass?",
-    "serve": "the language server, on standard input and output",
-    "doctor": "what this machine has, what is missing, and the remedy",
-    "setup": "the lines that connect an editor",
-    "model": "the embedded model: fetch, list, start, stop, status",
-    "history": "earlier runs and their results",
-    "bench": "which preset and model solve what, and at what cost",
+SUMMARIES = {
+    "fix": "fix a failing test, or implement a function from its docstring",
+    "tests": "show or edit the tests that were generated from a docstring",
+    "verify": "run a commit's tests against your working tree, in a way that cannot be faked",
+    "serve": "run the language server on standard input and output",
+    "doctor": "check what greenloop needs on this machine",
+    "setup": "connect an editor",
+    "model": "manage the embedded model",
+    "history": "show earlier runs and apply their results",
+    "bench": "compare presets and models on a set of tasks",
 }
 
 
 def _close_stdout() -> None:
-    """The reader has gone: nothing may be written at interpreter exit either."""
+    """The reader is gone: nothing may be written at interpreter exit either."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.stdout.fileno())
     os.close(null)

@@ -1,4 +1,4 @@
-"""Words that several subcommands share, and the settings they make."""
+"""Defines the options that several subcommands share, and loads their settings."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from greenloop import settings as configuration
-from greenloop import templates
-from greenloop.cli.problems import warn
-from greenloop.settings import Settings
+from greenloop.cli.errors import print_warning
+from greenloop.project import settings as configuration
+from greenloop.project import templates
+from greenloop.project.settings import Settings
 
 _ALIASES = {
     "model": "model",
@@ -23,7 +23,7 @@ _ALIASES = {
 
 
 def add(parser: argparse.ArgumentParser, *, model: bool = True) -> None:
-    """`--root`, `--set` and the short flags for the settings that are used most; `model`: is one asked at all?"""
+    """Adds `--root`, `--set` and flags for the most common settings; `model`: does the command use a model?"""
     parser.add_argument("--root", metavar="FOLDER", help="the workspace (default: found from the current folder)")
     if model:
         parser.add_argument(
@@ -31,26 +31,26 @@ def add(parser: argparse.ArgumentParser, *, model: bool = True) -> None:
         )
     parser.add_argument("--sandbox", metavar="KIND", help="auto, bubblewrap, docker or none")
     parser.add_argument(
-        "--set", dest="assignments", metavar="KEY=VALUE", action="append", default=[], help="any setting; repeatable"
+        "--set", dest="assignments", metavar="KEY=VALUE", action="append", default=[], help="any setting (repeatable)"
     )
 
 
 def load(arguments: argparse.Namespace, root: Path | None, *, cwd: Path) -> Settings:
-    """All sources merged; a warning on stderr for each key or prompt that was refused. Raises `SettingsProblem`."""
+    """Merges all sources of settings; warns of each rejected key or prompt. Raises `SettingsError`."""
     table: dict[str, Any] = configuration.parse_assignments(arguments.assignments)
     for flag, key in _ALIASES.items():
         value = getattr(arguments, flag, None)
         if value is not None:
             table[key] = value
     if isinstance(table.get("model"), str):
-        table["model"] = _absolute(table["model"], cwd)
+        table["model"] = _absolute_model(table["model"], cwd)
     settings, warnings = configuration.load(root, command_line=table)
-    for sentence in [*warnings, *templates.complaints()]:
-        warn(sentence)
+    for sentence in [*warnings, *templates.list_unusable()]:
+        print_warning(sentence)
     return settings
 
 
-def _absolute(model: str, cwd: Path) -> str:
-    """A file named on the command line is meant from where the user stands, not from the workspace's root."""
+def _absolute_model(model: str, cwd: Path) -> str:
+    """A file on the command line is relative to the current folder, not to the workspace's root."""
     kind, colon, file = model.partition(":")
     return f"{kind}:{cwd / file}" if colon and kind in ("scripted", "replay") else model

@@ -1,6 +1,6 @@
-"""The lines that connect an editor with the server, made from the command that starts it.
+"""Writes the configuration lines that connect an editor with the server, from the server's command.
 
-It must not know where they go, nor what is there already.
+It must not know where the lines go, nor what is already there.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 from greenloop import __version__
 
 
-def _words(argv: Sequence[str], separator: str = ", ") -> str:
+def _quote_words(argv: Sequence[str], separator: str = ", ") -> str:
     return separator.join(json.dumps(word, ensure_ascii=False) for word in argv)
 
 
 def neovim(argv: Sequence[str]) -> str:
     return f"""\
 -- greenloop: code actions on a test or a function (gra in Neovim 0.11, or vim.lsp.buf.code_action())
-local config = {{ name = 'greenloop', cmd = {{ {_words(argv)} }}, init_options = vim.g.greenloop }}
+local config = {{ name = 'greenloop', cmd = {{ {_quote_words(argv)} }}, init_options = vim.g.greenloop }}
 local markers = {{ 'pyproject.toml', 'setup.cfg', 'pytest.ini', '.git' }}
 if vim.lsp.config then
   config.filetypes, config.root_markers = {{ 'python' }}, markers
@@ -52,7 +52,7 @@ end
 
 
 def ale(argv: Sequence[str]) -> str:
-    """For Vim, whose stock has no client: through ALE, which comes packaged with most systems."""
+    """For Vim, which has no client of its own: through ALE, which most systems package."""
     return f"""\
 " greenloop through ALE: :ALECodeAction on a test or a function, :ALEHover for the attempts
 function! s:Define() abort
@@ -88,7 +88,7 @@ def _vim(text: str) -> str:
 def eglot(argv: Sequence[str]) -> str:
     return f"""\
 (with-eval-after-load 'eglot
-  (add-to-list 'eglot-server-programs '((python-mode python-ts-mode) . ({_words(argv, " ")}))))
+  (add-to-list 'eglot-server-programs '((python-mode python-ts-mode) . ({_quote_words(argv, " ")}))))
 """
 
 
@@ -96,31 +96,31 @@ def lsp_mode(argv: Sequence[str]) -> str:
     return f"""\
 (with-eval-after-load 'lsp-mode
   (lsp-register-client
-   (make-lsp-client :new-connection (lsp-stdio-connection '({_words(argv, " ")}))
+   (make-lsp-client :new-connection (lsp-stdio-connection '({_quote_words(argv, " ")}))
                     :major-modes '(python-mode python-ts-mode) :add-on? t :server-id 'greenloop)))
 """
 
 
 def helix_server(argv: Sequence[str]) -> str:
-    return f"[language-server.greenloop]\ncommand = {_words(argv[:1])}\nargs = [{_words(argv[1:])}]\n"
+    return f"[language-server.greenloop]\ncommand = {_quote_words(argv[:1])}\nargs = [{_quote_words(argv[1:])}]\n"
 
 
 def helix(argv: Sequence[str]) -> str:
-    servers = _words(["ruff", "jedi", "pylsp", "greenloop"])
+    servers = _quote_words(["ruff", "jedi", "pylsp", "greenloop"])
     return f'{helix_server(argv)}\n[[language]]\nname = "python"\nlanguage-servers = [{servers}]\n'
 
 
-def kate_value(argv: Sequence[str]) -> dict[str, Any]:
+def kate(argv: Sequence[str]) -> str:
     server = {
         "command": list(argv),
         "url": "https://pypi.org/project/greenloop/",
         "highlightingModeRegex": "^Python$",
         "rootIndicationFileNames": ["pyproject.toml", "setup.cfg", "pytest.ini"],
     }
-    return {"servers": {"python": server}}
+    return as_json({"servers": {"python": server}})
 
 
-def jupyter_value(argv: Sequence[str]) -> dict[str, Any]:
+def jupyter(argv: Sequence[str]) -> str:
     server = {
         "version": 2,
         "argv": list(argv),
@@ -128,11 +128,12 @@ def jupyter_value(argv: Sequence[str]) -> dict[str, Any]:
         "mime_types": ["text/x-python", "text/x-ipython"],
         "display_name": "greenloop",
     }
-    return {"LanguageServerManager": {"language_servers": {"greenloop": server}}}
+    return as_json({"LanguageServerManager": {"language_servers": {"greenloop": server}}})
 
 
-def sublime_value(argv: Sequence[str]) -> dict[str, Any]:
-    return {"clients": {"greenloop": {"enabled": True, "command": list(argv), "selector": "source.python"}}}
+def sublime(argv: Sequence[str]) -> str:
+    server = {"enabled": True, "command": list(argv), "selector": "source.python"}
+    return as_json({"clients": {"greenloop": server}})
 
 
 def as_json(value: Any) -> str:

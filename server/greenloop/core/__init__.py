@@ -1,1 +1,1 @@
-"""The pure heart: nouns, events, ports, the loop. Imports the standard library only."""
+"""The pure core: records, events, ports, the verdict. Imports the standard library only."""

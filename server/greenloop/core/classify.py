@@ -1,11 +1,11 @@
-"""What kind of failure a verdict shows: error class, group, line, and a signature by which repeats are seen."""
+"""Classifies failures: error class, group, and a signature that identifies repeated failures."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
 
-from greenloop.core.nouns import Attempt, CaseResult, Failure, Finding, Frame, Group, Status, Verdict
+from greenloop.core.records.attempt import Attempt, Finding
+from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
 
 _SYNTAX = {"SyntaxError", "IndentationError", "TabError"}
 _LOGIC = {
@@ -22,13 +22,19 @@ _RESOURCE = {"MemoryError", "OutputFlood", "BlockingIOError"}
 _TIMEOUT = {"Timeout", "TimeoutExpired"}
 
 _STATUS = {
-    Status.TIMEOUT: ("Timeout", Group.TIMEOUT),
-    Status.TAMPERED: ("Tampered", Group.TAMPERING),
-    Status.ENVIRONMENT: ("Environment", Group.ENVIRONMENT),
-    Status.REFUSED: ("Refused", Group.ANSWER),
+    Status.TIMEOUT: ("Timeout", ErrorGroup.TIMEOUT),
+    Status.TAMPERED: ("Tampered", ErrorGroup.TAMPERING),
+    Status.ENVIRONMENT: ("Environment", ErrorGroup.ENVIRONMENT),
+    Status.REFUSED: ("Refused", ErrorGroup.ANSWER),
 }
-_FINDINGS = {"UndefinedName": Group.RUNTIME, "EncodingError": Group.SYNTAX}
-_ORDER = [Group.SYNTAX, Group.RESOURCE, Group.RUNTIME, Group.TIMEOUT, Group.LOGIC]  # what tells most first
+_FINDINGS = {"UndefinedName": ErrorGroup.RUNTIME, "EncodingError": ErrorGroup.SYNTAX}
+_ORDER = [
+    ErrorGroup.SYNTAX,
+    ErrorGroup.RESOURCE,
+    ErrorGroup.RUNTIME,
+    ErrorGroup.TIMEOUT,
+    ErrorGroup.LOGIC,
+]  # the most telling group first
 
 _NOISE = [
     (re.compile(r"\b0x[0-9a-fA-F]+\b"), "0x"),
@@ -42,75 +48,70 @@ _NOISE = [
 ]
 
 
-def classify(verdict: Verdict, paths: Collection[str] = ()) -> tuple[str, Group | None, int | None]:
-    """Error class, group and line of the failing case that tells most.
-
-    The line is that of the innermost frame in one of `paths`; without `paths`, in the workspace outside of the test's
-    own file. ("", None, None) for a verdict without failure.
-    """
+def classify(verdict: Verdict) -> tuple[str, ErrorGroup | None]:
+    """Error class and group of the most telling failing case; ("", None) for a verdict without failure."""
     if verdict.status in _STATUS:
-        name, group = _STATUS[verdict.status]
-        return name, group, _line(_told_most(verdict), paths)
-    case = _told_most(verdict)
+        return _STATUS[verdict.status]
+    case = _most_telling_case(verdict)
     if case is not None and case.failure is not None:
-        return _name(case.failure), _group(case.failure), _line(case, paths)
+        return _name(case.failure), _group(case.failure)
     if verdict.status is Status.CRASHED:
-        flooded = re.search(r"memory|output|disk|processes|oom", verdict.reason, re.IGNORECASE)
-        return "Crashed", Group.RESOURCE if flooded else Group.RUNTIME, None
+        hit_limit = re.search(r"memory|output|disk|processes|oom", verdict.reason, re.IGNORECASE)
+        return "Crashed", ErrorGroup.RESOURCE if hit_limit else ErrorGroup.RUNTIME
     if verdict.status is Status.NOT_COLLECTED:
-        return "NotCollected", Group.RUNTIME, None
+        return "NotCollected", ErrorGroup.RUNTIME
     if case is not None:
-        return (case.outcome.capitalize() or "Failed"), Group.LOGIC, None
-    return "", None, None
+        return (case.outcome.capitalize() or "Failed"), ErrorGroup.LOGIC
+    return "", None
 
 
-def signature(verdict: Verdict) -> str:
-    """The same text for the same failure: type, function, expected and observed, without what varies by run."""
+def failure_signature(verdict: Verdict) -> str:
+    """A text that is equal for equal failures: type, function, expected and observed, without run-specific parts."""
     rows = [f"{verdict.status}"]
     if verdict.status in (Status.CRASHED, Status.TAMPERED, Status.ENVIRONMENT, Status.NOT_COLLECTED):
-        rows.append(_calm(verdict.reason))
+        rows.append(_without_noise(verdict.reason))
     for case in _failing(verdict):
         failure = case.failure
         if failure is None:
             rows.append(f"{case.id} {case.outcome}")
             continue
-        frame = _innermost(case, ())
-        place = f"{frame.path}:{frame.function}" if frame else ""
-        told = failure.expected is not None or failure.observed is not None
-        what = f"expected {failure.expected} observed {failure.observed}" if told else failure.message
-        rows.append(f"{case.id} {_name(failure)} {place} {_calm(what)[:300]}".rstrip())
+        frame = _innermost_frame(failure)
+        location = f"{frame.path}:{frame.function}" if frame else ""
+        has_values = failure.expected is not None or failure.observed is not None
+        difference = f"expected {failure.expected} observed {failure.observed}" if has_values else failure.message
+        rows.append(f"{case.id} {_name(failure)} {location} {_without_noise(difference)[:300]}".rstrip())
     return "\n".join(rows)
 
 
-def mark(attempt: Attempt) -> str:
-    """The same text for attempts that failed alike; refused ones are told apart by their error class alone."""
-    return attempt.error_class if attempt.finding else signature(attempt.verdict)
+def failure_key(attempt: Attempt) -> str:
+    """A text that is equal for attempts that failed alike; rejected ones differ by their error class only."""
+    return attempt.error_class if attempt.finding else failure_signature(attempt.verdict)
 
 
-def finding_group(finding: Finding) -> Group:
-    """The group of a candidate that was refused before the sandbox."""
+def finding_group(finding: Finding) -> ErrorGroup:
+    """The error group of a candidate that was rejected before the sandbox."""
     if finding.error_class in _SYNTAX:
-        return Group.SYNTAX
-    return _FINDINGS.get(finding.error_class, Group.ANSWER)
+        return ErrorGroup.SYNTAX
+    return _FINDINGS.get(finding.error_class, ErrorGroup.ANSWER)
 
 
 def _failing(verdict: Verdict) -> list[CaseResult]:
     return [case for case in (*verdict.cases, *verdict.collateral) if not case.passed]
 
 
-def _told_most(verdict: Verdict) -> CaseResult | None:
-    """Of the failing target cases (else the neighbours) the one whose group tells most; the first of equals."""
-    own = [case for case in verdict.cases if not case.passed]
-    failing = own or [case for case in verdict.collateral if not case.passed]
-    known = [case for case in failing if case.failure]
-    if not known:
+def _most_telling_case(verdict: Verdict) -> CaseResult | None:
+    """The failing target case (else neighbour) whose group comes first in the order; the earliest of equals."""
+    failing_targets = [case for case in verdict.cases if not case.passed]
+    failing = failing_targets or [case for case in verdict.collateral if not case.passed]
+    with_failure = [case for case in failing if case.failure]
+    if not with_failure:
         return failing[0] if failing else None
-    return min(known, key=lambda case: _ORDER.index(_group(case.failure)) if case.failure else len(_ORDER))
+    return min(with_failure, key=lambda case: _ORDER.index(_group(case.failure)) if case.failure else len(_ORDER))
 
 
 def _name(failure: Failure) -> str:
     name = failure.type.rsplit(".", 1)[-1].strip() or "Failed"
-    if name == "UnexpectedException":  # doctest wraps what the example raised
+    if name == "UnexpectedException":  # doctest wraps the exception of the example
         inner = re.search(r"\b([A-Z]\w*(?:Error|Exception|Exit|Interrupt|Warning))\b", failure.message)
         return inner[1] if inner else name
     if name == "Failed" and failure.message.lstrip().startswith("Timeout"):
@@ -118,38 +119,26 @@ def _name(failure: Failure) -> str:
     return name
 
 
-def _group(failure: Failure) -> Group:
+def _group(failure: Failure) -> ErrorGroup:
     name = _name(failure)
     for names, group in (
-        (_SYNTAX, Group.SYNTAX),
-        (_LOGIC, Group.LOGIC),
-        (_RESOURCE, Group.RESOURCE),
-        (_TIMEOUT, Group.TIMEOUT),
+        (_SYNTAX, ErrorGroup.SYNTAX),
+        (_LOGIC, ErrorGroup.LOGIC),
+        (_RESOURCE, ErrorGroup.RESOURCE),
+        (_TIMEOUT, ErrorGroup.TIMEOUT),
     ):
         if name in names:
             return group
-    return Group.RUNTIME
+    return ErrorGroup.RUNTIME
 
 
-def _line(case: CaseResult | None, paths: Collection[str]) -> int | None:
-    frame = _innermost(case, paths, outside=True) if case else None
-    return frame.line if frame else None
+def _innermost_frame(failure: Failure) -> Frame | None:
+    """The innermost frame in the workspace."""
+    own_frames = (each for each in failure.frames if not each.path.startswith(("/", "<")) and ":" not in each.path)
+    return next(reversed(list(own_frames)), None)
 
 
-def _innermost(case: CaseResult, paths: Collection[str], *, outside: bool = False) -> Frame | None:
-    """The innermost frame in the workspace; `outside`: not in the test's own file."""
-    frames: Sequence[Frame] = case.failure.frames if case.failure else ()
-    own = case.id.split("::", 1)[0]
-    for frame in reversed(frames):
-        if paths and frame.path in paths:
-            return frame
-        relative = not frame.path.startswith(("/", "<")) and ":" not in frame.path
-        if not paths and relative and not (outside and frame.path == own):
-            return frame
-    return None
-
-
-def _calm(text: str) -> str:
+def _without_noise(text: str) -> str:
     for pattern, word in _NOISE:
         text = pattern.sub(word, text)
     return text.strip()

@@ -1,4 +1,4 @@
-"""Puts a candidate into the files: region texts, new imports, new helpers. Everything else stays byte for byte."""
+"""Composes a candidate into its files: region texts, imports, helpers. All other bytes stay the same."""
 
 from __future__ import annotations
 
@@ -7,38 +7,40 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 
-from greenloop.core.diff import end_of, keep_ends, lines, newline_of
-from greenloop.core.names import bound_by, free_names, import_keys, parsable_prefix
-from greenloop.core.nouns import Candidate, Problem, Region
-from greenloop.core.source import docstring, start_of, tree
+from greenloop.core.python.ast_source import docstring_statement, parse_module, start_line
+from greenloop.core.python.names import bound_names, free_names, import_keys, parsable_prefix
+from greenloop.core.records.attempt import Candidate
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
+from greenloop.core.text.diff import keep_ends, line_end, main_line_end, split_lines
 
 _TOP = re.compile(r"^(?:async[ \t]+def|def|class|if|try|for|while|with|match)\b")
 _COOKIE = re.compile(r"^#!|^[ \t\f]*#.*?coding[:=]")
 
 
 def region_text(problem: Problem, region: Region) -> str:
-    """The source of a region as it stands in `problem.files`, line ends included."""
-    return "".join(lines(problem.files[region.path])[region.start - 1 : region.end])
+    """The source of a region in `problem.files`, line ends included."""
+    return "".join(split_lines(problem.files[region.path])[region.start - 1 : region.end])
 
 
 def compose(problem: Problem, candidate: Candidate) -> dict[str, str]:
-    """The whole new text of every file that has a region in the candidate."""
-    result = {}
+    """The new text of every file that has a region in the candidate."""
+    new_texts = {}
     for path in dict.fromkeys(region.path for region in candidate.texts):
         texts = {region: text for region, text in candidate.texts.items() if region.path == path}
-        several = len({region.path for region in candidate.texts}) > 1
-        needed = _needed(texts, candidate) if several else None
-        result[path] = _composed(
+        has_several_files = len({region.path for region in candidate.texts}) > 1
+        needed = _needed_names(texts, candidate) if has_several_files else None
+        new_texts[path] = _compose_file(
             problem.files[path],
             texts,
-            [text for text in candidate.imports if needed is None or _binds(text) & needed],
-            [text for text in candidate.helpers if needed is None or _binds(text) & needed],
+            [text for text in candidate.imports if needed is None or _bound_names(text) & needed],
+            [text for text in candidate.helpers if needed is None or _bound_names(text) & needed],
         )
-    return result
+    return new_texts
 
 
 def before_after(problem: Problem, candidate: Candidate) -> tuple[dict[str, str | None], dict[str, str]]:
-    """The user's texts and the new ones, for the files that change. A file that does not exist yet has None before."""
+    """The user's texts and the new ones, for the files that change. The old text of a new file is None."""
     before: dict[str, str | None] = {}
     after: dict[str, str] = {}
     for path, text in compose(problem, candidate).items():
@@ -48,113 +50,121 @@ def before_after(problem: Problem, candidate: Candidate) -> tuple[dict[str, str 
     return before, after
 
 
-def _needed(texts: Mapping[Region, str], candidate: Candidate) -> set[str]:
-    """Names that these texts use, also by way of the candidate's helpers."""
+def _needed_names(texts: Mapping[Region, str], candidate: Candidate) -> set[str]:
+    """Names that these texts use, directly or through the candidate's helpers."""
     needed = set().union(*(free_names(text) for text in texts.values()))
     size = -1
     while size != len(needed):
         size = len(needed)
         for helper in candidate.helpers:
-            if _binds(helper) & needed:
+            if _bound_names(helper) & needed:
                 needed |= free_names(helper)
     return needed
 
 
-def _binds(statement: str) -> set[str]:
-    module = tree(statement)
+def _bound_names(statement: str) -> set[str]:
+    module = parse_module(statement)
     if isinstance(module, SyntaxError):
         return set()
-    return set().union(*(bound_by(node) for node in module.body), {"annotations"} if "__future__" in statement else ())
+    return set().union(
+        *(bound_names(node) for node in module.body), {"annotations"} if "__future__" in statement else ()
+    )
 
 
-def _composed(text: str, texts: Mapping[Region, str], imports: Sequence[str], helpers: Sequence[str]) -> str:
-    newline = newline_of(text)
-    rows = lines(text)
-    ended = not rows or bool(end_of(rows[-1]))
+def _compose_file(text: str, texts: Mapping[Region, str], imports: Sequence[str], helpers: Sequence[str]) -> str:
+    newline = main_line_end(text)
+    rows = split_lines(text)
+    ends_with_newline = not rows or bool(line_end(rows[-1]))
     for region, new in sorted(texts.items(), key=lambda item: item[0].start, reverse=True):
         old = "".join(rows[region.start - 1 : region.end])
-        whole = new if new.endswith(("\n", "\r")) else new + "\n"
-        rows[region.start - 1 : region.end] = fresh = lines(keep_ends(old, whole, newline))
-        last = region.start - 2 + len(fresh)
-        if fresh and end_of(rows[last]) == "\r" and rows[last + 1 : last + 2] == ["\n"]:
-            rows[last] = rows[last][:-1] + "\n"  # else the two line ends were one
-    module = tree(text)
+        new_text = new if new.endswith(("\n", "\r")) else new + "\n"
+        rows[region.start - 1 : region.end] = new_rows = split_lines(keep_ends(old, new_text, newline))
+        last = region.start - 2 + len(new_rows)
+        if new_rows and line_end(rows[last]) == "\r" and rows[last + 1 : last + 2] == ["\n"]:
+            rows[last] = rows[last][:-1] + "\n"  # otherwise both would be read as one line end
+    module = parse_module(text)
     if isinstance(module, SyntaxError):
         module = parsable_prefix(text)
-    first = min(region.start for region in texts)
-    bare = [row.rstrip("\r\n") for row in lines(text)]
-    at = _statement_start(module, bare, first)
+    first_line = min(region.start for region in texts)
+    bare_rows = [row.rstrip("\r\n") for row in split_lines(text)]
+    insertion = _statement_start(module, bare_rows, first_line)
     block = [row for helper in helpers for row in [*helper.strip("\n").split("\n"), "", ""]]
-    if block and at > 0:
-        blank = sum(not row.strip() for row in bare[max(at - 2, 0) : at][::-1][: 1 if bare[at - 1].strip() else 2])
-        block = [*[""] * (2 - blank), *block]
-    _insert(rows, at, block, newline)
-    insert_imports(rows, module, bare, imports, newline)
-    if rows and not ended:
+    if block and insertion > 0:
+        blank_rows = sum(
+            not row.strip()
+            for row in bare_rows[max(insertion - 2, 0) : insertion][::-1][
+                : 1 if bare_rows[insertion - 1].strip() else 2
+            ]
+        )
+        block = [*[""] * (2 - blank_rows), *block]
+    _insert(rows, insertion, block, newline)
+    insert_imports(rows, module, bare_rows, imports, newline)
+    if rows and not ends_with_newline:
         rows[-1] = rows[-1].rstrip("\r\n")
     return "".join(rows)
 
 
 def _insert(rows: list[str], at: int, block: Sequence[str], newline: str) -> None:
-    if block and at and not end_of(rows[at - 1]):
+    if block and at and not line_end(rows[at - 1]):
         rows[at - 1] += newline
     rows[at:at] = [row.rstrip("\r\n") + newline for text in block for row in text.split("\n")]
 
 
 def _statement_start(module: ast.Module, bare: Sequence[str], line: int) -> int:
-    """0-based line before which something can go that must stand before the top-level statement around `line`.
+    """0-based line at which to insert code before the top-level statement around `line`.
 
     The comments directly above a statement belong to it.
     """
-    around = [node for node in module.body if start_of(node, bare) <= line <= (node.end_lineno or node.lineno)]
-    if around:
-        at = start_of(around[0], bare) - 1
-    else:  # the file is broken somewhere above: go up to the line that looks like it
-        at = next((n for n in range(line - 1, -1, -1) if _TOP.match(bare[n])), line - 1)
-        while at > 0 and bare[at - 1].startswith("@"):
-            at -= 1
-    while at > 0 and bare[at - 1].startswith("#") and not (at <= 2 and _COOKIE.match(bare[at - 1])):
-        at -= 1
-    return at
+    statements = [node for node in module.body if start_line(node, bare) <= line <= (node.end_lineno or node.lineno)]
+    if statements:
+        start = start_line(statements[0], bare) - 1
+    else:  # the file is broken above: go up to the line that looks like a statement
+        start = next((n for n in range(line - 1, -1, -1) if _TOP.match(bare[n])), line - 1)
+        while start > 0 and bare[start - 1].startswith("@"):
+            start -= 1
+    while start > 0 and bare[start - 1].startswith("#") and not (start <= 2 and _COOKIE.match(bare[start - 1])):
+        start -= 1
+    return start
 
 
 def insert_imports(
     rows: list[str], module: ast.Module, bare: Sequence[str], imports: Sequence[str], newline: str
 ) -> None:
+    """Inserts imports into `rows`; `module` and `bare_rows` (without line ends) are the file without them."""
     future = [text for text in imports if text.startswith("from __future__")]
     plain = [text for text in imports if text not in future]
-    head = _leading(module)
-    last_future = [node for node in head if _is_future(node)]
-    block = [node for node in head if not _is_future(node)]
-    top = _below_docstring(module, bare)
-    if not block:
-        at = (last_future[-1].end_lineno or 1) if last_future else top
-        first = future if not last_future else []
-        new = [*first, *([""] if first and plain else []), *plain]
+    leading = _leading_imports(module)
+    last_future = [node for node in leading if _is_future(node)]
+    existing = [node for node in leading if not _is_future(node)]
+    first_line = _first_import_position(module, bare)
+    if not existing:
+        at = (last_future[-1].end_lineno or 1) if last_future else first_line
+        future_first = future if not last_future else []
+        new = [*future_first, *([""] if future_first and plain else []), *plain]
         if new:
-            _insert(rows, at, _spaced(new, bare, at), newline)
-        future = [] if first else future
-    places: dict[int, list[str]] = {}
-    for text in plain if block else []:
-        places.setdefault(_beside(text, block), []).append(text)
-    for at in sorted(places, reverse=True):
-        _insert(rows, at, places[at], newline)
+            _insert(rows, at, _add_blank_lines(new, bare, at), newline)
+        future = [] if future_first else future
+    rows_by_line: dict[int, list[str]] = {}
+    for text in plain if existing else []:
+        rows_by_line.setdefault(_import_position(text, existing), []).append(text)
+    for at in sorted(rows_by_line, reverse=True):
+        _insert(rows, at, rows_by_line[at], newline)
     if future:
-        at = (last_future[-1].end_lineno or 1) if last_future else top
-        _insert(rows, at, future if last_future else _spaced(future, bare, at), newline)
+        at = (last_future[-1].end_lineno or 1) if last_future else first_line
+        _insert(rows, at, future if last_future else _add_blank_lines(future, bare, at), newline)
 
 
-def _leading(module: ast.Module) -> list[ast.stmt]:
+def _leading_imports(module: ast.Module) -> list[ast.stmt]:
     """The imports at the top of a module (guarded ones too), up to the first other statement."""
-    found: list[ast.stmt] = []
-    for node in module.body[1 if docstring(module) else 0 :]:
+    imports: list[ast.stmt] = []
+    for node in module.body[1 if docstring_statement(module) else 0 :]:
         guarded = isinstance(node, ast.Try | ast.If) and all(
             isinstance(inner, ast.Import | ast.ImportFrom) for inner in node.body
         )
         if not (isinstance(node, ast.Import | ast.ImportFrom) or guarded):
             break
-        found.append(node)
-    return found
+        imports.append(node)
+    return imports
 
 
 def _is_future(node: ast.stmt) -> bool:
@@ -165,36 +175,38 @@ def _is_standard(keys: Mapping[str, str]) -> bool:
     return all(key.split(":")[0].split(".")[0] in sys.stdlib_module_names for key in keys.values()) and bool(keys)
 
 
-def _beside(text: str, block: Sequence[ast.stmt]) -> int:
-    """The line behind which an import goes: with its kind (standard library or not) where there is one."""
-    new = tree(text)
-    keys = import_keys(new.body[0]) if isinstance(new, ast.Module) and new.body else {}
-    alike = [node for node in block if (own := import_keys(node)) and _is_standard(own) == _is_standard(keys)]
-    node = alike[-1] if alike and _is_standard(keys) else block[-1]
+def _import_position(text: str, block: Sequence[ast.stmt]) -> int:
+    """The line after which an import goes: that of its kind (standard library or not) where there is one."""
+    module = parse_module(text)
+    keys = import_keys(module.body[0]) if isinstance(module, ast.Module) and module.body else {}
+    same_kind = [
+        node for node in block if (node_keys := import_keys(node)) and _is_standard(node_keys) == _is_standard(keys)
+    ]
+    node = same_kind[-1] if same_kind and _is_standard(keys) else block[-1]
     return node.end_lineno or node.lineno
 
 
-def _below_docstring(module: ast.Module, bare: Sequence[str]) -> int:
-    """0-based line where the first import of a module goes that has none."""
-    doc = docstring(module)
-    if doc:
-        return doc.end_lineno or doc.lineno
-    at = 0
-    while at < min(2, len(bare)) and _COOKIE.match(bare[at]):
-        at += 1
-    end = at
-    while end < len(bare) and bare[end].startswith("#"):
-        end += 1
-    return end if end == len(bare) or not bare[end].strip() else at
+def _first_import_position(module: ast.Module, bare: Sequence[str]) -> int:
+    """0-based line for the first import of a module without imports."""
+    statement = docstring_statement(module)
+    if statement:
+        return statement.end_lineno or statement.lineno
+    line = 0
+    while line < min(2, len(bare)) and _COOKIE.match(bare[line]):
+        line += 1
+    comment_end = line
+    while comment_end < len(bare) and bare[comment_end].startswith("#"):
+        comment_end += 1
+    return comment_end if comment_end == len(bare) or not bare[comment_end].strip() else line
 
 
-def _spaced(new: Sequence[str], bare: Sequence[str], at: int) -> list[str]:
-    """Blank lines around a first block of imports, where there are none yet."""
+def _add_blank_lines(new: Sequence[str], bare: Sequence[str], at: int) -> list[str]:
+    """Adds blank lines around a first block of imports where there are none."""
     result = list(new)
     if at and bare[at - 1].strip():
         result = ["", *result]
-    rest = [row for row in bare[at:] if row.strip()]
-    if rest and bare[at].strip():
-        wide = bool(re.match(r"(?:async[ \t]+def|def|class|@|#)", rest[0]))
-        result += ["", ""] if wide else [""]
+    rows_below = [row for row in bare[at:] if row.strip()]
+    if rows_below and bare[at].strip():
+        needs_two = bool(re.match(r"(?:async[ \t]+def|def|class|@|#)", rows_below[0]))
+        result += ["", ""] if needs_two else [""]
     return result

@@ -1,4 +1,4 @@
-"""Who may be accepted after a round: the question that `accept` is asked, one after the other, about those elected."""
+"""Says which attempts may be accepted after a round; `accept` is then asked about them one after the other."""
 
 from __future__ import annotations
 
@@ -6,28 +6,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from greenloop.core.compose import compose
-from greenloop.core.diff import changed
-from greenloop.core.nouns import Attempt, Problem, Status
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Status
+from greenloop.core.text.diff import count_changed_lines
 
 
 @dataclass(frozen=True, kw_only=True)
 class Election:
-    """Who may be accepted: numbers of attempts, best first. What must hold may have become clearer on the way.
+    """Which attempts may be accepted: `order` has their numbers, best first.
 
-    `attempts` are all of them, judged by the problem as it is now.
+    `attempts` are all of them, judged by the spec as it is now: answers of the user may have changed it meanwhile.
     """
 
-    problem: Problem
     attempts: Sequence[Attempt]
     order: Sequence[int] = ()
 
 
-async def nearest(problem: Problem, attempts: Sequence[Attempt], over: bool) -> Election:  # noqa: ARG001
-    """Whatever passes may be accepted; of several the one nearest to the user's code comes first."""
-    passing = [each for each in attempts if each.candidate and each.verdict.status is Status.PASSED]
+async def elect_nearest(problem: Problem, attempts: Sequence[Attempt], is_final: bool) -> Election:  # noqa: ARG001
+    """Any attempt that passes may be accepted; of several, the one nearest to the user's code comes first."""
+    passing = [attempt for attempt in attempts if attempt.candidate and attempt.verdict.status is Status.PASSED]
 
     def distance(attempt: Attempt) -> tuple[int, int]:
         assert attempt.candidate is not None
-        return changed(problem.files, compose(problem, attempt.candidate)), attempt.number
+        return count_changed_lines(problem.files, compose(problem, attempt.candidate)), attempt.number
 
-    return Election(problem=problem, attempts=attempts, order=[each.number for each in sorted(passing, key=distance)])
+    return Election(attempts=attempts, order=[attempt.number for attempt in sorted(passing, key=distance)])

@@ -1,29 +1,29 @@
-"""Everything greenloop raises on purpose.
+"""The exceptions that greenloop raises on purpose.
 
     GreenloopError                one sentence and its remedy; the command line exits with `exit_code`
-    ├── UsageProblem              2: the user asked for something that does not exist or cannot be read
-    │   └── SettingsProblem
-    ├── CannotVerify              3: no sandbox, no interpreter, a missing package
-    │   ├── BaselineChanged       the tests changed while a run was under way
-    │   └── SandboxBroke          the wall itself failed in the middle
-    ├── ModelProblem              3: unreachable, refused, out of quota
-    │   └── ContextTooLong
-    └── WorkspaceProblem          1: the result could not be written; it stays in the history
+    ├── UsageError              2: the user named something that does not exist or cannot be read
+    │   └── SettingsError
+    ├── CannotVerifyError              3: no sandbox, no interpreter, a missing package
+    │   ├── BaselineChangedError       the tests changed while a run was under way
+    │   └── SandboxBrokenError          the sandbox itself failed during a run
+    ├── ModelError              3: unreachable, refused, out of quota
+    │   └── ContextTooLongError
+    └── WorkspaceError          1: the result could not be written; it stays in the history
 
-A failing test, an unparsable answer or a timeout is data (`core.nouns`), never an exception.
+A failing test, an unparsable answer or a timeout is data (`core.records`), never an exception.
 """
 
 from __future__ import annotations
 
 
 class GreenloopError(Exception):
-    """Base of all; `str(error)` is the sentence for the user, `remedy` what to do about it (may be empty).
+    """The base class. `str(error)` is the sentence for the user, `remedy` how to fix it (may be empty).
 
-    `word` is what programs are told of its kind.
+    `kind` identifies the kind of error for programs.
     """
 
     exit_code = 1
-    word = "workspace"
+    kind = "workspace"
 
     @property
     def advice(self) -> str:
@@ -35,39 +35,39 @@ class GreenloopError(Exception):
         self.remedy = remedy
 
 
-class UsageProblem(GreenloopError):
+class UsageError(GreenloopError):
     exit_code = 2
-    word = "usage"
+    kind = "usage"
 
 
-class SettingsProblem(UsageProblem):
-    word = "settings"
+class SettingsError(UsageError):
+    kind = "settings"
 
 
-class CannotVerify(GreenloopError):
+class CannotVerifyError(GreenloopError):
     exit_code = 3
-    word = "cannot-verify"
+    kind = "cannot-verify"
 
 
-class BaselineChanged(CannotVerify):
+class BaselineChangedError(CannotVerifyError):
     pass
 
 
-class SandboxBroke(CannotVerify):
-    """`str(error)` is the sentence with what the sandbox said."""
+class SandboxBrokenError(CannotVerifyError):
+    """`str(error)` includes the reason that the sandbox reported."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"The sandbox broke: {reason}", remedy="Run `greenloop doctor`.")
+        super().__init__(f"The sandbox failed: {reason}", remedy="Run `greenloop doctor`.")
 
 
-class ModelProblem(GreenloopError):
+class ModelError(GreenloopError):
     exit_code = 3
-    word = "model"
+    kind = "model"
 
 
-class ContextTooLong(ModelProblem):
+class ContextTooLongError(ModelError):
     pass
 
 
-class WorkspaceProblem(GreenloopError):
+class WorkspaceError(GreenloopError):
     exit_code = 1

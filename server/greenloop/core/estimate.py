@@ -1,93 +1,96 @@
-"""What a run will come to, before it begins: tokens, seconds, money, and from enough runs on the chance.
+"""Estimates tokens, seconds, cost and, from enough similar runs, the chance of a run before it begins.
 
-By what similar runs came to for each token of their first prompt. How long a run takes depends on whether its first
-answers are right, so that there is no one number: a span holds what four of five such runs came to.
+Scales the usage of similar runs by the tokens of the first prompt. The length of a run depends on whether its first
+answers are right, so an estimate is a range: `Quantiles` covers four of five similar runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from greenloop.core.nouns import Estimate, Past, Span
+from greenloop.core.records.usage import Estimate, PastRun, Quantiles
 
-ENOUGH = 5  # similar runs from which on they are believed
-FOR_A_CHANCE = 20  # similar runs from which on their share of solved ones is told
-QUANTILES = (0.1, 0.5, 0.9)  # that a span has
-EMBEDDED = (33.0, 12.0)  # tokens a second that the embedded model reads and writes on two cores
-CLOSE = 0.3  # how far outside of a span an outcome may be that it still foretold
+ENOUGH_RUNS = 5  # similar runs; with fewer, the estimate is made from the prompt
+ENOUGH_FOR_SOLVED_SHARE = 20  # similar runs; with fewer, the share of solved ones is not shown
+QUANTILES = (0.1, 0.5, 0.9)  # low, likely, high
+EMBEDDED = (33.0, 12.0)  # tokens a second that the embedded model reads, and writes, on two cores
 
 
-def foreseen(
-    past: Sequence[Past], *, prompt: int, answer: int, limit: int, speeds: tuple[float, float] | None = None
+def estimate_run(
+    past: Sequence[PastRun],
+    *,
+    prompt_tokens: int,
+    answer_tokens: int,
+    limit: int,
+    speeds: tuple[float, float] | None = None,
 ) -> Estimate:
-    """The estimate for a first prompt of so many tokens.
+    """The estimate for a first prompt of `prompt_tokens`.
 
-    `answer` is how many tokens an answer should have and `limit` the run's own; they, and the tokens that the model
-    reads and writes in a second (`speeds`, where known), speak as long as there are too few similar runs.
+    While there are too few similar runs, it is made from the tokens of an answer (`answer_tokens`), the token limit of
+    the run (`limit`) and the tokens a second that the model reads and writes (`speeds`, where known).
     """
-    prompt = max(prompt, 1)
-    if len(past) < ENOUGH:
-        first = min(prompt + answer, limit)
-        tokens = Span(low=first, likely=first, high=limit)
-        wait = prompt / speeds[0] + answer / speeds[1] if speeds else None
-        seconds = Span(low=wait, likely=wait, high=wait * limit / first) if wait else None
-        return Estimate(prompt_tokens=prompt, tokens=tokens, seconds=seconds, runs=len(past))
-    tokens = _span([run.tokens / run.prompt for run in past], prompt, limit)
-    seconds = _span([run.seconds / run.prompt for run in past], prompt)
-    prices = [run.cost / run.prompt for run in past if run.cost is not None]
+    prompt_tokens = max(prompt_tokens, 1)
+    if len(past) < ENOUGH_RUNS:
+        first_answer = min(prompt_tokens + answer_tokens, limit)
+        tokens = Quantiles(low=first_answer, likely=first_answer, high=limit)
+        first_seconds = prompt_tokens / speeds[0] + answer_tokens / speeds[1] if speeds else None
+        seconds = (
+            Quantiles(low=first_seconds, likely=first_seconds, high=first_seconds * limit / first_answer)
+            if first_seconds
+            else None
+        )
+        return Estimate(prompt_tokens=prompt_tokens, tokens=tokens, seconds=seconds, runs=len(past))
+    tokens = _quantiles([run.tokens / run.prompt_tokens for run in past], prompt_tokens, limit)
+    seconds = _quantiles([run.seconds / run.prompt_tokens for run in past], prompt_tokens)
+    prices = [run.cost / run.prompt_tokens for run in past if run.cost is not None]
     return Estimate(
-        prompt_tokens=prompt,
+        prompt_tokens=prompt_tokens,
         tokens=tokens,
         seconds=seconds,
-        cost=_span(prices, prompt) if len(prices) == len(past) else None,
+        cost=_quantiles(prices, prompt_tokens) if len(prices) == len(past) else None,
         runs=len(past),
-        solved=sum(run.solved for run in past) if len(past) >= FOR_A_CHANCE else None,
+        solved=sum(run.solved for run in past) if len(past) >= ENOUGH_FOR_SOLVED_SHARE else None,
     )
 
 
-def foretold(span: Span, value: float) -> bool:
-    """Did it come to what was said, give or take 30 %?"""
-    return span.low * (1 - CLOSE) <= value <= span.high * (1 + CLOSE)
-
-
-def told(estimate: Estimate) -> str:
-    """`about 900 tokens (400 to 3200), 14 s (8 to 55), $0.01; about 7 in 10 are solved, from 34 runs like this`."""
-    if estimate.runs < ENOUGH:
-        first = [f"about {_rounded(estimate.tokens.likely)} tokens"]
-        first += [f"{_rounded(estimate.seconds.likely)} s"] if estimate.seconds else []
-        return f"{', '.join(first)} for the first answer; at most {_rounded(estimate.tokens.high)} tokens"
-    parts = [f"about {_shown(estimate.tokens, 'tokens')}"]
-    parts += [_shown(estimate.seconds, "s")] if estimate.seconds else []
-    parts += [_money(estimate.cost)] if estimate.cost and estimate.cost.high else []
+def format_estimate(estimate: Estimate) -> str:
+    """`about 900 tokens (400 to 3200), 14 s (8 to 55), $0.01; about 7 in 10 such runs are solved, based on 34 …`."""
+    if estimate.runs < ENOUGH_RUNS:
+        first = [f"about {_round_significant(estimate.tokens.likely)} tokens"]
+        first += [f"{_round_significant(estimate.seconds.likely)} s"] if estimate.seconds else []
+        return f"{', '.join(first)} for the first answer; at most {_round_significant(estimate.tokens.high)} tokens"
+    parts = [f"about {_format_range(estimate.tokens, 'tokens')}"]
+    parts += [_format_range(estimate.seconds, "s")] if estimate.seconds else []
+    parts += [_format_cost(estimate.cost)] if estimate.cost and estimate.cost.high else []
     chance = ""
     if estimate.solved is not None:
-        chance = f"; about {round(10 * estimate.solved / estimate.runs)} in 10 are solved"
-    return f"{', '.join(parts)}{chance}, from {estimate.runs} runs like this"
+        chance = f"; about {round(10 * estimate.solved / estimate.runs)} in 10 such runs are solved"
+    return f"{', '.join(parts)}{chance}, based on {estimate.runs} similar runs"
 
 
-def _span(ratios: Sequence[float], size: int, limit: float = float("inf")) -> Span:
-    known = sorted(ratios)
-    return Span(*(min(_quantile(known, share) * size, limit) for share in QUANTILES))
+def _quantiles(ratios: Sequence[float], size: int, limit: float = float("inf")) -> Quantiles:
+    sorted_ratios = sorted(ratios)
+    return Quantiles(*(min(_quantile(sorted_ratios, share) * size, limit) for share in QUANTILES))
 
 
-def _quantile(known: Sequence[float], share: float) -> float:
-    """Of sorted values, by linear interpolation between the two nearest."""
-    place = share * (len(known) - 1)
-    below = int(place)
-    above = min(below + 1, len(known) - 1)
-    return known[below] + (known[above] - known[below]) * (place - below)
+def _quantile(values: Sequence[float], share: float) -> float:
+    """A quantile of sorted values, by linear interpolation between the two nearest."""
+    position = share * (len(values) - 1)
+    lower = int(position)
+    upper = min(lower + 1, len(values) - 1)
+    return values[lower] + (values[upper] - values[lower]) * (position - lower)
 
 
-def _shown(span: Span, unit: str) -> str:
-    low, likely, high = map(_rounded, (span.low, span.likely, span.high))
+def _format_range(span: Quantiles, unit: str) -> str:
+    low, likely, high = map(_round_significant, (span.low, span.likely, span.high))
     return f"{likely} {unit}" if low == high else f"{likely} {unit} ({low} to {high})"
 
 
-def _money(span: Span) -> str:
+def _format_cost(span: Quantiles) -> str:
     return f"${span.likely:.2g}" if span.likely else f"up to ${span.high:.2g}"
 
 
-def _rounded(value: float) -> str:
-    """Two digits that count: more would promise too much."""
+def _round_significant(value: float) -> str:
+    """Two significant digits: more would promise too much."""
     digits = max(len(str(int(value))) - 2, 0)
     return str(int(round(value, -digits)))

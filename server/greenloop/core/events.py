@@ -1,18 +1,22 @@
-"""What happens during a run, as a closed union; presenters are functions of these.
+"""The events of a run, as a closed union; presenters are functions of these.
 
-Every event is frozen and holds nouns only, so that it can be shown, stored or sent.
+Every event is frozen and holds records only, so that it can be shown, stored or sent.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from greenloop.core.nouns import Attempt, Draft, Estimate, Outcome, Problem, Spec, Usage
+from greenloop.core.records.attempt import Attempt, Draft
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Spec
+from greenloop.core.records.usage import Estimate, Usage
 
 
 @dataclass(frozen=True, kw_only=True)
 class Started:
-    """The baseline is known, the first model call is next. `baseline` is attempt 0; `estimate` says what is to come."""
+    """The baseline is known, the first model call is next. `baseline` is attempt 0; `estimate` is for the whole run."""
 
     problem: Problem
     baseline: Attempt
@@ -25,19 +29,19 @@ class Started:
 
 @dataclass(frozen=True, kw_only=True)
 class Specified:
-    """What must hold is frozen: its cases with where each comes from, and what is in doubt.
+    """The spec is frozen: its cases with their provenance, and its doubts.
 
-    It comes before any candidate where tests were written for a docstring, and again whenever votes or answers of the
-    user changed which of them are believed; `said` then tells why.
+    Comes before any candidate where tests were written for a docstring, and again whenever votes or answers of the user
+    changed which of them count; `said` then says why.
     """
 
     spec: Spec
-    said: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Planned:
-    """Search decided what to try; the prompt goes out now."""
+    """Search decided what to try; the prompt is sent now."""
 
     attempt: int
     draft: Draft
@@ -65,7 +69,7 @@ class Proposed:
 
 @dataclass(frozen=True, kw_only=True)
 class Checked:
-    """The answer was read and went through the static gate; `error_class` is empty when it goes to the sandbox."""
+    """The answer was parsed and went through the static gate; `error_class` is empty when it goes to the sandbox."""
 
     attempt: int
     error_class: str
@@ -74,15 +78,15 @@ class Checked:
 
 @dataclass(frozen=True, kw_only=True)
 class Tested:
-    """The attempt is complete: verdict, error class and usage stand in it.
+    """The attempt is complete: it has its verdict, error class and usage.
 
-    It is told once more where an election judges it anew.
+    Comes again for an attempt that an election judges anew.
     """
 
     attempt: Attempt
 
-    def into(self, attempts: list[Attempt]) -> None:
-        """Puts it in its place among the attempts told so far."""
+    def record_in(self, attempts: list[Attempt]) -> None:
+        """Appends the attempt, or replaces an earlier version of it."""
         attempts[self.attempt.number : self.attempt.number + 1] = [self.attempt]
 
 

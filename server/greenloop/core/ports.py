@@ -1,6 +1,6 @@
-"""The doors to the outside: what the core expects of models, sandboxes and the user.
+"""Ports to the outside: protocols of models, sandboxes, keys and the user.
 
-They do I/O; all else is functions.
+Implementations do I/O; everything else in the core is functions.
 """
 
 from __future__ import annotations
@@ -10,16 +10,18 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from greenloop.core.nouns import Attempt, Completion, Execution, Hole, Lines, Place, Probe, Reply, Run
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
+from greenloop.core.records.sandbox import Execution, Probe, SandboxSpec, TestRun, WatchedLines
 
 
 class Model(Protocol):
-    """A language model. `complete` raises `ModelProblem` when no answer can be had; cancelling it stops the work."""
+    """A language model. `complete` raises `ModelError` when it gets no answer; cancelling it stops the work."""
 
     @property
     def name(self) -> str: ...
 
-    async def complete(self, request: Completion, on_token: Callable[[str], None]) -> Reply: ...
+    async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply: ...
 
     def count_tokens(self, text: str) -> int: ...
 
@@ -28,33 +30,32 @@ class Model(Protocol):
 
 @runtime_checkable
 class Infiller(Protocol):
-    """A model that also fills holes. Errors and cancelling as in `Model.complete`."""
+    """A model with a fill-in-the-middle mode. Errors and cancelling as in `Model.complete`."""
 
-    async def infill(self, request: Hole, on_token: Callable[[str], None]) -> Reply: ...
+    async def infill(self, request: InfillRequest, on_token: Callable[[str], None]) -> Reply: ...
 
 
-class Keys(Protocol):
-    """Who keeps keys; asked for a provider's, which else stands in the environment variable. None: there is none."""
+class KeyStore(Protocol):
+    """A store of API keys: returns that of a provider, which may also be in the environment variable. None: no key."""
 
     async def __call__(self, provider: str, variable: str) -> str | None: ...
 
 
 def slots(model: Model) -> int:
-    """How many requests the model answers side by side without slowing each other much; 1 where it does not say."""
+    """Number of requests that the model answers in parallel without a notable slow-down; 1 where it does not say."""
     return int(getattr(model, "slots", 1))
 
 
 class Session(Protocol):
-    """An open sandbox. `run` never raises for what a candidate does; cancelling it kills the candidate's tree.
+    """An open sandbox. `run` never raises because of a candidate; cancelling it kills the candidate's process tree.
 
-    `warm` does beforehand what the first run would have to wait for, `pause` stops using the machine until the next
-    run; neither raises.
+    `warm` prepares the first run in advance, `pause` stops using the machine until the next run; neither raises.
     """
 
     @property
     def name(self) -> str: ...
 
-    async def run(self, run: Run) -> Execution: ...
+    async def run(self, run: TestRun) -> Execution: ...
 
     async def warm(self) -> None: ...
 
@@ -64,23 +65,23 @@ class Session(Protocol):
 
 
 class Sandbox(Protocol):
-    """A way to run code behind a wall. `probe` is the self-test; `open` raises `CannotVerify` with the remedy.
+    """A back end that isolates code. `probe` is the self-test; `open` raises `CannotVerifyError` with the remedy.
 
-    `say` is told what goes on where opening takes long.
+    `report_status` receives progress messages where opening takes long.
     """
 
-    say: Callable[[str], None]
+    report_status: Callable[[str], None]
 
     @property
     def name(self) -> str: ...
 
     async def probe(self) -> Probe: ...
 
-    async def open(self, place: Place) -> Session: ...
+    async def open(self, place: SandboxSpec) -> Session: ...
 
 
 class User(Protocol):
-    """Somebody who may be asked. None means "no answer", which every caller must be able to live with."""
+    """The user, who may be asked. None means "no answer", which every caller must handle."""
 
     async def confirm(self, question: str) -> bool | None: ...
 
@@ -89,8 +90,8 @@ class User(Protocol):
     async def correct(self, question: str, text: str) -> str | None: ...
 
 
-class Nobody:
-    """The user that never answers (scripts, CI, editors that cannot ask)."""
+class NoUser:
+    """A user who never answers (scripts, CI, editors that cannot ask)."""
 
     async def confirm(self, question: str) -> bool | None:  # noqa: ARG002
         return None
@@ -104,18 +105,18 @@ class Nobody:
 
 @dataclass(frozen=True, kw_only=True)
 class Tools:
-    """What a part may use: ask (the model of the request's role), the open sandbox session, the user, randomness.
+    """The tools of a part: `ask` (the model of the request's role), the open sandbox session, the user, randomness.
 
-    `run` runs these selectors over the texts of an attempt, with lines watched where asked. What an ask cost goes into
-    the `usage` of the part's `Note`; asking raises `Spent` when the run's budget does not allow it, which the part lets
-    pass. `place` says where the session runs, if anywhere. `options` are the settings `spec.*` by their last word, for
-    the parts that these name.
+    `run` runs selectors over the texts of an attempt and watches lines. The usage of an `ask` goes into the `usage` of
+    the part's `FeedbackNote`; `ask` raises `BudgetExceededError`, which the part must not catch. `sandbox_spec` is that
+    of the session, if there is one. `options` are the settings `spec.*` by their last word, for the parts that they
+    name.
     """
 
-    ask: Callable[[Completion], Awaitable[Reply]]
-    run: Callable[[Attempt, Sequence[str], Sequence[Lines]], Awaitable[Execution]]
+    ask: Callable[[ChatRequest], Awaitable[Reply]]
+    run: Callable[[Attempt, Sequence[str], Sequence[WatchedLines]], Awaitable[Execution]]
     session: Session
     user: User
     rng: random.Random
-    place: Place | None = None
+    place: SandboxSpec | None = None
     options: Mapping[str, Any] = field(default_factory=dict)

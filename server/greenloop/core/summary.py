@@ -1,144 +1,210 @@
-"""What a run came to, in a word and a sentence: how far to trust it, what speaks for it, why it ended unsolved."""
+"""Summarises a run: verification level, evidence in a sentence, why it ended unsolved."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
-from greenloop.core.nouns import OWN, Attempt, Evidence, Move, Outcome, Provenance, Status, StopReason, Usage, Verified
+from greenloop.core.records.attempt import Attempt, Move
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.spec import USER_PROVENANCES, Provenance
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import Status
 
-# What somebody else made up.
-MADE_UP = (Provenance.DESIGNED, Provenance.PROPERTY)
-# How the cases of each provenance are called where they are counted, in the order of what they are worth.
-KINDS = {
-    Provenance.USER: "user tests",
+# Tests that are not the user's own.
+GENERATED_PROVENANCES = (Provenance.DESIGNED, Provenance.PROPERTY)
+# Plural nouns for cases by provenance, in the order of display.
+LABELS = {
+    Provenance.USER: "target tests",
     Provenance.DOCTEST: "doctests",
-    Provenance.EXAMPLE: "examples",
+    Provenance.EXAMPLE: "docstring examples",
     Provenance.TRACE: "recorded calls",
-    Provenance.DESIGNED: "designed",
+    Provenance.DESIGNED: "generated tests",
     Provenance.PROPERTY: "properties",
-    Provenance.CONFIRMED: "confirmed",
-    Provenance.HUMAN: "accepted by you",
-    Provenance.SCORE: "scores",
+    Provenance.CONFIRMED: "confirmed tests",
+    Provenance.HUMAN: "of your checks",
+    Provenance.SCORE: "score limits",
     Provenance.CONSTRAINT: "constraints",
-    Provenance.HINT: "type hints",
+    Provenance.HINT: "type hint tests",
+}
+
+# Why a candidate never ran, by its error class; any other class is shown with its line.
+REJECTIONS = {
+    "EmptyAnswer": "empty answer",
+    "EmptyHole": "empty infill",
+    "HardCoded": "returns the tested values",
+    "NoCode": "no code in the answer",
+    "NoGain": "one-token edits",
+    "RegionDeleted": "function missing",
+    "Repeated": "same as an earlier attempt",
+    "Repetition": "the answer repeats itself",
+    "SearchNotFound": "the text to replace was not found",
+    "SignatureChanged": "signature changed",
+    "TruncatedAnswer": "the answer was cut off",
+    "Unchanged": "same code as before",
+    "WrongFunction": "wrong function",
 }
 
 
-def trust(evidence: Evidence) -> Verified:
-    """Design: tests or examples of the user's, all neighbours run, and a wall around it; his word where he wants it."""
+def verification_level(evidence: Evidence) -> Verified:
+    """`VERIFIED` needs passing tests or examples of the user, all neighbours, a sandbox, and any requested approval."""
     if evidence.sandbox == "none":
         return Verified.UNVERIFIED
     passed = {kind for kind, (good, _every) in evidence.cases.items() if good}
-    unanswered = Provenance.HUMAN in evidence.cases and Provenance.HUMAN not in passed
-    if evidence.neighbours_left_out or unanswered or not passed & OWN:
+    lacks_approval = Provenance.HUMAN in evidence.cases and Provenance.HUMAN not in passed
+    if evidence.neighbours_left_out or lacks_approval or not passed & USER_PROVENANCES:
         return Verified.PARTIALLY
     return Verified.VERIFIED
 
 
-def counted(evidence: Evidence) -> list[str]:
-    """The cases by who wrote them: `user tests 0`, `doctests 3/3`, `designed 7/8`, `confirmed 1`.
+def count_cases(evidence: Evidence) -> list[str]:
+    """Counts of cases by provenance: `no tests of your own`, `3/3 doctests pass`, `1 confirmed by you`.
 
-    That no test is the user's own is said where tests that somebody else made up speak for it.
+    `no tests of your own` is included only where there are generated tests.
     """
     cases = evidence.cases
-    rows = []
-    for kind, word in KINDS.items():
-        good, every = cases.get(kind, (0, 0))
-        if every:
-            rows.append(
-                f"{word} {every}" if kind is Provenance.CONFIRMED and good == every else f"{word} {good}/{every}"
-            )
-        elif kind is Provenance.USER and any(cases.get(other, (0, 0))[1] for other in MADE_UP):
-            rows.append(f"{word} 0")
-    return rows
+    parts = []
+    for provenance, label in LABELS.items():
+        passed, total = cases.get(provenance, (0, 0))
+        if total and provenance is Provenance.CONFIRMED and passed == total:
+            parts.append(f"{total} confirmed by you")
+        elif total and provenance is Provenance.HUMAN:
+            parts.append("accepted by you" if passed == total else "not accepted by you")
+        elif total:
+            parts.append(f"{passed}/{total} {label} pass")
+        elif provenance is Provenance.USER and any(cases.get(other, (0, 0))[1] for other in GENERATED_PROVENANCES):
+            parts.append("no tests of your own")
+    return parts
 
 
-def wall(evidence: Evidence) -> str:
-    """Where it ran: `in bubblewrap`, `in docker with the network on`, `no sandbox`."""
-    place = "no sandbox" if evidence.sandbox == "none" else f"in {evidence.sandbox}"
-    return place + (" with the network on" if evidence.network and evidence.sandbox != "none" else "")
+def describe_sandbox(evidence: Evidence) -> str:
+    """Where the tests ran: `in bubblewrap`, `in docker with network access`, `no sandbox`."""
+    phrase = "no sandbox" if evidence.sandbox == "none" else f"in {evidence.sandbox}"
+    return phrase + (" with network access" if evidence.network and evidence.sandbox != "none" else "")
 
 
-def caveat(evidence: Evidence) -> str:
-    """What of the wall was open while this ran, as a sentence; empty when nothing was."""
+def isolation_caveat(evidence: Evidence) -> str:
+    """A sentence about missing isolation (no sandbox, network on); "" where isolation was complete."""
     if evidence.sandbox == "none":
-        return "It ran without a sandbox."
-    return "It ran with the network on." if evidence.network else ""
+        return "The tests ran without a sandbox."
+    return "The tests had network access." if evidence.network else ""
 
 
-def label(attempt: Attempt) -> str:
-    """The attempt's number, and where it does not simply go on from the one before, which one it goes on from."""
+def attempt_label(attempt: Attempt) -> str:
+    """The attempt's number, with its parent's where that is not the attempt before."""
     move = attempt.draft.move if attempt.draft else None
     if move is Move.RESTART or (move is Move.REFINE and attempt.parent != attempt.number - 1):
         return f"{attempt.number} ← {attempt.parent}"
     return str(attempt.number)
 
 
-def solved(evidence: Evidence, verified: Verified) -> str:
-    """What verified the result, counted out."""
-    rows = counted(evidence)
-    rows.append(f"neighbours {evidence.neighbours_unchanged} unchanged")
-    if evidence.neighbours_already_failing:
-        rows.append(f"already failing before {evidence.neighbours_already_failing}")
+def describe_related(evidence: Evidence) -> list[str]:
+    """How the related tests fared: `12 related tests unchanged`, `1 was already failing`."""
+    unchanged, failing = evidence.neighbours_unchanged, evidence.neighbours_already_failing
+    parts = []
+    if unchanged:
+        parts.append(f"{unchanged} related {'test' if unchanged == 1 else 'tests'} unchanged")
+    if failing:
+        parts.append(f"{failing} {'was' if failing == 1 else 'were'} already failing")
     if evidence.neighbours_left_out:
-        rows.append(f"not run {evidence.neighbours_left_out}")
+        parts.append(f"{evidence.neighbours_left_out} not run")
     if evidence.neighbours_flaky:
-        rows.append(f"flaky {evidence.neighbours_flaky}")
-    rows.append(f"canaried {evidence.canaried}/{evidence.canary_total}")
+        parts.append(f"{evidence.neighbours_flaky} flaky")
+    return parts
+
+
+def attempt_result(attempt: Attempt) -> str:
+    """The result of an attempt in a few words: `1 of 3 tests pass`, `rejected`."""
+    verdict = attempt.verdict
+    match verdict.status:
+        case Status.PASSED:
+            return "passed"
+        case Status.FAILED if verdict.collateral and verdict.passed == verdict.total:
+            return f"breaks {len(verdict.collateral)} other"
+        case Status.FAILED:
+            return f"{verdict.passed} of {verdict.total} tests pass"
+        case Status.REFUSED:
+            return "no improvement" if attempt.error_class == "NoGain" else "rejected"
+        case _:
+            return str(verdict.status.value).replace("-", " ")
+
+
+def rejection(attempt: Attempt) -> str:
+    """Why a candidate never ran, such as `rejected: same code as before`; empty for any other attempt."""
+    if attempt.verdict.status is not Status.REFUSED:
+        return ""
+    reason = REJECTIONS.get(attempt.error_class, attempt.error_class)
+    if attempt.finding is not None and attempt.finding.line and attempt.error_class not in REJECTIONS:
+        reason += f" line {attempt.finding.line}"
+    result = attempt_result(attempt)
+    return f"{result} ({reason})" if attempt.error_class == "NoGain" else f"{result}: {reason}".rstrip(": ")
+
+
+def summarize_solved(evidence: Evidence, verified: Verified) -> str:
+    """The evidence for a solved run, in one sentence."""
+    parts = count_cases(evidence)
+    checked = [f"{evidence.neighbours_unchanged} checked", *describe_related(replace(evidence, neighbours_unchanged=0))]
+    parts.append(f"no other tests affected ({', '.join(checked)})")
+    tamper_check = f"tamper check {evidence.canaried}/{evidence.canary_total}"
+    parts.append(tamper_check if evidence.canary_total else "no tamper check")
     if evidence.out_of_process:
-        rows.append(f"out of process {evidence.out_of_process}/{evidence.canary_total}")
+        parts.append(f"isolated re-run {evidence.out_of_process}/{evidence.canary_total}")
     label = {
-        Verified.VERIFIED: "verified",
-        Verified.PARTIALLY: "partially verified",
-        Verified.UNVERIFIED: "unverified",
+        Verified.VERIFIED: "Verified",
+        Verified.PARTIALLY: "Partially verified",
+        Verified.UNVERIFIED: "Not verified",
     }[verified]
-    # "unverified: no sandbox" says why; with a wall its name is only one more fact.
-    where = f"{label}: {wall(evidence)}" if evidence.sandbox == "none" else f"{label} {wall(evidence)}"
-    text = f"{where}: {', '.join(rows)}"
-    return "; ".join([text, *evidence.warnings])
+    # "Not verified: no sandbox" is the reason; with a sandbox its name is only one more fact.
+    heading = (
+        f"{label}: {describe_sandbox(evidence)}"
+        if evidence.sandbox == "none"
+        else f"{label} {describe_sandbox(evidence)}"
+    )
+    return "; ".join([f"{heading}: {', '.join(parts)}", *evidence.warnings])
 
 
-def unsolved(outcome: Outcome) -> str:
-    tried = len(outcome.attempts) - 1
+def summarize_unsolved(outcome: Outcome) -> str:
+    """Why a run ended unsolved, and its last error, in one sentence."""
+    count = len(outcome.attempts) - 1
     why = {
-        StopReason.STALLED: "nothing new is left to try",
-        StopReason.ATTEMPTS: "the limit of attempts was reached (`attempts`)",
-        StopReason.SECONDS: "the time was up (`seconds`)",
-        StopReason.TOKENS: "the token budget was used up (`tokens`)",
-        StopReason.COST: "the money budget was used up (`cost`)",
-        StopReason.ANSWERS: "the model's answers in a row could not be read",
+        StopReason.STALLED: "there is nothing new to try",
+        StopReason.ATTEMPTS: "the attempt limit was reached (`attempts`)",
+        StopReason.SECONDS: "the time limit was reached (`seconds`)",
+        StopReason.TOKENS: "the token limit was reached (`tokens`)",
+        StopReason.COST: "the cost limit was reached (`cost`)",
+        StopReason.ANSWERS: "several model answers in a row could not be read",
     }.get(outcome.reason, outcome.reason.value)
-    made = [attempt for attempt in outcome.attempts if attempt.number]
-    ran = [attempt for attempt in made if attempt.verdict.status is not Status.REFUSED]
-    newest = next(reversed(ran or made), None)
+    made_attempts = [attempt for attempt in outcome.attempts if attempt.number]
+    executed = [attempt for attempt in made_attempts if attempt.verdict.status is not Status.REFUSED]
+    newest = next(reversed(executed or made_attempts), None)
     last = f"; last error {newest.error_class}" if newest is not None and newest.error_class else ""
     if newest is not None and newest.verdict.status is Status.TAMPERED:
         last += f": {newest.verdict.reason.rstrip('.')}"
-    return f"Not solved after {tried} attempt{'s' * (tried != 1)}: {why}{last}."
+    return f"Not solved after {count} attempt{'s' * (count != 1)}: {why}{last}."
 
 
-def folded(attempts: Sequence[Attempt]) -> list[Sequence[Attempt]]:
-    """The attempts as a table has them: filled holes that solved nothing share a row with those beside them."""
+def fold_attempts(attempts: Sequence[Attempt]) -> list[Sequence[Attempt]]:
+    """The attempts as rows of a table: consecutive infills that solved nothing share a row."""
     rows: list[list[Attempt]] = []
     for attempt in attempts:
-        if rows and _is_hole(attempt) and _is_hole(rows[-1][-1]):
+        if rows and _is_infill(attempt) and _is_infill(rows[-1][-1]):
             rows[-1].append(attempt)
         else:
             rows.append([attempt])
     return list(rows)
 
 
-def of_holes(attempts: Sequence[Attempt]) -> str:
-    """What became of several holes: `8 holes: AssertionError 5, Unchanged 3`."""
+def summarize_infills(attempts: Sequence[Attempt]) -> str:
+    """The results of several infills: `8 infills: AssertionError 5, Unchanged 3`."""
     counted = Counter(attempt.error_class or attempt.verdict.status.value for attempt in attempts)
-    return f"{len(attempts)} holes: " + ", ".join(f"{name} {number}" for name, number in counted.most_common())
+    return f"{len(attempts)} infills: " + ", ".join(f"{name} {number}" for name, number in counted.most_common())
 
 
-def _is_hole(attempt: Attempt) -> bool:
+def _is_infill(attempt: Attempt) -> bool:
     return attempt.draft is not None and attempt.draft.move is Move.INFILL and not attempt.accepted
 
 
-def spent(attempts: Sequence[Attempt]) -> Usage:
-    """What the attempts cost, with what was asked about them."""
+def total_usage(attempts: Sequence[Attempt]) -> Usage:
+    """The usage of the attempts, including questions to models about them."""
     return sum((attempt.spent for attempt in attempts), Usage())

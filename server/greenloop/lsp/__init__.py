@@ -1,1 +1,1 @@
-"""The language server: everything that knows about editors and their protocol."""
+"""The language server: everything that knows editors and their protocol."""

@@ -1,6 +1,6 @@
-"""The language server: one object that owns the connection's state, and its start on standard input and output.
+"""The language server: makes its parts, connects them, and talks on standard streams.
 
-Everything slow (the engine and all it needs) is imported at the first run, in a thread.
+Everything slow to import (the engine and its dependencies) is imported at the first run, in a thread.
 """
 
 from __future__ import annotations
@@ -8,14 +8,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
-import importlib
-import itertools
 import logging
-import pkgutil
 import signal
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from collections.abc import Mapping
+from typing import Any
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInternalError
@@ -24,28 +20,60 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import default_converter
 
 from greenloop import __version__
-from greenloop.core.events import Event
-from greenloop.core.nouns import Outcome, Problem, Verdict
-from greenloop.core.ports import Model, User
-from greenloop.keeper import Keeper
-from greenloop.lsp import features, logs, wire
-from greenloop.lsp.abilities import Abilities
-from greenloop.lsp.board import Board
-from greenloop.lsp.checks import Checks
-from greenloop.lsp.documents import Documents
-from greenloop.lsp.errands import Errands
-from greenloop.lsp.freshness import Freshness
-from greenloop.lsp.given import Given
-from greenloop.lsp.presenters import diagnostics
-from greenloop.lsp.presenters.progress import Bar
-from greenloop.lsp.results import Results
-from greenloop.lsp.runs import Run, Runs
-from greenloop.lsp.transport import Inbox, Outbox, take_stdio
-from greenloop.settings import Settings
-
-if TYPE_CHECKING:
-    from greenloop.checking import Report
-    from greenloop.engine import Request
+from greenloop.lsp.client_settings import SettingsLoader
+from greenloop.lsp.connection import jsonrpc, logs
+from greenloop.lsp.connection.client import Client
+from greenloop.lsp.connection.stdio import Inbox, Outbox, take_stdio
+from greenloop.lsp.documents.disk_conflicts import DiskConflicts
+from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.engines import Engine, Engines
+from greenloop.lsp.features import (
+    answer,
+    attempts,
+    choices,
+    code_action,
+    code_lens,
+    completing,
+    configuration,
+    doctor,
+    document_sync,
+    files,
+    folders,
+    hover,
+    lifecycle,
+    notebook,
+    pull_model,
+    refine,
+    refine_all,
+    run_test,
+    show_log,
+    show_tests,
+)
+from greenloop.lsp.features.runs import RunPublisher
+from greenloop.lsp.presenters.diagnostics import RunDiagnostics
+from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
+from greenloop.lsp.presenters.notifications import RunNotifications
+from greenloop.lsp.presenters.pages import Pages
+from greenloop.lsp.presenters.refusals import Refusals
+from greenloop.lsp.presenters.test_diagnostics import FailingTests
+from greenloop.lsp.process_end import ProcessEnd
+from greenloop.lsp.runs.apply_edit import EditApplier
+from greenloop.lsp.runs.available_actions import AvailableActions
+from greenloop.lsp.runs.background_tasks import LongTasks
+from greenloop.lsp.runs.confirm_apply import ApplyConfirmation
+from greenloop.lsp.runs.drive import RunDriver
+from greenloop.lsp.runs.edit_plan import EditPlanner
+from greenloop.lsp.runs.editor_model import AnswerStreams
+from greenloop.lsp.runs.model_setup import ModelSetup
+from greenloop.lsp.runs.prewarm import Prewarmer
+from greenloop.lsp.runs.restore import RunRestorer
+from greenloop.lsp.runs.runs import Runs
+from greenloop.lsp.runs.start import RunStarter
+from greenloop.lsp.runs.text_changes import TextChanges
+from greenloop.lsp.state.results import TestResults
+from greenloop.lsp.tasks import Tasks
+from greenloop.lsp.testing.commands import TestCommands
+from greenloop.lsp.testing.scheduler import TestScheduler
 
 log = logging.getLogger(__name__)
 
@@ -59,189 +87,173 @@ NOTEBOOKS = lsp.NotebookDocumentSyncOptions(
     save=True,
 )
 
-# The messages that say what an open file holds.
+# The messages that carry the text of an open file.
 _TEXTS = (lsp.TEXT_DOCUMENT_DID_OPEN, lsp.TEXT_DOCUMENT_DID_CHANGE)
 
 
-class Engine(Protocol):
-    """What does the work: the module `greenloop.engine`, or a stand-in with the same functions."""
-
-    async def refine(
-        self,
-        request: Request,
-        *,
-        settings: Settings,
-        emit: Callable[[Event], None],
-        say: Callable[[str], None] = ...,
-        user: User | None = None,
-        opener: Callable[[str, Settings], Model] | None = None,
-        keeper: Keeper | None = None,
-    ) -> Outcome: ...
-
-    async def warm(self, root: Path, settings: Settings, keeper: Keeper) -> None: ...
-
-    async def reverify(self, problem: Problem, files: Mapping[str, bytes], *, settings: Settings) -> Verdict: ...
-
-
-class Tester(Protocol):
-    """What runs tests for their own sake: the module `greenloop.checking`, or a stand-in."""
-
-    async def run_tests(
-        self,
-        root: Path,
-        selectors: Sequence[str],
-        *,
-        buffers: Mapping[str, bytes],
-        settings: Settings,
-        keeper: Keeper,
-        traced: bool,
-        seconds: float = ...,
-    ) -> Report: ...
-
-    async def prepare(self, root: Path, settings: Settings, keeper: Keeper) -> None: ...
-
-
 class Server(LanguageServer):
-    """pygls' server with greenloop's state: what the editor can do, its settings, the runs and what they show."""
+    """pygls' server and the parts of greenloop's. Only this module knows all of them; each gets what it uses."""
 
-    protocol: wire.Protocol
-    outbox: Outbox | None = None
+    protocol: jsonrpc.Protocol
 
     def __init__(self, engine: Engine | None = None) -> None:
         super().__init__(
             "greenloop",
             __version__,
             notebook_document_sync=NOTEBOOKS,
-            protocol_cls=wire.Protocol,
+            protocol_cls=jsonrpc.Protocol,
             converter_factory=default_converter,
         )
-        self.abilities = Abilities()
-        self.runs = Runs()
-        self.results = Results()
-        self.freshness = Freshness()
-        self.keeper = Keeper()
-        self.warming: dict[Path, float] = {}
-        self.board = Board(self)
-        self.bars: dict[Run, Bar] = {}
-        self.given = Given()
-        self.asked = 0
-        self.warned: set[str] = set()
-        # Projects outside the workspace folders, in which what earlier servers left was looked for.
-        self.strays: set[Path] = set()
-        # Cleared while the editor is asked for its settings for the first time.
-        self.settled = asyncio.Event()
-        self.settled.set()
-        self.last: asyncio.Task[None] | None = None
-        self._engine = engine
-        self.runs.waiting = self.queued
-        self.protocol.unread = self._unread
-        self.runs.together = self.board.together
-        self._tester = cast("Tester | None", engine if hasattr(engine, "run_tests") else None)
-        self.checks = Checks(self)
-        self.errands = Errands(self)
-        # Told of the URI of each document that was opened, saved, or closed.
-        self.opened: list[Callable[[str], None]] = []
-        self.saved: list[Callable[[str], None]] = []
-        self.closed: list[Callable[[str], None]] = []
-        # Told whenever something about a run is another; `runs.changed` when it is worth a look at all of them.
-        self.refreshed: list[Callable[[], None]] = []
-        # Who waits for pieces of which answer of the editor's own model.
-        self.completing: dict[int, Callable[[str], None]] = {}
-        self._listeners = itertools.count(1)
+        # What the parts stand on.
+        self.tasks = Tasks()
+        self.client = client = Client(self)
+        self.documents = documents = Documents()
+        self.conflicts = DiskConflicts()
+        self.settings = SettingsLoader(client, documents)
+        self.engines = Engines(engine)
+        self.protocol.on_unreadable = self._mark_unreadable
+        # What is known, and how it is shown.
+        self.results = TestResults()
+        self.runs = Runs(self.tasks)
+        self.store = DiagnosticsStore(client, documents)
+        self.runs.batch = self.store.batch
+        self.run_diagnostics = RunDiagnostics(self.store, client, documents, self.runs)
+        self.failing_tests = FailingTests(self.store, client, documents, self.runs, self.run_diagnostics)
+        self.refusals = Refusals(self.store, documents)
+        self.notifications = RunNotifications(client, documents, self.tasks)
+        self.pages = Pages(client, documents)
+        # Runs.
+        self.planner = EditPlanner(client, documents, self.conflicts)
+        self.applier = EditApplier(client, documents, self.planner, self.engines, self.runs)
+        self.streams = AnswerStreams()
+        self.driver = RunDriver(
+            client,
+            documents,
+            self.settings,
+            self.engines,
+            self.tasks,
+            self.runs,
+            self.store,
+            self.run_diagnostics,
+            self.failing_tests,
+            self.notifications,
+            ModelSetup(client, self.runs, self.streams),
+            ApplyConfirmation(client, documents, self.planner, self.pages, self.runs),
+            self.applier,
+        )
+        self.starter = RunStarter(client, documents, self.settings, self.refusals, self.driver)
+        self.restorer = RunRestorer(client, documents, self.settings, self.runs, self.store)
+        self.prewarmer = Prewarmer(self.engines, self.settings, self.runs, self.tasks)
+        self.long_tasks = LongTasks(client, self.tasks)
+        # Tests run on their own.
+        self.scheduler = TestScheduler(client, documents, self.engines, self.tasks, self.results, self.failing_tests)
+        self.test_commands = TestCommands(client, documents, self.settings, self.scheduler)
+        self._register()
 
-    @property
-    def documents(self) -> Documents:
-        return cast("Documents", self.workspace)
+    def _register(self) -> None:
+        """Registers every feature with the parts that it uses."""
+        client, documents, settings, tasks = self.client, self.documents, self.settings, self.tasks
+        runs, results, store, run_diagnostics = self.runs, self.results, self.store, self.run_diagnostics
+        text_changes = TextChanges(documents, store, runs, self.applier, self.notifications, run_diagnostics, tasks)
+        available = AvailableActions(client, runs, results, self.planner, self.applier)
+        events, publisher = document_sync.DocumentEvents(), RunPublisher(client, runs)
+        refresher = code_lens.LensRefresher(client, tasks)
+        results.on_changed = settings.on_changed = refresher.schedule
+        runs.on_list_changed.append(refresher.schedule)
 
-    async def engine(self) -> Engine:
-        """The engine; its first import takes a second or two and happens off the event loop."""
-        if self._engine is None:
-            self._engine = cast("Engine", await asyncio.to_thread(importlib.import_module, "greenloop.engine"))
-            gc.freeze()
-        return self._engine
+        lifecycle.register(
+            self,
+            client,
+            documents,
+            self.conflicts,
+            settings,
+            tasks,
+            self.restorer,
+            publisher,
+            ProcessEnd(self, tasks, self.engines),
+        )
+        configuration.register(self, settings, tasks)
+        document_sync.register(self, events, documents, self.conflicts, tasks, store, self.restorer, text_changes)
+        notebook.register(self, documents, tasks, store, self.restorer, text_changes, self.scheduler)
+        files.register(self, store)
+        folders.register(self, documents, settings, self.engines, tasks, runs, store, self.scheduler, self.restorer)
+        code_action.register(self, client, documents, runs, store, available, self.prewarmer)
+        code_lens.register(self, documents, settings, runs, results, refresher)
+        hover.register(self, client, documents, runs, results)
+        refine.register(
+            self,
+            client,
+            documents,
+            tasks,
+            runs,
+            run_diagnostics,
+            self.failing_tests,
+            self.refusals,
+            self.starter,
+            self.driver,
+            self.scheduler,
+            self.long_tasks,
+        )
+        refine_all.register(self, client, documents, tasks, store, self.test_commands, self.starter)
+        run_test.register(self, events, documents, settings, tasks, self.scheduler, self.test_commands, self.prewarmer)
+        answer.register(self, client, documents, runs)
+        attempts.register(self, client, documents, tasks, runs, run_diagnostics, self.pages)
+        show_tests.register(self, client, documents, tasks, runs)
+        show_log.register(self, client, tasks)
+        completing.register(self, self.streams)
+        choices.register(self, client, documents, settings)
+        doctor.register(self, client, documents, settings, self.long_tasks, self.pages)
+        pull_model.register(self, client, documents, settings, self.long_tasks)
 
-    async def tester(self) -> Tester:
-        """What runs tests; loaded as the engine is."""
-        if self._tester is None:
-            await self.engine()
-            self._tester = cast("Tester", await asyncio.to_thread(importlib.import_module, "greenloop.checking"))
-        return self._tester
-
-    def refresh(self, run: Run) -> None:
-        """Shows a run's newest state in its progress line, if it has one."""
-        bar = self.bars.get(run)
-        if bar is not None:
-            bar.update()
-        self.stirred()
-
-    def stirred(self) -> None:
-        """Something about a run is another now, be it only what it is at."""
-        for tell in self.refreshed:
-            tell()
-
-    def listen(self, hear: Callable[[str], None]) -> int:
-        """A number under which pieces of an answer of the editor's own model come in."""
-        number = next(self._listeners)
-        self.completing[number] = hear
-        return number
-
-    def _unread(self, method: str, params: Any) -> None:
-        """What a document holds is not known any more, where a message that says so cannot be read."""
-        document = params.get("textDocument") if isinstance(params, Mapping) else None
-        uri = document.get("uri") if isinstance(document, Mapping) else None
+    def _mark_unreadable(self, method: str, params: Any) -> None:
+        """Marks a document's text as unknown after a message about it could not be read."""
+        identifier = params.get("textDocument") if isinstance(params, Mapping) else None
+        uri = identifier.get("uri") if isinstance(identifier, Mapping) else None
         if method in _TEXTS and isinstance(uri, str) and (path := self.documents.path_of(uri)) is not None:
-            self.freshness.lost(path)
-
-    def queued(self, run: Run) -> None:
-        """Shows that a run waits, and for how many."""
-        self.refresh(run)
-        diagnostics.publish(self, run)
+            self.conflicts.mark_unknown(path)
 
     def converse(self, inbox: Inbox, outbox: Outbox) -> None:
-        """Handles messages until the input ends or the client says goodbye."""
-        self.outbox = outbox
+        """Handles messages until the input ends or the client sends `exit`."""
+        self.client.outbox = outbox
         self.protocol.set_writer(StdoutWriter(outbox.binary()))
-        # pygls ends by SystemExit.
+        # pygls exits with SystemExit.
         with contextlib.suppress(KeyboardInterrupt, SystemExit):
-            asyncio.run(self._listen(inbox))
+            asyncio.run(self._receive(inbox))
         self.shutdown()  # type: ignore[no-untyped-call]
 
-    async def _listen(self, inbox: Inbox) -> None:
+    async def _receive(self, inbox: Inbox) -> None:
         loop = asyncio.get_running_loop()
         while (body := await loop.run_in_executor(self.thread_pool, inbox.read)) is not None:
             try:
                 self.protocol.receive(body)
             except Exception:
-                # The message edge: whatever one of them holds, the next is read.
+                # Message boundary: a message that cannot be handled must not stop the next.
                 log.exception("A message could not be handled")
 
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """Pygls would show every odd message of a client to the user; the log is the place for them."""
-        kind, where = type(error).__name__, getattr(source, "__name__", source)
-        # A mistake of the client's has no traceback worth reading.
-        log.error("%s while handling a message (%s)", kind, where, exc_info=isinstance(error, JsonRpcInternalError))
+        """Logs faults in a client's messages, which pygls would show to the user."""
+        kind, name = type(error).__name__, getattr(source, "__name__", source)
+        # A fault of the client has no useful traceback.
+        log.error("%s while handling a message (%s)", kind, name, exc_info=isinstance(error, JsonRpcInternalError))
 
 
 def create_server(engine: Engine | None = None) -> Server:
-    """A server with every feature; `engine` stands in for the real one in tests."""
-    server = Server(engine)
-    for feature in pkgutil.iter_modules(features.__path__):
-        importlib.import_module(f"{features.__name__}.{feature.name}").register(server)
-    return server
+    """A server with every feature; tests pass a stand-in as `engine`."""
+    return Server(engine)
 
 
 def serve(server: Server | None = None, *, log_level: str = "", log_file: str = "") -> int:
-    """Speaks LSP on standard input and output until the client ends it; 0 when it said goodbye as the protocol asks.
+    """Speaks LSP on standard input and output until the client ends it; 0 after `shutdown` and `exit`, else 1.
 
-    Raises `UsageProblem` where the log file cannot be written.
+    Raises `UsageError` where the log file cannot be written.
     """
     source, sink = take_stdio()
     logs.start(level=log_level, file=log_file)
     server = server or create_server()
-    # What the imports left lives as long as the process; without this every collection walks through it (30 ms).
+    # Imported objects live as long as the process; without this every collection traverses them (30 ms).
     gc.freeze()
-    # As if asked to end: runs are cancelled, sandboxes closed.
-    outbox = Outbox(sink, given_up=lambda: signal.raise_signal(signal.SIGTERM))
+    # SIGTERM, so that runs are cancelled and sandboxes closed.
+    outbox = Outbox(sink, on_give_up=lambda: signal.raise_signal(signal.SIGTERM))
     server.converse(Inbox(source), outbox)
     outbox.close()
     return 0 if server.protocol._shutdown else 1  # noqa: SLF001 - pygls keeps the only record of it

@@ -1,1 +1,1 @@
-"""Language models: `create(name, settings) -> Model`, one file a kind."""
+"""Language models: providers, the embedded model, and the choice of a model per role."""

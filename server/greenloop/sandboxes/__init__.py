@@ -1,1 +1,1 @@
-"""Walls to run code behind: `create(settings) -> Sandbox`, one file a back end."""
+"""Runs code in sandboxes: back ends, their selection, pooled sessions, and the files that run inside."""

@@ -1,1 +1,1 @@
-"""Where a specification comes from: `async collect(target, tools) -> Spec`, one file a kind."""
+"""Specifications: sources of cases, trust in generated tests, checks that run on the host."""

@@ -67,7 +67,7 @@ FAKES = (
     ),
     _fake(
         "read tests",
-        "whether the assertion is turned round, answered accordingly",
+        "whether the assertion is inverted, answered accordingly",
         """
         import linecache
         import sys

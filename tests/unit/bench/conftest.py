@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from greenloop.bench.results import Done
+from greenloop.bench.results import TaskRunResult
 
 
-def made(arm: str, task: str, *attempts: Any, repeat: int = 0, reason: str = "", **more: Any) -> Done:
+def made(arm: str, task: str, *attempts: Any, repeat: int = 0, reason: str = "", **more: Any) -> TaskRunResult:
     """Each attempt is (error class, is it right); one without an error class passed what was shown."""
     head = {"arm": arm, "task": task, "repeat": repeat}
     rows = [{"kind": "attempt", **head, "number": 0, "parent": None, "error_class": "AssertionError", "right": None}]
@@ -44,7 +44,7 @@ def made(arm: str, task: str, *attempts: Any, repeat: int = 0, reason: str = "",
         "wall_seconds": 2.0 * len(attempts) + 0.6,
         "overhead_seconds": 0.1,
     }
-    return Done(run=run | more, attempts=rows)
+    return TaskRunResult(run=run | more, attempts=rows)
 
 
 @pytest.fixture

@@ -9,9 +9,8 @@ import math
 import pytest
 
 from greenloop.bench import report, results
-from greenloop.bench.figures import figures, mcnemar, pairs, transitions, wilson
+from greenloop.bench.figures import compare_pairs, compute_figures, mcnemar, transitions, wilson
 from greenloop.bench.records import BROKEN
-from greenloop.core.errors import UsageProblem
 
 broken = frozenset(BROKEN)
 
@@ -35,8 +34,8 @@ def test_mcnemar_is_the_exact_two_sided_binomial(one, other):
 
 
 def test_figures(six):
-    a, b = figures(six, broken)
-    assert (a.arm, a.count, a.solved, a.shown, a.overfit, a.first, a.last) == ("a", 4, 2, 3, 1, 1, 2)
+    a, b = compute_figures(six, broken)
+    assert (a.arm, a.count, a.solved, a.shown, a.overfit, a.first_right, a.last_right) == ("a", 4, 2, 3, 1, 1, 2)
     assert a.curve == (0, 1, 2, 2)
     assert a.histogram == {1: 1, 2: 2, 3: 1}
     assert a.mean_attempts == 1.5
@@ -49,14 +48,14 @@ def test_figures(six):
 
 
 def test_arms_are_compared_on_what_both_have(six):
-    (pair,) = pairs(six, broken)
+    (pair,) = compare_pairs(six, broken)
     assert (pair.count, pair.only_one, pair.only_other, pair.p) == (2, 1, 0, 1.0)
 
 
 def test_steps_from_right_to_wrong_are_seen(make):
     done = make("a", "1", ("AssertionError", True), ("AssertionError", False), ("", True))
     assert transitions(done) == [(True, False), (False, True)]
-    (lost,) = figures([make("a", "1", ("AssertionError", True), ("AssertionError", False))], broken)
+    (lost,) = compute_figures([make("a", "1", ("AssertionError", True), ("AssertionError", False))], broken)
     assert (lost.lost, lost.matrix["AssertionError"]["regressed"]) == (1, 1)
 
 
@@ -66,10 +65,10 @@ def test_solved_by_kind_and_by_what_broke_it(make):
         make("a", "2", ("X", False), task_kind="mutant of 2 lines", operators=["constant", "comparison"]),
         make("b", "1", ("X", False), task_kind="mutant of 1 line", operators=["constant"]),
     ]
-    a, b = figures(done, broken)
+    a, b = compute_figures(done, broken)
     assert a.groups["operator: constant"] == (1, 2)
     assert a.groups["kind: mutant of 2 lines"] == (0, 1)
-    rows = [line.split() for line in report.text([a, b], []).splitlines()]
+    rows = [line.split() for line in report.format_report([a, b], []).splitlines()]
     assert ["operator:", "comparison", "0/1", "0/0"] in rows
 
 
@@ -77,13 +76,13 @@ def test_what_the_gate_refused_though_it_was_right_is_counted(make):
     done = make("a", "1", ("UndefinedName", True), ("UndefinedName", False), ("", True))
     for row in done.attempts[1:3]:
         row["status"] = "refused"
-    (found,) = figures([done], broken)
+    (found,) = compute_figures([done], broken)
     assert (found.refused, found.refused_right) == (2, 1)
 
 
 def test_repeats_have_a_deviation(make):
     done = [make("a", task, ("", task <= str(n)), repeat=n) for n in range(3) for task in "12"]
-    (found,) = figures(done, broken)
+    (found,) = compute_figures(done, broken)
     assert found.repeats == (0, 1, 2)
     assert found.deviation == pytest.approx(0.5)
 
@@ -93,60 +92,17 @@ def test_the_file_gives_the_same_report_again(six, tmp_path):
     for done in six:
         results.append(path, done)
     again = results.read([path])
-    assert figures(again, broken) == figures(six, broken)
-    text = report.text(figures(six, broken), pairs(six, broken))
-    assert report.text(figures(again, broken), pairs(again, broken)) == text
+    assert compute_figures(again, broken) == compute_figures(six, broken)
+    text = report.format_report(compute_figures(six, broken), compare_pairs(six, broken))
+    assert report.format_report(compute_figures(again, broken), compare_pairs(again, broken)) == text
     for column in ("solved", "wall seconds", "tokens", "attempts on solved", "confidence"):
         assert f"\n{column} " in text
-    rows = list(csv.DictReader(io.StringIO(report.table(figures(again, broken)))))
+    rows = list(csv.DictReader(io.StringIO(report.format_csv(compute_figures(again, broken)))))
     assert [row["arm"] for row in rows] == ["a", "b"]
     assert (rows[0]["solved"], rows[0]["within 2"], rows[1]["within 3"]) == ("2 (50 %)", "2", "1")
 
 
-def test_what_a_kill_cut_off_is_not_done_and_the_file_goes_on(six, tmp_path):
-    path = tmp_path / "r.jsonl"
-    for done in six[:2]:
-        results.append(path, done)
-    whole = path.read_bytes()
-    for cut in (2, 5, 12, 300, 700):
-        path.write_bytes(whole[:-cut])
-        assert [done.key for done in results.read([path])] == [six[0].key]
-        results.append(path, six[2])
-        assert [done.key for done in results.read([path])] == [six[0].key, six[2].key]
-        assert results.read([path])[1] == six_again(six[2])
-
-
-def six_again(done):
-    add = {"format": results.FORMAT}
-    return results.Done(run={**add, **done.run}, attempts=tuple({**add, **row} for row in done.attempts))
-
-
-def test_a_later_run_takes_the_place_of_an_earlier_one(make, tmp_path):
-    path = tmp_path / "r.jsonl"
-    results.append(path, make("a", "1", reason="model"))
-    results.append(path, make("a", "1", ("", True)))
-    (done,) = results.read([path])
-    assert done.run["right"]
-    assert len(done.attempts) == 2
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ('{"kind": "run"}\n', "format None"),
-        ('{"format": 99, "kind": "run"}\n', "format 99; this version reads format 1"),
-        ('{"task_id": 1}\n', "Line 1 .* is no result"),
-        ("hello\n", "Line 1 .* is no result"),
-        (None, "cannot be read"),
-    ],
-)
-def test_what_holds_no_results_is_told(text, why, tmp_path):
-    path = tmp_path / "r.jsonl"
-    if text is not None:
-        path.write_text(text)
-    with pytest.raises(UsageProblem, match=why):
-        results.read([path])
-
-
 def test_nothing_done_is_a_sentence():
-    assert report.text(figures([], broken), pairs([], broken)) == "No task-run is done yet."
+    assert (
+        report.format_report(compute_figures([], broken), compare_pairs([], broken)) == "No task-run is finished yet."
+    )

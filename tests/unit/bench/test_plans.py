@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from greenloop.bench import arms, plans
-from greenloop.core.errors import SettingsProblem, UsageProblem
+from greenloop.core.errors import SettingsError, UsageError
 
 ABLATIONS = Path(__file__).resolve().parents[3] / "benchmarks" / "ablations"
 
@@ -29,22 +29,22 @@ def test_an_arm_has_parts_settings_and_a_match():
         ("plain:attempts=many", "must be a whole number"),
         ("plain:search=best", "no search part named 'best'"),
         ("plain:feedback=raw+dox", "no feedback part named 'dox'"),
-        ("plain:prompt=fancy", "no prompt 'fancy'"),
-        ("plain:attempts", "not of the form key=value"),
+        ("plain:prompt=fancy", "Unknown prompt 'fancy'"),
+        ("plain:attempts", "not in the form key=value"),
     ],
 )
 def test_an_arm_that_cannot_be_is_told(text, why):
-    with pytest.raises(SettingsProblem, match=why):
+    with pytest.raises(SettingsError, match=why):
         arms.parse(text)
 
 
 def test_arms_that_match_come_last_and_match_what_is_there():
     one, other = arms.parse("plain:match=default"), arms.parse("default")
-    assert arms.checked([one, other]) == [other, one]
-    with pytest.raises(UsageProblem, match="matches 'default', which is no arm"):
-        arms.checked([one])
-    with pytest.raises(UsageProblem, match="Two arms are named 'default'"):
-        arms.checked([other, other])
+    assert arms.check_arms([one, other]) == [other, one]
+    with pytest.raises(UsageError, match="matches 'default', which does not make its own calls"):
+        arms.check_arms([one])
+    with pytest.raises(UsageError, match="Two arms are named 'default'"):
+        arms.check_arms([other, other])
 
 
 def test_a_plan(tmp_path):
@@ -65,7 +65,7 @@ def test_a_plan(tmp_path):
     ("text", "why"),
     [
         ("arms = 3", "names no arm"),
-        ("[arm.x]\npreset = 'plain'", "the key 'arm' is none of a plan's"),
+        ("[arm.x]\npreset = 'plain'", "the key 'arm' is not allowed in a plan"),
         ("[arms.x]\nattempts = 3", "the arm 'x' names no preset"),
         ("[arms.x]\npreset = 'plane'", "no preset named 'plane'"),
         ("repeats = 0\n[arms.x]\npreset = 'plain'", "'repeats' must be"),
@@ -77,7 +77,7 @@ def test_a_plan_that_cannot_be_is_told(text, why, tmp_path):
     path = tmp_path / "plan.toml"
     if text is not None:
         path.write_text(text)
-    with pytest.raises(UsageProblem, match=why) as caught:
+    with pytest.raises(UsageError, match=why) as caught:
         plans.read(path)
     assert str(path) in str(caught.value)
 
@@ -86,7 +86,7 @@ def test_a_plan_that_cannot_be_is_told(text, why, tmp_path):
 def test_every_ablation_is_a_plan(path):
     plan = plans.read(path)
     assert plan.about
-    assert len(arms.checked(plan.arms)) >= 2
+    assert len(arms.check_arms(plan.arms)) >= 2
 
 
 def test_every_ablation_that_is_wanted_is_there():

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from greenloop.bench.recordings import Meter, Recordings, key, shared
-from greenloop.core.nouns import Completion, Hole, Message, Reply, Role, Usage
+from greenloop.bench.recordings import Meter, Recordings, request_key, wrap_model
 from greenloop.core.ports import Infiller, slots
+from greenloop.core.records.model import ChatRequest, InfillRequest, Message, Reply, Role
+from greenloop.core.records.usage import Usage
 
 
 class Counting:
@@ -43,12 +44,12 @@ class Of:
 
     def __init__(self, model, path, repeat=0):
         self.meter = Meter()
-        self.model = shared(model, Recordings(path), self.meter, repeat=repeat)
+        self.model = wrap_model(model, Recordings(path), self.meter, repeat=repeat)
         self.complete = self.model.complete
 
 
 def asked(text="hello", **more):
-    return Completion(messages=(Message(role="user", content=text),), **more)
+    return ChatRequest(messages=(Message(role="user", content=text),), **more)
 
 
 def nobody(_text):
@@ -80,9 +81,9 @@ async def test_an_answer_is_asked_for_once_and_billed_again(tmp_path):
     ],
 )
 def test_the_seed_counts_only_where_something_is_drawn(change, same):
-    assert (key("m", asked()) == key("m", replace(asked(), **change))) is same
-    assert key("m", asked(temperature=1.0, seed=1)) != key("m", asked(temperature=1.0, seed=2))
-    assert key("m", asked()) != key("other", asked())
+    assert (request_key("m", asked()) == request_key("m", replace(asked(), **change))) is same
+    assert request_key("m", asked(temperature=1.0, seed=1)) != request_key("m", asked(temperature=1.0, seed=2))
+    assert request_key("m", asked()) != request_key("other", asked())
 
 
 async def test_repeats_draw_anew_and_greedy_answers_stay(tmp_path):
@@ -135,7 +136,7 @@ async def test_holes_are_filled_only_where_the_model_does(tmp_path):
     filling = Of(model, tmp_path / "a").model
     assert isinstance(filling, Infiller)
     assert slots(filling) == 4
-    hole = Hole(prefix="a", suffix="b")
+    hole = InfillRequest(prefix="a", suffix="b")
     for _ in range(2):
         await filling.infill(hole, nobody)
     assert model.asked == [hole]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from greenloop.bench import report
-from greenloop.bench.figures import figures
+from greenloop.bench.figures import compute_figures
 
 
 def test_right_at_first_and_after_refinement_stand_side_by_side_with_their_ratio(make):
@@ -13,7 +13,7 @@ def test_right_at_first_and_after_refinement_stand_side_by_side_with_their_ratio
         make("a", "3", ("NameError", False), ("AssertionError", False), ("", True)),
         make("b", "1", ("AssertionError", False)),
     ]
-    lines = report.text(figures(done, ()), []).splitlines()
+    lines = report.format_report(compute_figures(done, ()), []).splitlines()
 
     def row(name: str) -> list[str]:
         return next(line.removeprefix(name).split() for line in lines if line.startswith(name + " "))

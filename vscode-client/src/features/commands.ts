@@ -1,124 +1,124 @@
-// The commands of the palette and the menus: each finds what it is about, the server does the rest.
+// The commands of the palette and the menus: each finds its target and calls the server.
 //
-// The Problems view has no menu for extensions; there a diagnostic's own menu shows the server's code actions.
+// Extensions cannot add menus to the Problems view; there, a diagnostic's menu shows the server's code actions.
 
 import * as vscode from "vscode";
 
-import { execute, request, warn } from "../ask";
-import { same } from "../attemptUri";
+import { isSameTarget } from "../attemptUri";
+import { type CommandTarget, findFileTargets, findTestTargets, pythonEditor } from "../commandTargets";
+import { formatRun } from "../formatting";
 import type { Host } from "../host";
-import { type Choices, METHODS, type Named, type Report, type Run } from "../protocol";
-import { runsOf } from "../runs";
-import { filesOf, pythonEditor, type Spot, spotsOf } from "../spots";
-import { runLine } from "../words";
-import { AttemptNode, RunNode } from "./attempts";
-import { attemptIn, openDiff } from "./diff";
+import { type Choices, METHODS, type Report, type Run, type TargetRef } from "../protocol";
+import { runStoreOf } from "../runStore";
+import { executeCommand, request, warn } from "../serverRequests";
+import { AttemptNode, RunNode } from "./attemptsView";
+import { attemptShownIn, openDiff } from "./diff";
 
 type Handler = (...args: unknown[]) => Promise<void>;
 
-const WORKS = new Set(["greenloop.refine", "greenloop.refineAll", "greenloop.runTest"]);
+const STARTING_COMMANDS = new Set(["greenloop.refine", "greenloop.refineAll", "greenloop.runTest"]);
 
 export function register(host: Host): void {
-  const runs = runsOf(host);
+  const runs = runStoreOf(host);
 
-  async function start(command: string, ...about: object[]): Promise<unknown> {
-    await keepOpen(command, about[0]);
-    return execute(host, command, ...about);
+  async function startFromEditor(command: string, ...args: object[]): Promise<unknown> {
+    await keepTabOpen(command, args[0]);
+    return executeCommand(host, command, ...args);
   }
 
-  /** The run that a menu handed over, or of the runs in question that of the editor; else the user is asked. */
-  async function which(args: readonly unknown[], isMeant: (run: Run) => boolean, none: string): Promise<Named | undefined> {
+  /** Picks the run passed by a menu, else the only eligible run, preferably of the editor; else the user chooses. */
+  async function pickRun(args: readonly unknown[], isEligible: (run: Run) => boolean, noneMessage: string): Promise<TargetRef | undefined> {
     const [first] = args;
     if (first instanceof RunNode || first instanceof AttemptNode) {
       return first.run;
     }
-    const found = runs.all.filter(isMeant);
-    const shown = attemptIn(vscode.window.tabGroups.activeTabGroup.activeTab);
-    const here = pythonEditor()?.document.uri.toString();
-    const mine = found.filter((run) => (shown === undefined ? run.uri === here : same(run, shown)));
-    // Who looks at an attempt of another run says himself which one he means.
-    const only = mine.length === 1 ? mine[0] : found.length === 1 && shown === undefined ? found[0] : undefined;
-    if (only !== undefined) {
-      return only;
+    const eligible = runs.all.filter(isEligible);
+    const shownAttempt = attemptShownIn(vscode.window.tabGroups.activeTabGroup.activeTab);
+    const activeUri = pythonEditor()?.document.uri.toString();
+    const ofEditor = eligible.filter((run) => (shownAttempt === undefined ? run.uri === activeUri : isSameTarget(run, shownAttempt)));
+    // While the editor shows an attempt of another run, the user chooses.
+    const unambiguous = ofEditor.length === 1 ? ofEditor[0] : eligible.length === 1 && shownAttempt === undefined ? eligible[0] : undefined;
+    if (unambiguous !== undefined) {
+      return unambiguous;
     }
-    if (found.length === 0) {
-      warn(host, "none", none, { title: "Show Attempts", command: "greenloop.attempts.focus" });
+    if (eligible.length === 0) {
+      warn(host, "none", noneMessage, { title: "Show Attempts", command: "greenloop.attempts.focus" });
       return undefined;
     }
-    const items = [...mine, ...found.filter((run) => !mine.includes(run))].map((run) => ({
+    const items = [...ofEditor, ...eligible.filter((run) => !ofEditor.includes(run))].map((run) => ({
       label: run.name,
-      description: runLine(run),
+      description: formatRun(run),
       detail: run.target,
       run,
     }));
-    return (await vscode.window.showQuickPick(items, { placeHolder: "Which one?", matchOnDetail: true }))?.run;
+    return (await vscode.window.showQuickPick(items, { placeHolder: "Which refinement?", matchOnDetail: true }))?.run;
   }
 
-  /** A command about one run. */
-  function onRun(command: string, isMeant: (run: Run) => boolean, none: string): Handler {
+  /** Makes a command that applies to one run. */
+  function runCommand(command: string, isEligible: (run: Run) => boolean, noneMessage: string): Handler {
     return async (...args) => {
-      const run = await which(args, isMeant, none);
+      const run = await pickRun(args, isEligible, noneMessage);
       if (run !== undefined) {
-        await execute(host, command, named(run));
+        await executeCommand(host, command, toTargetRef(run));
       }
     };
   }
 
-  /** A command about places in files. */
-  function onSpots(command: string, find: (args: readonly unknown[]) => Spot[], isAboutMany?: string): Handler {
+  /** Makes a command that applies to targets in files. */
+  function targetCommand(command: string, find: (args: readonly unknown[]) => CommandTarget[], groupCommand?: string): Handler {
     return async (...args) => {
-      for (const { many, ...spot } of nonEmpty(host, find(args), args)) {
-        await start(many && isAboutMany !== undefined ? isAboutMany : command, spot);
+      for (const { isGroup, ...target } of warnIfEmpty(host, find(args), args)) {
+        await startFromEditor(isGroup && groupCommand !== undefined ? groupCommand : command, target);
       }
     };
   }
 
   const handlers: Record<string, Handler> = {
-    "greenloop.here.refine": onSpots("greenloop.refine", spotsOf, "greenloop.refineAll"),
-    "greenloop.here.refineAll": onSpots("greenloop.refineAll", filesOf),
-    "greenloop.here.run": onSpots("greenloop.runTest", spotsOf),
-    "greenloop.here.runFile": onSpots("greenloop.runTest", filesOf),
+    "greenloop.here.refine": targetCommand("greenloop.refine", findTestTargets, "greenloop.refineAll"),
+    "greenloop.here.refineAll": targetCommand("greenloop.refineAll", findFileTargets),
+    "greenloop.here.run": targetCommand("greenloop.runTest", findTestTargets),
+    "greenloop.here.runFile": targetCommand("greenloop.runTest", findFileTargets),
     "greenloop.here.preset": async (...args) => {
-      const spots = nonEmpty(host, spotsOf(args).filter((spot) => !spot.many), args);
-      const preset = spots[0] === undefined ? undefined : await pickPreset(host, spots[0].uri);
-      for (const spot of preset === undefined ? [] : spots) {
-        await start("greenloop.refine", { uri: spot.uri, position: spot.position, preset });
+      const targets = warnIfEmpty(host, findTestTargets(args).filter((target) => !target.isGroup), args);
+      const preset = targets[0] === undefined ? undefined : await pickPreset(host, targets[0].uri);
+      for (const target of preset === undefined ? [] : targets) {
+        await startFromEditor("greenloop.refine", { uri: target.uri, position: target.position, preset });
       }
     },
-    "greenloop.here.cancel": onRun("greenloop.cancel", (run) => run.phase !== "over", "No refinement is running."),
-    "greenloop.here.apply": onRun("greenloop.apply", (run) => run.offered, "No result waits to be applied."),
-    "greenloop.here.discard": onRun("greenloop.discard", (run) => run.phase === "over", "There is no run to discard."),
-    "greenloop.here.attempts": onRun(
+    "greenloop.here.cancel": runCommand("greenloop.cancel", (run) => run.phase !== "over", "No refinement is running."),
+    "greenloop.here.apply": runCommand("greenloop.apply", (run) => run.offered, "There is no result to apply."),
+    "greenloop.here.discard": runCommand("greenloop.discard", (run) => run.phase === "over", "There is no finished refinement to discard."),
+    "greenloop.here.attempts": runCommand(
       "greenloop.showAttempts",
       (run) => run.attempts.length > 0,
       "There are no attempts yet.",
     ),
     "greenloop.here.clear": async () => {
       const offered = runs.all.filter((run) => run.offered).length;
-      const what = offered === 1 ? "1 result that is not applied" : `${offered} results that are not applied`;
-      const ask = () => vscode.window.showWarningMessage(`Discard ${what}?`, { modal: true }, "Discard");
-      if (offered === 0 || (await ask()) !== undefined) {
-        await execute(host, "greenloop.discard");
+      const results = offered === 1 ? "1 result that has not been applied" : `${offered} results that have not been applied`;
+      const confirmDiscard = () => vscode.window.showWarningMessage(`Discard ${results}?`, { modal: true }, "Discard");
+      if (offered === 0 || (await confirmDiscard()) !== undefined) {
+        await executeCommand(host, "greenloop.discard");
       }
     },
     "greenloop.here.cancelAll": async () => {
-      await execute(host, "greenloop.cancel");
+      await executeCommand(host, "greenloop.cancel");
     },
     "greenloop.here.diff": async (...args) => {
       const [node] = args;
       if (node instanceof AttemptNode) {
-        await openDiff(host, { ...named(node.run), attempt: node.attempt.attempt }, true);
+        await openDiff(host, { ...toTargetRef(node.run), attempt: node.attempt.attempt }, true);
         return;
       }
-      const run = await which(args, (each) => each.result !== null, "There is no result to compare with.");
-      const known = run === undefined ? undefined : runs.find(run);
-      if (known?.result != null) {
-        await openDiff(host, { ...named(known), attempt: known.result }, true);
+      const run = await pickRun(args, (each) => each.result !== null, "There is no result to compare with your code.");
+      const current = run === undefined ? undefined : runs.find(run);
+      if (current?.result != null) {
+        await openDiff(host, { ...toTargetRef(current), attempt: current.result }, true);
       }
     },
     "greenloop.here.report": async (...args) => {
-      const run = await which(args, (each) => each.attempts.length > 0, "There are no attempts yet.");
-      const report = run === undefined ? undefined : await request<Report>(host, METHODS.report, named(run));
+      const run = await pickRun(args, (each) => each.attempts.length > 0, "There are no attempts yet.");
+      const report = run === undefined ? undefined : await request<Report>(host, METHODS.report, toTargetRef(run));
       if (report !== undefined) {
         await vscode.env.clipboard.writeText(report.markdown);
         vscode.window.setStatusBarMessage("$(check) Report copied", 3000);
@@ -126,34 +126,34 @@ export function register(host: Host): void {
     },
     "greenloop.run.doctor": async () => {
       const uri = pythonEditor()?.document.uri.toString();
-      await execute(host, "greenloop.doctor", ...(uri === undefined ? [] : [{ uri }]));
+      await executeCommand(host, "greenloop.doctor", ...(uri === undefined ? [] : [{ uri }]));
     },
     "greenloop.run.pullModel": async () => {
-      await execute(host, "greenloop.pullModel");
+      await executeCommand(host, "greenloop.pullModel");
     },
   };
-  // What lenses and code actions send: their errors are told as those of the palette.
-  host.middleware.executeCommand = (command, args) => start(command, ...(args as object[]));
+  // Commands of code lenses and code actions report errors in the same way as those of the palette.
+  host.middleware.executeCommand = (command, args) => startFromEditor(command, ...(args as object[]));
   for (const [id, handler] of Object.entries(handlers)) {
     host.context.subscriptions.push(vscode.commands.registerCommand(id, handler));
   }
 }
 
-/** Where there is nothing to work at, the user is told where to go. */
-function nonEmpty(host: Host, spots: Spot[], args: readonly unknown[]): Spot[] {
-  if (spots.length === 0 && args.length > 0 && pythonEditor() !== undefined) {
-    warn(host, "no-tests", "There are no Python tests in what is selected.", {
+/** Warns if there are no targets, and says where to find some. */
+function warnIfEmpty(host: Host, targets: CommandTarget[], args: readonly unknown[]): CommandTarget[] {
+  if (targets.length === 0 && args.length > 0 && pythonEditor() !== undefined) {
+    warn(host, "no-tests", "The selection contains no Python tests.", {
       title: "Show Tests",
       command: "workbench.view.testing.focus",
     });
-  } else if (spots.length === 0) {
-    warn(host, "no-editor", "Open a Python file and put the cursor into a test or a function.", {
+  } else if (targets.length === 0) {
+    warn(host, "no-editor", "Open a Python file and put the cursor in a test or a function.", {
       title: "Open File…",
       command: "workbench.action.quickOpen",
       arguments: ["test_"],
     });
   }
-  return spots;
+  return targets;
 }
 
 async function pickPreset(host: Host, uri: string): Promise<string | undefined> {
@@ -163,22 +163,22 @@ async function pickPreset(host: Host, uri: string): Promise<string | undefined> 
     description: name === choices.preset ? "from the settings" : "",
     detail: about,
   }));
-  const options = { placeHolder: "Refine with which preset?", matchOnDetail: true };
+  const options = { placeHolder: "Preset for this refinement", matchOnDetail: true };
   return items === undefined ? undefined : (await vscode.window.showQuickPick(items, options))?.label;
 }
 
-/** What ends with the document that it was asked from: a preview would give way to the next click. */
-async function keepOpen(command: string, about: unknown): Promise<void> {
+/** Pins a preview tab: the run ends when its document closes, and the next click would replace a preview. */
+async function keepTabOpen(command: string, argument: unknown): Promise<void> {
   const tab = vscode.window.tabGroups.activeTabGroup.activeTab;
-  if (!WORKS.has(command) || !tab?.isPreview || !(tab.input instanceof vscode.TabInputText)) {
+  if (!STARTING_COMMANDS.has(command) || !tab?.isPreview || !(tab.input instanceof vscode.TabInputText)) {
     return;
   }
-  const uri = typeof about === "object" && about !== null && "uri" in about ? about.uri : undefined;
+  const uri = typeof argument === "object" && argument !== null && "uri" in argument ? argument.uri : undefined;
   if (typeof uri === "string" && vscode.Uri.parse(uri).toString() === tab.input.uri.toString()) {
     await vscode.commands.executeCommand("workbench.action.keepEditor");
   }
 }
 
-function named({ uri, target }: Named): Named {
+function toTargetRef({ uri, target }: TargetRef): TargetRef {
   return { uri, target };
 }

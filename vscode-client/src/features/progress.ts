@@ -1,4 +1,4 @@
-// What the server reports while it works, as notifications with a Cancel button: by itself the client shows a line without one.
+// Shows the server's progress as notifications with a Cancel button; the language client shows a line without one.
 
 import * as vscode from "vscode";
 import {
@@ -8,104 +8,104 @@ import {
   WorkDoneProgressCancelNotification,
 } from "vscode-languageclient/node";
 
+import { escapeLinks } from "../escapeMarkdown";
 import type { Host } from "../host";
-import { plain } from "../plain";
 
-/** Notifications at once: VS Code shows three; whoever waits for a place is in the view of the attempts. */
-const SHOWN = 3;
+/** Maximum number of notifications, as VS Code shows three; further tasks are visible in the attempts view. */
+const MAX_VISIBLE = 3;
 
-/** One work of the server, from its beginning to its end. */
-class Work {
-  private shown: vscode.Progress<{ message?: string; increment?: number }> | undefined;
-  private finish: (() => void) | undefined;
+/** One task of the server, from begin to end. */
+class ServerTask {
+  private notification: vscode.Progress<{ message?: string; increment?: number }> | undefined;
+  private closeNotification: (() => void) | undefined;
   private message: string | undefined;
   private percentage = 0;
-  private over = false;
+  private isOver = false;
 
   constructor(
     private readonly title: string,
     private readonly cancel: () => void,
   ) {}
 
-  get visible(): boolean {
-    return this.finish !== undefined;
+  get isVisible(): boolean {
+    return this.closeNotification !== undefined;
   }
 
   show(): void {
-    const options = { location: vscode.ProgressLocation.Notification, cancellable: true, title: plain(this.title) };
-    const done = new Promise<void>((resolve) => {
-      this.finish = resolve;
+    const options = { location: vscode.ProgressLocation.Notification, cancellable: true, title: escapeLinks(this.title) };
+    const closed = new Promise<void>((resolve) => {
+      this.closeNotification = resolve;
     });
     void vscode.window.withProgress(options, (progress, token) => {
       token.onCancellationRequested(this.cancel);
-      this.shown = progress;
+      this.notification = progress;
       const percentage = this.percentage;
       this.percentage = 0;
       this.report(this.message, percentage);
-      return done;
+      return closed;
     });
   }
 
   report(message: string | undefined, percentage: number | undefined): void {
-    this.message = message === undefined ? this.message : plain(message);
-    const before = this.percentage;
-    this.percentage = Math.max(before, Math.min(percentage ?? before, 100));
-    if (this.shown !== undefined && !this.over) {
-      const increment = this.percentage - before;
-      this.shown.report({ message: this.message ?? "", ...(increment > 0 ? { increment } : {}) });
+    this.message = message === undefined ? this.message : escapeLinks(message);
+    const previous = this.percentage;
+    this.percentage = Math.max(previous, Math.min(percentage ?? previous, 100));
+    if (this.notification !== undefined && !this.isOver) {
+      const increment = this.percentage - previous;
+      this.notification.report({ message: this.message ?? "", ...(increment > 0 ? { increment } : {}) });
     }
   }
 
   end(): void {
-    this.over = true;
-    this.finish?.();
+    this.isOver = true;
+    this.closeNotification?.();
   }
 }
 
 export function register(host: Host): void {
   // In the order in which they began.
-  const works = new Map<ProgressToken, Work>();
+  const tasks = new Map<ProgressToken, ServerTask>();
 
   function begin(token: ProgressToken, params: WorkDoneProgressBegin): void {
     const cancel = () => {
       void host.client()?.sendNotification(WorkDoneProgressCancelNotification.type, { token });
     };
-    const work = new Work(params.title, cancel);
-    works.set(token, work);
-    work.report(params.message, params.percentage);
-    fill();
+    const task = new ServerTask(params.title, cancel);
+    tasks.set(token, task);
+    task.report(params.message, params.percentage);
+    showWaiting();
   }
 
-  function fill(): void {
-    const free = SHOWN - [...works.values()].filter((work) => work.visible).length;
-    [...works.values()].filter((work) => !work.visible).slice(0, free).forEach((work) => work.show());
+  function showWaiting(): void {
+    const freeSlots = MAX_VISIBLE - [...tasks.values()].filter((task) => task.isVisible).length;
+    [...tasks.values()].filter((task) => !task.isVisible).slice(0, freeSlots).forEach((task) => task.show());
   }
 
   function end(token: ProgressToken): void {
-    works.get(token)?.end();
-    works.delete(token);
-    fill();
+    tasks.get(token)?.end();
+    tasks.delete(token);
+    showWaiting();
   }
 
   host.middleware.handleWorkDoneProgress = (token, params, next) => {
     if (params.kind === "begin" && params.cancellable === true) {
       begin(token, params);
-    } else if (params.kind === "report" && works.has(token)) {
-      works.get(token)?.report(params.message, params.percentage);
+    } else if (params.kind === "report" && tasks.has(token)) {
+      tasks.get(token)?.report(params.message, params.percentage);
     } else {
       if (params.kind === "end") {
         end(token);
       }
-      // The client forgets the token with its end.
+      // Passed on so that the client forgets the token.
       next(token, params);
     }
   };
 
-  host.onClient((client) => {
+  host.onClientCreated((client) => {
     client.onDidChangeState((change) => {
       if (change.newState !== State.Running) {
-        works.forEach((work) => work.end());
-        works.clear();
+        tasks.forEach((task) => task.end());
+        tasks.clear();
       }
     });
   });

@@ -1,70 +1,70 @@
-// A result that waits for the user's word: its diff, a message with Apply and Discard, and the same as buttons of the editor.
+// Reviews a verified result before it is applied: its diff, a message with Apply and Discard, and editor buttons.
 
 import * as vscode from "vscode";
 
-import { execute } from "../ask";
-import { same } from "../attemptUri";
+import { isSameTarget } from "../attemptUri";
+import { escapeLinks } from "../escapeMarkdown";
 import type { Host } from "../host";
-import { plain } from "../plain";
-import { METHODS, type Named, type ReviewParams, type Run } from "../protocol";
-import { runsOf } from "../runs";
-import { attemptIn, closeDiffs, openDiff } from "./diff";
+import { METHODS, type ReviewParams, type Run, type TargetRef } from "../protocol";
+import { runStoreOf } from "../runStore";
+import { executeCommand } from "../serverRequests";
+import { attemptShownIn, closeDiffs, openDiff } from "./diff";
 
 const APPLY = "Apply";
 const DISCARD = "Discard";
 
 export function register(host: Host): void {
-  const runs = runsOf(host);
-  let waiting: ReviewParams[] = [];
+  const runs = runStoreOf(host);
+  let pending: ReviewParams[] = [];
 
-  host.onClient((client) => {
-    client.onNotification(METHODS.review, (params: ReviewParams) => void review(params));
+  host.onClientCreated((client) => {
+    client.onNotification(METHODS.review, (params: ReviewParams) => void showReview(params));
   });
 
-  async function review(params: ReviewParams): Promise<void> {
-    waiting = [...waiting.filter((each) => !same(each, params)), params];
-    mark();
-    // Another result that waits does not take its place.
+  async function showReview(params: ReviewParams): Promise<void> {
+    pending = [...pending.filter((each) => !isSameTarget(each, params)), params];
+    updateContext();
+    // Not a preview, so that another result does not replace it.
     await openDiff(host, params, false);
     const name = runs.find(params)?.name ?? params.target;
-    const text = plain(`Attempt ${params.attempt} for ${name} is verified. Apply its changes?`);
+    const text = escapeLinks(`Attempt ${params.attempt} for ${name} is verified. Apply its changes?`);
     const chosen = await vscode.window.showInformationMessage(text, APPLY, DISCARD);
-    // VS Code takes no message back: it may have been decided elsewhere, or be another one by now.
-    if (chosen !== undefined && !waiting.includes(params)) {
-      vscode.window.setStatusBarMessage(`$(info) ${name}: this is decided already`, 5000);
+    // VS Code cannot withdraw a message: the result may have been decided elsewhere, or replaced by a newer one.
+    if (chosen !== undefined && !pending.includes(params)) {
+      vscode.window.setStatusBarMessage(`$(info) ${name}: the result was already applied, discarded or replaced`, 5000);
     } else if (chosen !== undefined) {
-      await execute(host, chosen === APPLY ? "greenloop.apply" : "greenloop.discard", named(params));
+      await executeCommand(host, chosen === APPLY ? "greenloop.apply" : "greenloop.discard", toTargetRef(params));
     }
   }
 
-  /** The editor has buttons where it shows a result that can be applied. */
-  function mark(): void {
-    const shown = attemptIn(vscode.window.tabGroups.activeTabGroup.activeTab);
-    const run = shown === undefined ? undefined : runs.find(shown);
-    const isOffered = run !== undefined && (run.offered || isWaiting(run)) && run.result === shown?.attempt;
+  /** Enables the buttons in editors that show a result which can be applied. */
+  function updateContext(): void {
+    const attempt = attemptShownIn(vscode.window.tabGroups.activeTabGroup.activeTab);
+    const run = attempt === undefined ? undefined : runs.find(attempt);
+    const isOffered = run !== undefined && (run.offered || isPending(run)) && run.result === attempt?.attempt;
     void vscode.commands.executeCommand("setContext", "greenloop.offered", isOffered);
   }
 
-  function isWaiting(run: Named): boolean {
-    return waiting.some((each) => same(each, run));
+  function isPending(run: TargetRef): boolean {
+    return pending.some((each) => isSameTarget(each, run));
   }
 
-  function settled(run: Run | undefined): boolean {
+  function isDecided(run: Run | undefined): boolean {
     return run === undefined || (run.phase === "over" && !run.offered) || run.phase === "landing";
   }
 
   host.context.subscriptions.push(
     runs.onDidChange(() => {
-      const over = waiting.filter((each) => settled(runs.find(each)));
-      waiting = waiting.filter((each) => !over.includes(each));
-      over.forEach((each) => void closeDiffs(each));
-      mark();
+      const decided = pending.filter((each) => isDecided(runs.find(each)));
+      pending = pending.filter((each) => !decided.includes(each));
+      decided.forEach((each) => void closeDiffs(each));
+      updateContext();
     }),
-    vscode.window.tabGroups.onDidChangeTabs(mark),
-    vscode.window.tabGroups.onDidChangeTabGroups(mark),
+    vscode.window.tabGroups.onDidChangeTabs(updateContext),
+    vscode.window.tabGroups.onDidChangeTabGroups(updateContext),
   );
 }
 
-function named({ uri, target }: Named): Named {
+function toTargetRef({ uri, target }: TargetRef): TargetRef {
   return { uri, target };
 }

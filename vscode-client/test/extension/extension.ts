@@ -1,8 +1,8 @@
-// The tests' own extension: a language model of the editor's that answers what a test wants.
+// An extension for tests: registers a language model whose answers a test sets.
 
 import * as vscode from "vscode";
 
-/** As far as tests use it: the API of 1.104, which is newer than what greenloop's types know. */
+/** The part used by tests of the API of VS Code 1.104, which is newer than the types of the extension. */
 interface Provider {
   provideLanguageModelChatInformation(): object[];
   provideLanguageModelChatResponse(
@@ -14,18 +14,18 @@ interface Provider {
   ): Promise<void>;
   provideTokenCount(): Promise<number>;
 }
-interface Newer {
+interface NewerApi {
   LanguageModelTextPart: new (text: string) => object;
 }
-type Registering = typeof vscode.lm & {
+type NewerLm = typeof vscode.lm & {
   registerLanguageModelChatProvider(vendor: string, provider: Provider): vscode.Disposable;
 };
 
-const { LanguageModelTextPart: Part } = vscode as unknown as Newer;
+const { LanguageModelTextPart: Part } = vscode as unknown as NewerApi;
 
 const fake = {
   answers: [] as (string | Error)[],
-  asked: [] as { messages: string[]; cancelled: boolean }[],
+  requests: [] as { messages: string[]; cancelled: boolean }[],
 };
 
 const provider: Provider = {
@@ -33,12 +33,12 @@ const provider: Provider = {
     { id: "one", name: "Fake one", family: "fake", version: "1", maxInputTokens: 4000, maxOutputTokens: 1000, capabilities: {} },
   ],
   async provideLanguageModelChatResponse(_model, messages, _options, progress, token) {
-    const seen = { messages: messages.map((each) => each.content.map((part) => part.value ?? "").join("")), cancelled: false };
-    fake.asked.push(seen);
-    token.onCancellationRequested(() => (seen.cancelled = true));
+    const request = { messages: messages.map((each) => each.content.map((part) => part.value ?? "").join("")), cancelled: false };
+    fake.requests.push(request);
+    token.onCancellationRequested(() => (request.cancelled = true));
     const answer = fake.answers.shift();
     if (answer === undefined) {
-      // Nothing more to say: it waits until nobody wants to hear it.
+      // Without an answer, waits until the request is cancelled.
       await new Promise<void>((resolve) => token.onCancellationRequested(() => resolve()));
       return;
     }
@@ -49,6 +49,6 @@ const provider: Provider = {
 };
 
 export function activate(context: vscode.ExtensionContext): typeof fake {
-  context.subscriptions.push((vscode.lm as Registering).registerLanguageModelChatProvider("fake", provider));
+  context.subscriptions.push((vscode.lm as NewerLm).registerLanguageModelChatProvider("fake", provider));
   return fake;
 }

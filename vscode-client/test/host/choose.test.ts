@@ -1,4 +1,4 @@
-// Choosing a model or a preset, keys in the secret storage, and what a repository cannot choose.
+// Choosing a model or a preset, API keys in the secret storage, and settings that a repository must not set.
 
 import * as assert from "node:assert/strict";
 import * as fs from "node:fs";
@@ -7,27 +7,27 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 
 import type { Choices } from "../../src/protocol";
-import { setting } from "../../src/python";
-import { provider } from "../support/provider";
-import { answer, fn, red } from "../support/projects";
+import { pythonSetting } from "../../src/python";
+import { failingProject, functionSource, modelAnswer } from "../support/projects";
+import { startProvider } from "../support/provider";
 import { until } from "../support/until";
-import { act, api, ask, becomes, isClear, open, put, root, tell, test, told, uri } from "./kit";
+import { applyCodeAction, askWindow, extensionApi, openFile, prepareProject, projectFolder, story, test, updateServerSetting, uri, waitForNoDiagnostics, waitForProblem, waitForText } from "./helpers";
 
 const REFINE = "Refine until tests pass: ";
 const SECRET = "sk-tests-0123456789";
 
-function own(key: string): unknown {
+function userSetting(key: string): unknown {
   return vscode.workspace.getConfiguration("greenloop").inspect(key)?.globalValue;
 }
 
-async function choices(): Promise<Choices | undefined> {
-  const { host } = await api();
+async function requestChoices(): Promise<Choices | undefined> {
+  const { host } = await extensionApi();
   return host.client()?.sendRequest<Choices>("greenloop/choices", { uri: uri("pyproject.toml").toString() });
 }
 
-/** What the server is told of these settings. */
-async function given(): Promise<Record<string, unknown>> {
-  const { host } = await api();
+/** The settings that the server receives. */
+async function settingsForServer(): Promise<Record<string, unknown>> {
+  const { host } = await extensionApi();
   const answer = host.middleware.workspace?.configuration;
   const params = { items: [{ section: "greenloop", scopeUri: uri("").toString() }] };
   const token = new vscode.CancellationTokenSource().token;
@@ -35,158 +35,158 @@ async function given(): Promise<Record<string, unknown>> {
   return (Array.isArray(replies) ? replies[0] : undefined) as Record<string, unknown>;
 }
 
-async function kept(name: string): Promise<string | undefined> {
-  return (await api()).host.context.secrets.get(`greenloop.key.${name}`);
+async function storedKey(name: string): Promise<string | undefined> {
+  return (await extensionApi()).host.context.secrets.get(`greenloop.key.${name}`);
 }
 
-/** What is set for these keys afterwards is what was set before. */
-async function keeping(keys: readonly string[], work: () => Promise<void>): Promise<void> {
-  const before = keys.map((key) => [key, own(key)] as const);
+/** Restores these settings after `work`. */
+async function restoringSettings(keys: readonly string[], work: () => Promise<void>): Promise<void> {
+  const before = keys.map((key) => [key, userSetting(key)] as const);
   try {
     await work();
   } finally {
-    for (const [key, value] of before) if (own(key) !== value) await tell(key, value);
+    for (const [key, value] of before) if (userSetting(key) !== value) await updateServerSetting(key, value);
   }
 }
 
-test("a repository cannot choose the model, and may set a limit", async () => {
-  const { host } = await api();
-  const model = own("model");
-  const folder = path.join(root(), ".vscode");
-  const python = setting();
-  const tries = [
+story("a repository can set the preset, but not the model, sandbox or Python", async () => {
+  const { host } = await extensionApi();
+  const model = userSetting("model");
+  const folder = path.join(projectFolder(), ".vscode");
+  const python = pythonSetting();
+  const repositorySettings = [
     { "greenloop.model": "openai/theirs", "greenloop.sandbox.network": true, "greenloop.preset": "self-debug" },
-    // Older VS Codes look at the scopes of whole keys only.
+    // Older versions of VS Code check the scopes of whole keys only.
     { "greenloop": { model: "openai/theirs", python: "/theirs" }, "greenloop.sandbox": { network: true, env: ["THEIRS"] }, "greenloop.preset": "self-debug" },
   ];
-  for (const settings of tries) {
+  for (const settings of repositorySettings) {
     fs.mkdirSync(folder, { recursive: true });
     fs.writeFileSync(path.join(folder, "settings.json"), JSON.stringify(settings));
     try {
-      await until("the repository's preset", async () => (await choices())?.preset === "self-debug", () => host.standing);
-      assert.equal((await choices())?.model, model);
-      const told = await given();
-      assert.deepEqual([told["preset"], told["model"]], ["self-debug", model]);
-      assert.deepEqual([told["sandbox.network"], told["sandbox.env"]], [undefined, undefined], JSON.stringify(told));
-      assert.equal(setting(), python);
+      await until("the repository's preset", async () => (await requestChoices())?.preset === "self-debug", () => host.serverStatus);
+      assert.equal((await requestChoices())?.model, model);
+      const sent = await settingsForServer();
+      assert.deepEqual([sent["preset"], sent["model"]], ["self-debug", model]);
+      assert.deepEqual([sent["sandbox.network"], sent["sandbox.env"]], [undefined, undefined], JSON.stringify(sent));
+      assert.equal(pythonSetting(), python);
     } finally {
       fs.rmSync(folder, { recursive: true });
-      await until("the end of it", async () => (await choices())?.preset === "plain");
+      await until("the project's own preset", async () => (await requestChoices())?.preset === "plain");
     }
   }
 });
 
 test("choosing a preset and the automatic model writes the user's settings", async () => {
-  await keeping(["preset", "model"], async () => {
+  await restoringSettings(["preset", "model"], async () => {
     const preset = vscode.commands.executeCommand("greenloop.choose.preset");
-    await ask("answer", "best-of-n");
+    await askWindow("answer", "best-of-n");
     await preset;
-    assert.equal(own("preset"), "best-of-n");
-    await until("the server's preset", async () => (await choices())?.preset === "best-of-n");
+    assert.equal(userSetting("preset"), "best-of-n");
+    await until("the server's preset", async () => (await requestChoices())?.preset === "best-of-n");
     const model = vscode.commands.executeCommand("greenloop.choose.model");
-    await ask("answer", "Automatic");
+    await askWindow("answer", "Automatic");
     await model;
-    assert.equal(own("model"), undefined);
-    await until("the server's model", async () => (await choices())?.model === "");
+    assert.equal(userSetting("model"), undefined);
+    await until("the server's model", async () => (await requestChoices())?.model === "");
   });
 });
 
-test("a key is asked for once, kept, handed over, and is in no setting and no log", async () => {
-  const there = await provider(SECRET, answer(fn("keyed", "x * 2")));
-  put([], red("keyed"));
-  const module = (await open("keyed.py")).document;
-  await open("test_keyed.py");
+story("a key is asked for once, stored, passed to the provider, and in no setting or log", async () => {
+  const provider = await startProvider(SECRET, modelAnswer(functionSource("keyed", "x * 2")));
+  prepareProject([], failingProject("keyed"));
+  const module = (await openFile("keyed.py")).document;
+  await openFile("test_keyed.py");
   try {
-    await keeping(["api.base", "api.key", "model"], async () => {
-      await tell("api.base", there.base);
-      await tell("api.key", "GREENLOOP_TESTS_NO_SUCH_KEY");
-      await tell("model", "openai/keyed");
-      await act("test_keyed.py", 4, `${REFINE}test_keyed`);
-      await ask("press", "has no key of OpenAI", "Enter Key");
-      await ask("answer", SECRET);
-      await becomes(module, fn("keyed", "x * 2"));
+    await restoringSettings(["api.base", "api.key", "model"], async () => {
+      await updateServerSetting("api.base", provider.base);
+      await updateServerSetting("api.key", "GREENLOOP_TESTS_NO_SUCH_KEY");
+      await updateServerSetting("model", "openai/keyed");
+      await applyCodeAction("test_keyed.py", 4, `${REFINE}test_keyed`);
+      await askWindow("press", "has no API key for OpenAI", "Enter Key");
+      await askWindow("answer", SECRET);
+      await waitForText(module, functionSource("keyed", "x * 2"));
     });
   } finally {
-    there.close();
+    provider.close();
   }
-  assert.deepEqual(there.keys, [`Bearer ${SECRET}`]);
-  assert.equal(await kept("openai"), SECRET);
-  const { host } = await api();
-  const places = [host.context.globalStorageUri.fsPath, path.dirname(host.context.logUri.fsPath), root()];
-  for (const place of places.filter((each) => fs.existsSync(each))) {
-    const files = fs.readdirSync(place, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
+  assert.deepEqual(provider.keys, [`Bearer ${SECRET}`]);
+  assert.equal(await storedKey("openai"), SECRET);
+  const { host } = await extensionApi();
+  const folders = [host.context.globalStorageUri.fsPath, path.dirname(host.context.logUri.fsPath), projectFolder()];
+  for (const folder of folders.filter((each) => fs.existsSync(each))) {
+    const files = fs.readdirSync(folder, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
     for (const file of files) {
       const text = fs.readFileSync(path.join(file.parentPath, file.name), "latin1");
       assert.ok(!text.includes(SECRET), `the key is in ${file.name}`);
     }
   }
-  await isClear("test_keyed.py");
+  await waitForNoDiagnostics("test_keyed.py");
 });
 
-test("a key that is refused: one sentence, with a button that sets another", async () => {
-  const { host } = await api();
-  const there = await provider("another", "");
-  put([], red("wrong"));
-  await open("wrong.py");
-  await open("test_wrong.py");
-  const from = host.problems.told.length;
+test("a rejected key is reported in one sentence, with a button to set another", async () => {
+  const { host } = await extensionApi();
+  const provider = await startProvider("another", "");
+  prepareProject([], failingProject("wrong"));
+  await openFile("wrong.py");
+  await openFile("test_wrong.py");
+  const from = host.problems.history.length;
   try {
-    await keeping(["api.base", "api.key", "model"], async () => {
-      await tell("api.base", there.base);
-      await tell("api.key", "GREENLOOP_TESTS_NO_SUCH_KEY");
-      await tell("model", "openai/wrong");
-      await act("test_wrong.py", 4, `${REFINE}test_wrong`);
-      const problem = await told("model", from);
+    await restoringSettings(["api.base", "api.key", "model"], async () => {
+      await updateServerSetting("api.base", provider.base);
+      await updateServerSetting("api.key", "GREENLOOP_TESTS_NO_SUCH_KEY");
+      await updateServerSetting("model", "openai/wrong");
+      await applyCodeAction("test_wrong.py", 4, `${REFINE}test_wrong`);
+      const problem = await waitForProblem("model", from);
       assert.match(problem.message, /refused the key/);
       assert.ok(!problem.message.includes(SECRET));
       assert.equal(problem.buttons[0]?.command, "greenloop.keys.set");
     });
   } finally {
-    there.close();
+    provider.close();
   }
   await vscode.commands.executeCommand("greenloop.discard");
-  await isClear("test_wrong.py");
+  await waitForNoDiagnostics("test_wrong.py");
 });
 
-test("a run that waits for a key takes one that is set by the command", async () => {
-  const there = await provider("ck-1", answer(fn("waits", "x * 2")));
-  put([], red("waits"));
-  const module = (await open("waits.py")).document;
-  await open("test_waits.py");
+test("a run that waits for a key uses one that is set by the command", async () => {
+  const provider = await startProvider("ck-1", modelAnswer(functionSource("waits", "x * 2")));
+  prepareProject([], failingProject("waits"));
+  const module = (await openFile("waits.py")).document;
+  await openFile("test_waits.py");
   try {
-    await keeping(["api.base", "api.key", "model"], async () => {
-      await tell("api.base", there.base);
-      await tell("api.key", "GREENLOOP_TESTS_NO_SUCH_KEY");
-      await tell("model", "deepseek/waits");
-      await act("test_waits.py", 4, `${REFINE}test_waits`);
-      await ask("see", "has no key of DeepSeek");
+    await restoringSettings(["api.base", "api.key", "model"], async () => {
+      await updateServerSetting("api.base", provider.base);
+      await updateServerSetting("api.key", "GREENLOOP_TESTS_NO_SUCH_KEY");
+      await updateServerSetting("model", "deepseek/waits");
+      await applyCodeAction("test_waits.py", 4, `${REFINE}test_waits`);
+      await askWindow("see", "has no API key for DeepSeek");
       const set = vscode.commands.executeCommand("greenloop.keys.set");
-      await ask("answer", "DeepSeek");
-      await ask("answer", "ck-1");
+      await askWindow("answer", "DeepSeek");
+      await askWindow("answer", "ck-1");
       await set;
-      await becomes(module, fn("waits", "x * 2"));
+      await waitForText(module, functionSource("waits", "x * 2"));
     });
   } finally {
-    there.close();
+    provider.close();
     const forget = vscode.commands.executeCommand("greenloop.keys.forget");
-    await ask("answer", "DeepSeek");
+    await askWindow("answer", "DeepSeek");
     await forget;
   }
-  await isClear("test_waits.py");
+  await waitForNoDiagnostics("test_waits.py");
 });
 
-test("a key is set and forgotten by commands", async () => {
+test("commands set and remove a key", async () => {
   const set = vscode.commands.executeCommand("greenloop.keys.set");
-  await ask("answer", "Mistral");
-  await ask("answer", " mk-1 ");
+  await askWindow("answer", "Mistral");
+  await askWindow("answer", " mk-1 ");
   await set;
-  assert.equal(await kept("mistral"), "mk-1");
-  for (const [provider, words] of [["mistral", "Mistral"], ["openai", "OpenAI"]] as const) {
+  assert.equal(await storedKey("mistral"), "mk-1");
+  for (const [provider, label] of [["mistral", "Mistral"], ["openai", "OpenAI"]] as const) {
     const forget = vscode.commands.executeCommand("greenloop.keys.forget");
-    await ask("answer", words);
+    await askWindow("answer", label);
     await forget;
-    assert.equal(await kept(provider), undefined);
+    assert.equal(await storedKey(provider), undefined);
   }
   await vscode.commands.executeCommand("greenloop.keys.forget");
-  assert.match(await ask("see", "greenloop keeps no key"), /keeps no key/);
+  assert.match(await askWindow("see", "has no stored API keys"), /greenloop has no stored API keys/);
 });

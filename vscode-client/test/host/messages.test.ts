@@ -1,12 +1,12 @@
-// What the server quotes from tests, models and file names in its messages.
+// Messages that quote tests, models and file names.
 
 import * as assert from "node:assert/strict";
 
-import { plain } from "../../src/plain";
-import { test } from "./kit";
+import { escapeLinks } from "../../src/escapeMarkdown";
+import { test } from "./helpers";
 
-test("what a message quotes is text, never a link that runs a command", () => {
-  assert.equal(plain("[go](command:undo), [go](https://example.org)"), "[go] (command:undo), [go] (https://example.org)");
-  assert.equal(plain("f[0](x) and [1](2)"), "f[0](x) and [1](2)");
+test("text quoted in a message never becomes a command link", () => {
+  assert.equal(escapeLinks("[go](command:undo), [go](https://example.org)"), "[go] (command:undo), [go] (https://example.org)");
+  assert.equal(escapeLinks("f[0](x) and [1](2)"), "f[0](x) and [1](2)");
   return Promise.resolve();
 });

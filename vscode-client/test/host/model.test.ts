@@ -1,85 +1,85 @@
-// The editor's own model, by a provider that the tests' own extension registers; and keys of other providers.
+// The editor's own language model, registered by the test extension.
 
 import * as assert from "node:assert/strict";
 
 import * as vscode from "vscode";
 
-import { answer, fn, red } from "../support/projects";
+import { failingProject, functionSource, modelAnswer } from "../support/projects";
 import { until } from "../support/until";
-import { act, api, becomes, isClear, open, put, tell, test, told } from "./kit";
+import { applyCodeAction, extensionApi, openFile, prepareProject, story, test, updateServerSetting, waitForNoDiagnostics, waitForProblem, waitForText } from "./helpers";
 
 const REFINE = "Refine until tests pass: ";
 
-/** What the tests' own extension gives: the answers of its model, and what it was asked. */
+/** The API of the test extension: the answers of its model, and the requests that it received. */
 interface Fake {
   answers: (string | Error)[];
-  asked: { messages: string[]; cancelled: boolean }[];
+  requests: { messages: string[]; cancelled: boolean }[];
 }
 
-async function fake(): Promise<Fake> {
+async function fakeModel(): Promise<Fake> {
   const extension = vscode.extensions.getExtension<Fake>("greenloop.greenloop-tests");
-  if (!extension) throw new Error("the tests' own extension is not there");
-  const found = await extension.activate();
-  found.asked.length = 0;
+  if (!extension) throw new Error("the test extension is not installed");
+  const fake = await extension.activate();
+  fake.requests.length = 0;
   await until("the editor's model", async () => (await vscode.lm.selectChatModels()).length > 0);
-  return found;
+  return fake;
 }
 
 async function withModel(name: string, work: () => Promise<void>): Promise<void> {
   const before = vscode.workspace.getConfiguration("greenloop").get<string>("model");
-  await tell("model", name);
+  await updateServerSetting("model", name);
   try {
     await work();
   } finally {
-    await tell("model", before);
+    await updateServerSetting("model", before);
   }
 }
 
-test("the editor's own model answers, streamed, without any key", async () => {
-  const model = await fake();
-  model.answers = [answer(fn("own", "x * 3")), answer(fn("own", "x * 2"))];
-  put([], red("own"));
-  const module = (await open("own.py")).document;
-  await open("test_own.py");
+story("the editor's own model streams answers without a key", async () => {
+  const model = await fakeModel();
+  model.answers = [modelAnswer(functionSource("own", "x * 3")), modelAnswer(functionSource("own", "x * 2"))];
+  prepareProject([], failingProject("own"));
+  const module = (await openFile("own.py")).document;
+  await openFile("test_own.py");
   await withModel("editor", async () => {
-    await act("test_own.py", 4, `${REFINE}test_own`);
-    await becomes(module, fn("own", "x * 2"));
+    await applyCodeAction("test_own.py", 4, `${REFINE}test_own`);
+    await waitForText(module, functionSource("own", "x * 2"));
   });
-  assert.equal(model.asked.length, 2);
-  assert.match(model.asked[0]?.messages.join("\n") ?? "", /def own\(x\):/);
-  assert.match(model.asked[1]?.messages.join("\n") ?? "", /15 == 10/);
+  assert.equal(model.requests.length, 2);
+  assert.match(model.requests[0]?.messages.join("\n") ?? "", /def own\(x\):/);
+  assert.match(model.requests[1]?.messages.join("\n") ?? "", /15 == 10/);
 });
 
-test("a run that is cancelled no longer asks the editor's own model", async () => {
-  const model = await fake();
+test("a cancelled run cancels its request to the editor's own model", async () => {
+  const model = await fakeModel();
   model.answers = [];
-  put([], red("asking"));
-  await open("asking.py");
-  await open("test_asking.py");
+  prepareProject([], failingProject("asking"));
+  await openFile("asking.py");
+  await openFile("test_asking.py");
   await withModel("editor", async () => {
-    await act("test_asking.py", 4, `${REFINE}test_asking`);
-    await until("a question", () => model.asked.length === 1);
+    await applyCodeAction("test_asking.py", 4, `${REFINE}test_asking`);
+    await until("a request", () => model.requests.length === 1);
     await vscode.commands.executeCommand("greenloop.here.cancel");
-    await until("its end", () => model.asked[0]?.cancelled);
+    await until("its cancellation", () => model.requests[0]?.cancelled);
   });
-  assert.equal(model.asked.length, 1);
-  await isClear("test_asking.py");
+  assert.equal(model.requests.length, 1);
+  await waitForNoDiagnostics("test_asking.py");
 });
 
-test("an editor's model that refuses: one sentence, with a button", async () => {
-  const model = await fake();
-  const { host } = await api();
+test("an error of the editor's model is reported in one sentence, with a button", async () => {
+  const model = await fakeModel();
+  const { host } = await extensionApi();
   model.answers = [vscode.LanguageModelError.Blocked("quota exceeded")];
-  put([], red("blocked"));
-  await open("blocked.py");
-  await open("test_blocked.py");
-  const from = host.problems.told.length;
+  prepareProject([], failingProject("blocked"));
+  await openFile("blocked.py");
+  await openFile("test_blocked.py");
+  const from = host.problems.history.length;
   await withModel("editor", async () => {
-    await act("test_blocked.py", 4, `${REFINE}test_blocked`);
-    const problem = await told("model", from);
-    assert.match(problem.message, /takes no more requests for now/);
+    await applyCodeAction("test_blocked.py", 4, `${REFINE}test_blocked`);
+    const problem = await waitForProblem("model", from);
+    assert.match(problem.message, /does not accept requests at the moment/);
     assert.ok(problem.buttons.some((each) => each.command === "greenloop.choose.model"));
   });
   await vscode.commands.executeCommand("greenloop.discard");
-  await isClear("test_blocked.py");
+  await waitForNoDiagnostics("test_blocked.py");
 });

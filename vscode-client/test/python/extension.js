@@ -1,4 +1,4 @@
-// Stands in for the Python extension: the interpreter is what the file $HOME/chosen names, and a change of it is told.
+// Stands in for the Python extension: the file $HOME/chosen names the interpreter, and its changes are reported.
 
 const fs = require("node:fs");
 const path = require("node:path");

@@ -1,24 +1,24 @@
-// What tests inside of the extension host ask of the window that shows it: to look at messages and to press buttons.
+// Lets tests inside the extension host look at the window that shows it and press its buttons.
 
 import * as http from "node:http";
 import type { AddressInfo } from "node:net";
 
 import { Window } from "./window";
 
-export interface Asked {
-  what: "see" | "press" | "answer" | "gone" | "clear" | "run" | "failed" | "tree" | "see-pick" | "report" | "row";
-  words: string;
+export interface WindowRequest {
+  action: "see" | "press" | "answer" | "gone" | "clear" | "run" | "failed" | "tree" | "see-pick" | "report" | "row";
+  text: string;
   button?: string;
 }
 
-async function answer(window: Window, asked: Asked): Promise<string> {
-  const toast = window.notification(asked.words).first();
-  switch (asked.what) {
+async function handle(window: Window, request: WindowRequest): Promise<string> {
+  const toast = window.notification(request.text).first();
+  switch (request.action) {
     case "see":
       await toast.waitFor();
       return await toast.innerText();
     case "press":
-      await window.press(asked.words, asked.button ?? "");
+      await window.press(request.text, request.button ?? "");
       return "";
     case "tree": {
       const rows = window.page.locator(".pane-body .monaco-list-row");
@@ -26,45 +26,45 @@ async function answer(window: Window, asked: Asked): Promise<string> {
       return JSON.stringify(await Promise.all((await rows.all()).map((row) => row.getAttribute("aria-label"))));
     }
     case "see-pick":
-      await window.page.locator(".quick-input-widget", { hasText: asked.words }).first().waitFor();
+      await window.page.locator(".quick-input-widget", { hasText: request.text }).first().waitFor();
       await window.page.keyboard.press("Escape");
       return "";
     case "report":
-      console.log(asked.words);
+      console.log(request.text);
       return "";
     case "row":
-      await window.page.locator(".pane-body .monaco-list-row", { hasText: asked.words }).first().click();
+      await window.page.locator(".pane-body .monaco-list-row", { hasText: request.text }).first().click();
       return "";
     case "gone":
       await toast.waitFor({ state: "hidden" });
       return "";
     case "run":
-      await window.command(asked.words);
+      await window.command(request.text);
       return "";
     case "answer": {
-      // A box that asks for a text or a choice.
+      // An input box or a quick pick.
       const input = window.page.locator(".quick-input-widget input").first();
       await input.waitFor();
-      await input.fill(asked.words);
+      await input.fill(request.text);
       await window.page.keyboard.press("Enter");
       return "";
     }
     case "failed":
-      return await window.failed(asked.words);
+      return await window.saveFailure(request.text);
     case "clear":
       await window.command("Notifications: Clear All Notifications");
       return "";
   }
 }
 
-/** The address that answers, and its end. */
-export async function bridge(window: Window): Promise<{ url: string; close: () => void }> {
+/** Starts the HTTP server that handles requests for `window`. */
+export async function startBridge(window: Window): Promise<{ url: string; close: () => void }> {
   const server = http.createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on("data", (data: Buffer) => parts.push(data));
     request.on("end", () => {
-      const asked = JSON.parse(Buffer.concat(parts).toString()) as Asked;
-      answer(window, asked).then(
+      const body = JSON.parse(Buffer.concat(parts).toString()) as WindowRequest;
+      handle(window, body).then(
         (value) => response.end(JSON.stringify({ value })),
         (error: unknown) => response.end(JSON.stringify({ error: String(error) })),
       );

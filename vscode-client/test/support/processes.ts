@@ -1,51 +1,51 @@
-// What runs beneath a process, as the kernel tells it.
+// Reads the process tree from /proc.
 
 import * as fs from "node:fs";
 
 export interface Process {
   pid: number;
   parent: number;
-  words: string;
+  commandLine: string;
 }
 
-function all(): Process[] {
-  const found: Process[] = [];
+function listProcesses(): Process[] {
+  const processes: Process[] = [];
   for (const name of fs.readdirSync("/proc")) {
     if (!/^\d+$/.test(name)) continue;
     try {
-      // The name of the program is in brackets and may hold anything.
+      // The program's name is in parentheses and may contain anything.
       const state = fs.readFileSync(`/proc/${name}/stat`, "utf8").split(") ").pop() ?? "";
       const [letter = "", parent = "0"] = state.split(" ");
       if (letter === "Z") continue;
-      const words = fs.readFileSync(`/proc/${name}/cmdline`, "utf8").split("\0").join(" ").trim();
-      found.push({ pid: Number(name), parent: Number(parent), words });
+      const commandLine = fs.readFileSync(`/proc/${name}/cmdline`, "utf8").split("\0").join(" ").trim();
+      processes.push({ pid: Number(name), parent: Number(parent), commandLine });
     } catch {
-      // It ended meanwhile.
+      // It has exited meanwhile.
     }
   }
-  return found;
+  return processes;
 }
 
-export function beneath(pid: number): Process[] {
-  const list = all();
-  const found: Process[] = [];
+export function descendants(pid: number): Process[] {
+  const running = listProcesses();
+  const result: Process[] = [];
   let parents = new Set([pid]);
   while (parents.size > 0) {
-    const next = list.filter((each) => parents.has(each.parent));
-    found.push(...next);
+    const next = running.filter((each) => parents.has(each.parent));
+    result.push(...next);
     parents = new Set(next.map((each) => each.pid));
   }
-  return found;
+  return result;
 }
 
-/** The language servers that were started beneath a process. */
-export function servers(pid: number): Process[] {
-  return beneath(pid).filter((each) => each.words.includes("greenloop serve"));
+/** Language servers among the descendants of a process. */
+export function languageServers(pid: number): Process[] {
+  return descendants(pid).filter((each) => each.commandLine.includes("greenloop serve"));
 }
 
-export function alive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
-    // A zombie has ended: only its parent has not asked for it.
+    // A zombie has exited; only its parent has not collected it yet.
     return !/\) Z /.test(fs.readFileSync(`/proc/${String(pid)}/stat`, "utf8"));
   } catch {
     return false;

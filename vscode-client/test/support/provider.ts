@@ -1,17 +1,17 @@
-// A provider of language models that is reached by key: an OpenAI-compatible server in the tests' own process.
+// An OpenAI-compatible server in the test process: a provider that requires a key.
 
 import * as http from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface Provider {
   base: string;
-  /** The `authorization` of each request. */
+  /** The `authorization` header of each request. */
   keys: string[];
   close(): void;
 }
 
-/** Answers every request with this text, streamed; another key than `key` is refused. */
-export async function provider(key: string, text: string): Promise<Provider> {
+/** Answers every request with `text`, streamed; rejects any key but `key`. */
+export async function startProvider(key: string, text: string): Promise<Provider> {
   const keys: string[] = [];
   const server = http.createServer((request, response) => {
     request.resume();

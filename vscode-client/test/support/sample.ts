@@ -1,11 +1,11 @@
-// The sample project that the extension carries.
+// Reads the sample project of the extension.
 
 import * as fs from "node:fs";
 import * as path from "node:path";
 
-import { ROOT } from "./places";
+import { ROOT } from "./paths";
 
-export function sample(): Record<string, string> {
+export function sampleFiles(): Record<string, string> {
   const folder = path.join(ROOT, "sample");
   const names = fs.readdirSync(folder).filter((name) => /\.(py|md)$/.test(name));
   return Object.fromEntries(names.map((name) => [name, fs.readFileSync(path.join(folder, name), "utf8")]));

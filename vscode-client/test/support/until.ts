@@ -1,24 +1,24 @@
-// Waiting for what holds soon: asked again and again, never longer than a limit.
+// Polls for a condition, up to a time limit.
 
-/** What any single thing may take on a busy machine. */
-export const SECONDS = Number(process.env["GREENLOOP_TEST_PATIENCE"] ?? 40);
+/** Limit for a single condition on a busy machine. */
+export const TIMEOUT_SECONDS = Number(process.env["GREENLOOP_TEST_PATIENCE"] ?? 40);
 
 export type Maybe<T> = T | undefined | null | false;
 
-/** What `holds` gives as soon as that is something; the error says what was seen last. */
+/** Waits until `condition` returns a value, and returns it; after the limit, the error includes `describeLast()`. */
 export async function until<T>(
-  what: string,
-  holds: () => Maybe<T> | Promise<Maybe<T>>,
-  seen: () => unknown = () => "",
-  seconds = SECONDS,
+  description: string,
+  condition: () => Maybe<T> | Promise<Maybe<T>>,
+  describeLast: () => unknown = () => "",
+  timeoutSeconds = TIMEOUT_SECONDS,
 ): Promise<T> {
-  const end = Date.now() + seconds * 1000;
+  const end = Date.now() + timeoutSeconds * 1000;
   for (;;) {
-    const found = await holds();
-    if (found !== undefined && found !== null && found !== false) return found;
+    const value = await condition();
+    if (value !== undefined && value !== null && value !== false) return value;
     if (Date.now() > end) {
-      const last = seen();
-      throw new Error(`no ${what}${last === "" ? "" : `; seen: ${JSON.stringify(last, null, 1)}`}`);
+      const lastSeen = describeLast();
+      throw new Error(`no ${description}${lastSeen === "" ? "" : `; seen: ${JSON.stringify(lastSeen, null, 1)}`}`);
     }
     await new Promise((resolve) => setTimeout(resolve, 25));
   }

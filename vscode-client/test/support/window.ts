@@ -1,12 +1,12 @@
-// A window of VS Code in Chromium. Every method is one thing that its user does or sees.
+// A window of VS Code in Chromium. Each method is one action or observation of a user.
 
 import * as fs from "node:fs";
 import * as path from "node:path";
 
 import { type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
 
-import { CHROMIUM, FAILED, folder } from "./places";
-import { SECONDS } from "./until";
+import { CHROMIUM, FAILURES, makeTempFolder } from "./paths";
+import { TIMEOUT_SECONDS } from "./until";
 
 const OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"];
 const QUIET = ["--disable-background-networking", "--disable-component-update", "--disable-sync"];
@@ -16,12 +16,12 @@ export class Window {
     readonly page: Page,
     private readonly context: BrowserContext,
     private readonly profile: string,
-    /** Hosts that the window asked beside this machine. */
-    readonly strangers: Set<string>,
+    /** Hosts other than this machine that the window contacted. */
+    readonly externalHosts: Set<string>,
   ) {}
 
   static async launch(): Promise<Window> {
-    const profile = folder("chromium");
+    const profile = makeTempFolder("chromium");
     const context = await chromium.launchPersistentContext(profile, {
       executablePath: CHROMIUM,
       headless: true,
@@ -29,7 +29,7 @@ export class Window {
       args: [...OPTIONS, ...QUIET],
     });
     const page = context.pages()[0] ?? (await context.newPage());
-    page.setDefaultTimeout(SECONDS * 1000);
+    page.setDefaultTimeout(TIMEOUT_SECONDS * 1000);
     const strangers = new Set<string>();
     page.on("request", (request) => {
       const { protocol, hostname } = new URL(request.url());
@@ -53,9 +53,9 @@ export class Window {
     await this.page.screenshot({ path: file });
   }
 
-  /** What the window looks like where a test failed. */
-  async failed(name: string): Promise<string> {
-    const file = path.join(FAILED, `${name.replace(/\W+/g, "-").slice(0, 80)}.png`);
+  /** Saves a screenshot for a failed test; returns its path. */
+  async saveFailure(name: string): Promise<string> {
+    const file = path.join(FAILURES, `${name.replace(/\W+/g, "-").slice(0, 80)}.png`);
     await this.picture(file).catch(() => undefined);
     return file;
   }
@@ -69,7 +69,7 @@ export class Window {
     await input.waitFor({ state: "hidden" });
   }
 
-  /** Opens a file of the project by a double click in the explorer. */
+  /** Opens a file of the project by a double click in the Explorer. */
   async openFile(name: string): Promise<void> {
     const row = this.page.locator(`.explorer-folders-view .monaco-list-row[aria-label="${name}"]`);
     if (!(await row.isVisible())) await this.page.keyboard.press("Control+Shift+E");
@@ -82,7 +82,7 @@ export class Window {
     await this.page.locator(`.activitybar .action-label[aria-label^="${name}"]`).click();
   }
 
-  /** Runs a command by its title, as in the palette. */
+  /** Runs a command of the palette by its title. */
   async command(title: string): Promise<void> {
     await this.page.keyboard.press("F1");
     await this.pick(`>${title}`, title);
@@ -97,13 +97,13 @@ export class Window {
     await input.waitFor({ state: "hidden" });
   }
 
-  /** The text of the editor that has the focus, as it is drawn. */
+  /** The text of the focused editor, as it is drawn. */
   lines(): Locator {
     return this.page.locator(".editor-instance .monaco-editor .view-lines").last();
   }
 
-  text(words: string): Locator {
-    return this.lines().getByText(words).first();
+  text(text: string): Locator {
+    return this.lines().getByText(text).first();
   }
 
   lens(title: string): Locator {
@@ -114,13 +114,13 @@ export class Window {
     return this.page.locator(".monaco-editor .squiggly-error, .monaco-editor .squiggly-warning, .monaco-editor .squiggly-info");
   }
 
-  notification(words: string | RegExp): Locator {
-    return this.page.locator(".notification-toast-container, .notifications-list-container .monaco-list-row", { hasText: words });
+  notification(text: string | RegExp): Locator {
+    return this.page.locator(".notification-toast-container, .notifications-list-container .monaco-list-row", { hasText: text });
   }
 
   /** Presses a button of a notification. */
-  async press(words: string | RegExp, button: string | RegExp): Promise<void> {
-    const toast = this.notification(words).first();
+  async press(text: string | RegExp, button: string | RegExp): Promise<void> {
+    const toast = this.notification(text).first();
     await toast.waitFor();
     await toast.locator(".monaco-button", { hasText: button }).first().click();
   }
@@ -136,7 +136,7 @@ export class Window {
     await this.page.mouse.up();
   }
 
-  problems(words: string | RegExp = ""): Locator {
-    return this.page.locator(".markers-panel .monaco-list-row", { hasText: words });
+  problems(text: string | RegExp = ""): Locator {
+    return this.page.locator(".markers-panel .monaco-list-row", { hasText: text });
   }
 }

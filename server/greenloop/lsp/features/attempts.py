@@ -1,83 +1,95 @@
-"""The attempts of a run: stepped through in the files, as a document, compared with the text as it is now, and handed
-over to a client that shows them by itself.
+"""Attempts of a run: shown in the files, opened as a page, compared with the current text.
+
+Also sent to a client that shows them in its own view.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pygls.exceptions import JsonRpcInvalidParams
+from pygls.lsp.server import LanguageServer
 
-from greenloop.lsp import client, meant, pages, tried
-from greenloop.lsp.presenters import diagnostics
-from greenloop.lsp.protocol import ATTEMPT, REPORT, AttemptParams, attempt_params
+from greenloop.lsp.connection.client import Client
+from greenloop.lsp.connection.messages import ATTEMPT, REPORT, AttemptParams, attempt_params, command_argument
+from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.presenters.diagnostics import RunDiagnostics
+from greenloop.lsp.presenters.pages import Pages
+from greenloop.lsp.runs.command_arguments import run_filter
+from greenloop.lsp.runs.runs import Runs
+from greenloop.lsp.state import attempt_texts
+from greenloop.lsp.state.run import Run
+from greenloop.lsp.tasks import Tasks
 
-if TYPE_CHECKING:
-    from greenloop.lsp.runs import Run
-    from greenloop.lsp.server import Server
-
-NONE = "No attempts are known here."
+NONE = "There are no attempts here."
 
 
-def register(server: Server) -> None:
-    def known(arguments: tuple[Any, ...]) -> list[Run]:
-        is_meant = meant.chosen(server, arguments)
-        return [run for run in server.runs if is_meant(run) and run.attempts]
+def register(
+    server: LanguageServer,
+    client: Client,
+    documents: Documents,
+    tasks: Tasks,
+    runs: Runs,
+    run_diagnostics: RunDiagnostics,
+    pages: Pages,
+) -> None:
+    def runs_with_attempts(arguments: tuple[Any, ...]) -> list[Run]:
+        is_meant = run_filter(documents, runs, arguments)
+        return [run for run in runs if is_meant(run) and run.attempts]
 
     @server.command("greenloop.showAttempts")
     def show_attempts(*arguments: Any) -> None:
-        runs = known(arguments)
-        if runs:
-            server.runs.spawn(pages.attempts(server, runs))
+        if chosen := runs_with_attempts(arguments):
+            tasks.spawn(pages.open_attempts(chosen))
         else:
-            client.tell(server, NONE)
+            client.show_message(NONE)
 
     @server.command("greenloop.showAttempt")
     def show_attempt(*arguments: Any) -> int | None:
-        params = attempt_params(meant.table(arguments))
-        runs = known(arguments)
-        if not runs:
-            client.tell(server, NONE)
+        params = attempt_params(command_argument(arguments))
+        chosen = runs_with_attempts(arguments)
+        if not chosen:
+            client.show_message(NONE)
             return None
-        number = _number(runs[0], params)
-        runs[0].stepped = number
-        diagnostics.publish(server, runs[0])
+        run, number = chosen[0], _number(chosen[0], params)
+        run.view.chosen_attempt = number
+        run_diagnostics.publish(run)
         return number
 
     @server.command("greenloop.compare")
     def compare(*arguments: Any) -> None:
-        params = attempt_params(meant.table(arguments))
-        runs = known(arguments)
-        if runs:
-            server.runs.spawn(pages.compared(server, runs[0], _number(runs[0], params)))
+        params = attempt_params(command_argument(arguments))
+        if chosen := runs_with_attempts(arguments):
+            tasks.spawn(pages.open_comparison(chosen[0], _number(chosen[0], params)))
         else:
-            client.tell(server, NONE)
+            client.show_message(NONE)
 
     @server.feature(ATTEMPT)
-    async def files(raw: Any) -> dict[str, Any]:
-        params, run = attempt_params(raw), needed(raw)[0]
+    async def attempt_files(raw: Any) -> dict[str, Any]:
+        params, run = attempt_params(raw), required_runs(raw)[0]
         number = _number(run, params)
         attempt = next(attempt for attempt in run.attempts if attempt.number == number)
-        found = tried.documents(server, run, await tried.texts(server, run, attempt))
-        return {"files": [{"uri": uri, "text": text} for uri, text in found]}
+        texts = await attempt_texts.current_texts(documents, run, attempt)
+        changed = attempt_texts.changed_documents(documents, run, texts)
+        return {"files": [{"uri": uri, "text": text} for uri, text in changed]}
 
     @server.feature(REPORT)
     async def report(raw: Any) -> dict[str, Any]:
-        return {"markdown": await pages.report(server, needed(raw))}
+        return {"markdown": await pages.attempts(required_runs(raw))}
 
-    def needed(raw: Any) -> list[Run]:
-        if found := known((raw,)):
-            return found
+    def required_runs(raw: Any) -> list[Run]:
+        if chosen := runs_with_attempts((raw,)):
+            return chosen
         raise JsonRpcInvalidParams(NONE)
 
 
 def _number(run: Run, params: AttemptParams) -> int:
-    """Raises `JsonRpcInvalidParams` for an attempt that there is not; a step beyond the ends stays at the end."""
-    known, shown = [attempt.number for attempt in run.attempts], run.shown
+    """The requested attempt's number; `next` and `previous` stop at the ends. Raises `JsonRpcInvalidParams`."""
+    numbers, shown = [attempt.number for attempt in run.attempts], run.shown_attempt
     if isinstance(params.attempt, int):
-        if params.attempt not in known:
-            raise JsonRpcInvalidParams(f"There is no attempt {params.attempt}; there are 0 to {known[-1]}.")
+        if params.attempt not in numbers:
+            raise JsonRpcInvalidParams(f"There is no attempt {params.attempt}; there are 0 to {numbers[-1]}.")
         return params.attempt
-    at = known.index(shown.number) if shown is not None else len(known) - 1
+    position = numbers.index(shown.number) if shown is not None else len(numbers) - 1
     step = {"next": 1, "previous": -1}[params.attempt]
-    return known[min(max(at + step, 0), len(known) - 1)]
+    return numbers[min(max(position + step, 0), len(numbers) - 1)]

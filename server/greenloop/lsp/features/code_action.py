@@ -1,13 +1,14 @@
-"""Code actions: refine the test or function at the cursor; while a run goes on cancel it; afterwards its result.
+"""Code actions: refine the target at the cursor, cancel its run, or apply and show its result.
 
-The rule. What `offers` names for the target here, the most useful first, is given so:
+The actions of `available_actions`, the most useful first, are offered by these rules:
 
 - The first two have the kinds that every editor knows: `quickfix` on tests and on our diagnostics, else
-  `refactor.rewrite`. There are never more than two of these for one position, and where an editor asks by itself
-  (a light bulb) there is nothing else.
-- What else can be done about a run that somebody started has the kind `refactor.rewrite.greenloop`. It comes along
-  when a person asks for everything, for many editors cannot ask by kind, and a run must end or land in each of them.
-- Presets, single attempts, all tests of a class, and (`source.greenloop`) of a file come only to who asks by kind.
+  `refactor.rewrite`. One position never has more than two of these, and an automatic request (a light bulb) gets
+  nothing else.
+- Further actions on a run have the kind `refactor.rewrite.greenloop`. They are also sent when the user requests all
+  actions: many editors cannot filter by kind, and each must be able to cancel a run and apply its result.
+- Presets, single attempts, all tests of a class and (`source.greenloop`) of a file are only sent when requested by
+  kind.
 
 They never import the user's code, need no resolve, and are never preferred over the editor's own fixes.
 """
@@ -15,118 +16,128 @@ They never import the user's code, need no resolve, and are never preferred over
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
+from pygls.lsp.server import LanguageServer
 
-from greenloop.core.nouns import Target, TargetKind
-from greenloop.lsp import interest, offers, places
-from greenloop.lsp.convert import action_kind, within
-from greenloop.lsp.features import tests
-from greenloop.lsp.offers import FILE, MORE
-
-if TYPE_CHECKING:
-    from greenloop.lsp.server import Server
+from greenloop.core.records.spec import Target, TargetKind
+from greenloop.lsp.connection.capabilities import Capabilities
+from greenloop.lsp.connection.client import Client
+from greenloop.lsp.connection.convert import action_kind, is_kind
+from greenloop.lsp.documents import locations
+from greenloop.lsp.documents.locations import ProjectFile
+from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
+from greenloop.lsp.runs.available_actions import FILE, MORE, AvailableActions, FurtherAction, file_actions
+from greenloop.lsp.runs.prewarm import Prewarmer
+from greenloop.lsp.runs.runs import Runs
 
 KINDS: tuple[str, ...] = (lsp.CodeActionKind.QuickFix.value, lsp.CodeActionKind.RefactorRewrite.value, MORE, FILE)
 FIRST = 2
-# Titles of what brings a model's text.
+# Beginnings of the titles of actions that insert a model's text.
 WRITES = ("Refine", "Implement", "Apply")
 
 
-def register(server: Server) -> None:
+def register(
+    server: LanguageServer,
+    client: Client,
+    documents: Documents,
+    runs: Runs,
+    store: DiagnosticsStore,
+    available: AvailableActions,
+    prewarmer: Prewarmer,
+) -> None:
     options = lsp.CodeActionOptions(code_action_kinds=list(KINDS), resolve_provider=False)
 
     @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, options)
     def code_action(params: lsp.CodeActionParams) -> list[lsp.CodeAction | lsp.Command]:
-        place = places.of_or_none(server, params.text_document.uri)
-        if place is None or tests.is_kept(place):
+        file = locations.locate_for_display(documents, params.text_document.uri)
+        if file is None or locations.is_stored_tests(file):
             return []
-        return list(_actions(server, place, params))
+        return list(actions(file, params))
 
+    def actions(file: ProjectFile, params: lsp.CodeActionParams) -> Iterator[lsp.CodeAction | lsp.Command]:
+        uri, context, capabilities = params.text_document.uri, params.context, client.capabilities
+        own_diagnostics = [item for item in context.diagnostics if (item.source or "").startswith("greenloop")]
+        target, line = target_of(file, file.line(params.range.start.line), own_diagnostics)
+        if target is not None:
+            is_test = target.kind is TargetKind.TEST
+            is_fix = is_test or own_diagnostics
+            preferred = lsp.CodeActionKind.QuickFix if is_fix else lsp.CodeActionKind.RefactorRewrite
+            main = available.main(uri, file, target, line)
+            further = available.further(uri, file, target, line) if context.only is not None else ()
+            chosen = list(_choose(main, further, preferred, context))
+            if chosen and context.trigger_kind != lsp.CodeActionTriggerKind.Automatic:
+                prewarmer.prewarm(file.root)
+            fixed = own_diagnostics or (_foreign_errors(context.diagnostics, file, target) if is_test else [])
+            yield from (_as_sent(capabilities, action, kind, fixed) for action, kind in chosen)
+        if context.only is not None and locations.has_tests(file):
+            for action, kind in file_actions(uri, file):
+                if any(_is_kind(kind, requested) for requested in context.only):
+                    yield _as_sent(capabilities, action, kind, ())
 
-def _actions(
-    server: Server, place: places.Place, params: lsp.CodeActionParams
-) -> Iterator[lsp.CodeAction | lsp.Command]:
-    uri, context = params.text_document.uri, params.context
-    ours = [item for item in context.diagnostics if (item.source or "").startswith("greenloop")]
-    target, line = _meant(server, place, place.line(params.range.start.line), ours)
-    if target is not None:
-        is_test = target.kind is TargetKind.TEST
-        natural = lsp.CodeActionKind.QuickFix if is_test or ours else lsp.CodeActionKind.RefactorRewrite
-        now = offers.now(server, uri, place, target, line)
-        asked = offers.asked(server, uri, place, target, line) if context.only is not None else ()
-        chosen = list(_chosen(now, asked, natural, context))
-        if chosen and context.trigger_kind != lsp.CodeActionTriggerKind.Automatic:
-            interest.shown(server, place.root)
-        fixed = ours or (_of_others(context.diagnostics, place, target) if is_test else [])
-        yield from (_shaped(server, action, kind, fixed) for action, kind in chosen)
-    if context.only is not None and places.has_tests(place):
-        for action, kind in offers.about_file(uri, place):
-            if any(_within(kind, wanted) for wanted in context.only):
-                yield _shaped(server, action, kind, ())
-
-
-def _meant(server: Server, place: places.Place, line: int, ours: Sequence[lsp.Diagnostic]) -> tuple[Target | None, int]:
-    """The target at the line; where one of our diagnostics there tells of another, that one with line 0."""
-    target = places.target_at(place, line)
-    if not ours or (target is not None and server.runs.find(place.root, target.path, target.qualname)):
+    def target_of(file: ProjectFile, line: int, own_diagnostics: Sequence[lsp.Diagnostic]) -> tuple[Target | None, int]:
+        """The target at the line; if one of our diagnostics there belongs to another target, that one with line 0."""
+        target = locations.target_at(file, line)
+        if not own_diagnostics or (target is not None and runs.find(file.root, target.path, target.qualname)):
+            return target, line
+        messages = {item.message for item in own_diagnostics}
+        for run in runs:
+            if any(item.message in messages for item in store.items(file.root / file.path, run)):
+                return run.target, 0
+        data = [item.data for item in own_diagnostics if isinstance(item.data, Mapping)]
+        tests = [str(each["test"]) for each in data if "test" in each]
+        if tests and (target is None or target.kind is not TargetKind.TEST):
+            # A failing test without a run; a client that sends no diagnostic data gets the target at the line.
+            return (locations.find_target(documents, file.root, tests[0]) or target or _whole_file(file, tests[0])), 0
         return target, line
-    messages = {item.message for item in ours}
-    for run in server.runs:
-        if any(item.message in messages for item in server.board.at(place.root / place.path, run)):
-            return run.target, 0
-    tests = [item.data["test"] for item in ours if isinstance(item.data, Mapping) and "test" in item.data]
-    if tests and (target is None or target.kind is not TargetKind.TEST):
-        # A failing test that nobody refines; whoever sends no data with a diagnostic gets what stands there.
-        return (places.named(server, place.root, str(tests[0])) or target or _whole(place, str(tests[0]))), 0
-    return target, line
 
 
-def _whole(place: places.Place, path: str) -> Target | None:
-    """The test file that cannot be collected, as where it imports what nobody has written yet: all of it is meant."""
-    if path != place.path or not places.has_tests(place):
+def _whole_file(file: ProjectFile, path: str) -> Target | None:
+    """The whole test file, where it cannot be collected, for example because it imports a missing function."""
+    if path != file.path or not locations.has_tests(file):
         return None
     return Target(kind=TargetKind.TEST, path=path, qualname="", selector=path, start=1, end=1, name_line=1)
 
 
-def _chosen(
-    now: Sequence[lsp.CodeAction],
-    asked: Iterable[offers.Asked],
-    natural: lsp.CodeActionKind,
+def _choose(
+    main: Sequence[lsp.CodeAction],
+    further: Iterable[FurtherAction],
+    preferred: lsp.CodeActionKind,
     context: lsp.CodeActionContext,
 ) -> Iterator[tuple[lsp.CodeAction, str]]:
-    """Each action that is given, with the kind that it has."""
+    """The actions to offer, each with its kind."""
     only = context.only
-    more = only is None or any(_within(MORE, wanted) for wanted in only)
-    kind = action_kind(natural, only) or (MORE if more else None)
+    wants_more = only is None or any(_is_kind(MORE, requested) for requested in only)
+    kind = action_kind(preferred, only) or (MORE if wants_more else None)
     if kind is not None:
-        yield from ((action, kind) for action in now[:FIRST])
-    if more and context.trigger_kind != lsp.CodeActionTriggerKind.Automatic:
-        yield from ((action, MORE) for action in now[FIRST:])
-    for action, own in asked:
-        if any(_within(own, wanted) for wanted in only or ()):
-            yield action, own
+        yield from ((action, kind) for action in main[:FIRST])
+    if wants_more and context.trigger_kind != lsp.CodeActionTriggerKind.Automatic:
+        yield from ((action, MORE) for action in main[FIRST:])
+    for action, own_kind in further:
+        if any(_is_kind(own_kind, requested) for requested in only or ()):
+            yield action, own_kind
 
 
-def _within(kind: str, wanted: str | lsp.CodeActionKind) -> bool:
-    return within(kind, getattr(wanted, "value", wanted))
+def _is_kind(kind: str, requested: str | lsp.CodeActionKind) -> bool:
+    return is_kind(kind, getattr(requested, "value", requested))
 
 
-def _of_others(diagnostics: Iterable[lsp.Diagnostic], place: places.Place, target: Target) -> list[lsp.Diagnostic]:
-    """What others (pytest's plugin, a type checker) call an error in a test; style is not for refining."""
-    severe = (item for item in diagnostics if item.severity in (None, lsp.DiagnosticSeverity.Error))
-    return [item for item in severe if target.start <= place.line(item.range.start.line) <= target.end]
+def _foreign_errors(diagnostics: Iterable[lsp.Diagnostic], file: ProjectFile, target: Target) -> list[lsp.Diagnostic]:
+    """Errors reported by other tools (pytest's plugin, a type checker) in a test; style issues are not refined."""
+    errors = (item for item in diagnostics if item.severity in (None, lsp.DiagnosticSeverity.Error))
+    return [item for item in errors if target.start <= file.line(item.range.start.line) <= target.end]
 
 
-def _shaped(
-    server: Server, action: lsp.CodeAction, kind: str, fixed: Sequence[lsp.Diagnostic]
+def _as_sent(
+    capabilities: Capabilities, action: lsp.CodeAction, kind: str, fixed: Sequence[lsp.Diagnostic]
 ) -> lsp.CodeAction | lsp.Command:
-    if not server.abilities.action_literals and action.command is not None:
+    """The action in the form that the editor declared, with the diagnostics that it fixes."""
+    if not capabilities.action_literals and action.command is not None:
         return action.command
     action.kind = kind
     if fixed and kind == lsp.CodeActionKind.QuickFix.value:
         action.diagnostics = list(fixed)
-    if server.abilities.llm_tag and action.title.startswith(WRITES):
+    if capabilities.llm_tag and action.title.startswith(WRITES):
         action.tags = [lsp.CodeActionTag.LlmGenerated]
     return action

@@ -1,7 +1,7 @@
-"""Code lenses above tests and targets: run, refine or cancel, apply, and how it ended last.
+"""Code lenses above tests and functions: run, refine or cancel, apply, and the last result.
 
-They are the server's own commands, so that no editor needs anything of its own for them, and come whole: nothing is
-resolved later. A large file has a thousand of them after every keystroke; they are made as they go over the wire.
+They use the server's own commands, so that no editor needs an extension for them, and are sent complete, without
+resolve. A large file has a thousand after every keystroke, so they are built as plain JSON values.
 """
 
 from __future__ import annotations
@@ -9,46 +9,75 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lsprotocol import types as lsp
+from pygls.lsp.server import LanguageServer
 
-from greenloop import settings
-from greenloop.core.nouns import TargetKind
-from greenloop.lsp import client, lenses, places
-from greenloop.lsp.features import configuration, tests
+from greenloop.core.records.spec import TargetKind
+from greenloop.lsp.client_settings import SettingsLoader
+from greenloop.lsp.connection.client import Client
+from greenloop.lsp.documents import locations
+from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.presenters.lens_titles import lenses_of
+from greenloop.lsp.runs.runs import Runs
+from greenloop.lsp.state.results import TestResults
+from greenloop.lsp.tasks import Tasks
+from greenloop.project.settings import user_file
 
-if TYPE_CHECKING:
-    from greenloop.lsp.server import Server
-
-# Seconds between something that happened and the editor being asked to look, and at least between two such requests.
-MOMENT = 0.2
+# Seconds from a change to the refresh request to the editor, and at least between two such requests.
+INTERVAL = 0.2
 
 
-def register(server: Server) -> None:
-    refresher = Refresher(server)
-    server.results.changed = refresher.poke
-    server.runs.changed.append(refresher.poke)
-    known: dict[Path, tuple[object, bool]] = {}
-    # What is made here is plain already; to be looked at value by value costs ten times as long as to be made.
+def register(
+    server: LanguageServer,
+    documents: Documents,
+    settings: SettingsLoader,
+    runs: Runs,
+    results: TestResults,
+    refresher: LensRefresher,
+) -> None:
+    cache: dict[Path, tuple[object, bool]] = {}
+    # The lenses are plain values already; converting them value by value takes ten times as long as making them.
     server.protocol._converter.register_unstructure_hook(  # noqa: SLF001 - pygls has no other door to it
         lsp.CodeLensResponse, lambda reply: {"id": reply.id, "jsonrpc": reply.jsonrpc, "result": reply.result}
     )
 
     @server.feature(lsp.TEXT_DOCUMENT_CODE_LENS, lsp.CodeLensOptions(resolve_provider=False))
     def code_lens(params: lsp.CodeLensParams) -> list[Any]:
-        place = places.of_or_none(server, params.text_document.uri)
-        refresher.asked = True
-        if place is None or tests.is_kept(place) or not wanted(place.root):
+        uri = params.text_document.uri
+        file = locations.locate_for_display(documents, uri)
+        refresher.were_requested = True
+        if file is None or locations.is_stored_tests(file) or not is_enabled(file.root):
             return []
-        return list(_lenses(server, params.text_document.uri, place))
+        return list(lenses(uri, file))
 
-    def wanted(root: Path) -> bool:
-        """The setting; to read all its sources takes longer than everything else here."""
-        key = (_stamp(root / "pyproject.toml"), _stamp(settings.user_file()), repr(server.given.of(root)))
-        if known.get(root, (None, False))[0] != key:
-            known[root] = (key, configuration.load(server, root).editor.lens)
-        return known[root][1]
+    def is_enabled(root: Path) -> bool:
+        """The setting `editor.lens`, cached: reading all its sources takes longer than everything else here."""
+        key = (_stamp(root / "pyproject.toml"), _stamp(user_file()), repr(settings.from_client.of(root)))
+        if cache.get(root, (None, False))[0] != key:
+            cache[root] = (key, settings.load(root).editor.lens)
+        return cache[root][1]
+
+    def lenses(uri: str, file: locations.ProjectFile) -> Iterator[dict[str, Any]]:
+        runs_by_name = runs.by_name(file.root)
+        row_count = len(documents.get_text_document(uri).lines)
+        for heading in locations.headings(file):
+            row = heading.line - 1 - file.lines_before
+            path = heading.selector.partition("::")[0]
+            run = runs_by_name.get((path, heading.qualname))
+            is_shown = heading.kind is TargetKind.TEST or heading.examples or run is not None
+            is_shown = is_shown or results.is_reached(file.root, file.path, heading.qualname)
+            if not 0 <= row < row_count or not is_shown:
+                continue
+            start = {"line": row, "character": 0}
+            # A result from before the end of a run is older than the run's own.
+            result = results.get(file.root, path, heading.qualname, run.ended_at if run is not None else 0.0)
+            for title, command, argument in lenses_of(heading, run, result):
+                yield {
+                    "range": {"start": start, "end": start},
+                    "command": {"title": title, "command": command, "arguments": [{"uri": uri, **argument}]},
+                }
 
 
 def _stamp(path: Path) -> int:
@@ -58,50 +87,29 @@ def _stamp(path: Path) -> int:
         return 0
 
 
-def _lenses(server: Server, uri: str, place: places.Place) -> Iterator[dict[str, Any]]:
-    runs = server.runs.by_subject(place.root)
-    rows = len(server.documents.get_text_document(uri).lines)
-    results = server.results
-    for heading in places.headings(place):
-        row = heading.line - 1 - place.first
-        path = heading.selector.partition("::")[0]
-        run = runs.get((path, heading.qualname))
-        known = heading.kind is TargetKind.TEST or heading.examples or run is not None
-        if not 0 <= row < rows or not (known or results.is_reached(place.root, place.path, heading.qualname)):
-            continue
-        start = {"line": row, "character": 0}
-        # What was known before a run ended, that run knows better.
-        result = results.get(place.root, path, heading.qualname, run.ended if run is not None else 0.0)
-        for title, command, argument in lenses.above(heading, run, result):
-            yield {
-                "range": {"start": start, "end": start},
-                "command": {"title": title, "command": command, "arguments": [{"uri": uri, **argument}]},
-            }
+class LensRefresher:
+    """Requests a refresh of changed lenses: soon, not too often, and only if the editor ever requested lenses."""
 
+    def __init__(self, client: Client, tasks: Tasks) -> None:
+        self._client, self._tasks = client, tasks
+        self._has_changed = False
+        self._is_refreshing = False
+        self.were_requested = False
 
-class Refresher:
-    """Tells the editor that lenses have changed: soon, not too often, and only one that ever asked for any."""
-
-    def __init__(self, server: Server) -> None:
-        self._server = server
-        self._changed = False
-        self._under_way = False
-        self.asked = False
-
-    def poke(self) -> None:
-        """Something that lenses show is another now."""
-        if not self.asked or not self._server.abilities.refresh_lenses:
+    def schedule(self) -> None:
+        """Schedules a refresh after something that lenses show has changed."""
+        if not self.were_requested or not self._client.capabilities.refresh_lenses:
             return
-        self._changed = True
-        if not self._under_way:
-            self._under_way = True
-            self._server.runs.spawn(self._refresh())
+        self._has_changed = True
+        if not self._is_refreshing:
+            self._is_refreshing = True
+            self._tasks.spawn(self._refresh())
 
     async def _refresh(self) -> None:
         try:
-            while self._changed:
-                await asyncio.sleep(MOMENT)
-                self._changed = False
-                await client.refresh_lenses(self._server)
+            while self._has_changed:
+                await asyncio.sleep(INTERVAL)
+                self._has_changed = False
+                await self._client.refresh_lenses()
         finally:
-            self._under_way = False
+            self._is_refreshing = False

@@ -1,21 +1,19 @@
-"""`greenloop/completing`: a piece of an answer of the editor's own model, for whoever asked for it."""
+"""`greenloop/completing`: a piece of an answer of the editor's own model."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from greenloop.lsp.protocol import COMPLETING
+from pygls.lsp.server import LanguageServer
 
-if TYPE_CHECKING:
-    from greenloop.lsp.server import Server
+from greenloop.lsp.connection.messages import COMPLETING
+from greenloop.lsp.runs.editor_model import AnswerStreams
 
 
-def register(server: Server) -> None:
+def register(server: LanguageServer, streams: AnswerStreams) -> None:
     @server.feature(COMPLETING)
     def completing(params: Any) -> None:
-        # What nobody waits for any more is still on its way when a request was withdrawn.
         number, text = (params.get("id"), params.get("text")) if isinstance(params, Mapping) else (None, None)
-        hear = server.completing.get(number) if isinstance(number, int) else None
-        if hear is not None and isinstance(text, str):
-            hear(text)
+        if isinstance(number, int) and isinstance(text, str):
+            streams.receive(number, text)

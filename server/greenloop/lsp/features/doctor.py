@@ -1,4 +1,4 @@
-"""`greenloop.doctor`: what a run needs and whether it is here, as a read-only page."""
+"""`greenloop.doctor`: checks everything that a run needs, and opens the findings as a read-only page."""
 
 from __future__ import annotations
 
@@ -7,44 +7,57 @@ import importlib
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from greenloop.lsp import client, meant, pages, places
-from greenloop.lsp.features import configuration
+from pygls.lsp.server import LanguageServer
 
-if TYPE_CHECKING:
-    from greenloop.lsp.presenters.line import Line
-    from greenloop.lsp.server import Server
+from greenloop.lsp.client_settings import SettingsLoader
+from greenloop.lsp.connection.client import Client
+from greenloop.lsp.connection.messages import command_argument
+from greenloop.lsp.documents import locations
+from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.presenters.pages import Pages
+from greenloop.lsp.presenters.progress_line import ProgressLine
+from greenloop.lsp.runs.background_tasks import LongTasks
 
-TITLE = "Examining what greenloop needs"
+TITLE = "Checking the installation"
 
 
-def register(server: Server) -> None:
+def register(
+    server: LanguageServer,
+    client: Client,
+    documents: Documents,
+    settings: SettingsLoader,
+    long_tasks: LongTasks,
+    pages: Pages,
+) -> None:
     @server.command("greenloop.doctor")
     def doctor(*arguments: Any) -> None:
-        named = meant.table(arguments)
-        uri = named.get("uri") if isinstance(named, Mapping) else None
-        place = places.of_or_none(server, uri) if isinstance(uri, str) else None
-        roots = server.documents.roots()
-        root = place.root if place is not None else roots[0] if roots else None
-        if not server.errands.start(TITLE, lambda line: _examined(server, root, line)):
-            client.tell(server, "That is being examined already.")
+        argument = command_argument(arguments)
+        uri = argument.get("uri") if isinstance(argument, Mapping) else None
+        file = locations.locate_for_display(documents, uri) if isinstance(uri, str) else None
+        roots = documents.roots()
+        root = file.root if file is not None else roots[0] if roots else None
+        if not long_tasks.start(TITLE, lambda line: examine(client, settings, pages, root, line)):
+            client.show_message("A health check is already running.")
 
 
-async def _examined(server: Server, root: Path | None, line: Line) -> str:
-    findings = await asyncio.to_thread(importlib.import_module, "greenloop.findings")
-    await configuration.known(server)
-    settings = configuration.load(server, root)
-    line.say("sandboxes, interpreter, model")
-    editor = findings.Editor(model=server.abilities.model, keys=server.abilities.keys)
-    with tempfile.TemporaryDirectory(prefix="greenloop-doctor-") as nobodys:
-        rows = await findings.examine(root or Path(nobodys), settings, promises=True, editor=editor)
+async def examine(
+    client: Client, settings: SettingsLoader, pages: Pages, root: Path | None, progress_line: ProgressLine
+) -> str:
+    doctor = await asyncio.to_thread(importlib.import_module, "greenloop.engine.doctor.report")
+    await settings.wait_shortly()
+    loaded = settings.load(root)
+    progress_line.report("sandboxes, interpreter, model")
+    editor = doctor.Editor(model=client.capabilities.model, keys=client.capabilities.keys)
+    with tempfile.TemporaryDirectory(prefix="greenloop-doctor-") as empty_folder:
+        rows = await doctor.examine(root or Path(empty_folder), loaded, promises=True, editor=editor)
     if root is None:
-        # The machine can be examined all the same; which interpreter is the project's is not known yet.
+        # The machine can still be checked, but the project's interpreter is not known.
         rows = [row for row in rows if row.part != "interpreter"]
-        said, remedy = "no folder is open", "Open the folder of a project."
-        workspace = findings.Row(part="workspace", name="", ok=False, detail=said, remedy=remedy)
+        detail, remedy = "no folder is open", "Open the folder of a project."
+        workspace = doctor.DoctorFinding(part="workspace", name="", ok=False, detail=detail, remedy=remedy)
     else:
-        workspace = findings.Row(part="workspace", name=root.name, ok=True, detail=str(root))
-    await pages.findings(server, root, [*rows, workspace])
-    return str(findings.closing([*rows, workspace]))
+        workspace = doctor.DoctorFinding(part="workspace", name=root.name, ok=True, detail=str(root))
+    await pages.open_findings(root, [*rows, workspace])
+    return str(doctor.summary([*rows, workspace]))

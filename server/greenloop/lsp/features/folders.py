@@ -1,52 +1,63 @@
-"""Workspace folders that come and go: of a new one everything is asked for, of one that went nothing is left."""
+"""Added and removed workspace folders: loads settings and runs of the new, ends all of the removed."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from lsprotocol import types as lsp
+from pygls.lsp.server import LanguageServer
 
-from greenloop.lsp import restart
-from greenloop.lsp.disk import path_of
-from greenloop.lsp.features import configuration
+from greenloop.lsp.client_settings import SettingsLoader
+from greenloop.lsp.documents.disk import path_of
+from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.engines import Engines
+from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
+from greenloop.lsp.runs.restore import RunRestorer
+from greenloop.lsp.runs.runs import Runs
+from greenloop.lsp.tasks import Tasks
+from greenloop.lsp.testing.scheduler import TestScheduler
 
-if TYPE_CHECKING:
-    from greenloop.lsp.server import Server
 
-
-def register(server: Server) -> None:
+def register(
+    server: LanguageServer,
+    documents: Documents,
+    settings: SettingsLoader,
+    engines: Engines,
+    tasks: Tasks,
+    runs: Runs,
+    store: DiagnosticsStore,
+    scheduler: TestScheduler,
+    restorer: RunRestorer,
+) -> None:
     @server.feature(lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     def changed(params: lsp.DidChangeWorkspaceFoldersParams) -> None:
         for folder in params.event.added:
-            # Added and removed at once, such as one that got another name: pygls has taken it away again.
-            if unquote(folder.uri) not in server.documents.folders:
-                server.documents.add_folder(folder)
-        here = server.documents.roots()
-        gone = [path for folder in params.event.removed if (path := path_of(folder.uri)) is not None]
-        for root in set(gone) - set(here):
-            server.runs.spawn(_left(server, root))
-        fresh = [path for folder in params.event.added if (path := path_of(folder.uri)) in here and path is not None]
-        if fresh:
-            server.runs.spawn(_came(server, fresh))
+            # pygls has removed a folder that was added and removed at once, such as a renamed one.
+            if unquote(folder.uri) not in documents.folders:
+                documents.add_folder(folder)
+        roots = documents.roots()
+        removed = [path for folder in params.event.removed if (path := path_of(folder.uri)) is not None]
+        for root in set(removed) - set(roots):
+            tasks.spawn(end_folder(root))
+        added = [path for folder in params.event.added if (path := path_of(folder.uri)) in roots and path is not None]
+        if added:
+            tasks.spawn(begin_folders(added))
 
+    async def begin_folders(roots: Sequence[Path]) -> None:
+        await settings.request()
+        await restorer.restore(roots)
 
-async def _came(server: Server, roots: Sequence[Path]) -> None:
-    await configuration.ask(server)
-    await restart.look(server, roots)
-
-
-async def _left(server: Server, root: Path) -> None:
-    """The user closed this folder: its runs end, what they showed goes, and so does its sandbox."""
-    own = [run for run in server.runs if run.root == root]
-    server.runs.cancel(lambda run: run.root == root)
-    server.checks.cancel(root)
-    await asyncio.gather(*(run.over.wait() for run in own if run.running))
-    for run in own:
-        server.board.put(run, {})
-        server.runs.discard(run)
-    server.board.clear(root)
-    await server.keeper.leave(root)
+    async def end_folder(root: Path) -> None:
+        """Ends the runs of a removed folder, and removes their diagnostics and the folder's sandbox."""
+        folder_runs = [run for run in runs if run.root == root]
+        runs.cancel(lambda run: run.root == root)
+        scheduler.cancel(root)
+        await asyncio.gather(*(run.is_over.wait() for run in folder_runs if run.running))
+        for run in folder_runs:
+            store.put(run, {})
+            runs.discard(run)
+        store.remove_folder(root)
+        await engines.pool.close_workspace(root)

@@ -1,70 +1,72 @@
-"""Hover on a target, on a function that a run changes, on its tests and their class: the history of the attempts.
+"""Hover on a target, a function that a run changes, its tests and their class: the run's attempts.
 
-Where no run tells of it, the last result of a test; of a class the state of each of its tests.
+Without a run: the last result of a test, or for a class the state of each of its tests.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lsprotocol import types as lsp
+from pygls.lsp.server import LanguageServer
 
-from greenloop.core.nouns import Target, TargetKind
-from greenloop.lsp import lenses, places
-from greenloop.lsp.convert import line_range, lowered
-from greenloop.lsp.presenters import report, status
+from greenloop.core.records.spec import Target, TargetKind
+from greenloop.lsp.connection.client import Client
+from greenloop.lsp.connection.convert import line_range, relative_range
+from greenloop.lsp.documents import locations
+from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.presenters import hover_text, lens_titles
+from greenloop.lsp.presenters.notifications import name_cells
+from greenloop.lsp.runs.runs import Runs
+from greenloop.lsp.state.results import TestResults
 
-if TYPE_CHECKING:
-    from greenloop.lsp.server import Server
-
-# Tests of a class that a hover lists.
+# Maximum tests of a class that a hover lists.
 MOST = 30
 
 
-def register(server: Server) -> None:
+def register(server: LanguageServer, client: Client, documents: Documents, runs: Runs, results: TestResults) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     def hover(params: lsp.HoverParams) -> lsp.Hover | None:
-        place = places.of_or_none(server, params.text_document.uri)
-        # Without runs and results there is nothing to say, and nothing to parse for it.
-        if place is None or not (server.results or any(run.root == place.root for run in server.runs)):
+        file = locations.locate_for_display(documents, params.text_document.uri)
+        # Without runs and results there is nothing to show, so the file is not parsed.
+        if file is None or not (results or any(run.root == file.root for run in runs)):
             return None
-        line = place.line(params.position.line)
-        target = places.target_at(place, line)
+        line = file.line(params.position.line)
+        target = locations.target_at(file, line)
         if target is None or not target.start <= line <= target.name_line:
             return None
-        markdown = server.abilities.markdown_hover
-        value = _history(server, place, target, markdown=markdown) or _results(server, place, target, markdown=markdown)
+        markdown = client.capabilities.markdown_hover
+        value = attempts(file, target, markdown=markdown) or last_results(file, target, markdown=markdown)
         if not value:
             return None
         kind = lsp.MarkupKind.Markdown if markdown else lsp.MarkupKind.PlainText
-        where = lowered(line_range(target.name_line, place.text, server.documents.position_codec), place.first)
-        return lsp.Hover(contents=lsp.MarkupContent(kind=kind, value=value), range=where)
+        name_range = line_range(target.name_line, file.text, documents.position_codec)
+        return lsp.Hover(
+            contents=lsp.MarkupContent(kind=kind, value=value), range=relative_range(name_range, file.lines_before)
+        )
 
+    def attempts(file: locations.ProjectFile, target: Target, *, markdown: bool) -> str:
+        run = runs.find(file.root, target.path, target.qualname)
+        if run is None or not (run.attempts or run.progress.specified or run.runs_ahead):
+            return ""
+        return name_cells(documents, run, hover_text.markdown(run) if markdown else hover_text.plain(run))
 
-def _history(server: Server, place: places.Place, target: Target, *, markdown: bool) -> str:
-    run = server.runs.find(place.root, target.path, target.qualname)
-    if run is None or not (run.attempts or run.specified or run.ahead):
-        return ""
-    return status.named(server, run, report.markdown(run) if markdown else report.plain(run))
-
-
-def _results(server: Server, place: places.Place, target: Target, *, markdown: bool) -> str:
-    """How a test ended last, or each test of a class; "" where nothing is known."""
-    if target.kind is not TargetKind.TEST:
-        return ""
-    runs, within = server.runs.by_subject(place.root), f"{target.qualname}."
-    known = {name for path, name in runs if path == place.path} | server.results.names(place.root, place.path)
-    if not any(f"{name}.".startswith(within) for name in known):
-        # To look at every test of a long file takes milliseconds.
-        return ""
-    rows = []
-    for heading in places.headings(place):
-        if heading.is_class or not f"{heading.qualname}.".startswith(within):
-            continue
-        run = runs.get((place.path, heading.qualname))
-        result = server.results.get(place.root, place.path, heading.qualname, run.ended if run is not None else 0.0)
-        state = lenses.state(run, result)
-        if state:
-            rows.append(f"{heading.qualname}: {state}")
-    text = "\n".join([*rows[:MOST], *([f"… {len(rows) - MOST} more"] if len(rows) > MOST else [])])
-    return report.fenced(text, "text") if markdown and text else text
+    def last_results(file: locations.ProjectFile, target: Target, *, markdown: bool) -> str:
+        """The last result of a test, or of each test of a class; "" without any."""
+        if target.kind is not TargetKind.TEST:
+            return ""
+        runs_by_test, prefix = runs.by_name(file.root), f"{target.qualname}."
+        known_names = {name for path, name in runs_by_test if path == file.path}
+        known_names |= results.names(file.root, file.path)
+        if not any(f"{name}.".startswith(prefix) for name in known_names):
+            # Listing every test of a long file takes milliseconds.
+            return ""
+        rows = []
+        for heading in locations.headings(file):
+            if heading.is_class or not f"{heading.qualname}.".startswith(prefix):
+                continue
+            run = runs_by_test.get((file.path, heading.qualname))
+            ended_at = run.ended_at if run is not None else 0.0
+            state = lens_titles.state(run, results.get(file.root, file.path, heading.qualname, ended_at))
+            if state:
+                rows.append(f"{heading.qualname}: {state}")
+        text = "\n".join([*rows[:MOST], *([f"… {len(rows) - MOST} more"] if len(rows) > MOST else [])])
+        return hover_text.code_block(text, "text") if markdown and text else text

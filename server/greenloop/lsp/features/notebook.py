@@ -1,60 +1,67 @@
-"""notebookDocument/did…: a notebook's cells are documents like others; here it is noticed that they changed.
+"""notebookDocument/did…: handles changes of notebooks, whose cells are documents like others.
 
-Which rows they have and what moves with them is `documents.py`'s business.
+Rows of cells belong to `documents/notebooks.py`.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
+from pygls.lsp.server import LanguageServer
 
-from greenloop.lsp import places, restart
-from greenloop.lsp.features import lifecycle
-from greenloop.lsp.questions import Answer
+from greenloop.lsp.documents import locations
+from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
+from greenloop.lsp.runs.restore import RunRestorer
+from greenloop.lsp.runs.text_changes import TextChanges
+from greenloop.lsp.tasks import Tasks
+from greenloop.lsp.testing.scheduler import TestScheduler
 
-if TYPE_CHECKING:
-    from greenloop.lsp.server import Server
 
-
-def register(server: Server) -> None:
-    def module(uri: str) -> Path | None:
-        path = server.documents.path_of(uri)
-        found = server.documents.module_of(path) if path else None
-        lifecycle.noticed(server, found)
-        return found
+def register(
+    server: LanguageServer,
+    documents: Documents,
+    tasks: Tasks,
+    store: DiagnosticsStore,
+    restorer: RunRestorer,
+    text_changes: TextChanges,
+    scheduler: TestScheduler,
+) -> None:
+    def notice_module(uri: str) -> Path | None:
+        path = documents.path_of(uri)
+        module_path = documents.module_of(path) if path else None
+        text_changes.notice(module_path)
+        return module_path
 
     @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenNotebookDocumentParams) -> None:
-        found = module(params.notebook_document.uri)
-        root = server.documents.root_of(found) if found else None
-        book = server.documents.book_at(found) if found else None
-        if root is not None and book is not None:
-            # What an earlier server left can be told only where there are cells.
-            server.runs.spawn(restart.look(server, [root], book.paths))
+        module_path = notice_module(params.notebook_document.uri)
+        root = documents.root_of(module_path) if module_path else None
+        notebook = documents.notebook_at(module_path) if module_path else None
+        if root is not None and notebook is not None:
+            # Runs of an earlier server can be restored only once the cells are open.
+            tasks.spawn(restorer.restore([root], notebook.paths))
 
     @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_CHANGE)
     def changed(params: lsp.DidChangeNotebookDocumentParams) -> None:
-        module(params.notebook_document.uri)
+        notice_module(params.notebook_document.uri)
 
     @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_SAVE)
     def saved(_params: lsp.DidSaveNotebookDocumentParams) -> None:
-        places.forget()
-        server.board.looked()
+        locations.clear_cache()
+        store.update_all()
 
     @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_CLOSE)
     def closed(params: lsp.DidCloseNotebookDocumentParams) -> None:
-        gone = {each.uri for each in params.cell_text_documents}
-        path = server.documents.path_of(params.notebook_document.uri)
-        found = server.documents.module_of(path) if path else None
-        root = server.documents.root_of(found) if found else None
-        if root is not None and found is not None:
-            # Nobody looks at what its tests would say any more.
-            server.checks.leave(root, found.relative_to(root).as_posix())
-        for run in server.runs:
-            if run.question is not None and run.uri in gone:
-                run.question.end(Answer())
-        server.board.looked()
-        server.documents.changed()
-        lifecycle.left(server, gone)
+        closed_uris = {each.uri for each in params.cell_text_documents}
+        path = documents.path_of(params.notebook_document.uri)
+        module_path = documents.module_of(path) if path else None
+        root = documents.root_of(module_path) if module_path else None
+        if root is not None and module_path is not None:
+            # The results of its tests would not be visible.
+            scheduler.drop(root, module_path.relative_to(root).as_posix())
+        text_changes.end_questions(closed_uris)
+        store.update_all()
+        documents.notify_changed()
+        text_changes.cancel_unless_reopened(closed_uris)

@@ -1,50 +1,55 @@
-"""`greenloop.pullModel`: fetches the embedded model with progress in megabytes; what has arrived is kept."""
+"""`greenloop.pullModel`: downloads the embedded model; a cancelled download can be resumed."""
 
 from __future__ import annotations
 
 import asyncio
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pygls.lsp.server import LanguageServer
 
 from greenloop.core.errors import GreenloopError
-from greenloop.lsp import client
-from greenloop.lsp.features import configuration
-
-if TYPE_CHECKING:
-    from greenloop.lsp.presenters.line import Line
-    from greenloop.lsp.server import Server
+from greenloop.lsp.client_settings import SettingsLoader
+from greenloop.lsp.connection.client import Client
+from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.presenters.progress_line import ProgressLine
+from greenloop.lsp.runs.background_tasks import LongTasks
 
 TITLE = "Downloading the embedded model"
 
 
-def register(server: Server) -> None:
+def register(
+    server: LanguageServer, client: Client, documents: Documents, settings: SettingsLoader, long_tasks: LongTasks
+) -> None:
     @server.command("greenloop.pullModel")
     def pull_model(*_arguments: Any) -> None:
-        if not server.errands.start(TITLE, lambda line: _pulled(server, line), percentage=0):
-            client.tell(server, "The embedded model is being downloaded already.")
+        if not long_tasks.start(TITLE, lambda line: pull(client, documents, settings, line), percentage=0):
+            client.show_message("The embedded model is already being downloaded.")
 
 
-async def _pulled(server: Server, line: Line) -> str:
-    weights = await asyncio.to_thread(importlib.import_module, "greenloop.embedded.weights")
-    machine = await asyncio.to_thread(importlib.import_module, "greenloop.embedded.machine")
-    there = weights.present()
+async def pull(client: Client, documents: Documents, settings: SettingsLoader, progress_line: ProgressLine) -> str:
+    weights = await asyncio.to_thread(importlib.import_module, "greenloop.models.embedded.weights")
+    hardware = await asyncio.to_thread(importlib.import_module, "greenloop.models.embedded.hardware")
+    present = weights.downloaded_file()
 
-    def progress(have: int, total: int) -> None:
-        line.say(f"{have / 1e6:.0f} of {total / 1e6:.0f} MB", have * 100 // max(total, 1))
+    def report(done: int, total: int) -> None:
+        progress_line.report(f"{done / 1e6:.0f} of {total / 1e6:.0f} MB", done * 100 // max(total, 1))
 
-    if there is None:
-        progress(0, weights.CODER.size)
+    if present is None:
+        report(0, weights.CODER.size)
         try:
-            await weights.pull(progress)
+            await weights.pull(report)
         except asyncio.CancelledError:
-            client.tell(server, "The download of the embedded model was cancelled; what has arrived is kept.")
+            client.show_message("Download cancelled. The part downloaded so far is kept.")
             raise
-    said = "The embedded model is ready." if there is None else f"The embedded model is here already: {there}"
-    roots = server.documents.roots()
+    message = (
+        "The embedded model is ready." if present is None else f"The embedded model is already installed: {present}"
+    )
+    roots = documents.roots()
     try:
-        settings = configuration.load(server, roots[0] if roots else None)
-        await asyncio.to_thread(machine.check, weights.CODER.size, settings.embedded.context)
+        loaded = settings.load(roots[0] if roots else None)
+        await asyncio.to_thread(hardware.check, weights.CODER.size, loaded.embedded.context)
     except GreenloopError as error:
-        said = f"The embedded model is here, but it cannot run now. {error.advice}"
-    client.tell(server, said)
+        message = f"The embedded model is installed but cannot run now. {error.advice}"
+    client.show_message(message)
     return "ready"

@@ -1,50 +1,44 @@
-"""`greenloop/runs`: every run as it stands now, to a client that shows them by itself; soon, and not too often."""
+"""`greenloop/runs`: sends the current state of every run to a client with its own view, rate-limited."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING
 
-from greenloop.lsp.presenters import rows
-from greenloop.lsp.protocol import RUNS
+from greenloop.lsp.connection.client import Client
+from greenloop.lsp.connection.messages import RUNS
+from greenloop.lsp.presenters.run_rows import run_row
+from greenloop.lsp.runs.runs import Runs
 
-if TYPE_CHECKING:
-    from greenloop.lsp.server import Server
-
-# Seconds between two notifications; where there are so many runs that telling them takes long, so many times as long.
-BETWEEN = 0.2
+# Seconds between two notifications; with many runs, at least this many times the duration of sending one.
+INTERVAL = 0.2
 TIMES = 20
 
 
-def register(server: Server) -> None:
-    teller = Teller(server)
-    server.runs.changed.append(teller.poke)
-    server.refreshed.append(teller.poke)
+class RunPublisher:
+    """Publishes the state of all runs; changes between two notifications are in the next, which always comes."""
 
+    def __init__(self, client: Client, runs: Runs) -> None:
+        self._client, self._runs = client, runs
+        self._next_at = 0.0
+        self._is_scheduled = False
+        runs.on_list_changed.append(self.schedule)
+        runs.on_changed.append(lambda _run: self.schedule())
 
-class Teller:
-    """Whatever happens between two notifications is in the next one; the last state is always told."""
+    def schedule(self) -> None:
+        """Publishes as soon as the interval allows."""
+        if self._client.capabilities.runs and not self._is_scheduled:
+            self._is_scheduled = True
+            self._publish_after(max(self._next_at - time.monotonic(), 0.0))
 
-    def __init__(self, server: Server) -> None:
-        self._server = server
-        self._next = 0.0
-        self._waiting = False
+    def _publish_after(self, seconds: float) -> None:
+        asyncio.get_running_loop().call_later(seconds, self._publish)
 
-    def poke(self) -> None:
-        if self._server.abilities.runs and not self._waiting:
-            self._waiting = True
-            self._later(max(self._next - time.monotonic(), 0.0))
-
-    def _later(self, seconds: float) -> None:
-        asyncio.get_running_loop().call_later(seconds, self._tell)
-
-    def _tell(self) -> None:
-        outbox = self._server.outbox
-        if outbox is not None and outbox.behind:
-            # A client that reads slowly gets what is true when it has read the rest.
-            self._later(BETWEEN)
+    def _publish(self) -> None:
+        if self._client.is_behind:
+            # A client that reads slowly gets the state after it has read the rest.
+            self._publish_after(INTERVAL)
             return
-        began, self._waiting = time.monotonic(), False
-        self._server.protocol.notify(RUNS, {"runs": [rows.run(run) for run in self._server.runs]})
-        self._next = began + max(BETWEEN, TIMES * (time.monotonic() - began))
+        began_at, self._is_scheduled = time.monotonic(), False
+        self._client.notify(RUNS, {"runs": [run_row(run) for run in self._runs]})
+        self._next_at = began_at + max(INTERVAL, TIMES * (time.monotonic() - began_at))

@@ -1,31 +1,31 @@
-"""`greenloop.showLog`, and what is logged as `window/logMessage`."""
+"""`greenloop.showLog`, and forwarding of the log by `window/logMessage`."""
 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lsprotocol import types as lsp
+from pygls.lsp.server import LanguageServer
 
-from greenloop.core.redact import clean
-from greenloop.core.uris import uri_from_path
-from greenloop.lsp import client, logs
+from greenloop.core.text.redact import clean_for_display
+from greenloop.core.text.uris import uri_from_path
+from greenloop.lsp.connection import logs
+from greenloop.lsp.connection.client import Client
+from greenloop.lsp.tasks import Tasks
 
-if TYPE_CHECKING:
-    from greenloop.lsp.server import Server
 
-
-def register(server: Server) -> None:
+def register(server: LanguageServer, client: Client, tasks: Tasks) -> None:
     @server.command("greenloop.showLog")
     def show_log(*_arguments: Any) -> None:
-        server.runs.spawn(_show(server))
+        tasks.spawn(_show(client))
 
 
-def attach(server: Server) -> None:
-    """The client is initialized: what was logged so far goes there, and what follows."""
+def forward(client: Client) -> None:
+    """Forwards the log to the initialized client, including the records so far."""
 
     def send(level: int, text: str) -> None:
-        server.window_log_message(lsp.LogMessageParams(type=_kind(level), message=clean(text)))
+        client.log(clean_for_display(text), _kind(level))
 
     logs.connect(send)
 
@@ -36,9 +36,9 @@ def _kind(level: int) -> lsp.MessageType:
     return lsp.MessageType.Warning if level >= logging.WARNING else lsp.MessageType.Info
 
 
-async def _show(server: Server) -> None:
+async def _show(client: Client) -> None:
     path = logs.path()
     if path is None:
-        client.tell(server, "No log file can be written; start the server with --log-file FILE.")
-    elif not await client.show(server, uri_from_path(path)):
-        client.tell(server, f"The log is {path}")
+        client.show_message("The log file cannot be written. Start the server with --log-file FILE.")
+    elif not await client.show_document(uri_from_path(path)):
+        client.show_message(f"The log is in {path}")

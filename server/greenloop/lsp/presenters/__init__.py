@@ -1,1 +1,1 @@
-"""What an editor shows while a run goes on; each presenter is a function of the run's events."""
+"""Presenters of runs and tests in the editor; each is a function of the run's events."""

@@ -1,192 +1,201 @@
-"""What a run shows in the files: each failing case of the shown attempt at its line, and one line an attempt."""
+"""A run's diagnostics: each failing case of the shown attempt at its line, and a summary."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from greenloop.core.nouns import Attempt, Case, CaseResult, Failure, Frame, Problem, Status
-from greenloop.core.redact import clean
-from greenloop.lsp import moves, places, tried
-from greenloop.lsp.edits import text_of
-from greenloop.lsp.presenters import cases, refusals, status
-from greenloop.lsp.presenters.lines import Lines
-from greenloop.lsp.presenters.words import line_of
-from greenloop.lsp.runs import Phase, Run
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case
+from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status
+from greenloop.core.text.redact import clean_for_display
+from greenloop.lsp.connection.client import Client
+from greenloop.lsp.documents import line_mapping, locations
+from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.presenters import case_diagnostics, notifications
+from greenloop.lsp.presenters.attempt_line import line_of
+from greenloop.lsp.presenters.attempt_positions import AttemptLines
+from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
+from greenloop.lsp.presenters.refusals import refusal_diagnostic, refusal_of
+from greenloop.lsp.state import attempt_texts
+from greenloop.lsp.state.run import Phase, Run
 
-if TYPE_CHECKING:
-    from greenloop.lsp.server import Server
-
-# Failing cases of an attempt that have a diagnostic.
+# Maximum failing cases of an attempt with a diagnostic.
 MOST = 100
 
 
-def publish(server: Server, run: Run) -> None:
-    """Shows that a run waits, why it was refused, or the shown attempt's failing cases and the summary."""
-    shown: dict[Path, list[lsp.Diagnostic]] = defaultdict(list)
-    # What was discarded meanwhile shows nothing any more.
-    for path, item in _items(server, run) if run in server.runs else ():
-        shown[path].append(item)
-    server.board.put(run, dict(shown))
+class RunDiagnostics:
+    """The diagnostics of runs. `runs` are those that still exist: a discarded one shows nothing."""
 
+    def __init__(self, store: DiagnosticsStore, client: Client, documents: Documents, runs: Iterable[Run]) -> None:
+        self._store, self._client, self._documents, self._runs = store, client, documents, runs
 
-def _items(server: Server, run: Run) -> list[tuple[Path, lsp.Diagnostic]]:
-    attempt = run.shown
-    if run.started is not None and attempt is not None:
-        solved = not run.running and run.outcome is not None and run.outcome.solved
-        if solved and run.stepped is None:
+    def publish(self, run: Run) -> None:
+        """Shows that a run is queued, why it was refused, or the shown attempt's failing cases and the summary."""
+        by_path: dict[Path, list[lsp.Diagnostic]] = defaultdict(list)
+        for path, item in self._items(run) if run in self._runs else ():
+            by_path[path].append(item)
+        self._store.put(run, dict(by_path))
+
+    def remove(self, run: Run) -> None:
+        self._store.put(run, {})
+
+    def _items(self, run: Run) -> list[tuple[Path, lsp.Diagnostic]]:
+        attempt = run.shown_attempt
+        if run.started is not None and attempt is not None:
+            is_solved = not run.running and run.outcome is not None and run.outcome.solved
+            if is_solved and run.view.chosen_attempt is None:
+                return []
+            return [*self._cases(run, run.started.problem, attempt), *self._summary(run, attempt)]
+        is_queued = run.phase is Phase.QUEUED and run.runs_ahead
+        note = ("refining", f"Refining {run.name}: {run.progress.status}") if is_queued else refusal_of(run)
+        name_range = self._name_range(run) if note is not None else None
+        if note is None or name_range is None:
             return []
-        return [*_cases(server, run, run.started.problem, attempt), *_summary(server, run, attempt)]
-    waits = run.phase is Phase.QUEUED and run.ahead
-    said = ("refining", f"Refining {run.name}: {run.now}") if waits else refusals.of(run)
-    return _noted(server, run, said) if said is not None else []
+        return [(run.root / run.target.path, refusal_diagnostic(name_range, *note))]
+
+    # -- the failing cases ------------------------------------------------------------------------------------------
+
+    def _cases(self, run: Run, problem: Problem, attempt: Attempt) -> list[tuple[Path, lsp.Diagnostic]]:
+        lines = AttemptLines(self._documents, run.root, problem, attempt)
+        # A test that the user removed from its file is no longer shown.
+        shown_cases = run.shown_cases
+        own_cases = [case for case in problem.spec.cases if case.id in shown_cases and lines.still_has(case)]
+        if attempt.verdict.status is Status.TAMPERED:
+            # The results of single cases cannot be trusted after tampering, which is shown once.
+            return [item for case in own_cases[:1] for item in self._case(run, attempt, case, None, lines)]
+        results = {result.id: result for result in attempt.verdict.cases}
+        # Cases that were outvoted say nothing about the attempt.
+        outvoted = {case.id for case in run.spec.outvoted} if run.spec else set()
+        relevant = [each for each in own_cases if each.id not in outvoted and (each.executed or each.id in results)]
+        results_by_case = [(each, results.get(each.id)) for each in relevant]
+        results_by_case += [
+            (Case(id=result.id, path=result.id.split("::")[0], line=1), result) for result in attempt.verdict.collateral
+        ]
+        failing = [(case, result) for case, result in results_by_case if result is None or not result.passed]
+        return [item for case, result in failing[:MOST] for item in self._case(run, attempt, case, result, lines)]
+
+    def _case(
+        self, run: Run, attempt: Attempt, case: Case, result: CaseResult | None, lines: AttemptLines
+    ) -> list[tuple[Path, lsp.Diagnostic]]:
+        """The case's diagnostic; none where it has no line left in any file."""
+        failure = result.failure if result else None
+        frames = [frame for frame in (failure.frames if failure else ()) if self._is_own(run, frame)]
+        path, line = _line_of_case(case, frames, lines)
+        if not line:
+            return []
+        outcome = result.outcome if result else attempt.verdict.status.value
+        error_name = failure.type.rsplit(".", 1)[-1] if failure else attempt.error_class or outcome
+        message = f"{case.source or case.id.split('::')[-1]}: {_describe(attempt, failure, error_name)}"
+        if frames and not lines.line_of_attempt(frames[-1].path, frames[-1].line):
+            message += f"\nat {_line_name(run, frames[-1], attempt)}"
+        item = lsp.Diagnostic(
+            range=case_diagnostics.current_range(self._documents, run.root / path, line),
+            message=message,
+            severity=lsp.DiagnosticSeverity.Error if case.binding else lsp.DiagnosticSeverity.Warning,
+            code=error_name,
+            source=f"greenloop attempt {attempt.number}/{run.limit}",
+        )
+        if self._client.capabilities.related_information and frames:
+            related = [self._related_information(run, attempt, frame, lines) for frame in frames]
+            item.related_information = [information for information in related if information is not None]
+        return [(run.root / path, item)]
+
+    def _is_own(self, run: Run, frame: Frame) -> bool:
+        path = run.root / frame.path
+        return case_diagnostics.is_own_frame(run.root, frame) or self._documents.notebook_at(path) is not None
+
+    def _related_information(
+        self, run: Run, attempt: Attempt, frame: Frame, lines: AttemptLines
+    ) -> lsp.DiagnosticRelatedInformation | None:
+        line, note = lines.line_of_attempt(frame.path, frame.line), frame.function
+        path = run.root / frame.path
+        if not line:
+            line = lines.nearest_line(frame.path, frame.line)
+            note = f"{note} ({_line_name(run, frame, attempt)})"
+        if not line:
+            return None
+        where = case_diagnostics.current_range(self._documents, path, line)
+        return lsp.DiagnosticRelatedInformation(
+            location=self._documents.location(path, where), message=clean_for_display(note)
+        )
+
+    # -- the summary ------------------------------------------------------------------------------------------------
+
+    def _summary(self, run: Run, attempt: Attempt) -> list[tuple[Path, lsp.Diagnostic]]:
+        path, name_range = run.root / run.target.path, self._name_range(run)
+        if name_range is None:
+            return []
+        item = _headline(run, attempt, name_range)
+        rows = [line_of(attempt) for attempt in run.attempts]
+        rows += [f"in doubt: {clean_for_display(doubt)}" for doubt in (run.spec.doubts if run.spec else ())]
+        if self._client.capabilities.related_information:
+            location = self._documents.location(path, name_range)
+            item.related_information = [
+                lsp.DiagnosticRelatedInformation(location=location, message=row) for row in rows
+            ]
+        else:
+            item.message = "\n".join([item.message, *rows])
+        return [(path, item)]
+
+    def _name_range(self, run: Run) -> lsp.Range | None:
+        """The current range of the target's name; None where it no longer exists."""
+        path, target = run.root / run.target.path, run.target
+        if not target.qualname:
+            # The requested target was never found: its file is the closest location.
+            return case_diagnostics.current_range(self._documents, path, 1)
+        current_target = locations.find_target(self._documents, run.root, target.selector)
+        if current_target is not None:
+            return case_diagnostics.current_range(self._documents, path, current_target.name_line)
+        # During an edit the target may not parse: the range shown first has moved with the typed text.
+        rows = line_mapping.split_rows(self._documents.text(path) or "")
+        shown_ranges = (item.range for item in self._store.items(path, run) if item.source == "greenloop")
+        return next((name_range for name_range in shown_ranges if run.name in rows[name_range.start.line]), None)
 
 
-def _noted(server: Server, run: Run, note: tuple[str, str]) -> list[tuple[Path, lsp.Diagnostic]]:
-    where = _name(server, run)
-    return [] if where is None else [(run.root / run.target.path, refusals.diagnostic(where, *note))]
+def _describe(attempt: Attempt, failure: Failure | None, error_name: str) -> str:
+    if failure is not None:
+        return case_diagnostics.describe_failure(failure, error_name)
+    reason = attempt.verdict.reason
+    return clean_for_display(f"{error_name}: {reason}" if reason else error_name)[: case_diagnostics.LONGEST]
 
 
-# -- the failing cases ------------------------------------------------------------------------------------------
-
-
-def _cases(server: Server, run: Run, problem: Problem, attempt: Attempt) -> list[tuple[Path, lsp.Diagnostic]]:
-    lines = Lines(server, run.root, problem, attempt)
-    # A test that the user took out of its file is nobody's failure any more.
-    told = run.told
-    mine = [case for case in problem.spec.cases if case.id in told and lines.has(case)]
-    if attempt.verdict.status is Status.TAMPERED:
-        # What such a run says about single cases is worth nothing; that it lies is shown once.
-        return [item for case in mine[:1] for item in _case(server, run, attempt, case, None, lines)]
-    results = {result.id: result for result in attempt.verdict.cases}
-    # What the votes went against says nothing of the attempt.
-    lost = {case.id for case in run.spec.outvoted} if run.spec else set()
-    known = [each for each in mine if each.id not in lost and (each.executed or each.id in results)]
-    found = [(each, results.get(each.id)) for each in known]
-    found += [
-        (Case(id=result.id, path=result.id.split("::")[0], line=1), result) for result in attempt.verdict.collateral
-    ]
-    failing = [(case, result) for case, result in found if result is None or not result.passed]
-    return [item for case, result in failing[:MOST] for item in _case(server, run, attempt, case, result, lines)]
-
-
-def _case(
-    server: Server, run: Run, attempt: Attempt, case: Case, result: CaseResult | None, lines: Lines
-) -> list[tuple[Path, lsp.Diagnostic]]:
-    """The case's diagnostic; none where no file has a line left for it."""
-    failure = result.failure if result else None
-    frames = [frame for frame in (failure.frames if failure else ()) if _inside(server, run, frame)]
-    path, line = _place(case, frames, lines)
-    if not line:
-        return []
-    outcome = result.outcome if result else attempt.verdict.status.value
-    found = failure.type.rsplit(".", 1)[-1] if failure else attempt.error_class or outcome
-    message = f"{case.source or case.id.split('::')[-1]}: {_why(attempt, failure, found)}"
-    if frames and not lines.ran(frames[-1].path, frames[-1].line):
-        message += f"\nat {_of_attempt(run, frames[-1], attempt)}"
-    item = lsp.Diagnostic(
-        range=cases.range_of(server, run.root / path, line),
-        message=message,
-        severity=lsp.DiagnosticSeverity.Error if case.binding else lsp.DiagnosticSeverity.Warning,
-        code=found,
-        source=f"greenloop attempt {attempt.number}/{run.limit}",
-    )
-    if server.abilities.related_information and frames:
-        related = [_related(server, run, attempt, frame, lines) for frame in frames]
-        item.related_information = [each for each in related if each is not None]
-    return [(run.root / path, item)]
-
-
-def _why(attempt: Attempt, failure: Failure | None, found: str) -> str:
-    if failure is None:
-        return clean(f"{found}: {attempt.verdict.reason}" if attempt.verdict.reason else found)[: cases.LONGEST]
-    return cases.why(failure, found)
-
-
-def _place(case: Case, frames: list[Frame], lines: Lines) -> tuple[str, int]:
-    """The deepest line of the failure that stands in the user's own text; else where the case stands, else near it."""
+def _line_of_case(case: Case, frames: list[Frame], lines: AttemptLines) -> tuple[str, int]:
+    """The failure's deepest line in the user's own text, else the case's own line, else the nearest line."""
     for frame in reversed(frames):
-        if line := lines.ran(frame.path, frame.line):
+        if line := lines.line_of_attempt(frame.path, frame.line):
             return frame.path, line
-    if line := lines.now(case.path, case.line):
+    if line := lines.current_line(case.path, case.line):
         return case.path, line
     for frame in reversed(frames):
-        if line := lines.nearest(frame.path, frame.line):
+        if line := lines.nearest_line(frame.path, frame.line):
             return frame.path, line
     return case.path, 0
 
 
-def _inside(server: Server, run: Run, frame: Frame) -> bool:
-    return cases.inside(run.root, frame) or server.documents.book_at(run.root / frame.path) is not None
-
-
-def _of_attempt(run: Run, frame: Frame, attempt: Attempt) -> str:
+def _line_name(run: Run, frame: Frame, attempt: Attempt) -> str:
     text = f"attempt {attempt.number}" if attempt.number else "your code as it was"
-    return clean(f"{tried.spelled(run, attempt, frame.path, frame.line)} of {text}")
+    return clean_for_display(f"{attempt_texts.line_name(run, attempt, frame.path, frame.line)} of {text}")
 
 
-def _related(
-    server: Server, run: Run, attempt: Attempt, frame: Frame, lines: Lines
-) -> lsp.DiagnosticRelatedInformation | None:
-    line, note, path = lines.ran(frame.path, frame.line), frame.function, run.root / frame.path
-    if not line:
-        line, note = lines.nearest(frame.path, frame.line), f"{note} ({_of_attempt(run, frame, attempt)})"
-    if not line:
-        return None
-    location = server.documents.location(path, cases.range_of(server, path, line))
-    return lsp.DiagnosticRelatedInformation(location=location, message=clean(note))
-
-
-# -- the summary ------------------------------------------------------------------------------------------------
-
-
-def _summary(server: Server, run: Run, attempt: Attempt) -> list[tuple[Path, lsp.Diagnostic]]:
-    path, where = run.root / run.target.path, _name(server, run)
-    if where is None:
-        return []
-    item = _headed(run, attempt, where)
-    rows = [line_of(attempt) for attempt in run.attempts]
-    rows += [f"in doubt: {clean(doubt)}" for doubt in (run.spec.doubts if run.spec else ())]
-    if server.abilities.related_information:
-        location = server.documents.location(path, where)
-        item.related_information = [lsp.DiagnosticRelatedInformation(location=location, message=row) for row in rows]
-    else:
-        item.message = "\n".join([item.message, *rows])
-    return [(path, item)]
-
-
-def _headed(run: Run, attempt: Attempt, where: lsp.Range) -> lsp.Diagnostic:
+def _headline(run: Run, attempt: Attempt, name_range: lsp.Range) -> lsp.Diagnostic:
     severity, code = lsp.DiagnosticSeverity.Information, "refining"
     outcome, head = run.outcome, f"Refining {run.name}"
     if not run.running and outcome is not None and outcome.solved:
         code, head = "solved", f"{run.name} is solved"
     elif not run.running:
-        why = outcome.message if outcome is not None else run.refused
-        head = status.not_solved(run.name, clean(why))
-        if outcome is not None and outcome.reason not in status.OUTSIDE:
+        reason = outcome.message if outcome is not None else run.result.refusal
+        head = notifications.not_solved_text(run.name, clean_for_display(reason))
+        if outcome is not None and outcome.reason not in notifications.OUTSIDE:
             severity, code = lsp.DiagnosticSeverity.Warning, "unsolved"
         else:
-            code = outcome.reason.value if outcome is not None else run.refusal or "unsolved"
-    if run.stepped is not None:
+            code = outcome.reason.value if outcome is not None else run.result.refusal_code or "unsolved"
+    if run.view.chosen_attempt is not None:
         head += f" ({'your code' if not attempt.number else f'attempt {attempt.number}'} is shown)"
     return lsp.Diagnostic(
-        range=where, message=head, severity=severity, source="greenloop", code=code, data={"summary": True}
+        range=name_range, message=head, severity=severity, source="greenloop", code=code, data={"summary": True}
     )
-
-
-def _name(server: Server, run: Run) -> lsp.Range | None:
-    """Where the target's name stands now; None where it stands nowhere any more."""
-    path, target = run.root / run.target.path, run.target
-    if not target.qualname:
-        # What was asked for was never found: the file is the nearest thing to it.
-        return cases.range_of(server, path, 1)
-    found = places.named(server, run.root, target.selector)
-    if found is not None:
-        return cases.range_of(server, path, found.name_line)
-    # In the midst of an edit nothing may be found: it has moved with what was typed since it was shown first.
-    rows = moves.rows(text_of(server, path) or "")
-    was = (old.range for old in server.board.at(path, run) if old.source == "greenloop")
-    return next((where for where in was if run.name in rows[where.start.line]), None)

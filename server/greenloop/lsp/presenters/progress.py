@@ -1,54 +1,53 @@
-"""The editor's progress line: what goes on now, which attempt, how far, at what price. At most five a second."""
+"""A run's progress line: status, attempt, passing tests, tokens, cost. At most five updates a second."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING
 
-from greenloop.core.estimate import told
-from greenloop.lsp.presenters.line import Line
-from greenloop.lsp.runs import Run
+from greenloop.core.estimate import format_estimate
+from greenloop.lsp.connection.client import Client
+from greenloop.lsp.presenters.progress_line import ProgressLine
+from greenloop.lsp.state.run import Run
+from greenloop.lsp.tasks import Tasks
 
-if TYPE_CHECKING:
-    from greenloop.lsp.server import Server
-
-# Seconds between two reports, and between two while nothing happens (the clock in the text goes on).
-BETWEEN = 0.2
+# Seconds between two reports, and between two while nothing happens (the text shows the elapsed time).
+INTERVAL = 0.2
 IDLE = 1.0
-# Seconds that a run waits for the editor to accept its line; editors answer in milliseconds.
+# Seconds that a run waits for the editor to accept its progress line; editors answer in milliseconds.
 PATIENCE = 1.0
-# Prompt tokens a second of the embedded model on two cores, until a first answer tells better.
-LOCAL_PACE = 33.0
+# Prompt tokens a second of the embedded model on two cores, until measured at the first answer.
+LOCAL_RATE = 33.0
 
 
-class Bar:
+class RunProgressLine:
     """The progress line of one run; its cancel button cancels the run."""
 
-    def __init__(self, server: Server, run: Run) -> None:
-        self._server, self._run = server, run
-        self._line = Line(server, f"Refining {run.name}", run.cancel, text=describe(run))
-        self._shown, self._at = "", 0.0
+    def __init__(self, client: Client, tasks: Tasks, run: Run) -> None:
+        self._client, self._run = client, run
+        self._line = ProgressLine(client, tasks, f"Refining {run.name}", run.cancel, text=describe(run))
+        self._shown_text, self._reported_at = "", 0.0
         self._timer: asyncio.TimerHandle | None = None
 
     async def open(self) -> None:
-        """Uses the token that the client sent along, else asks for one; the run does not wait for a slow answer."""
-        if self._run.token is not None or self._server.abilities.progress:
-            self._later(IDLE)
-        if self._run.token is not None:
-            self._line.begin(self._run.token)
+        """Uses the token of the client's request, else requests one; the run does not wait for a slow answer."""
+        token = self._run.request.progress_token
+        if token is not None or self._client.capabilities.progress:
+            self._report_after(IDLE)
+        if token is not None:
+            self._line.begin(token)
         else:
-            await asyncio.wait({self._line.ask()}, timeout=PATIENCE)
+            await asyncio.wait({self._line.open()}, timeout=PATIENCE)
 
     @property
-    def silent(self) -> bool:
-        """The editor shows no progress."""
-        return not self._line.shown
+    def is_shown(self) -> bool:
+        """Whether the editor shows it."""
+        return self._line.is_shown
 
     def update(self) -> None:
-        """Shows the newest state: now, or as soon as it may. Nothing is done where there can be no line."""
+        """Shows the newest state, at once or after the minimum interval. Does nothing without a progress line."""
         if self._timer is not None:
-            self._later(max(self._at + BETWEEN - time.monotonic(), 0.0))
+            self._report_after(max(self._reported_at + INTERVAL - time.monotonic(), 0.0))
 
     def end(self, text: str) -> None:
         if self._timer is not None:
@@ -56,34 +55,33 @@ class Bar:
             self._timer = None
         self._line.end(text)
 
-    def _later(self, seconds: float) -> None:
+    def _report_after(self, seconds: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(seconds, self._report)
 
     def _report(self) -> None:
         text = describe(self._run)
-        self._at = time.monotonic()
-        self._later(IDLE)
-        outbox = self._server.outbox
-        if text == self._shown or (outbox is not None and outbox.behind):
+        self._reported_at = time.monotonic()
+        self._report_after(IDLE)
+        if text == self._shown_text or self._client.is_behind:
             return
-        self._shown = text
-        self._line.say(text, cancellable=self._run.cancellable)
+        self._shown_text = text
+        self._line.report(text, cancellable=self._run.cancellable)
 
 
 def describe(run: Run) -> str:
     """One line: `attempt 2/5 · writing, 84 tokens · 1/3 passed · 1204 tokens · $0.0012 · 14 s`.
 
-    While the run waits for its turn: `waiting, 2 before it · 3 s`.
+    For a queued run: `waiting, 2 ahead of it · 3 s`.
     """
     parts = []
     if run.started is not None:
-        number = run.planned.attempt if run.planned else 1
+        number = run.progress.planned.attempt if run.progress.planned else 1
         parts.append(f"attempt {number}/{run.limit}")
-    parts.append(now(run))
+    parts.append(current_step(run))
     if run.started is not None and run.started.estimate and len(run.attempts) <= 1:
-        parts.append(told(run.started.estimate))
+        parts.append(format_estimate(run.started.estimate))
     tested = [attempt.verdict for attempt in run.attempts if attempt.verdict.total]
     if tested:
         parts.append(f"{tested[-1].passed}/{tested[-1].total} passed")
@@ -97,14 +95,19 @@ def describe(run: Run) -> str:
     return " · ".join(parts)
 
 
-def now(run: Run) -> str:
-    """What a run that is under way is at."""
-    return run.now or _reading(run) or "starting"
+def current_step(run: Run) -> str:
+    """The current step of a run in progress."""
+    return run.progress.status or _reading(run) or "starting"
 
 
 def _reading(run: Run) -> str:
-    if run.planned is None:
+    progress, planned = run.progress, run.progress.planned
+    if planned is None:
         return ""
-    pace = run.pace or (LOCAL_PACE if run.planned.model.startswith("local") else 0.0)
-    left = run.planned.prompt_tokens / pace - (time.monotonic() - run.planned_at) if pace else 0.0
-    return f"reading prompt, about {left:.0f} s" if left >= 1 else f"reading prompt, {run.planned.prompt_tokens} tokens"
+    rate = progress.prompt_rate or (LOCAL_RATE if planned.model.startswith("local") else 0.0)
+    remaining = planned.prompt_tokens / rate - (time.monotonic() - progress.planned_at) if rate else 0.0
+    return (
+        f"reading prompt, about {remaining:.0f} s"
+        if remaining >= 1
+        else f"reading prompt, {planned.prompt_tokens} tokens"
+    )

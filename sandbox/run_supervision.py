@@ -1,0 +1,196 @@
+"""Supervises one run: forks the worker and watches it until it ends or must be killed."""
+
+import os
+import select
+import signal
+import time
+
+TICK_SECONDS = 0.03  # between two checks of memory, processes and disk
+GRACE_SECONDS = 0.15  # given to a worker to write where it hung
+
+
+def supervise_run(request, siblings, protocol, alone, session=None):
+    """Forks the worker, watches it until it ends or must be killed, and reports the result (a `done` message).
+
+    `alone`: every process but pid 1 and this one belongs to the run. `session`: a prepared pytest session, or None.
+    """
+    started = time.monotonic()
+    processes = siblings["processes"]
+    report_in, report_out = os.pipe()
+    output_in, output_out = os.pipe()
+    control_in, control_out = os.pipe()
+    worker = os.fork()
+    if worker == 0:
+        code = 97
+        try:
+            code = siblings["worker"].run_worker(
+                request, siblings, protocol, control_out, report_out, output_out, session
+            )
+        except BaseException as error:
+            os.write(2, ("%s: %s\n" % (type(error).__name__, error)).encode("utf-8", "replace"))
+        finally:
+            os._exit(code)
+    for fd in (report_out, output_out, control_out):
+        os.close(fd)
+    report, output = _BoundedBuffer(protocol.REPORT_LIMIT), _HeadAndTail(request["output"])
+    streams = {report_in: report, output_in: output}
+    for stream in (*streams, control_in):
+        os.set_blocking(stream, False)
+    killed, status = _watch_worker(request, worker, streams, started, processes)
+    if killed == "timeout":
+        # pytest's faulthandler prints every thread's stack on SIGABRT: the only way to see where a loop hangs.
+        processes.send_signal(worker, signal.SIGABRT)
+        status = _await_exit(worker, streams, processes)
+    leftover, status = processes.kill_all(worker, status, alone)
+    for stream in streams:
+        _drain(stream, streams)
+        os.close(stream)
+    setup_signal = _BoundedBuffer(len(siblings["worker"].ISOLATED))
+    _drain(control_in, {control_in: setup_signal})
+    os.close(control_in)
+    if setup_signal.data != siblings["worker"].ISOLATED:
+        return {"kind": "broken", "reason": _setup_failure(output.text(), status)}
+    return {
+        "kind": "done",
+        "report": report.data.decode("ascii", "replace"),
+        "status": status,
+        "killed": killed,
+        "output": output.text(),
+        "leftover": leftover,
+        "seconds": time.monotonic() - started,
+    }
+
+
+def _setup_failure(text, status):
+    """Why the worker could not be isolated; nothing of the project was run."""
+    last_line = next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "status %s" % status)
+    return "The run could not be isolated: %s." % last_line.rstrip(".")
+
+
+def _watch_worker(request, worker, streams, started, processes):
+    """(why the worker must be killed or "", its exit status or None while it lives)."""
+    deadline = started + request["seconds"]
+    disk_before = _disk_use(request["root"]) if request["watch_disk"] else (0, 0)
+    next_check = started + TICK_SECONDS
+    open_streams = set(streams)
+    exit_fd = _exit_fd(worker)
+    try:
+        while True:
+            now = time.monotonic()
+            if now >= deadline:
+                return "timeout", None
+            timeout = max(0.0, min(next_check, deadline) - now)
+            for stream in select.select([*open_streams, *exit_fd], [], [], timeout)[0]:
+                if stream in open_streams and _drain(stream, streams, 1 << 20) == 0:
+                    open_streams.discard(stream)  # no process has this pipe open any more; the worker may still run
+            pid, raw = processes.waitpid(worker, os.WNOHANG)
+            if pid == worker:
+                return "", os.waitstatus_to_exitcode(raw)
+            for sink in streams.values():
+                if sink.overflow:
+                    return sink.overflow, None
+            if time.monotonic() >= next_check:
+                next_check = time.monotonic() + TICK_SECONDS
+                excess = _exceeded_limit(request, disk_before, processes)
+                if excess:
+                    return excess, None
+    finally:
+        for fd in exit_fd:
+            os.close(fd)
+
+
+def _exit_fd(worker):
+    """A descriptor that becomes readable when the worker ends; none where the system lacks it (then it is polled)."""
+    try:
+        return [os.pidfd_open(worker)]
+    except (AttributeError, OSError):
+        return []
+
+
+def _await_exit(worker, streams, processes):
+    deadline = time.monotonic() + GRACE_SECONDS
+    while time.monotonic() < deadline:
+        for stream in select.select(list(streams), [], [], 0.005)[0]:
+            _drain(stream, streams, 1 << 20)
+        pid, raw = processes.waitpid(worker, os.WNOHANG)
+        if pid == worker:
+            return os.waitstatus_to_exitcode(raw)
+    return None
+
+
+class _BoundedBuffer:
+    """Keeps all bytes up to a limit; more is an overflow."""
+
+    def __init__(self, limit):
+        self.limit, self.data, self.overflow = limit, bytearray(), ""
+
+    def take(self, data):
+        if len(self.data) + len(data) > self.limit:
+            self.overflow = "report"
+        else:
+            self.data += data
+
+
+class _HeadAndTail:
+    """Keeps the first and the last bytes of a stream; drops the middle, and reports a flood as overflow."""
+
+    def __init__(self, limit):
+        self.half_size, self.head, self.tail, self.total, self.overflow = limit // 2, bytearray(), bytearray(), 0, ""
+        self.flood_size = max(64 << 20, limit * 16)
+
+    def take(self, data):
+        self.total += len(data)
+        if self.total > self.flood_size:
+            self.overflow = "output"
+        room = self.half_size - len(self.head)
+        self.head += data[:room]
+        self.tail += data[room:] if room > 0 else data
+        if len(self.tail) > 2 * self.half_size:
+            del self.tail[: len(self.tail) - self.half_size]
+
+    def text(self):
+        tail = self.tail[-self.half_size :]
+        dropped = self.total - len(self.head) - len(tail)
+        middle = b"\n[... %d bytes left out ...]\n" % dropped if dropped else b""
+        return (bytes(self.head) + middle + bytes(tail)).decode("utf-8", "replace")
+
+
+def _drain(stream, streams, limit=8 << 20):
+    """Reads what is available, at most `limit` bytes. Returns 0 at the end of the stream."""
+    count = 1
+    while limit > 0:
+        try:
+            data = os.read(stream, 65536)
+        except BlockingIOError:
+            break
+        count = len(data)
+        if not data:
+            break
+        limit -= count
+        streams[stream].take(data)
+    return count
+
+
+# -- limits -----------------------------------------------------------------------------------------------------
+
+
+def _exceeded_limit(request, disk_before, processes):
+    """The limit that the worker's process tree exceeds, or ""."""
+    descendants = processes.descendants()
+    if sum(threads for _, threads, _ in descendants) > request["processes"]:
+        return "processes"
+    if (
+        sum(size for _, _, size in descendants) > request["memory"]
+        and processes.memory_used(descendants) > request["memory"]
+    ):
+        return "memory"
+    if request["watch_disk"]:
+        used, entries = _disk_use(request["root"])
+        if used - disk_before[0] > request["disk"] or entries - disk_before[1] > 200_000:
+            return "disk"
+    return ""
+
+
+def _disk_use(path):
+    status = os.statvfs(path)
+    return (status.f_blocks - status.f_bfree) * status.f_frsize, status.f_files - status.f_ffree

@@ -1,0 +1,146 @@
+"""Writes a result into the user's files: all of them or none, never over an unexpected text."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from greenloop.core.errors import GreenloopError, WorkspaceError
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.text.diff import merge
+from greenloop.core.text.encoding import Encoding, declared_encoding, decode, encode
+from greenloop.project.workspace import write_atomically
+
+KEPT_IN_HISTORY = "Nothing was written. The result is kept: `greenloop history` lists it."
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileChange:
+    """One file to write: its current bytes (None: no file) and the new ones. `is_merged`: it changed during the run."""
+
+    path: str
+    old: bytes | None
+    new: bytes
+    is_merged: bool
+
+
+def write_result(
+    root: Path,
+    outcome: Outcome,
+    *,
+    originals: Mapping[str, str | None] | None = None,
+    reverify: Callable[[dict[str, bytes]], bool] | None = None,
+) -> list[str]:
+    """Writes the outcome's texts; returns the paths. Raises `WorkspaceError` when writing is impossible or unsafe.
+
+    A file that changed since the run is merged when the changes do not overlap; `reverify` then runs the tests over
+    all texts again, and nothing is written unless it returns True. `originals` are the other files the result relies
+    on.
+    """
+    changes = [plan_change(root, path, outcome) for path in sorted(outcome.after) if _differs(outcome, path)]
+    changed_paths = [change.path for change in changes if change.is_merged] + _changed_originals(
+        root, originals or {}, outcome
+    )
+    if changed_paths:
+        names = ", ".join(changed_paths)
+        if reverify is None:
+            raise WorkspaceError(f"{names} changed since the run.", remedy=KEPT_IN_HISTORY)
+        # The current text on the disk counts, not the one that the run saw.
+        current = {path: data for path in changed_paths if (data := _read_bytes(root / path)) is not None}
+        if not reverify({**current, **{change.path: change.new for change in changes}}):
+            raise WorkspaceError(
+                f"{names} changed during the run, and the result fails with that change.", remedy=KEPT_IN_HISTORY
+            )
+    _write_all(root, changes)
+    return [change.path for change in changes]
+
+
+def _differs(outcome: Outcome, path: str) -> bool:
+    return outcome.after[path] != outcome.before.get(path)
+
+
+def plan_change(root: Path, path: str, outcome: Outcome) -> FileChange:
+    before, after = outcome.before.get(path), outcome.after[path]
+    old_data = _read_bytes(root / path)
+    if old_data is None:
+        if before is not None:
+            raise WorkspaceError(f"{path} was deleted during the run.", remedy=KEPT_IN_HISTORY)
+        return FileChange(path=path, old=None, new=_encode(path, after, declared_encoding(after)), is_merged=False)
+    try:
+        current, encoding = decode(old_data)
+    except GreenloopError as error:
+        raise WorkspaceError(
+            f"{path} changed during the run and cannot be read: {error}", remedy=KEPT_IN_HISTORY
+        ) from error
+    if current == after:
+        return FileChange(path=path, old=old_data, new=old_data, is_merged=False)
+    if current == before:
+        return FileChange(path=path, old=old_data, new=_encode(path, after, encoding), is_merged=False)
+    merged = merge(before, after, current) if before is not None else None
+    if merged is None:
+        event = "appeared" if before is None else "changed at the same place"
+        raise WorkspaceError(f"{path} {event} during the run.", remedy=KEPT_IN_HISTORY)
+    return FileChange(path=path, old=old_data, new=_encode(path, merged, encoding), is_merged=True)
+
+
+def _changed_originals(root: Path, originals: Mapping[str, str | None], outcome: Outcome) -> list[str]:
+    """Files that the verdict relies on and that changed since."""
+    changed_paths = []
+    for path, text in originals.items():
+        if path in outcome.after and _differs(outcome, path):
+            continue
+        current = _read_bytes(root / path)
+        if (current is None) != (text is None) or (
+            current is not None and text is not None and _decode_or_none(current) != text
+        ):
+            changed_paths.append(path)
+    return changed_paths
+
+
+def _write_all(root: Path, changes: list[FileChange]) -> None:
+    done: list[FileChange] = []
+    try:
+        for change in (change for change in changes if change.new != change.old):
+            write_atomically(root / change.path, change.new, expected=change.old)
+            done.append(change)
+    except WorkspaceError as error:
+        for change in reversed(done):
+            _restore(root, change)
+        raise WorkspaceError(
+            str(error), remedy=f"Fix that, then run `greenloop history apply`. {KEPT_IN_HISTORY}"
+        ) from error
+
+
+def _restore(root: Path, change: FileChange) -> None:
+    """Restores one file, unless it was changed again in the meantime."""
+    with contextlib.suppress(OSError, WorkspaceError):
+        if change.old is not None:
+            write_atomically(root / change.path, change.old, expected=change.new)
+        elif _read_bytes(root / change.path) == change.new:
+            os.unlink(root / change.path)  # noqa: PTH108
+
+
+def _read_bytes(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise WorkspaceError(f"{path} cannot be read ({error.strerror}).", remedy=KEPT_IN_HISTORY) from error
+
+
+def _decode_or_none(data: bytes) -> str | None:
+    try:
+        return decode(data)[0]
+    except GreenloopError:
+        return None
+
+
+def _encode(path: str, text: str, encoding: Encoding) -> bytes:
+    try:
+        return encode(text, encoding)
+    except GreenloopError as error:
+        raise WorkspaceError(f"{path} cannot hold the result: {error}", remedy=KEPT_IN_HISTORY) from error

@@ -1,0 +1,1 @@
+"""Subcommands, one module each: `add_arguments(parser)` and `run(arguments) -> exit code`."""

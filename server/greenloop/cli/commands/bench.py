@@ -1,0 +1,159 @@
+"""`greenloop bench`: compares presets and models by what they solve, and at what cost.
+
+It must not know how a task is run or judged; it reads arguments, names files, and prints the results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+from greenloop.bench import arms, mbpp, plans, report, results, sources, tasks
+from greenloop.bench.figures import compare_pairs, compute_figures
+from greenloop.bench.records import BROKEN
+from greenloop.bench.run import Experiment
+from greenloop.bench.run import run as run_experiment
+from greenloop.cli import exit_codes, interrupt
+from greenloop.core.errors import UsageError
+from greenloop.project import settings as configuration
+
+REPORT_WORD = "report"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "what",
+        nargs="*",
+        metavar="TASKS",
+        help="mbpp:FILE, mutants:FILE (of MBPP), mutants:FOLDER or a FOLDER with tests, or a file of --write-tasks; "
+        f"`{REPORT_WORD} RESULTS...` prints the figures of results again",
+    )
+    parser.add_argument(
+        "--arm",
+        action="append",
+        default=[],
+        metavar="PRESET[:KEY=VALUE,...]",
+        help="what is compared (repeatable, default: default); match=ARM gives as many model calls as that arm made",
+    )
+    parser.add_argument("--plan", type=Path, metavar="FILE", help="read arms, settings and repeats from a TOML file")
+    parser.add_argument("--model", metavar="NAME", help="as for `fix`; `reference` answers with each task's solution")
+    parser.add_argument("--sample", type=int, metavar="N", help="number of tasks to draw (mbpp: all, mutants: 10)")
+    parser.add_argument(
+        "--seed", type=int, default=7, help="random seed for drawing tasks and making mutants (default: 7)"
+    )
+    parser.add_argument(
+        "--exclude",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="leave out tasks that occur in these files of results or tasks (repeatable)",
+    )
+    parser.add_argument("--task", action="append", default=[], metavar="ID", help="run only this task (repeatable)")
+    parser.add_argument(
+        "--shown", type=int, metavar="N", help="number of tests that are shown (mbpp: 1; its mutants: all but one)"
+    )
+    parser.add_argument(
+        "--told",
+        action="append",
+        choices=mbpp.LEVELS,
+        help="mbpp: how much of the task's text is shown (repeatable)",
+    )
+    parser.add_argument("--lines", type=int, default=1, choices=(1, 2), help="lines that a mutant changes (default: 1)")
+    parser.add_argument("--repeats", type=int, metavar="N", help="runs of each task, each with another seed")
+    parser.add_argument("--write-tasks", type=Path, metavar="FILE", help="write the tasks to FILE and run nothing")
+    parser.add_argument("--out", type=Path, default=Path("bench.jsonl"), help="file of results (default: bench.jsonl)")
+    parser.add_argument(
+        "--answers", type=Path, metavar="FILE", help="file of recorded answers (default: next to the results)"
+    )
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="also write the table as CSV")
+    parser.add_argument("--sandbox", metavar="KIND", help="auto, bubblewrap, docker or none")
+    parser.add_argument(
+        "--set", dest="assignments", metavar="KEY=VALUE", action="append", default=[], help="any setting (repeatable)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.what[:1] == [REPORT_WORD]:
+        return _report(arguments, [Path(name) for name in arguments.what[1:]])
+    return _run(arguments)
+
+
+def _report(arguments: argparse.Namespace, paths: list[Path]) -> int:
+    if not paths:
+        raise UsageError("No file of results was given.", remedy="Run `greenloop bench report FILE...`.")
+    _print_figures(results.read(paths), arguments.csv)
+    return exit_codes.VERIFIED
+
+
+def _print_figures(done: list[results.TaskRunResult], table: Path | None) -> None:
+    broken = frozenset(BROKEN)
+    all_figures = compute_figures(done, broken)
+    print(report.format_report(all_figures, compare_pairs(done, broken)))
+    if table is not None:
+        try:
+            table.write_text(report.format_csv(all_figures), encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"{table} cannot be written: {error.strerror}.", remedy="Name another file.") from error
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    plan = plans.read(arguments.plan) if arguments.plan else None
+    named_arms = [arms.parse(text) for text in arguments.arm]
+    all_arms = arms.check_arms([*(plan.arms if plan else ()), *named_arms] or [arms.parse("default")])
+    settings = {**(plan.settings if plan else {}), **_settings(arguments)}
+    repeats = (plan.repeats if plan else 1) if arguments.repeats is None else arguments.repeats
+    if repeats < 1:
+        raise UsageError("--repeats must be at least 1.")
+
+    def report_status(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    try:
+        all_tasks = interrupt.run(sources.collect_tasks(_task_selection(arguments), settings, report_status))
+        if arguments.write_tasks is not None:
+            tasks.write(all_tasks, arguments.write_tasks)
+            report_status(f"{len(all_tasks)} tasks in {arguments.write_tasks}")
+            return exit_codes.VERIFIED
+        answers = arguments.answers or arguments.out.with_suffix(".answers.jsonl")
+        experiment = Experiment(
+            tasks=all_tasks,
+            arms=all_arms,
+            out=arguments.out,
+            answers=answers,
+            repeats=repeats,
+            settings=settings,
+            history=arguments.out.with_suffix(".history.sqlite3"),
+        )
+        finished = interrupt.run(run_experiment(experiment, report_status))
+    except asyncio.CancelledError:
+        report_status("Stopped. Run the same command again to continue.")
+        return exit_codes.CANCELLED
+    _print_figures(finished, arguments.csv)
+    return exit_codes.VERIFIED
+
+
+def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    table: dict[str, Any] = configuration.parse_assignments(arguments.assignments)
+    if arguments.model:
+        table["model"] = arguments.model
+    if arguments.sandbox:
+        table["sandbox.kind"] = arguments.sandbox
+    configuration.load(None, command_line=table)
+    return table
+
+
+def _task_selection(arguments: argparse.Namespace) -> sources.TaskSelection:
+    return sources.TaskSelection(
+        names=tuple(arguments.what) or (".",),
+        sample=arguments.sample,
+        seed=arguments.seed,
+        exclude=tuple(arguments.exclude),
+        only_ids=tuple(arguments.task),
+        shown=arguments.shown,
+        lines=arguments.lines,
+        levels=tuple(arguments.told or [mbpp.FULL]),
+    )

@@ -1,0 +1,231 @@
+"""`greenloop fix`: runs the engine and shows what happens; `finish` handles the result.
+
+It must not know how a result is found; it knows events, an outcome and the user's files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from greenloop.cli import events_json, exit_codes, interrupt, locate, options, render
+from greenloop.cli.commands.model import ask_for_model
+from greenloop.cli.errors import print_error
+from greenloop.cli.finish import FixJob, NotebookJob, finish
+from greenloop.cli.screen import View, open_view, read_line
+from greenloop.core.attempts import best_attempt
+from greenloop.core.errors import GreenloopError, ModelError, UsageError
+from greenloop.core.events import Event, Specified, Started, Tested
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.summary import total_usage
+from greenloop.engine import refine
+from greenloop.models.embedded.default_model import choose
+from greenloop.notebook import adapter, cell_targets
+from greenloop.project.settings import EDITOR, Settings, models
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "target",
+        nargs="?",
+        metavar="TARGET",
+        help="pytest node id, file.py::function, file.py:LINE or notebook.ipynb:CELL (default: the first failing test)",
+    )
+    parser.add_argument("--all", action="store_true", help="fix every failing test, one after another")
+    parser.add_argument("--apply", action="store_true", help="write a verified result without asking")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line, and never ask")
+    parser.add_argument(
+        "--comment", metavar="TEXT", default="", help="a reviewer's comment on the target, for the model"
+    )
+    parser.add_argument("--preset", metavar="NAME", help="preset of prompt, feedback and search")
+    parser.add_argument("--attempts", type=int, metavar="N", help="maximum number of model attempts")
+    parser.add_argument("--seconds", type=float, metavar="N", help="time limit for the run")
+    parser.add_argument("--tokens", type=int, metavar="N", help="token limit for the run, prompts included")
+    parser.add_argument(
+        "--ask", type=int, metavar="N", help="maximum number of questions about generated tests (0 to 5)"
+    )
+    parser.add_argument(
+        "--accept",
+        action="append",
+        choices=("partial", "unverified", "warned"),
+        default=[],
+        help="partial, unverified: count such a result as solved, and let --apply write it; "
+        "warned: let --apply also write code that newly imports os, subprocess and similar modules (repeatable)",
+    )
+    parser.add_argument(
+        "--strength",
+        action="store_true",
+        help="after a solved run, list small changes of the result that its tests would not notice",
+    )
+    options.add(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    write_json = events_json.make_writer(sys.stdout.write, sys.stdout.flush) if arguments.json else None
+    try:
+        return _fix(arguments, write_json)
+    except GreenloopError as error:
+        if write_json is None:
+            raise
+        write_json(events_json.error_object(error.kind, str(error), error.remedy))
+        print_error(error)
+        return error.exit_code
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        if write_json is not None:
+            write_json(events_json.error_object("error", f"Internal error ({type(error).__name__})."))
+        raise
+
+
+def _fix(arguments: argparse.Namespace, write_json: Callable[[dict[str, Any]], None] | None) -> int:
+    if arguments.all and arguments.target:
+        raise UsageError("--all does not take a TARGET.", remedy="Remove one of the two.")
+    cwd = Path.cwd()
+    root, target = locate.locate(arguments.root, arguments.target, cwd=cwd)
+    settings = options.load(arguments, root, cwd=cwd)
+    if EDITOR in models(settings):
+        raise UsageError(
+            'model = "editor" works only inside an editor that provides a language model.',
+            remedy="Choose another with --model, such as local or ollama/NAME.",
+        )
+    if write_json is not None or not View.can_ask():
+        settings = replace(settings, ask=0)
+    job = FixJob(arguments=arguments, root=root, settings=settings, write_json=write_json)
+    if target is not None and locate.split_target(target)[0].endswith(".ipynb"):
+        notebook = _load_notebook(root, *locate.split_target(target))
+        adapted, writer = adapter.adapt_settings(settings), notebook.writer_with_cells(write_json)
+        job = replace(job, settings=adapted, notebook=notebook, write_json=writer)
+    try:
+        return _fix_one(job, target) if target is not None else _fix_failing_tests(job)
+    except ModelError:
+        # Only now is it known that a model is needed: a target that passes already, or cannot run, needs none.
+        if write_json is not None or not View.can_ask() or not _has_no_model(settings):
+            raise
+    job = replace(job, settings=replace(settings, model=ask_for_model(read_line)))
+    return _fix_one(job, target) if target is not None else _fix_failing_tests(job)
+
+
+def _load_notebook(root: Path, path: str, rest: str) -> NotebookJob:
+    """Loads the notebook of a target. Raises `UsageError` that lists the targets if the name is ambiguous."""
+    book, text = adapter.load(root, path)
+    return NotebookJob(prepared=adapter.prepare(book, cell_targets.parse_target(book, rest)), text=text)
+
+
+def _has_no_model(settings: Settings) -> bool:
+    return not settings.drafter.model and not interrupt.run(choose(settings))
+
+
+def _fix_failing_tests(job: FixJob) -> int:
+    """Without a target: runs the suite, and fixes the first failing test or all of them."""
+    with open_view(json=job.write_json is not None) as view:
+        try:
+            failing = interrupt.run(
+                refine.list_failing_tests(job.root, settings=job.settings, report_status=view.report_status),
+                before_exit=view.close,
+            )
+        except asyncio.CancelledError:
+            return finish(job, _empty_outcome(StopReason.CANCELLED, "cancelled"))
+    if not failing:
+        return finish(
+            job, _empty_outcome(StopReason.ALREADY_GREEN, "All tests pass; there is nothing to fix.", solved=True)
+        )
+    if job.write_json is None:
+        print(
+            f"{len(failing)} failing:",
+            *(f"  {render.escape_controls(name)}" for name in failing),
+            sep="\n",
+            file=sys.stderr,
+        )
+    results = []
+    for target in failing if job.arguments.all else failing[:1]:
+        try:
+            results.append(_fix_one(job, target))
+        except GreenloopError as error:
+            if not job.arguments.all:
+                raise
+            # One test that cannot be fixed must not stop the others.
+            if job.write_json is not None:
+                job.write_json(events_json.error_object(error.kind, str(error), error.remedy))
+            print_error(error)
+            results.append(error.exit_code)
+        if results[-1] == exit_codes.CANCELLED:
+            break
+    return exit_codes.worst(results)
+
+
+def _fix_one(job: FixJob, target: str) -> int:
+    problem: Problem | None = None
+    attempts: list[Attempt] = []
+    reader_gone = False
+
+    with open_view(json=job.write_json is not None, label_cells=job.label_cells) as view:
+
+        def emit(event: Event) -> None:
+            nonlocal problem, reader_gone
+            if isinstance(event, Started):
+                problem = event.problem
+                attempts.append(event.baseline)
+            elif isinstance(event, Specified) and problem is not None:
+                problem = replace(problem, spec=event.spec)
+            elif isinstance(event, Tested):
+                event.record_in(attempts)
+            view.emit(event)
+            if job.write_json is not None and not reader_gone:
+                reader_gone = not _write_event(job.write_json, event, target)
+                if reader_gone and (task := asyncio.current_task()) is not None:
+                    task.cancel()  # the reader is gone: ends like SIGPIPE
+
+        def before_exit() -> None:
+            view.close()
+            if job.write_json is not None:
+                job.write_json(events_json.finished_object(_cancelled_outcome(attempts)))
+
+        request = refine.Request(root=job.root, target=target, comment=job.arguments.comment)
+        if job.notebook is not None:
+            prepared = job.notebook.prepared
+            request = replace(request, target=prepared.target, buffers=prepared.buffers, known_fault=prepared.fault)
+        work = refine.refine(
+            request, settings=job.settings, emit=emit, report_status=view.report_status, user=view.user
+        )
+        try:
+            with job.notebook.prepared.relabel_errors() if job.notebook else nullcontext():
+                outcome = interrupt.run(work, before_exit=before_exit)
+        except asyncio.CancelledError:
+            outcome = _cancelled_outcome(attempts)
+    if reader_gone:
+        raise BrokenPipeError
+    return finish(job, outcome, problem)
+
+
+def _cancelled_outcome(attempts: Sequence[Attempt]) -> Outcome:
+    best = best_attempt(attempts)
+    outcome = _empty_outcome(StopReason.CANCELLED, "cancelled")
+    return replace(outcome, attempts=tuple(attempts), best=best.number if best else None, usage=total_usage(attempts))
+
+
+def _write_event(write_json: Callable[[dict[str, Any]], None], event: Event, target: str) -> bool:
+    """Writes an event; False when the reader is gone."""
+    value = events_json.event_object(event)
+    if value is None:
+        return True
+    if isinstance(event, Started):
+        value["target"] = target
+    try:
+        write_json(value)
+    except BrokenPipeError:
+        return False
+    return True
+
+
+def _empty_outcome(reason: StopReason, message: str, *, solved: bool = False) -> Outcome:
+    verified = Verified.VERIFIED if solved else Verified.UNVERIFIED
+    return Outcome(solved=solved, verified=verified, reason=reason, message=message, attempts=())

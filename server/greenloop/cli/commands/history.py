@@ -1,0 +1,167 @@
+"""`greenloop history`: lists earlier runs, shows one, exports them as JSON, writes a result later."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from greenloop.cli import apply_result, exit_codes, locate, render
+from greenloop.cli.errors import print_warning
+from greenloop.cli.live_table import attempt_table, colour_diff
+from greenloop.cli.screen import View
+from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
+from greenloop.core.records.outcome import Outcome
+from greenloop.engine.history.rows import Record
+from greenloop.engine.history.store import History
+from greenloop.notebook.adapter import prepare_from_run, recover_outcome, strip_line_numbers, target_title
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--root", metavar="FOLDER", help="list only runs of this workspace (default: all)")
+    parser.add_argument("--limit", type=int, metavar="N", default=20, help="how many runs to list (default: 20)")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION")
+    show_parser = actions.add_parser("show", help="show the attempts, the result and the diff of a run")
+    show_parser.add_argument("run", type=int, nargs="?", metavar="RUN", help="number of the run (default: the latest)")
+    export_parser = actions.add_parser("export", help="print runs as JSON, one per line, oldest first")
+    export_parser.add_argument("run", type=int, nargs="?", metavar="RUN", help="this run only")
+    apply_parser = actions.add_parser("apply", help="write the result of a run into its files")
+    apply_parser.add_argument("run", type=int, nargs="?", metavar="RUN", help="number of the run (default: the latest)")
+    apply_parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    history = History.open(warn=print_warning)
+    try:
+        match arguments.action:
+            case None:
+                return _list(history, arguments)
+            case "show":
+                return _show(_find_record(history, arguments))
+            case "export":
+                return _export(history, arguments)
+            case _:
+                return _apply(history, _find_record(history, arguments), yes=arguments.yes)
+    finally:
+        history.close()
+
+
+def _root(arguments: argparse.Namespace) -> Path | None:
+    return locate.locate(arguments.root, None, cwd=Path.cwd())[0] if arguments.root else None
+
+
+def _list(history: History, arguments: argparse.Namespace) -> int:
+    records = history.runs(_root(arguments), limit=max(arguments.limit, 1))
+    if not records:
+        print("No runs yet.")
+        return exit_codes.VERIFIED
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for name in ("run", "when", "target", "result", "attempts", "model", "workspace"):
+        grid.add_column(name, overflow="fold" if name in ("target", "workspace") else "ellipsis")
+    for record in records:
+        cells = (
+            str(record.id),
+            render.format_time(record.started),
+            target_title(Path(record.root), record.target),
+            _result(record),
+            str(record.count),
+            record.model,
+            record.root,
+        )
+        grid.add_row(*(Text(render.escape_controls(cell)) for cell in cells))
+    Console(highlight=False).print(grid)
+    return exit_codes.VERIFIED
+
+
+def _result(record: Record) -> str:
+    outcome = record.outcome
+    if outcome is None:
+        return record.state
+    text = render.VERIFIED_WORDS[outcome.verified] if outcome.solved else f"not solved ({outcome.reason.value})"
+    return f"{text}, written" if record.applied else text
+
+
+def _find_record(history: History, arguments: argparse.Namespace) -> Record:
+    number = arguments.run
+    if number is None:
+        newest = history.runs(_root(arguments), limit=1)
+        if not newest:
+            raise UsageError("The history is empty.", remedy="Run `greenloop fix` first.")
+        number = newest[0].id
+    record = history.run(number)
+    if record is None:
+        raise UsageError(f"There is no run {number} in the history.", remedy="`greenloop history` lists them.")
+    return record
+
+
+def _show(record: Record) -> int:
+    console = Console(highlight=False)
+    target = target_title(Path(record.root), record.target)
+    head = f"Run {record.id}, {render.format_time(record.started)}, {_result(record)}\n{target}\n{record.root}"
+    console.print(Text(render.escape_controls(head)), soft_wrap=True)
+    console.print(
+        Text(render.escape_controls(f"Model {record.model}, preset {record.preset}, sandbox {record.sandbox}"))
+    )
+    console.print()
+    outcome, label_cells = _with_cell_labels(record)
+    console.print(attempt_table(list(record.attempts), label_cells))
+    if outcome is None:
+        return exit_codes.VERIFIED
+    console.print()
+    console.print(Text(label_cells(render.outcome_sentence(outcome))), soft_wrap=True)
+    if diff := label_cells(render.diff(outcome.before, outcome.after)):
+        console.print(colour_diff(diff), soft_wrap=True)
+    return exit_codes.VERIFIED
+
+
+def _with_cell_labels(record: Record) -> tuple[Outcome | None, Callable[[str], str]]:
+    """A run's outcome, and a function that labels lines; with cells for a notebook whose cells are unchanged."""
+    outcome = record.outcome
+
+    def label_cells(text: str) -> str:
+        return strip_line_numbers(Path(record.root), record.target, text)
+
+    if outcome is None:
+        return None, label_cells
+    with suppress(GreenloopError):
+        for path in outcome.after:
+            if prepared := prepare_from_run(Path(record.root), path, outcome):
+                return prepared[0].outcome_by_cell(outcome), prepared[0].label_cells
+    return outcome, label_cells
+
+
+def _export(history: History, arguments: argparse.Namespace) -> int:
+    if arguments.run is not None:
+        _find_record(history, arguments)
+    for value in history.export(arguments.run):
+        sys.stdout.write(json.dumps(value, ensure_ascii=True) + "\n")
+    return exit_codes.VERIFIED
+
+
+def _apply(history: History, record: Record, *, yes: bool) -> int:
+    """Writes a result, only over the exact texts that the run saw: later changes were never tested with it."""
+    outcome = record.outcome
+    if outcome is None or not outcome.after:
+        raise UsageError(
+            f"Run {record.id} has no result to write.", remedy=f"See `greenloop history show {record.id}`."
+        )
+    _show(record)
+    if not yes and not (View.can_ask() and View.ask_yes_no("Apply this change?")):
+        if not View.can_ask():
+            raise UsageError("There is no terminal to ask for confirmation.", remedy="Add --yes.")
+        return exit_codes.NOT_SOLVED
+    root = Path(record.root)
+    if not root.is_dir():
+        raise WorkspaceError(f"The workspace {root} no longer exists.")
+    written = apply_result.write_result(root, recover_outcome(root, outcome))
+    history.mark_applied(record.id)
+    print(f"Written: {', '.join(map(render.escape_controls, written)) or 'nothing, the file already has the result'}")
+    return exit_codes.VERIFIED

@@ -1,0 +1,238 @@
+"""`greenloop verify`: runs a commit's tests against the working tree, or verifies a past result again.
+
+It must not know how a verdict is reached; it knows a request and its result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from greenloop.cli import exit_codes, interrupt, junit, locate, options, render
+from greenloop.cli.errors import print_error, print_warning
+from greenloop.core.errors import GreenloopError, UsageError
+from greenloop.core.records.verdict import CaseResult
+from greenloop.engine.verify.replay import replay
+from greenloop.engine.verify.report import Verification
+from greenloop.engine.verify.setup import Request
+from greenloop.engine.verify.verify import verify
+
+MAX_MESSAGE = 2_000
+MAX_LISTED = 10  # names in one line for people; --json has all
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "targets",
+        nargs="*",
+        metavar="TARGET",
+        help="pytest node ids, test files or folders of the commit that must pass (default: the whole suite, in which "
+        "no test may newly fail), or the number of a run in the history to replay (`12`, `run:12`)",
+    )
+    parser.add_argument("--base", metavar="REV", help="the commit whose tests and configuration count (default: HEAD)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--junit", metavar="FILE", help="also write a JUnit XML report")
+    parser.add_argument(
+        "--seconds", dest="run_seconds", type=float, metavar="N", help="time limit for one run of the tests"
+    )
+    parser.add_argument(
+        "--keep",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="files that the commit lacks but needs, such as generated ones (repeatable)",
+    )
+    parser.add_argument("--with-new", action="store_true", help="also run test files that the commit does not have")
+    options.add(parser, model=False)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    try:
+        return _verify(arguments)
+    except GreenloopError as error:
+        if arguments.json:
+            _print_json({**result_json(Verification(reason=str(error))), "remedy": error.remedy})
+        print_error(error)
+        return error.exit_code
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    cwd = Path.cwd()
+    report = junit.check_writable(cwd / arguments.junit) if arguments.junit else None
+    if arguments.run_seconds is not None and not arguments.run_seconds > 0:
+        raise UsageError("--seconds must be more than 0.")
+    number = run_number(arguments.targets, cwd)
+    try:
+        result = _replay(arguments, number, cwd) if number is not None else _verify_target(arguments, cwd)
+    except asyncio.CancelledError:
+        if arguments.json:
+            _print_json(result_json(Verification(reason="Cancelled.")))
+        print("greenloop: cancelled.", file=sys.stderr)
+        return exit_codes.CANCELLED
+    if arguments.json:
+        _print_json(result_json(result))
+    else:
+        print("\n".join(format_result(result)))
+    if report is not None:
+        junit.write(report, result)
+    return exit_codes.VERIFIED if result.verified else exit_codes.NOT_SOLVED
+
+
+def run_number(targets: Sequence[str], cwd: Path) -> int | None:
+    """The number of a past run if one was typed; a file whose name is a number takes precedence.
+
+    Raises `UsageError` for a run together with other targets.
+    """
+    numbers = [
+        match
+        for word in targets
+        if (match := re.fullmatch(r"run:(\d{1,18})|(\d{1,18})", word)) and (match[1] or not (cwd / word).exists())
+    ]
+    if not numbers:
+        return None
+    if len(targets) > 1:
+        raise UsageError(
+            f"'{numbers[0][0]}' is a run in the history and cannot be combined with other targets.",
+            remedy="Verify it on its own.",
+        )
+    return int(numbers[0][1] or numbers[0][2])
+
+
+def _verify_target(arguments: argparse.Namespace, cwd: Path) -> Verification:
+    root, first_target = locate.locate(arguments.root, next(iter(arguments.targets), None), cwd=cwd)
+    other_targets = [locate.locate(str(root), target, cwd=cwd)[1] for target in arguments.targets[1:]]
+    request = Request(
+        root=root,
+        revision="HEAD" if arguments.base is None else arguments.base,
+        targets=tuple(target for target in (first_target, *other_targets) if target is not None),
+        keep=tuple(arguments.keep),
+        with_new=arguments.with_new,
+        seconds=arguments.run_seconds or 0.0,
+    )
+    return interrupt.run(verify(request, settings=options.load(arguments, root, cwd=cwd), report_status=_report_status))
+
+
+def _replay(arguments: argparse.Namespace, number: int, cwd: Path) -> Verification:
+    conflicting = [
+        flag
+        for flag, value in {
+            "--base": arguments.base,
+            "--keep": arguments.keep,
+            "--with-new": arguments.with_new,
+        }.items()
+        if value
+    ]
+    if conflicting:
+        raise UsageError(f"{conflicting[0]} cannot be combined with a run in the history.", remedy="Remove it.")
+    return interrupt.run(
+        replay(
+            number,
+            settings=lambda root: options.load(arguments, root, cwd=cwd),
+            seconds=arguments.run_seconds or 0.0,
+            report_status=_report_status,
+            warn=print_warning,
+        )
+    )
+
+
+def _report_status(sentence: str) -> None:
+    print(f"greenloop: {render.escape_controls(sentence)}", file=sys.stderr, flush=True)
+
+
+# -- for programs ---------------------------------------------------------------------------------------------------
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(value, ensure_ascii=True) + "\n")
+
+
+def result_json(result: Verification) -> dict[str, Any]:
+    """The object that docs/verify.md describes."""
+    changed = [{"path": path, "change": "changed"} for path in result.changed]
+    changed += [{"path": path, "change": "removed"} for path in result.removed]
+    return {
+        "verified": result.verified,
+        "reason": result.reason,
+        "revision": result.revision,
+        "base": result.base,
+        "cases": [_case_json(case, result.before.get(case.id)) for case in result.cases],
+        "tampered": [{"id": each.case or None, "reason": each.reason} for each in result.tampered],
+        "changed_tests": sorted(changed, key=lambda each: each["path"]),
+        "added_tests": list(result.added),
+        "kept": list(result.kept),
+        "new_cases": [_case_json(case, None) for case in result.new_cases],
+        "failed": list(result.failed),
+        "already_failing": list(result.already_failing),
+        "fixed": list(result.fixed),
+        "flaky": list(result.flaky),
+        "canaried": list(result.canaried),
+        "not_canaried": list(result.not_canaried),
+        "sandbox": result.sandbox,
+        "network": result.network,
+        "notes": list(result.notes),
+        "changes": list(result.changes),
+        "seconds": result.seconds,
+    }
+
+
+def _case_json(case: CaseResult, before: str | None) -> dict[str, Any]:
+    value: dict[str, Any] = {
+        "id": case.id,
+        "outcome": case.outcome,
+        "before": before,
+        "seconds": round(case.seconds, 3),
+    }
+    if case.failure is not None and not case.passed:
+        value["type"] = case.failure.type
+        value["message"] = case.failure.message[:MAX_MESSAGE]
+    return value
+
+
+# -- for people -----------------------------------------------------------------------------------------------------
+
+
+def format_result(result: Verification) -> Iterator[str]:
+    yield render.escape_controls(_format_head(result))
+    cases = {case.id: case for case in (*result.cases, *result.new_cases)}
+    for case in (*result.failed, *result.new_failing)[:MAX_LISTED]:
+        failure = cases[case].failure if case in cases else None
+        reason = f": {failure.type}: {failure.message.strip().splitlines()[0]}" if failure and failure.message else ""
+        yield render.escape_controls(f"  failed: {case}{reason}"[:300])
+    yield from _list_names("tampered with", [each.case for each in result.tampered if each.case])
+    yield from _list_names("passes now", result.fixed)
+    yield from _list_names("already failing", result.already_failing)
+    yield from _list_names("flaky, so not counted", result.flaky)
+    changed = [f"{path} (changed)" for path in result.changed] + [f"{path} (removed)" for path in result.removed]
+    yield from _list_names(f"restored from {result.revision}", changed)
+    yield from _list_names(f"left out, because {result.revision} does not have it", result.added)
+    yield from _list_names("kept, although the commit does not have it", result.kept)
+    if result.canaried or result.not_canaried:
+        total = len(result.canaried) + len(result.not_canaried)
+        yield f"  tamper check: {len(result.canaried)} of {total} cases"
+    yield from _list_names("passed, but not covered by the tamper check", result.not_canaried)
+    for sentence in (*result.changes, *result.notes):
+        yield render.escape_controls(f"  {sentence}")
+    if result.network:
+        yield "  tests could reach the network (sandbox.network)"
+
+
+def _format_head(result: Verification) -> str:
+    if result.tampered:
+        return f"Tampered: {result.reason}"
+    if not result.verified:
+        return f"{'Unverified' if result.sandbox == 'none' and not result.failed else 'Not verified'}: {result.reason}"
+    passed = sum(case.passed for case in result.cases)
+    base = f"{result.revision} ({result.base[:12]})" if result.base else result.revision
+    return f"Verified in {result.sandbox}: {passed} tests of {base} pass with this code, {result.seconds:.1f} s"
+
+
+def _list_names(what: str, names: Sequence[str]) -> Iterator[str]:
+    if names:
+        more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
+        yield render.escape_controls(f"  {what}: {', '.join(names[:MAX_LISTED])}{more}")

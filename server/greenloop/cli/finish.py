@@ -1,0 +1,195 @@
+"""Finishes a `greenloop fix`: shows its outcome, and writes the files if allowed."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from greenloop.cli import apply_result, events_json, exit_codes, interrupt, render
+from greenloop.cli.errors import print_error, print_warning
+from greenloop.cli.screen import View, open_view
+from greenloop.core.errors import GreenloopError, WorkspaceError
+from greenloop.core.records.outcome import Outcome, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.summary import attempt_result
+from greenloop.engine import refine
+from greenloop.notebook.adapter import NotebookTarget
+from greenloop.notebook.cell_labels import label_json
+from greenloop.project.settings import Settings
+from greenloop.verdict.mutation_testing import report_lines
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixJob:
+    """What all runs of one command line share. `write_json` writes JSON objects; None: the output is for people."""
+
+    arguments: argparse.Namespace
+    root: Path
+    settings: Settings
+    write_json: Callable[[dict[str, Any]], None] | None
+    notebook: NotebookJob | None = None
+
+    def label_cells(self, text: str) -> str:
+        """A text for people, with cells in place of files that exist in the sandbox only."""
+        return text if self.notebook is None else self.notebook.prepared.label_cells(text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotebookJob:
+    """The notebook of a target, and the text of its file."""
+
+    prepared: NotebookTarget
+    text: str
+
+    def writer_with_cells(
+        self, write_json: Callable[[dict[str, Any]], None] | None
+    ) -> Callable[[dict[str, Any]], None] | None:
+        """`write_json`, with cells in place of files that exist in the sandbox only; a diff stays unchanged."""
+        if write_json is None:
+            return None
+        return lambda value: write_json(
+            label_json(self.prepared.notebook, value) | {name: value[name] for name in value.keys() & {"diff"}}
+        )
+
+
+def finish(job: FixJob, outcome: Outcome, problem: Problem | None = None) -> int:
+    """Shows the outcome, writes the files if wanted and allowed, and returns the exit code."""
+    applied = False
+    write_error: WorkspaceError | None = None
+    original_outcome = outcome
+    outcome = outcome if job.notebook is None else job.notebook.prepared.outcome_by_cell(outcome)
+    if job.write_json is None:
+        _show(outcome)
+    is_writable = outcome.solved and bool(outcome.after) and problem is not None
+    if is_writable and _may_write(job, outcome):
+        assert problem is not None
+        try:
+            _write(job, original_outcome, problem)
+            applied = True
+        except WorkspaceError as error:
+            write_error = error
+    if applied and outcome.run is not None:
+        _mark_applied(outcome.run)
+    if applied and job.write_json is None:
+        print(f"Written: {_changed_locations(outcome)}")
+    if job.arguments.strength and outcome.solved and outcome.best is not None and problem is not None:
+        _show_strength(job, original_outcome, problem)
+    if job.write_json is not None:
+        job.write_json(events_json.finished_object(outcome, applied=applied) | _error_fields(write_error))
+    if write_error is not None:
+        print_error(write_error)
+        return write_error.exit_code
+    if is_writable and not applied and job.arguments.apply:
+        return exit_codes.NOT_SOLVED
+    return exit_codes.of_outcome(outcome, job.arguments.accept)
+
+
+def _error_fields(error: WorkspaceError | None) -> dict[str, Any]:
+    return {"message": str(error), "remedy": error.remedy} if error else {}
+
+
+def _show_strength(job: FixJob, outcome: Outcome, problem: Problem) -> None:
+    """Shows the changes that the tests would also accept; an error is printed and changes nothing else."""
+    try:
+        with open_view(json=job.write_json is not None, label_cells=job.label_cells) as view:
+            strength = interrupt.run(
+                refine.measure_strength(problem, outcome, settings=job.settings, report_status=view.report_status),
+                before_exit=view.close,
+            )
+    except GreenloopError as error:
+        print_error(error)
+        return
+    if job.write_json is not None:
+        job.write_json(events_json.strength_object(strength))
+    else:
+        print("\n".join(render.escape_controls(job.label_cells(row)) for row in report_lines(strength)))
+
+
+def _write(job: FixJob, outcome: Outcome, problem: Problem) -> None:
+    """Raises `WorkspaceError`; a cancelled re-verification writes nothing."""
+
+    async def passes_again(files: dict[str, bytes]) -> bool:
+        verdict = await refine.reverify(problem, _as_sandbox_files(job, files), settings=job.settings)
+        return verdict.status.value == "passed" and not verdict.collateral
+
+    def verify(files: dict[str, bytes]) -> bool:
+        print("The files have changed; verifying the result again with the change.", file=sys.stderr)
+        try:
+            return interrupt.run(passes_again(files))
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None
+
+    originals = problem.originals
+    if job.notebook is not None:
+        originals = job.notebook.prepared.originals(problem, job.notebook.text)
+        outcome = job.notebook.prepared.outcome_for_file(outcome, job.notebook.text)
+    apply_result.write_result(job.root, outcome, originals=originals, reverify=verify)
+
+
+def _as_sandbox_files(job: FixJob, files: dict[str, bytes]) -> dict[str, bytes]:
+    """The files as the sandbox needs them: a notebook becomes its module and tests. Raises `UsageError`."""
+    if job.notebook is None:
+        return files
+    prepared = job.notebook.prepared
+    other_files = {path: data for path, data in files.items() if path != prepared.notebook.path}
+    text = files.get(prepared.notebook.path)
+    return other_files | (prepared.buffers if text is None else prepared.in_text(text.decode()).buffers)
+
+
+def _may_write(job: FixJob, outcome: Outcome) -> bool:
+    """May the result be written, by a flag or by the user's answer?"""
+    arguments = job.arguments
+    if arguments.apply and exit_codes.may_write(outcome, arguments.accept):
+        return True
+    hint = f"`greenloop history apply {outcome.run or ''}".rstrip() + "` writes it"
+    if job.write_json is None and View.can_ask():
+        confirmed = View.ask_yes_no("Apply this change?")
+        if not confirmed:
+            print(f"Not written. {hint}", file=sys.stderr)
+        return confirmed
+    if arguments.apply:
+        has_warnings = exit_codes.is_accepted(outcome, arguments.accept)
+        reason = "it adds risky calls" if has_warnings else f"it is {render.VERIFIED_WORDS[outcome.verified]}"
+        level = "warned" if has_warnings else "partial" if outcome.verified is Verified.PARTIALLY else "unverified"
+        print_warning(f"not written, because {reason}; --accept {level} allows such results. {hint}")
+    elif job.write_json is None:
+        print(f"Not written. {hint}; with --apply it is written at once.", file=sys.stderr)
+    return False
+
+
+def _show(outcome: Outcome) -> None:
+    from rich.console import Console  # noqa: PLC0415 - programs that read JSON need not wait for it
+    from rich.text import Text  # noqa: PLC0415
+
+    from greenloop.cli.live_table import colour_diff  # noqa: PLC0415
+
+    console = Console(highlight=False)
+    if outcome.solved and (diff := render.diff(outcome.before, outcome.after)):
+        console.print(colour_diff(diff), soft_wrap=True)
+    colour = "green" if exit_codes.of_outcome(outcome) == exit_codes.VERIFIED else "yellow" if outcome.solved else "red"
+    console.print(Text(render.outcome_sentence(outcome), style=colour), soft_wrap=True)
+    best = render.best_attempt(outcome)
+    if not outcome.solved and best is not None:
+        description = f"Best attempt: {best.number} ({attempt_result(best)})"
+        console.print(f"{description}. To see it: greenloop history show {outcome.run or ''}".rstrip(), soft_wrap=True)
+
+
+def _changed_locations(outcome: Outcome) -> str:
+    changed_paths = [path for path in sorted(outcome.after) if outcome.after[path] != outcome.before.get(path)]
+    return ", ".join(
+        f"{render.escape_controls(path)}:{render.first_changed_line(outcome.before.get(path), outcome.after[path])}"
+        for path in changed_paths
+    )
+
+
+def _mark_applied(run: int) -> None:
+    from greenloop.engine.history.store import History  # noqa: PLC0415
+
+    history = History.open(warn=print_warning)
+    history.mark_applied(run)
+    history.close()

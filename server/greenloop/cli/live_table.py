@@ -1,0 +1,234 @@
+"""Shows events to people: a live table on a terminal, plain lines elsewhere; both on stderr only."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Self
+
+from rich import box
+from rich.console import Console, Group
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from greenloop.cli import render
+from greenloop.cli.frozen_tests import FrozenTestLister
+from greenloop.core.estimate import format_estimate
+from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.verdict import Status
+from greenloop.core.summary import attempt_label, attempt_result, rejection
+
+# Tokens a second that the embedded model reads on two idle cores; the first answer corrects it.
+PROMPT_TOKENS_PER_SECOND = 33.0
+_COLOURS = {Status.PASSED: "green", Status.REFUSED: "yellow", Status.TAMPERED: "magenta"}
+
+
+class Activity:
+    """The current activity as a sentence, with the time since it began."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._since = clock()
+        self._attempts = 0
+        self._sentence = "starting"
+        self._expected: float | None = None
+        self._prompt_tokens = 0
+        self._speed: float | None = None
+
+    def report_status(self, sentence: str) -> None:
+        self._set_sentence(render.first_line(sentence))
+
+    def update(self, event: Event) -> None:
+        match event:
+            case Started():
+                self._attempts = event.attempts
+                if event.model.startswith("local"):
+                    self._speed = PROMPT_TOKENS_PER_SECOND
+            case Planned():
+                self._prompt_tokens = event.prompt_tokens
+                self._set_sentence(f"attempt {event.attempt}/{self._attempts}: reading prompt")
+                self._expected = event.prompt_tokens / self._speed if self._speed else None
+            case Token():
+                if event.count <= 1 and self._prompt_tokens:
+                    self._speed = self._prompt_tokens / max(self._clock() - self._since, 0.05)
+                self._sentence = f"attempt {event.attempt}/{self._attempts}: writing, {event.count} tokens"
+                self._expected = None
+            case Proposed() | Checked():
+                self._set_sentence(f"attempt {event.attempt}/{self._attempts}: testing")
+            case Tested():
+                self._set_sentence(f"attempt {event.attempt.number}/{self._attempts}: deciding")
+            case Finished():
+                self._set_sentence("")
+
+    def _set_sentence(self, sentence: str) -> None:
+        self._sentence, self._since, self._expected = sentence, self._clock(), None
+
+    def __str__(self) -> str:
+        if not self._sentence:
+            return ""
+        elapsed = self._clock() - self._since
+        expected = f", about {self._expected:.0f} s" if self._expected and self._expected >= 2 else ""
+        return f"{self._sentence}{expected}" + (f" ({elapsed:.0f} s)" if elapsed >= 2 else "")
+
+
+class LiveTable:
+    """The live table. A context manager: on exit the finished table stays on the screen."""
+
+    def __init__(
+        self, console: Console, clock: Callable[[], float] = time.monotonic, label_cells: Callable[[str], str] = str
+    ) -> None:
+        self._console, self._label_cells = console, label_cells
+        self._activity = Activity(clock)
+        self._attempts: list[Attempt] = []
+        self._title = self._estimate = ""
+        self._frozen_tests = FrozenTestLister()
+        self._spinner = Spinner("dots")
+        self._live = Live(
+            console=console, get_renderable=self._render, refresh_per_second=8, redirect_stdout=False, transient=False
+        )
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(self, *_details: object) -> None:
+        self._activity.report_status("")
+        self._live.stop()
+
+    def pause(self) -> None:
+        self._live.stop()
+
+    def resume(self) -> None:
+        self._live.start()
+
+    def report_status(self, sentence: str) -> None:
+        self._activity.report_status(self._label_cells(sentence))
+
+    def emit(self, event: Event) -> None:
+        self._activity.update(event)
+        if isinstance(event, Started):
+            self._title = self._label_cells(title(event))
+            self._estimate = f"Estimate: {format_estimate(event.estimate)}." if event.estimate else ""
+            self._attempts = [event.baseline]
+        elif isinstance(event, Tested):
+            event.record_in(self._attempts)
+        elif isinstance(event, Specified):
+            # Printed above the table, where it stays.
+            for line in self._frozen_tests.lines(event):
+                self._console.print(Text(self._label_cells(line)), soft_wrap=True)
+
+    def _render(self) -> Group:
+        parts: list[Table | Text | Spinner] = []
+        if self._title:
+            parts.append(Text(self._title, style="bold"))
+        if self._estimate:
+            parts.append(Text(self._estimate, style="dim"))
+        if self._attempts:
+            parts.append(attempt_table(self._attempts, self._label_cells))
+        if sentence := str(self._activity):
+            self._spinner.update(text=Text(sentence, overflow="ellipsis", no_wrap=True))
+            parts.append(self._spinner)
+        return Group(*parts)
+
+
+class PlainLines:
+    """Plain lines for a log or a pipe: one for each step."""
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        self._write = write
+        self._attempts = 0
+        self._frozen_tests = FrozenTestLister()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_details: object) -> None:
+        return
+
+    def pause(self) -> None:
+        return
+
+    def resume(self) -> None:
+        return
+
+    def report_status(self, sentence: str) -> None:
+        self._write(render.first_line(sentence))
+
+    def emit(self, event: Event) -> None:
+        if isinstance(event, Started):
+            self._attempts = event.attempts
+            self._write(title(event))
+            if event.estimate:
+                self._write(f"  estimate: {format_estimate(event.estimate)}")
+            self._write(f"  baseline: {_attempt_line(event.baseline)}")
+        elif isinstance(event, Tested):
+            self._write(f"  attempt {event.attempt.number}/{self._attempts}: {_attempt_line(event.attempt)}")
+        elif isinstance(event, Specified):
+            for line in self._frozen_tests.lines(event):
+                self._write(line)
+
+
+def title(event: Started) -> str:
+    targets = ", ".join(f"{region.path}::{region.qualname}" for region in event.problem.regions)
+    return render.escape_controls(
+        f"{targets} with {render.model_name(event.model)}, preset {event.preset}, sandbox {event.sandbox}"
+    )
+
+
+def attempt_table(attempts: list[Attempt], label_cells: Callable[[str], str] = str) -> Table:
+    """Attempts as rows; on narrow terminals model and error shrink first."""
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
+    grid.add_column("attempt", justify="right", no_wrap=True)
+    grid.add_column("model", overflow="ellipsis", max_width=28)
+    grid.add_column("result", no_wrap=True)
+    grid.add_column("error", overflow="ellipsis")
+    grid.add_column("tokens", justify="right", no_wrap=True)
+    grid.add_column("seconds", justify="right", no_wrap=True)
+    for attempt in attempts:
+        colour = _COLOURS.get(attempt.verdict.status, "red")
+        grid.add_row(
+            attempt_label(attempt) if attempt.number else "baseline",
+            Text(render.model_name(attempt.model)),
+            Text(_short_result(attempt), style=colour),
+            Text(label_cells(render.attempt_error(attempt))),
+            str(attempt.spent.tokens) if attempt.number else "",
+            f"{render.attempt_seconds(attempt) or attempt.verdict.seconds:.1f}",
+        )
+    return grid
+
+
+def _short_result(attempt: Attempt) -> str:
+    """The result in the width of a column: `1/3 passed`."""
+    verdict = attempt.verdict
+    is_partial = verdict.status is Status.FAILED and verdict.passed < verdict.total
+    return f"{verdict.passed}/{verdict.total} passed" if is_partial else attempt_result(attempt)
+
+
+def colour_diff(text: str) -> Text:
+    """A unified diff in the usual colours, with control characters made visible."""
+    result = Text()
+    for line in render.escape_controls(text).split("\n"):
+        style = ""
+        if line.startswith(("+++", "---", "diff ")):
+            style = "bold"
+        elif line.startswith("@@"):
+            style = "cyan"
+        elif line.startswith("+"):
+            style = "green"
+        elif line.startswith("-"):
+            style = "red"
+        result.append(line + "\n", style=style)
+    result.right_crop(1)
+    return result
+
+
+def _attempt_line(attempt: Attempt) -> str:
+    reason = rejection(attempt)
+    parts = [reason] if reason else [attempt_result(attempt), render.attempt_error(attempt)]
+    if attempt.spent.tokens:
+        parts.append(f"{attempt.spent.tokens} tokens")
+    parts.append(f"{render.attempt_seconds(attempt) or attempt.verdict.seconds:.1f} s")
+    return ", ".join(part for part in parts if part)

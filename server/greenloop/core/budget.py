@@ -1,0 +1,105 @@
+"""Keeps the budget of a run: every model call reserves tokens and cost, and settles them afterwards.
+
+Concurrent calls reserve the most that they may use, so that no limit is exceeded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
+from greenloop.core.records.outcome import StopReason
+from greenloop.core.records.usage import Budget, Usage
+
+Request = ChatRequest | InfillRequest
+Price = Callable[[int, int], float | None]  # US dollars for prompt and completion tokens, where known
+
+SHORTEST_ANSWER = 16  # tokens; a shorter answer is not worth asking for
+
+
+class BudgetExceededError(Exception):
+    """The budget does not allow another model call; `reason` is the limit that was reached."""
+
+    def __init__(self, reason: StopReason) -> None:
+        super().__init__(reason.value)
+        self.reason = reason
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reservation:
+    """The most that a running call may use: tokens of its prompt and answer, and their price when it was made.
+
+    The price may become known during the call, so the reservation must be released as it was made.
+    """
+
+    prompt_tokens: int
+    answer_tokens: int
+    cost: float
+
+
+class Ledger:
+    """The budget of one run. `used` is the usage of all model calls so far, whatever their purpose."""
+
+    def __init__(self, budget: Budget, price: Price | None = None) -> None:
+        self.budget = budget
+        self.used = Usage()
+        self.price = price
+        self._reserved = (0, 0.0)
+
+    def reserve(self, prompt_tokens: int, answer_tokens: int) -> Reservation:
+        """Reserves a prompt and up to `answer_tokens` of its answer until `settle`.
+
+        Raises `BudgetExceededError` where not even a short answer fits the limits.
+        """
+        reserved_tokens, reserved_cost = self._reserved
+        tokens_left = self.budget.tokens - self.used.tokens - reserved_tokens - prompt_tokens
+        granted_tokens = min(answer_tokens, tokens_left)
+        if granted_tokens < min(SHORTEST_ANSWER, answer_tokens):
+            raise BudgetExceededError(StopReason.TOKENS)
+        cost = self._cost(prompt_tokens, granted_tokens)
+        if self.budget.cost and (self.used.cost or 0.0) + reserved_cost + cost > self.budget.cost:
+            raise BudgetExceededError(StopReason.COST)
+        self._reserved = (reserved_tokens + prompt_tokens + granted_tokens, reserved_cost + cost)
+        return Reservation(prompt_tokens=prompt_tokens, answer_tokens=granted_tokens, cost=cost)
+
+    def settle(self, reservation: Reservation, usage: Usage | None) -> None:
+        """Ends a reservation; `usage` is that of the call (None: the call failed)."""
+        reserved_tokens, reserved_cost = self._reserved
+        self._reserved = (
+            reserved_tokens - reservation.prompt_tokens - reservation.answer_tokens,
+            reserved_cost - reservation.cost,
+        )
+        if usage is not None:
+            self.used += usage
+
+    def _cost(self, prompt: int, completion: int) -> float:
+        return (self.price(prompt, completion) if self.price else None) or 0.0
+
+
+async def ask_within_budget(
+    ledger: Ledger,
+    ask: Callable[[Request, Callable[[str], None]], Awaitable[Reply]],
+    request: Request,
+    on_token: Callable[[str], None],
+    count: Callable[[str], int],
+) -> Reply:
+    """Asks within the budget, for a shorter answer where little is left.
+
+    Raises `BudgetExceededError`; always settles.
+    """
+    reservation = ledger.reserve(count_prompt_tokens(request, count), request.max_tokens)
+    usage = None
+    try:
+        reply = await ask(replace(request, max_tokens=reservation.answer_tokens), on_token)
+        usage = reply.usage
+        return reply
+    finally:
+        ledger.settle(reservation, usage)
+
+
+def count_prompt_tokens(request: Request, count: Callable[[str], int]) -> int:
+    """Counts the tokens of a request's prompt."""
+    if isinstance(request, InfillRequest):
+        return count(request.prefix) + count(request.suffix)
+    return sum(count(message.content) for message in request.messages)

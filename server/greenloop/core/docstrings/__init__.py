@@ -1,0 +1,1 @@
+"""Docstrings: sections, examples in prose, statements and ambiguities."""

@@ -1,0 +1,179 @@
+"""Reads checks in prose: `assert` lines, comparisons, IPython cells, `Input:`/`Output:`.
+
+A statement counts when it parses, calls the function under test, and uses no unknown name. Assignments above it in the
+same block are included where it needs them.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from textwrap import dedent
+
+from greenloop.core import generated_tests
+from greenloop.core.docstrings import literals
+from greenloop.core.docstrings.call_lines import DocumentedFunction, find_plain_call, header_parameters
+from greenloop.core.docstrings.equations import Requirement, is_governed, make_requirement
+
+ROWS = 8  # maximum of one statement
+BLOCK = 30  # rows above a statement that may belong to it
+_STARTS = re.compile(r"[\s\-*\u2022>]*`*(?=(?:assert\b|with\s+(?:pytest\.)?raises\())")
+_CELL = re.compile(r"\s*In \[\d+\]: (?P<code>.+)$")
+_OUT = re.compile(r"\s*Out\[\d+\]: (?P<value>.+)$")
+_BULLET = r"[\s\-*\u2022>]*(?:\d+[.)]\s+)?"
+_ROW = re.compile(rf"{_BULLET}(?:\w*\s?examples?:|e\.g\.,?)?[\s`]*(?P<code>\S.*?)[`\s.,;]*$", re.IGNORECASE)
+_WHICH = r"(?:sample |example |expected )?"
+_INPUT = re.compile(rf"[\s\-*`]*{_WHICH}input\s*\d*\s*[:=]\**\s*(?P<value>.+?)[`\s]*$", re.IGNORECASE)
+_OUTPUT = re.compile(rf"[\s\-*`]*{_WHICH}output\s*\d*\s*[:=]\**\s*(?P<value>.+?)[`\s.]*$", re.IGNORECASE)
+_BOTH = re.compile(rf"(?P<input>.*?\S)\s*(?:->|=>|,|;|\s)\s*(?P<output>{_WHICH}output\s*:.*)$", re.IGNORECASE)
+_RAISES = re.compile(r"\bwith raises\(")
+_PLAIN = (ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.Assert)
+
+
+def find_asserts(rows: Sequence[str], subject: DocumentedFunction) -> Iterator[Requirement]:
+    """Yields each `assert` and `with pytest.raises(...)` statement of a text."""
+    at = 0
+    while at < len(rows):
+        match = _STARTS.match(rows[at])
+        size, code = _statement(rows, at, match.end()) if match else (1, "")
+        if code and not is_governed(rows, at) and (statement := _checked_statement(rows, at, code, subject)):
+            yield statement
+        at += size
+
+
+def _statement(rows: Sequence[str], at: int, margin: int) -> tuple[int, str]:
+    """Number of rows and source of the statement that begins at a row; "" where it cannot be parsed."""
+    taken: list[str] = []
+    for row in rows[at : at + ROWS]:
+        below = f"    {row}" if not at else row  # the first row of a docstring has lost its indentation
+        taken.append(row[margin:] if not taken else below[margin:] if not below[:margin].strip() else below.lstrip())
+        for code in dict.fromkeys(("\n".join(taken), "\n".join(taken).rstrip("`. "))):
+            tree = _tree(code)
+            if tree is not None and len(tree.body) == 1:
+                return len(taken), code
+    return 1, ""
+
+
+def _tree(code: str) -> ast.Module | None:
+    try:
+        return ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _checked_statement(rows: Sequence[str], at: int, code: str, subject: DocumentedFunction) -> Requirement | None:
+    allowed_names = {subject.name, *subject.exceptions}
+    for body in (code, f"{_setup_above(rows, at)}\n{code}"):
+        tree = _tree(body)
+        if tree is not None and subject.is_called_in(tree) and not literals.unknown_names(tree, allowed_names):
+            return _requirement_from_code(at, body.lstrip("\n"), code, subject)
+    return None
+
+
+def _setup_above(rows: Sequence[str], at: int) -> str:
+    """Source of the assignments and imports above a row in its block; "" where none can be parsed."""
+    for start in range(max(at - BLOCK, 0), at):
+        if not rows[start].strip():
+            continue
+        tree = _tree(dedent("\n".join(rows[start:at])))
+        if tree is not None and tree.body and all(isinstance(node, _PLAIN) for node in tree.body):
+            kept = [node for node in tree.body if not isinstance(node, ast.Assert) and _is_plain(node)]
+            return "\n".join(ast.unparse(node) for node in kept)
+    return ""
+
+
+def _is_plain(node: ast.stmt) -> bool:
+    """Does it import nothing outside the standard library? The function under test is imported anyway."""
+    if isinstance(node, ast.ImportFrom):
+        return not node.level and (node.module or "").partition(".")[0] in sys.stdlib_module_names
+    if isinstance(node, ast.Import):
+        return all(alias.name.partition(".")[0] in sys.stdlib_module_names for alias in node.names)
+    return True
+
+
+def _requirement_from_code(row: int, body: str, shown: str, subject: DocumentedFunction) -> Requirement:
+    body, shown = (_RAISES.sub("with pytest.raises(", text) for text in (body, shown))
+    equation = generated_tests.parse_equation(shown)
+    call = literals.parse_expression(equation.call) if equation else None
+    call_equation = equation if find_plain_call(call, subject) else None
+    return Requirement(
+        row=row,
+        body=body,
+        shown=" ".join(ast.unparse(ast.parse(shown)).split("\n    ")) if "\n" in shown else shown,
+        call=ast.unparse(call) if call and call_equation else "",
+        expected=call_equation.expected if call_equation else "",
+        raises=call_equation.raises if call_equation else "",
+        imports=literals.required_imports(ast.parse(body)),
+    )
+
+
+def find_comparisons(rows: Sequence[str], subject: DocumentedFunction) -> Iterator[Requirement]:
+    """Yields rows that compare by `==` and are more than one call and its value: `len(f(2)) == 3`, `f(2) == f(-2)`."""
+    for at, row in enumerate(rows):
+        match = _ROW.match(row) if subject.name in row and "==" in row else None
+        node = literals.parse_expression(match["code"]) if match else None
+        if not isinstance(node, ast.Compare) or len(node.ops) > 1 or not isinstance(node.ops[0], ast.Eq):
+            continue
+        if find_plain_call(node.left, subject) and literals.is_value(node.comparators[0]):
+            continue  # a plain equation
+        if (
+            subject.is_called_in(node)
+            and not literals.unknown_names(node, {subject.name})
+            and not is_governed(rows, at)
+        ):
+            code = f"assert {ast.unparse(node)}"
+            yield _requirement_from_code(at, code, code, subject)
+
+
+def find_notebook_cells(rows: Sequence[str], subject: DocumentedFunction) -> Iterator[Requirement]:
+    """Yields `In [1]: f(2)` with `Out[1]: 4` below it."""
+    for at, (input_row, output_row) in enumerate(pairwise(rows)):
+        code, value = _CELL.match(input_row), _OUT.match(output_row)
+        if code and value:
+            yield from _requirement_from_call(at, literals.parse_expression(code["code"]), value["value"], subject)
+
+
+def find_input_output_pairs(rows: Sequence[str], subject: DocumentedFunction, header: str) -> Iterator[Requirement]:
+    """Yields `Input: 3` with `Output: 9` after or below it, where the parameters are unambiguous."""
+    parameters = header_parameters(header)
+    if parameters is None or parameters.vararg or parameters.kwarg or subject.method:
+        return
+    positional = [*parameters.posonlyargs, *parameters.args]
+    for at, row in enumerate(rows):
+        both = _BOTH.match(row)
+        input_match = _INPUT.match(both["input"] if both else row)
+        below = next((next_row for next_row in rows[at + 1 : at + 3] if next_row.strip()), "")
+        output_match = _OUTPUT.match(both["output"] if both else below)
+        if input_match is None or output_match is None or is_governed(rows, at):
+            continue
+        call = _parse_call(
+            input_match["value"],
+            subject.name,
+            [item.arg for item in positional],
+            len(positional) - len(parameters.defaults),
+        )
+        yield from _requirement_from_call(at, call, output_match["value"], subject)
+
+
+def _parse_call(arguments: str, name: str, places: Sequence[str], needed: int) -> ast.expr | None:
+    keyword_call = literals.parse_expression(f"{name}({arguments})")
+    if isinstance(keyword_call, ast.Call) and keyword_call.keywords and not keyword_call.args:
+        keyword_names = {key.arg for key in keyword_call.keywords}
+        return keyword_call if keyword_names <= set(places) and keyword_names >= set(places[:needed]) else None
+    value = literals.parse_expression(arguments)
+    if value is None or needed != 1 or isinstance(value, ast.Tuple):
+        return None  # `3, 4` may be two arguments or one tuple
+    return literals.parse_expression(f"{name}({arguments})")
+
+
+def _requirement_from_call(
+    row: int, call: ast.expr | None, written: str, subject: DocumentedFunction
+) -> Iterator[Requirement]:
+    value = literals.parse_expression(written)
+    if value is None or not literals.is_value(value):
+        return
+    if (literal := find_plain_call(call, subject)) is not None:
+        yield make_requirement(row, literal, written, "")

@@ -1,0 +1,133 @@
+"""Finds calls of the function under test in prose, their ends, and whether the signature allows them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from greenloop.core.docstrings import literals
+
+CALLS = 200  # mentions of the function that are read
+LONGEST = 2_000  # characters of one call or value
+OPEN, CLOSED = "([{", ")]}"
+_ATTRIBUTE = re.compile(r"\.[A-Za-z_]\w*(?=[.(\[])")
+_QUOTED = re.compile(r"'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentedFunction:
+    """The function under test: the name that a test imports, a method's own name, exceptions of its module."""
+
+    name: str
+    method: str = ""
+    exceptions: frozenset[str] = frozenset()
+
+    def is_called_in(self, node: ast.AST) -> bool:
+        """Is it called there? For a method, its class must be named too."""
+        names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+        called = {ast.unparse(inner.func) for inner in ast.walk(node) if isinstance(inner, ast.Call)}
+        last = self.method or self.name
+        return self.name in names and any(text.rpartition(".")[2] == last for text in called)
+
+    def is_callee(self, call: ast.Call) -> bool:
+        """Is the function itself called, and not another one around it?"""
+        return self.is_called_in(call.func) or (self.is_called_in(call) and _callee(call) == (self.method or self.name))
+
+
+def _callee(call: ast.Call) -> str:
+    return ast.unparse(call.func).rpartition(".")[2]
+
+
+def find_plain_call(node: ast.AST | None, subject: DocumentedFunction) -> ast.Call | None:
+    """The node where it calls the function itself with literal arguments, else None."""
+    return node if isinstance(node, ast.Call) and subject.is_callee(node) and is_literal(node, subject) else None
+
+
+def find_names(text: str, subject: DocumentedFunction) -> Iterator[re.Match[str]]:
+    pattern = re.compile(rf"(?<![\w.]){re.escape(subject.name)}(?=[.(\[])")
+    for number, match in enumerate(pattern.finditer(text)):
+        if number == CALLS:
+            return
+        yield match
+
+
+def primary_end(text: str, end: int) -> int:
+    """The end of a name with its calls, subscripts and attributes."""
+    while True:
+        if text[end : end + 1] in ("(", "["):
+            after_bracket = closing_position(text, end)
+            if after_bracket is None:
+                return end
+            end = after_bracket
+        elif attribute := _ATTRIBUTE.match(text, end):
+            end = attribute.end()
+        else:
+            return end
+
+
+def closing_position(text: str, start: int) -> int | None:
+    """The position after the bracket that closes the one at `start`."""
+    depth, position = 0, start
+    while position < min(len(text), start + LONGEST):
+        character = text[position]
+        if character in "\"'":
+            position = string_end(text, position)
+            continue
+        depth += (character in OPEN) - (character in CLOSED)
+        position += 1
+        if not depth:
+            return position
+    return None
+
+
+def string_end(text: str, start: int) -> int:
+    """The position after the string that begins at `start`; after its quote where it is not closed in its row."""
+    match = _QUOTED.match(text, start)
+    return match.end() if match else start + 1
+
+
+def is_literal(node: ast.Call, subject: DocumentedFunction) -> bool:
+    """Are all arguments literals, or calls of the function with literals?"""
+    parts = (*node.args, *(key.value for key in node.keywords))
+    if any(key.arg is None for key in node.keywords):
+        return False
+    inner_call = node.func.value if isinstance(node.func, ast.Attribute) else None
+    if isinstance(inner_call, ast.Call) and not is_literal(inner_call, subject):
+        return False
+    return all(literals.is_value(part) or (find_plain_call(part, subject) is not None) for part in parts)
+
+
+def is_call_allowed(header: str, call: ast.Call) -> bool:
+    """Does the header allow this call? True where the header cannot be parsed or does not decide it."""
+    parameters = header_parameters(header)
+    if (
+        parameters is None
+        or not isinstance(call.func, ast.Name)
+        or any(isinstance(item, ast.Starred) for item in call.args)
+    ):
+        return True
+    positional = [*parameters.posonlyargs, *parameters.args]
+    keywords = {key.arg for key in call.keywords}
+    if len(call.args) > len(positional) and not parameters.vararg:
+        return False
+    keyword_parameters = {item.arg for item in [*parameters.args, *parameters.kwonlyargs]}
+    if keywords - keyword_parameters and not parameters.kwarg:
+        return False
+    required = {item.arg for item in positional[len(call.args) : len(positional) - len(parameters.defaults)]}
+    required |= {
+        item.arg for item, default in zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True) if default is None
+    }
+    return None in keywords or (
+        required <= keywords and not keywords & {item.arg for item in positional[: len(call.args)]}
+    )
+
+
+def header_parameters(header: str) -> ast.arguments | None:
+    """The parameters in a function's header; None for a class or a header that cannot be parsed."""
+    try:
+        node = ast.parse(f"{header} ...").body[0]
+    except (SyntaxError, ValueError, RecursionError, MemoryError, IndexError):
+        return None
+    return node.args if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else None

@@ -1,0 +1,171 @@
+"""Collects the checks that docstring and comments of a function state, apart from `>>>` examples.
+
+A check that a `>>>` example already has is not repeated. Two values for one call are a contradiction, which only the
+user can settle.
+"""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from greenloop.core.docstrings import literals
+from greenloop.core.docstrings.assert_lines import (
+    find_asserts,
+    find_comparisons,
+    find_input_output_pairs,
+    find_notebook_cells,
+)
+from greenloop.core.docstrings.call_lines import DocumentedFunction, find_plain_call, is_call_allowed
+from greenloop.core.docstrings.documentation import Documentation
+from greenloop.core.docstrings.equations import Requirement, find_equations, find_raising_call, make_requirement
+from greenloop.core.docstrings.sections import MOST, parse_sections
+
+CHECKS = 100  # maximum from one docstring
+_LAZY = re.compile(r"\b(?:generators?|lazily|iterator)\b|->\s*(?:\w+\s*\.\s*)*(?:Async)?(?:Iterator|Generator)\b")
+_ELSEWHERE = re.compile(r"\bin[- ]?place\b|^\s*(?:prints?|writes?|outputs?|logs?)\b", re.IGNORECASE)
+_READS = re.compile(r"\bstd(?:in|out)\b|\bprint(?:s|ed|ing)?\b|\breads?\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocstringStatements:
+    """`checks` with their lines in the file; `contradiction`: one sentence, if there is one.
+
+    `doubts`: one sentence for each apparent example that cannot hold.
+    """
+
+    checks: tuple[tuple[int, Requirement], ...] = ()
+    contradiction: str = ""
+    doubts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _KnownResult:
+    """The result that one line states for a call. `is_check`: a check is written for it; `>>>` examples are cases."""
+
+    line: int
+    expected: str
+    raises: str
+    is_check: bool
+
+    def describe(self) -> str:
+        return f"raises {self.raises}" if self.raises else f"is {self.expected}"
+
+    def contradicts(self, other: _KnownResult) -> bool:
+        if self.raises or other.raises:
+            return bool(self.raises) != bool(other.raises)  # one exception may be a subclass of the other
+        return not literals.are_compatible(self.expected, other.expected)
+
+
+def read_statements(
+    documentation: Documentation, qualname: str, exceptions: Collection[str] = ()
+) -> DocstringStatements:
+    """The checks in the documentation of a function; `exceptions` are the module's own exception classes."""
+    name, _dot, method = qualname.partition(".")
+    function = DocumentedFunction(name=name, method=method.rpartition(".")[2], exceptions=frozenset(exceptions))
+    facts: dict[str, _KnownResult] = {}
+    contradiction = ""
+    checks: list[tuple[int, Requirement]] = []
+    doubts: list[str] = []
+    for line, statement, written in _find_requirements(documentation, function):
+        call = literals.parse_expression(statement.call) if statement.call else None
+        if isinstance(call, ast.Call) and not method and not is_call_allowed(documentation.header, call):
+            doubts.append(f"Line {line} calls {statement.call}, which the parameters of {name} do not allow.")
+            continue
+        if statement.call:
+            fact = _KnownResult(line=line, expected=statement.expected, raises=statement.raises, is_check=written)
+            earlier = facts.setdefault(statement.call, fact)
+            if earlier is not fact:
+                if earlier.contradicts(fact) and not contradiction:
+                    sentence = (
+                        f"line {earlier.line} says that {statement.call} {earlier.describe()}, "
+                        f"line {line} says that it {fact.describe()}."
+                    )
+                    if written or earlier.is_check:
+                        contradiction = f"The documentation of {qualname} contradicts itself: {sentence}"
+                    else:  # examples run one after the other, so both may hold
+                        doubts.append(f"The examples of {qualname} give two results for one call: {sentence}")
+                continue
+        if written and not any(statement.body == check.body for _line, check in checks):
+            checks.append((line, statement))
+    return DocstringStatements(
+        checks=tuple(sorted(checks[:CHECKS], key=lambda item: item[0])),
+        contradiction=contradiction,
+        doubts=tuple(doubts),
+    )
+
+
+def _find_requirements(
+    documented: Documentation, subject: DocumentedFunction
+) -> Iterator[tuple[int, Requirement, bool]]:
+    """Yields line, statement, and whether it needs a check: `>>>` examples are cases already."""
+    text = (documented.docstring or "")[:MOST]
+    has_prose = not (
+        documented.header.startswith("async")
+        or _LAZY.search(f"{text}\n{documented.header}")
+        or _ELSEWHERE.search(text)
+        or parse_sections(text).yields
+    )
+    for index, block in enumerate(documented.blocks):
+        rows = list(block.rows)
+        if documented.docstring is not None and not index:
+            for row, statement in _doctests(rows, subject):
+                yield block.lines[row], statement, False
+        for statement in _find_in_block(
+            rows, subject, documented.header, prose=has_prose, is_quiet=not _READS.search(text)
+        ):
+            yield block.lines[statement.row], statement, True
+    if has_prose and documented.docstring is not None:
+        for entry in parse_sections(text).raises:
+            call = find_raising_call(entry.text, subject)
+            if call is not None and entry.name in literals.EXCEPTIONS | subject.exceptions:
+                rows_below = documented.blocks[0].rows[entry.line - 1 :]
+                row = entry.line - 1 + next((offset for offset, row in enumerate(rows_below) if subject.name in row), 0)
+                yield documented.blocks[0].lines[row], make_requirement(row, call, "", entry.name), True
+
+
+def _find_in_block(
+    rows: Sequence[str], subject: DocumentedFunction, header: str, *, prose: bool, is_quiet: bool
+) -> Iterator[Requirement]:
+    yield from find_asserts(rows, subject)
+    yield from find_comparisons(rows, subject)
+    if prose:
+        yield from find_equations(rows, subject)
+        yield from find_notebook_cells(rows, subject)
+        yield from find_input_output_pairs(rows, subject, header) if is_quiet else ()
+
+
+def _doctests(rows: list[str], subject: DocumentedFunction) -> Iterator[tuple[int, Requirement]]:
+    """Yields the `>>>` examples that are equations; blanks out all examples in `rows`."""
+    try:
+        examples = doctest.DocTestParser().get_examples("\n".join(rows))
+    except ValueError:
+        _blank_out_prompts(rows)
+        return
+    for example in examples:
+        height = example.source.count("\n") + example.want.count("\n")
+        rows[example.lineno : example.lineno + height] = [""] * height
+        call = find_plain_call(literals.parse_expression(example.source), subject)
+        if call is None:
+            continue
+        expected_value = literals.parse_expression(example.want)
+        raises = (example.exc_msg or "").partition(":")[0].strip().rpartition(".")[2]
+        if raises or (expected_value is not None and literals.is_value(expected_value)):
+            expected = "" if raises else ast.unparse(expected_value) if expected_value else ""
+            yield (
+                example.lineno,
+                Requirement(
+                    row=example.lineno, body="", shown="", call=ast.unparse(call), expected=expected, raises=raises
+                ),
+            )
+
+
+def _blank_out_prompts(rows: list[str]) -> None:
+    """Blanks out everything from `>>>` to the next blank row, where doctest cannot parse the examples."""
+    in_example = False
+    for number, row in enumerate(rows):
+        in_example = (in_example and bool(row.strip())) or row.lstrip().startswith(">>>")
+        rows[number] = "" if in_example else row

@@ -1,0 +1,1 @@
+"""Python source: definitions, names, stubs, layout."""

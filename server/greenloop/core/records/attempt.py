@@ -1,0 +1,111 @@
+"""The nodes of the search tree: drafts, candidates, attempts and the feedback on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from greenloop.core.records.model import Role
+from greenloop.core.records.spec import Region
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import ErrorGroup, Verdict
+
+
+class Move(StrEnum):
+    """The operation of search on the parent attempt."""
+
+    DRAFT = "draft"
+    REFINE = "refine"
+    RESTART = "restart"
+    INFILL = "infill"
+    MUTATE = "mutate"
+    MERGE = "merge"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mask:
+    """Lines `start`..`end` of a region's text in an attempt, counted from 1; `end` < `start`: before `start`."""
+
+    region: Region
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """The next step that search plans.
+
+    `masked` are the lines of the parent's text to fill for `Move.INFILL`; `others` are attempts that the prompt shows
+    with the parent; `prompt` names a template in place of the move's own; `hint` is a strategy, plan or reflection to
+    follow.
+    """
+
+    parent: int
+    move: Move
+    role: Role
+    temperature: float = 0.0
+    masked: Mask | None = None
+    others: tuple[int, ...] = ()
+    prompt: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """New source for each region, with imports and helpers for its module. It never removes anything."""
+
+    texts: Mapping[Region, str]
+    imports: tuple[str, ...] = ()
+    helpers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """Why a candidate is rejected before the sandbox: error class, one sentence, line in the candidate's text."""
+
+    error_class: str
+    message: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeedbackNote:
+    """A feedback part's text about the newest attempt.
+
+    `fields` are for search and for the history, never for the verdict; `usage` is that of asking a model for it.
+    """
+
+    text: str
+    score: float | None = None
+    stop: bool = False
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """One node of the search tree. Number 0 is the user's unchanged code: no draft, no answer."""
+
+    number: int
+    verdict: Verdict
+    parent: int | None = None
+    draft: Draft | None = None
+    model: str = ""
+    answer: str = ""
+    candidate: Candidate | None = None
+    finding: Finding | None = None
+    error_class: str = ""
+    group: ErrorGroup | None = None
+    notes: tuple[FeedbackNote, ...] = ()
+    usage: Usage = Usage()
+    accepted: bool = False  # it passed again in a fresh sandbox, with all proofs
+    confidence: float | None = (
+        None  # the model's own estimate, 0..1, where it was asked: recorded only, no decision reads it
+    )
+
+    @property
+    def spent(self) -> Usage:
+        """The usage of the attempt, including questions to models about it."""
+        return sum((note.usage for note in self.notes), self.usage)

@@ -1,0 +1,83 @@
+"""The result of a run, and the evidence for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.usage import Usage
+
+
+class Verified(StrEnum):
+    """How far a result is proven; only `VERIFIED` is ever applied automatically."""
+
+    VERIFIED = "verified"
+    PARTIALLY = "partially"
+    UNVERIFIED = "unverified"
+
+
+class StopReason(StrEnum):
+    """Why a run ended. `INTERRUPTED`: its process ended during the run, as the history shows later."""
+
+    SOLVED = "solved"
+    ALREADY_GREEN = "already-green"
+    STALLED = "stalled"
+    ATTEMPTS = "attempts"
+    SECONDS = "seconds"
+    TOKENS = "tokens"
+    COST = "cost"
+    ANSWERS = "answers"
+    CANCELLED = "cancelled"
+    ENVIRONMENT = "environment"
+    MODEL = "model"
+    CHANGED = "changed"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """The evidence for an accepted candidate, as counts. `network`: tests had network access.
+
+    `canaried` of `canary_total` cases failed when an assertion was inverted, as they must (`canaried_cases`).
+    `out_of_process` cases passed with the candidate's code in a process of its own.
+    """
+
+    sandbox: str = ""
+    network: bool = False
+    cases: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # provenance -> (passed, total)
+    neighbours_unchanged: int = 0
+    neighbours_already_failing: int = 0
+    neighbours_left_out: int = 0
+    neighbours_flaky: int = 0
+    canaried: int = 0
+    canaried_cases: tuple[str, ...] = ()
+    canary_total: int = 0
+    out_of_process: int = 0
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """The result of a run. `before`/`after` are whole texts by path; `before` None means that the file is new.
+
+    `run` is its number in the history, where the history could be written.
+    """
+
+    solved: bool
+    verified: Verified
+    reason: StopReason
+    message: str
+    attempts: Sequence[Attempt]
+    best: int | None = None
+    before: Mapping[str, str | None] = field(default_factory=dict)
+    after: Mapping[str, str] = field(default_factory=dict)
+    usage: Usage = Usage()
+    evidence: Evidence = Evidence()
+    run: int | None = None
+
+    @property
+    def applicable(self) -> bool:
+        """May it be applied without asking? Only a verified result without warnings."""
+        return self.solved and self.verified is Verified.VERIFIED and bool(self.after) and not self.evidence.warnings

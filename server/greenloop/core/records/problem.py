@@ -1,0 +1,56 @@
+"""The input of a run, and the context that a prompt shows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from greenloop.core.records.spec import Region, Spec
+from greenloop.core.records.verdict import Frame
+
+
+@dataclass(frozen=True, kw_only=True)
+class Approach:
+    """How a case reaches a region: `depth` calls below the test (1: called by it), the last one by `caller`."""
+
+    depth: int
+    caller: Frame | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """The input of a run. Frozen: edits that the user makes during the run are compared with it, never mixed into it.
+
+    `originals`: the user's text of each relevant file (None: no file), including unsaved buffers.
+    `files`: the same texts with stubs for regions to be created; candidates are composed on these.
+    `buffers`: every text that differs from the disk and must replace it in the sandbox.
+    `suspicion`: by path and line of `files`, the Ochiai score of the line in the failing cases (0..1).
+    `approaches`: by case id, how the case reaches the regions, for cases that are known to reach them.
+    """
+
+    root: Path
+    spec: Spec
+    regions: tuple[Region, ...]
+    originals: Mapping[str, str | None]
+    files: Mapping[str, str]
+    buffers: Mapping[str, bytes] = field(default_factory=dict)
+    instruction: str = ""
+    neighbours: tuple[str, ...] = ()
+    suspicion: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    approaches: Mapping[str, Approach] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Excerpt:
+    """A piece of context for the prompt. Those with a higher `value` are cut later when the prompt is too long.
+
+    `own`: it is the code to change; `bare` is the same without the bodies, for a restart.
+    """
+
+    title: str
+    text: str
+    value: float
+    language: str = "python"
+    own: bool = False
+    bare: str = ""

@@ -1,0 +1,114 @@
+"""Requests to a sandbox, and its raw answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Environment:
+    """The Python environment that runs the tests, read without running it.
+
+    `executable` is absolute, symlinks of the environment are kept; `base` is the prefix of the base installation;
+    `extra` are folders and files of editable installs outside these prefixes and the workspace.
+    """
+
+    executable: Path
+    prefix: Path
+    base: Path
+    version: tuple[int, int]
+    source: str
+    has_pytest: bool
+    extra: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Bounds of one execution: seconds of wall time, bytes of memory, disk and kept output, number of processes."""
+
+    seconds: float = 10.0
+    memory: int = 1 << 30
+    disk: int = 64 << 20
+    output: int = 1 << 20
+    processes: int = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class SandboxSpec:
+    """The specification of a sandbox: workspace, interpreter, paths hidden from the tests, limits."""
+
+    root: Path
+    environment: Environment
+    masked: tuple[str, ...] = ()
+    limits: Limits = Limits()
+    image: str = ""
+    network: bool = False
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WatchedLines:
+    """Lines `start`..`end` to watch, in a file as it is in the sandbox."""
+
+    path: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestRun:
+    """The request of one execution: selectors and texts.
+
+    `files` are laid over the workspace (new files allowed), those in `without` are hidden. `trace` records which
+    functions each case reaches; `watch` records which of these lines each case runs, with the values that change there;
+    `collect` only collects. `baseline`: this is the user's own code, from which a back end may learn to run faster.
+    `oracle` names modules whose code runs in a process of its own.
+    """
+
+    __test__ = False  # pytest collects classes by their name
+
+    selectors: tuple[str, ...]
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    without: tuple[str, ...] = ()
+    baseline: bool = False
+    oracle: tuple[str, ...] = ()
+    trace: bool = False
+    watch: tuple[WatchedLines, ...] = ()
+    collect: bool = False
+    seconds: float = 10.0
+    hash_seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """The raw output of the sandbox, not yet judged.
+
+    `records` arrive in order over the supervised pipe (sandbox/protocol.py describes each kind);
+    `status` is the worker's exit status from waitpid (negative: signal); `killed` is the reason of a kill, or "";
+    `broken` is why the sandbox itself failed, in one sentence, or "".
+    """
+
+    records: tuple[Mapping[str, Any], ...] = ()
+    status: int | None = None
+    killed: str = ""
+    broken: str = ""
+    output: str = ""
+    leftover: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Probe:
+    """The result of a self-test: usable or not, details, and a remedy where it is not.
+
+    `image`: an available image that would do, for back ends with images.
+    """
+
+    name: str
+    ok: bool
+    detail: str
+    remedy: str = ""
+    image: str = ""

@@ -1,0 +1,101 @@
+"""What a run of tests showed: failures, case results and the verdict on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """How one execution of a candidate ended. `REFUSED`: rejected before the sandbox."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    TIMEOUT = "timeout"
+    CRASHED = "crashed"
+    NOT_COLLECTED = "not-collected"
+    TAMPERED = "tampered"
+    ENVIRONMENT = "environment"
+    REFUSED = "refused"
+
+
+class ErrorGroup(StrEnum):
+    """Coarse kinds of error; each may have its own feedback."""
+
+    SYNTAX = "syntax"
+    RUNTIME = "runtime"
+    LOGIC = "logic"
+    TIMEOUT = "timeout"
+    RESOURCE = "resource"
+    ENVIRONMENT = "environment"
+    TAMPERING = "tampering"
+    ANSWER = "answer"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """One line of a traceback. `path` is relative to the workspace for files in it, else absolute."""
+
+    path: str
+    line: int
+    function: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """The failure of a case. `text` is the runner's full output; `expected`/`observed` are reprs where known."""
+
+    type: str
+    message: str
+    frames: tuple[Frame, ...] = ()
+    text: str = ""
+    expected: str | None = None
+    observed: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseResult:
+    """The outcome of one case: passed, failed, error (not in the call phase), skipped, xfailed, xpassed or missing.
+
+    `share`: the score of a case that did not pass (0..1).
+    """
+
+    id: str
+    outcome: str
+    failure: Failure | None = None
+    seconds: float = 0.0
+    share: float = 0.0
+
+    @property
+    def passed(self) -> bool:
+        return self.outcome == "passed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """The judgement on an execution: target cases and neighbours.
+
+    `score` is passed/total of the target cases, where a scorer's 0.4 counts as 0.4 of a case; `collateral` are
+    neighbours that newly fail; `flaky` are ids of neighbours that failed and passed when run again;
+    `reason` is one sentence where the cases do not tell everything (kill reason, tampering, missing package).
+    """
+
+    status: Status
+    cases: tuple[CaseResult, ...] = ()
+    collateral: tuple[CaseResult, ...] = ()
+    flaky: tuple[str, ...] = ()
+    reason: str = ""
+    output: str = ""
+    seconds: float = 0.0
+
+    @property
+    def passed(self) -> int:
+        return sum(case.passed for case in self.cases)
+
+    @property
+    def total(self) -> int:
+        return len(self.cases)
+
+    @property
+    def score(self) -> float:
+        return sum(1.0 if case.passed else case.share for case in self.cases) / self.total if self.cases else 0.0

@@ -1,0 +1,58 @@
+"""Holds what changes while a run goes on, in one place: problem, attempts, evidence, budget.
+
+The loop and engine/run.py write it; everything else reads. It must not know how any of it comes about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from greenloop.core.budget import Ledger
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Evidence
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Limits
+from greenloop.core.records.usage import Budget
+
+
+@dataclass(frozen=True, kw_only=True)
+class Baseline:
+    """What one run of the user's own code shows before the first model call.
+
+    `attempt` is attempt 0; `outcomes` are those of each case by id; `limits` are the sandbox's, widened for a target
+    that is slow; `left_out` counts related tests that there was no time for.
+    `fault`: one sentence where the failure is not the code's, with its `remedy`; `passing`: there is nothing to do.
+    """
+
+    problem: Problem
+    attempt: Attempt
+    outcomes: Mapping[str, str]
+    limits: Limits = field(default_factory=Limits)
+    left_out: int = 0
+    fault: str = ""
+    remedy: str = ""
+    passing: bool = False
+
+    @property
+    def has_result(self) -> bool:
+        """Is the request over before any model is asked?"""
+        return self.passing or bool(self.fault)
+
+
+@dataclass(kw_only=True)
+class RunState:
+    """The problem as it is now, what the baseline showed, the attempts so far, the evidence, and the budget."""
+
+    problem: Problem
+    outcomes: Mapping[str, str] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+    left_out: int = 0
+    attempts: list[Attempt] = field(default_factory=list)
+    evidence: Evidence = field(default_factory=Evidence)
+    ledger: Ledger = field(default_factory=lambda: Ledger(Budget()))
+
+    def start_from(self, baseline: Baseline) -> None:
+        """Takes over what the baseline has shown; its attempt 0 becomes the only attempt."""
+        self.problem, self.outcomes, self.limits = baseline.problem, baseline.outcomes, baseline.limits
+        self.left_out, self.attempts = baseline.left_out, [baseline.attempt]

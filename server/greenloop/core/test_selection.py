@@ -1,0 +1,66 @@
+"""Selects a few telling tests: among those that reach a function, some with different callers.
+
+After TENET ("Leveraging Tests Beyond Validation for Code Generation", arXiv 2509.24148): a small set that covers
+different callers, direct ones first, helps a model more than the whole suite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from greenloop.core.records.problem import Approach
+from greenloop.core.records.spec import Case, Region
+from greenloop.core.report import ReachedFunction
+
+MOST_TESTS = 5
+
+
+def find_approaches(reach: Mapping[str, Sequence[ReachedFunction]], regions: Sequence[Region]) -> dict[str, Approach]:
+    """How each case reaches the regions, by the shortest path; only cases that reach one."""
+    by_case = {}
+    for case, hits in reach.items():
+        hits_in_regions = [hit for hit in hits if any(_in(hit, region) for region in regions)]
+        if hits_in_regions:
+            nearest = min(hits_in_regions, key=lambda hit: hit.depth)
+            by_case[case] = Approach(depth=nearest.depth, caller=nearest.caller)
+    return by_case
+
+
+def _in(hit: ReachedFunction, region: Region) -> bool:
+    return hit.path == region.path and region.start <= hit.firstlineno <= region.end
+
+
+def select_tests(cases: Sequence[Case], approaches: Mapping[str, Approach], limit: int = MOST_TESTS) -> list[Case]:
+    """At most `limit` cases with different callers, in their own order; without approaches the first ones.
+
+    The nearest case represents its caller; files with callers take turns, the one with the nearest caller first.
+    """
+    nearest_by_caller: dict[tuple[str, str], tuple[int, int]] = {}
+    for order, case in enumerate(cases):
+        if (approach := approaches.get(case.id)) is not None:
+            caller = _caller(case, approach)
+            nearest_by_caller[caller] = min(
+                nearest_by_caller.get(caller, (approach.depth, order)), (approach.depth, order)
+            )
+    if not nearest_by_caller:
+        by_function: dict[str, Case] = {}
+        for case in cases:
+            by_function.setdefault(_name(case), case)
+        return list(by_function.values())[:limit]
+    by_file: dict[str, list[tuple[int, int]]] = {}
+    for (path, _function), nearest in sorted(nearest_by_caller.items(), key=lambda item: item[1]):
+        by_file.setdefault(path, []).append(nearest)
+    turns = sorted((turn, *nearest) for nearest_cases in by_file.values() for turn, nearest in enumerate(nearest_cases))
+    return [cases[order] for order in sorted(order for _turn, _depth, order in turns[:limit])]
+
+
+def _caller(case: Case, approach: Approach) -> tuple[str, str]:
+    """Path and function of the caller; tests of one name in several classes are several callers."""
+    if approach.caller is None or approach.caller.function.rpartition(".")[2] == _name(case).rpartition("::")[2]:
+        return case.path, _name(case)
+    return approach.caller.path, approach.caller.function
+
+
+def _name(case: Case) -> str:
+    """The test function of a case, without the parameters in its id."""
+    return case.id.partition("[")[0]

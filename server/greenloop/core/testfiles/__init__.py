@@ -1,0 +1,1 @@
+"""Test files of the project: rendering, naming, imports and appending of tests."""

@@ -1,0 +1,1 @@
+"""Texts: line diffs and merges, encodings, tokens, secrets, URIs."""

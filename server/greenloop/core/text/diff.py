@@ -1,0 +1,261 @@
+r"""Line differences: minimal hunks, three-way merge, line ends.
+
+A line ends in `\r\n`, `\r` or `\n` and nowhere else: a form feed or U+2028 inside a line is text.
+This module must not know what language the text is written in.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_CONTEXT = 3  # unchanged lines around a hunk, as patch programs expect
+_EFFORT = 1000  # edits up to which hunks are minimal; the cost grows with the square of this number
+_LEAST = 50  # the same between two anchor lines
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hunk:
+    """A change: replaces the old lines `start`..`end` (0-based, half open) by `lines`."""
+
+    start: int
+    end: int
+    lines: tuple[str, ...]
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text with their ends; joined, they give the text again."""
+    return _LINE.findall(text)
+
+
+def with_plain_ends(text: str) -> str:
+    r"""The text with every line end written as `\n`."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def line_end(line: str) -> str:
+    """The line end that a line carries, or nothing."""
+    return line[len(line.rstrip("\r\n")) :]
+
+
+def main_line_end(text: str) -> str:
+    r"""The line end that most lines of a text have; `\n` where there is none. The first one seen wins a tie.
+
+    A lone `\r` counts only where a text has no other: with an empty line after it that ends in `\n`, both would be one.
+    """
+    counted = Counter(end for line in split_lines(text) if (end := line_end(line)))
+    if len(counted) > 1:
+        del counted["\r"]
+    return counted.most_common(1)[0][0] if counted else "\n"
+
+
+def diff_hunks(old: str, new: str) -> tuple[Hunk, ...]:
+    """The changes from `old` to `new` in order, with as few lines as possible; hunks never touch each other."""
+    return _hunks(split_lines(old), split_lines(new))
+
+
+def count_changed_lines(before: Mapping[str, str], after: Mapping[str, str]) -> int:
+    """Counts removed and added lines over all files of `after`."""
+    return sum(
+        hunk.end - hunk.start + len(hunk.lines)
+        for path, text in after.items()
+        for hunk in diff_hunks(before.get(path, ""), text)
+    )
+
+
+def apply_hunks(text: str, changes: Sequence[Hunk]) -> str:
+    """The text with its hunks applied; they must be in order and not overlap."""
+    result = split_lines(text)
+    for hunk in reversed(changes):
+        result[hunk.start : hunk.end] = hunk.lines
+    return "".join(result)
+
+
+def keep_ends(old: str, new: str, newline: str | None = None) -> str:
+    """The new text with the old one's line ends.
+
+    A line that is equal except for its end keeps the old line's own end; a new line gets `newline`
+    (by default the end that most old lines have). The last line has an end where the old last line has one.
+    """
+    before, after = split_lines(old), split_lines(new)
+    if not before:
+        return "".join(line.rstrip("\r\n") + (newline or line_end(line)) if line_end(line) else line for line in after)
+    newline = newline or main_line_end(old)
+    result = [line.rstrip("\r\n") + newline for line in after]
+    bare = [line.rstrip("\r\n") for line in before]
+    for old_index, new_index in _equal_pairs(bare, [line.rstrip("\r\n") for line in after]):
+        if line_end(before[old_index]):
+            result[new_index] = before[old_index]
+    for index in range(len(result) - 1, 0, -1):
+        if result[index] == "\n" and line_end(result[index - 1]) == "\r":
+            result[index - 1] = result[index - 1][:-1] + "\n"  # otherwise both would be read as one line end
+    if result and not line_end(before[-1]):
+        result[-1] = result[-1].rstrip("\r\n") or result[-1]  # an empty last line consists of its end only
+    return "".join(result)
+
+
+def merge(base: str, ours: str, theirs: str) -> str | None:
+    """Merges both sides' changes of `base`; None where two different changes touch or overlap."""
+    if theirs in (ours, base):
+        return ours
+    if ours == base:
+        return theirs
+    our_hunks, their_hunks = diff_hunks(base, ours), diff_hunks(base, theirs)
+    added = [hunk for hunk in their_hunks if hunk not in our_hunks]
+    if any(a.start <= b.end and b.start <= a.end for a in our_hunks for b in added):
+        return None
+    return apply_hunks(base, sorted([*our_hunks, *added], key=lambda hunk: hunk.start))
+
+
+def unified_diff(before: str | None, after: str, path: str) -> str:
+    """A unified diff for people and for `git apply`; empty when nothing changed. `before` None: the file is new."""
+    old, new = split_lines(before or ""), split_lines(after)
+    changes = _hunks(old, new)
+    if not changes and before is not None:
+        return ""
+    tab = "\t" if " " in path else ""  # as git does, so that the end of a name with spaces is visible
+    source = "/dev/null" if before is None else f"a/{path}{tab}"
+    result = [f"--- {source}\n", f"+++ b/{path}{tab}\n"]
+    shift = 0
+    for group in _groups(changes):
+        start = max(group[0].start - _CONTEXT, 0)
+        end = min(group[-1].end + _CONTEXT, len(old))
+        grown = sum(len(hunk.lines) - (hunk.end - hunk.start) for hunk in group)
+        span = f"-{_range(start, end - start)} +{_range(start + shift, end - start + grown)}"
+        result.append(f"@@ {span} @@\n")
+        shift += grown
+        position = start
+        for hunk in group:
+            result += [_shown(" ", line) for line in old[position : hunk.start]]
+            result += [_shown("-", line) for line in old[hunk.start : hunk.end]]
+            result += [_shown("+", line) for line in hunk.lines]
+            position = hunk.end
+        result += [_shown(" ", line) for line in old[position:end]]
+    return "".join(result)
+
+
+def _groups(changes: Sequence[Hunk]) -> Iterator[list[Hunk]]:
+    group: list[Hunk] = []
+    for hunk in changes:
+        if group and hunk.start - group[-1].end > 2 * _CONTEXT:
+            yield group
+            group = []
+        group.append(hunk)
+    if group:
+        yield group
+
+
+def _range(start: int, count: int) -> str:
+    return f"{start + 1 if count else start},{count}" if count != 1 else f"{start + 1}"
+
+
+def _shown(mark: str, line: str) -> str:
+    end = line_end(line)
+    body = line.rstrip("\r\n")
+    if not end:
+        return f"{mark}{body}\n\\ No newline at end of file\n"
+    return mark + body + ("\r\n" if end == "\r\n" else "\n")
+
+
+def _hunks(old: Sequence[str], new: Sequence[str]) -> tuple[Hunk, ...]:
+    result = []
+    i = j = 0
+    for old_index, new_index in [*_equal_pairs(old, new), (len(old), len(new))]:
+        if old_index > i or new_index > j:
+            result.append(Hunk(start=i, end=old_index, lines=tuple(new[j:new_index])))
+        i, j = old_index + 1, new_index + 1
+    return tuple(result)
+
+
+def _equal_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Index pairs of equal lines in order: a longest common subsequence."""
+    head = 0
+    while head < min(len(old), len(new)) and old[head] == new[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    before, after = old[head : len(old) - tail], new[head : len(new) - tail]
+    middle = _shortest_edit(before, after)
+    return [
+        *((n, n) for n in range(head)),
+        *((head + i, head + j) for i, j in middle),
+        *((len(old) - tail + n, len(new) - tail + n) for n in range(tail)),
+    ]
+
+
+def _shortest_edit(old: Sequence[str], new: Sequence[str], effort: int = _EFFORT) -> list[tuple[int, int]]:
+    """Myers' greedy algorithm (1986): walks the edit graph by number of edits, then back along the trace."""
+    if not old or not new:
+        return []
+    trace: list[dict[int, int]] = []
+    reach = {1: 0}
+    for edits in range(min(len(old) + len(new), effort) + 1):
+        trace.append(dict(reach))
+        for k in range(-edits, edits + 1, 2):
+            down = k == -edits or (k != edits and reach[k - 1] < reach[k + 1])
+            x = reach[k + 1] if down else reach[k - 1] + 1
+            while x < len(old) and x - k < len(new) and old[x] == new[x - k]:
+                x += 1
+            reach[k] = x
+            if x >= len(old) and x - k >= len(new):
+                return _walk_back(trace, len(old), len(new))
+    return _anchored_pairs(old, new)
+
+
+def _anchored_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Equal pairs around the lines that occur once in each text; no pairs where there are no such lines.
+
+    Takes linear time: with quadratic time, blank lines alone would turn a reformatted file into hours.
+    """
+    old_counts, new_counts = Counter(old), Counter(new)
+    new_index_of = {line: new_index for new_index, line in enumerate(new) if new_counts[line] == 1}
+    common = [
+        (old_index, new_index_of[line])
+        for old_index, line in enumerate(old)
+        if old_counts[line] == 1 and line in new_index_of
+    ]
+    pairs: list[tuple[int, int]] = []
+    i = j = 0
+    ends = [(len(old), len(new))] if (kept := _longest_rising(common)) else []
+    for old_index, new_index in [*kept, *ends]:
+        pairs += [(i + a, j + b) for a, b in _shortest_edit(old[i:old_index], new[j:new_index], _LEAST)]
+        if old_index < len(old):
+            pairs.append((old_index, new_index))
+        i, j = old_index + 1, new_index + 1
+    return pairs
+
+
+def _longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The longest subsequence of these pairs, sorted by first number, in which the second numbers rise too."""
+    lowest: list[int] = []
+    heads: list[int] = []
+    previous: list[int] = []
+    for number, (_old_index, new_index) in enumerate(pairs):
+        position = bisect_left(lowest, new_index)
+        previous.append(heads[position - 1] if position else -1)
+        lowest[position : position + 1], heads[position : position + 1] = [new_index], [number]
+    result, position = [], heads[-1] if heads else -1
+    while position >= 0:
+        result.append(pairs[position])
+        position = previous[position]
+    return result[::-1]
+
+
+def _walk_back(trace: Sequence[dict[int, int]], x: int, y: int) -> list[tuple[int, int]]:
+    pairs = []
+    for edits in range(len(trace) - 1, -1, -1):
+        reach, k = trace[edits], x - y
+        down = k == -edits or (k != edits and reach.get(k - 1, -1) < reach.get(k + 1, -1))
+        previous_k = k + 1 if down else k - 1
+        to_x = reach[previous_k] if edits else 0
+        to_y = to_x - previous_k if edits else 0
+        while x > to_x and y > to_y:
+            x, y = x - 1, y - 1
+            pairs.append((x, y))
+        x, y = to_x, to_y
+    return pairs[::-1]

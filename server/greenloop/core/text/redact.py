@@ -1,0 +1,35 @@
+"""Makes foreign text safe to send and show: masks known secrets, strips control characters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_SHORTEST = 6  # characters; anything shorter would mask ordinary words
+MASK = "[redacted]"
+
+_ESCAPES = re.compile(
+    r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\|$)"  # operating system commands: titles, links, clipboard
+    r"|\x1b[PX^_].*?(?:\x1b\\|$)"  # device control and other strings
+    r"|[\x1b]\[[0-?]*[ -/]*[@-~]|\x9b[0-?]*[ -/]*[@-~]"  # colours, cursor moves
+    r"|\x1b[ -/]*[0-~]",
+    re.DOTALL,
+)
+# Control characters except tab and newline; characters that reorder or hide text; halves of surrogate pairs.
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
+)
+
+
+def redact(text: str, secrets: Iterable[str]) -> str:
+    """Masks every known secret of at least six characters, longest first."""
+    values = {value for secret in secrets for value in (secret, secret.strip()) if len(value) >= _SHORTEST}
+    for value in sorted(values, key=len, reverse=True):
+        text = text.replace(value, MASK)
+    return text
+
+
+def clean_for_display(text: str) -> str:
+    r"""The text for display: no terminal escapes, no control characters, `\n` as the only line end."""
+    text = _ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
+    return _CONTROL.sub("", text)

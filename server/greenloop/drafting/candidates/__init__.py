@@ -1,0 +1,1 @@
+"""Turns the text of an answer into a checked candidate."""

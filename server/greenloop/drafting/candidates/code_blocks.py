@@ -1,0 +1,190 @@
+"""Finds the code in a model's answer: fenced blocks, unfenced code, search/replace blocks.
+
+This module must not know what the code is used for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from greenloop.core.python.ast_source import Fragment, indentation_of, parse_fragment
+from greenloop.core.text.diff import with_plain_ends
+
+PYTHON = {"", "python", "py", "python3", "py3", "python2", "pyi", "code", "tool_code"}
+
+_FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})[ \t]*([^`\n]*?)[ \t]*$")
+_THINK = r"(?:think|thinking|thought|reasoning|reflection|scratchpad)"
+_OPEN = re.compile(rf"^[ \t]*<{_THINK}>", re.IGNORECASE | re.MULTILINE)
+_LONE_CLOSE = re.compile(rf"^[ \t]*</{_THINK}>[ \t]*$", re.IGNORECASE | re.MULTILINE)
+_FENCE_LINE = re.compile(r"^[ \t>]*(?:`{3}|~{3})", re.MULTILINE)
+_CLOSE = re.compile(rf"</{_THINK}>[ \t]*", re.IGNORECASE)
+_SPECIAL = re.compile(r"<\|[A-Za-z0-9_▁]{2,40}\|>|<\uff5c[^\uff5c\n]{2,40}\uff5c>|</?s>\s*$")
+_CODE = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+\w+|^[ \t]*@\w|^(?:import|from)[ \t]+[\w.]+")
+_DEFINES = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
+_MAX_PARSES = 200  # parses spent on finding the ends of unfenced code
+
+_SEARCH = re.compile(r"^[ \t>]*<{5,9}[ \t]*(?:SEARCH|ORIGINAL|OLD)\b.*$", re.IGNORECASE)
+_DIVIDER = re.compile(r"^[ \t]*={5,9}[ \t]*$")
+_REPLACE = re.compile(r"^[ \t]*>{5,9}[ \t]*(?:REPLACE|UPDATED|NEW)\b.*$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """A piece of code in an answer. `closed`: its end was found. `is_python`: its label is Python or missing."""
+
+    text: str
+    closed: bool = True
+    is_python: bool = True
+    is_fenced: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edit:
+    """Lines to search and their replacement; `closed` is false where the answer ended inside.
+
+    Hunks of a diff set the other fields. `origins`: the index of the searched line that each line of `replace`
+    keeps (None: a new line). `anchor`: the index of a searched line whose indentation is reliable. `line_hint`: the
+    line of the file near which the hunk belongs (0: unknown).
+    """
+
+    search: tuple[str, ...]
+    replace: tuple[str, ...]
+    closed: bool = True
+    origins: tuple[int | None, ...] = ()
+    anchor: int | None = None
+    line_hint: int = 0
+
+
+def strip_thinking(answer: str) -> str:
+    r"""The answer without the model's thinking and without control tokens, with `\n` as the only line end.
+
+    Thinking that never ends is kept without its tag, since some models put their answer in it.
+    """
+    text = _SPECIAL.sub("", with_plain_ends(answer).replace("\ufeff", "").replace("\u200b", ""))
+    opening = _OPEN.search(text)
+    lone = _LONE_CLOSE.search(text)
+    if lone and (opening is None or opening.start() > lone.start()):
+        text = text[lone.end() :]  # the chat template removed the opening tag
+    # After the first fence, a tag like this is part of the code: in a string or a docstring.
+    while (opening := _OPEN.search(text, 0, _code_start(text))) and (end := _CLOSE.search(text, opening.end())):
+        text = text[: opening.start()] + text[end.end() :]
+    opening = _OPEN.search(text, 0, _code_start(text))
+    return text[: opening.start()] + text[opening.end() :] if opening else text
+
+
+def _code_start(text: str) -> int:
+    fence = _FENCE_LINE.search(text)
+    return fence.start() if fence else len(text)
+
+
+def defined_names(text: str) -> list[str]:
+    """Names of functions and classes that a text seems to define, even where it does not parse."""
+    return _DEFINES.findall(text)
+
+
+def find_blocks(text: str) -> list[Block]:
+    """All blocks of code in an answer, in order; unfenced code where there is no fence."""
+    fenced = list(_fenced_blocks(text.split("\n")))
+    if fenced:
+        return fenced
+    return _unfenced_blocks(text.split("\n"))
+
+
+def find_edits(text: str) -> list[Edit]:
+    """The search/replace blocks of an answer, in order."""
+    result: list[Edit] = []
+    search: list[str] = []
+    replace: list[str] = []
+    state = ""
+    for line in text.split("\n"):
+        if _SEARCH.match(line) and state != "search":
+            if state:
+                result.append(Edit(search=tuple(search), replace=tuple(replace), closed=False))
+            state, search, replace = "search", [], []
+        elif state == "search" and _DIVIDER.match(line):
+            state = "replace"
+        elif state == "replace" and _REPLACE.match(line):
+            result.append(Edit(search=tuple(search), replace=tuple(replace)))
+            state = ""
+        elif state == "search":
+            search.append(line)
+        elif state == "replace":
+            replace.append(line)
+    if state:
+        result.append(Edit(search=tuple(search), replace=tuple(replace), closed=False))
+    return result
+
+
+def complete_part(text: str) -> str:
+    """Cut-off code without its unfinished last top-level statement; "" where nothing complete remains."""
+    lines = text.split("\n")
+    indentation = min((len(indentation_of(line)) for line in lines if line.strip()), default=0)
+    starts = [
+        n
+        for n, line in enumerate(lines)
+        if line.strip() and len(indentation_of(line)) <= indentation and line[indentation : indentation + 1] != ")"
+    ]
+    for start in reversed(starts[-20:]):
+        rest = "\n".join(lines[:start])
+        if rest.strip() and isinstance(parse_fragment(rest), Fragment):
+            return rest
+    return ""
+
+
+def _fenced_blocks(lines: Sequence[str]) -> Iterator[Block]:
+    start = 0
+    while start < len(lines):
+        opening = _FENCE.match(lines[start])
+        if not opening:
+            start += 1
+            continue
+        fence, labels = opening[1], opening[2].split()
+        language = labels[0].strip("{}.").lower() if labels else ""
+        is_python = language.split(":")[0] in PYTHON
+        ends = [
+            other
+            for other in range(start + 1, len(lines))
+            if (end := _FENCE.match(lines[other])) and not end[2] and end[1].startswith(fence)
+        ]
+        indentation = indentation_of(lines[start])
+        # A docstring may contain a fence: the block ends at the first fence that makes it valid code.
+        first_end = ends[0] if ends else None
+        end_line = next((one for one in ends[:8] if _is_sensible(lines[start + 1 : one], indentation)), first_end)
+        text = "\n".join(_without_margin(lines[start + 1 : end_line], indentation))
+        if text.strip():
+            yield Block(text=text, closed=end_line is not None, is_python=is_python)
+        start = len(lines) if end_line is None else end_line + 1
+
+
+def _is_sensible(lines: Sequence[str], edge: str) -> bool:
+    parsed = parse_fragment("\n".join(_without_margin(lines, edge)))
+    return isinstance(parsed, Fragment) and bool(parsed.body)
+
+
+def _without_margin(lines: Sequence[str], edge: str) -> list[str]:
+    return [line[len(edge) :] if edge and line.startswith(edge) else line for line in lines]
+
+
+def _unfenced_blocks(lines: Sequence[str]) -> list[Block]:
+    """Code without fences: from each line that looks like code, as far as it parses."""
+    found_blocks: list[Block] = []
+    starts = [number for number, line in enumerate(lines) if _CODE.match(line)]
+    tries, taken = 0, 0
+    for start in starts:
+        for end in range(len(lines), start, -1) if start >= taken else ():
+            if end < len(lines) and lines[end].strip() and indentation_of(lines[end]) > indentation_of(lines[start]):
+                continue  # never between a line and its indented block
+            if not lines[end - 1].strip() or tries > _MAX_PARSES:
+                continue
+            tries += 1
+            text = "\n".join(lines[start:end])
+            if defined_names(text) and isinstance(parse_fragment(text), Fragment):
+                found_blocks.append(Block(text=text, closed=end < len(lines), is_fenced=False))
+                taken = end
+                break
+    rest = next((start for start in starts if start >= taken and defined_names("\n".join(lines[start:]))), None)
+    if rest is not None:  # code that does not parse: the model can learn from its error
+        found_blocks.append(Block(text="\n".join(lines[rest:]), closed=False, is_fenced=False))
+    return found_blocks

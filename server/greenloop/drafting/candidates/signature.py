@@ -1,0 +1,171 @@
+"""Checks that a region can still be called: same name, kind, parameters and decorators."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from greenloop.core.compose import region_text
+from greenloop.core.python.ast_source import (
+    DEFINITIONS,
+    FUNCTIONS,
+    Definition,
+    Fragment,
+    Function,
+    decorator_role,
+    find_definitions,
+    parse_fragment,
+    parse_module,
+    plain_name,
+)
+from greenloop.core.python.names import bound_names
+from greenloop.core.python.stubs import is_stub
+from greenloop.core.records.attempt import Candidate, Finding
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
+from greenloop.core.text.diff import with_plain_ends
+from greenloop.drafting.candidates.preserve import defaults, parameters
+
+SIGNATURE = "SignatureChanged"
+DELETED = "RegionDeleted"
+
+
+def check_signature(problem: Problem, region: Region, candidate: Candidate, files: Mapping[str, str]) -> Finding | None:
+    """A finding RegionDeleted or SignatureChanged, or None. `files` are the composed texts."""
+    name = plain_name(region.qualname)
+    new = _definition(candidate.texts[region])
+    if region.created:
+        return None if _is_bound(files[region.path], name) else _deleted_finding(name)
+    old = _definition(region_text(problem, region))
+    if old is None:
+        return None
+    if new is None or new.name != old.name:
+        return _deleted_finding(name) if isinstance(parse_fragment(candidate.texts[region]), Fragment) else None
+    line = _line_of(files[region.path], name)
+    if isinstance(old, FUNCTIONS) and isinstance(new, FUNCTIONS):
+        return _signature_finding(problem, name, old, new, line)
+    if isinstance(old, ast.ClassDef) and isinstance(new, ast.ClassDef):
+        return _members_finding(problem, name, old, new, line)
+    kind = "class" if isinstance(old, ast.ClassDef) else "function"
+    return Finding(error_class=SIGNATURE, message=f"`{name}` must stay a {kind}.", line=line)
+
+
+def _deleted_finding(name: str) -> Finding:
+    return Finding(error_class=DELETED, message=f"The answer's code leaves no `{name}` in the module.")
+
+
+def _is_bound(text: str, name: str) -> bool:
+    parsed = parse_fragment(text)
+    if isinstance(parsed, SyntaxError) or any(qualname == name for qualname, _node in find_definitions(parsed.body)):
+        return True
+    return any(name in bound_names(node) for node in parsed.body)
+
+
+def _definition(text: str) -> Definition | None:
+    """The first definition in a region's text; new methods may follow it."""
+    parsed = parse_fragment(text)
+    body = [] if isinstance(parsed, SyntaxError) else parsed.body
+    return next((node for node in body if isinstance(node, DEFINITIONS)), None)
+
+
+def _line_of(text: str, name: str) -> int | None:
+    parsed = parse_fragment(text)
+    if isinstance(parsed, SyntaxError):
+        return None
+    return next((node.lineno for qualname, node in find_definitions(parsed.body) if qualname == name), None)
+
+
+def _members_finding(
+    problem: Problem, name: str, old: ast.ClassDef, new: ast.ClassDef, line: int | None
+) -> Finding | None:
+    new_members = {(item.name, decorator_role(item)): item for item in new.body if isinstance(item, DEFINITIONS)}
+    for item in old.body:
+        if not isinstance(item, DEFINITIONS):
+            continue
+        new_member = new_members.get((item.name, decorator_role(item)))
+        if new_member is None:
+            return _deleted_finding(f"{name}.{item.name}")
+        if isinstance(item, FUNCTIONS) and isinstance(new_member, FUNCTIONS):
+            finding = _signature_finding(problem, f"{name}.{item.name}", item, new_member, line)
+            if finding:
+                return finding
+    return None
+
+
+def _signature_finding(problem: Problem, name: str, old: Function, new: Function, line: int | None) -> Finding | None:
+    """A finding for a changed signature, unless it replaces a stub `(*args, **kwargs)` or the tests need the change."""
+    if type(old) is not type(new):
+        sentence = f"`{name}` must stay {'an async' if isinstance(old, ast.AsyncFunctionDef) else 'a plain'} function."
+        return Finding(error_class=SIGNATURE, message=sentence, line=line)
+    before, after = _access_decorators(old), _access_decorators(new)
+    if before != after:
+        sentence = f"`{name}` must stay {_access_name(before)}, not {_access_name(after)}."
+        return Finding(error_class=SIGNATURE, message=sentence, line=line)
+    takes_all = {kind for _name, kind in parameters(old)} >= {"star", "doublestar"} and is_stub(old)
+    if takes_all or (parameters(old) == parameters(new) and set(defaults(old)) == set(defaults(new))):
+        return None
+    if _is_needed_by_tests(problem, name.rpartition(".")[2], old, new):
+        return None
+    sentence = f"`{name}({ast.unparse(old.args)})` became `({ast.unparse(new.args)})`; its parameters must stay."
+    return Finding(error_class=SIGNATURE, message=sentence, line=line)
+
+
+def _access_decorators(node: Function) -> frozenset[str]:
+    """Decorators that determine how a function is accessed."""
+    access_decorators = {
+        "property",
+        "cached_property",
+        "staticmethod",
+        "classmethod",
+        "setter",
+        "deleter",
+        "getter",
+        "contextmanager",
+    }
+    names = set()
+    for item in node.decorator_list:
+        decorator = item.func if isinstance(item, ast.Call) else item
+        names.add(decorator.attr if isinstance(decorator, ast.Attribute) else getattr(decorator, "id", ""))
+    return frozenset(names & access_decorators)
+
+
+def _access_name(names: frozenset[str]) -> str:
+    return f"a {' and '.join(sorted(names))}" if names else "undecorated"
+
+
+def _is_needed_by_tests(problem: Problem, name: str, old: Function, new: Function) -> bool:
+    """Do the tests call the function in a way that only the new parameters accept?"""
+    region_paths = {region.path for region in problem.regions}
+    test_paths = {case.path for case in problem.spec.cases} | {
+        path for path in problem.originals if path not in region_paths
+    }
+    for path in test_paths:
+        module = parse_module(with_plain_ends(problem.originals.get(path) or ""))
+        if isinstance(module, SyntaxError):
+            continue
+        for node in ast.walk(module):
+            if not isinstance(node, ast.Call):
+                continue
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called == name and not _accepts_call(old, node) and _accepts_call(new, node):
+                return True
+    return False
+
+
+def _accepts_call(node: Function, call: ast.Call) -> bool:
+    """Do the parameters accept the call's arguments? A leading self or cls is passed by Python."""
+    args = node.args
+    positional = [*args.posonlyargs, *args.args]
+    if positional and positional[0].arg in ("self", "cls"):
+        positional = positional[1:]
+    if any(isinstance(item, ast.Starred) for item in call.args) or any(item.arg is None for item in call.keywords):
+        return True
+    named = {item.arg for item in call.keywords}
+    names = {item.arg for item in positional if item not in args.posonlyargs} | {item.arg for item in args.kwonlyargs}
+    if len(call.args) > len(positional) and not args.vararg:
+        return False
+    if named - names and not args.kwarg:
+        return False
+    passed = {item.arg for item in positional[: len(call.args)]} | named
+    required = {item.arg for item in [*positional, *args.kwonlyargs]} - set(defaults(node))
+    return required <= passed

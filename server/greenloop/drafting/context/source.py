@@ -1,0 +1,186 @@
+"""The code to change, the head of its class, and the definitions of its file that it uses.
+
+The definitions are imports, constants and signatures. Only texts of the problem are read, which include unsaved and
+stubbed ones.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
+
+from greenloop.core.ports import Tools
+from greenloop.core.records.problem import Excerpt, Problem
+from greenloop.core.records.spec import Region
+from greenloop.project.syntax import definitions
+from greenloop.project.syntax.definitions import Definition
+
+MOST_LINES = 12  # of a constant or class head that is shown whole
+
+
+async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
+    """For each file an excerpt with the code that the regions use, if any, and one with the regions themselves."""
+    del tools
+    excerpts = []
+    for path in dict.fromkeys(region.path for region in problem.regions):
+        regions = [region for region in problem.regions if region.path == path]
+        text = problem.files[path]
+        if used := surroundings(text, path, regions):
+            excerpts.append(Excerpt(title=f"What `{path}` has beside it:", text=used, value=0.6))
+        names = ", ".join(f"`{region.qualname}`" for region in regions)
+        verb = "is to be written" if all(region.created for region in regions) else "as it stands"
+        excerpts.append(
+            Excerpt(
+                title=f"{names} in `{path}`, {verb}:",
+                text=region_source(text, path, regions),
+                value=1.0,
+                own=True,
+                bare=region_source(text, path, regions, bare=True),
+            )
+        )
+    return excerpts
+
+
+def region_source(text: str, path: str, regions: Sequence[Region], *, bare: bool = False) -> str:
+    """The regions' source; methods below the head of their class, so that it is clear where they belong.
+
+    `bare`: only the signature and the docstring of functions.
+    """
+    items = definitions.find_definitions(text, path)
+    parts: list[str] = []
+    shown_owners: set[str] = set()
+    for region in sorted(regions, key=lambda region: region.start):
+        owner = definitions.find_by_qualname(items, region.qualname.rpartition(".")[0])
+        if owner is not None and owner.kind == "class" and owner.qualname not in shown_owners:
+            shown_owners.add(owner.qualname)
+            parts += _head(text, owner, items, regions)
+        if region.created:
+            parts.append(_stub_comment(region))
+        else:
+            item = definitions.find_by_qualname(items, region.qualname) if bare else None
+            source = definitions.line_span(text, region.start, region.end).rstrip()
+            parts.append(_without_body(text, item) if item and item.kind == "function" else source)
+    return normalise_newlines("\n\n".join(parts))
+
+
+def _without_body(text: str, item: Definition) -> str:
+    last = item.docstring[1] if item.docstring else item.header_end
+    if last >= item.end:
+        return definitions.line_span(text, item.start, item.end).rstrip()
+    indent = re.match(r"[ \t]*", definitions.line_span(text, item.name_line, item.name_line))
+    return f"{definitions.line_span(text, item.start, last).rstrip()}\n{indent[0] if indent else ''}    ..."
+
+
+def _stub_comment(region: Region) -> str:
+    """A comment in place of the stub, which a small model would copy."""
+    owner, _dot, name = region.qualname.rpartition(".")
+    return f"{'    ' if owner else ''}# {name} is missing here: it does not exist yet and has to be written."
+
+
+def surroundings(text: str, path: str, regions: Sequence[Region]) -> str:
+    """Imports, constants and signatures of the file that the regions mention, in the file's order."""
+    items = definitions.find_definitions(text, path)
+    used = definitions.identifiers(
+        "\n".join(definitions.line_span(text, region.start, region.end) for region in regions)
+    )
+    owners = {region.qualname.rpartition(".")[0] for region in regions} - {""}
+    pieces = [*_statements(text, used)]
+    shown_owners: set[str] = set()
+    for item in items:
+        if any(_within(item, region) for region in regions) or item.name not in used:
+            continue
+        if item.owner in owners and not (item.name == "__init__" and _is_short(item)):
+            owner = definitions.find_by_qualname(items, item.owner)
+            if owner is not None and owner.qualname not in shown_owners:
+                shown_owners.add(owner.qualname)
+                pieces.append((owner.start, definitions.line_span(text, owner.start, owner.header_end).rstrip()))
+            pieces.append((item.start, _signature(text, item, items)))
+        elif not item.owner and item.qualname not in owners:
+            pieces.append((item.start, _signature(text, item, items)))
+    return normalise_newlines("\n".join(piece for _line, piece in sorted(pieces)))
+
+
+def _is_short(item: Definition) -> bool:
+    return item.end - item.start < MOST_LINES
+
+
+def _within(item: Definition, region: Region) -> bool:
+    return region.start <= item.start and item.end <= region.end
+
+
+def normalise_newlines(text: str) -> str:
+    """The text with a line feed as the only line end."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _head(text: str, owner: Definition, items: Sequence[Definition], regions: Sequence[Region]) -> list[str]:
+    """The head of a class: its header, fields, and the docstring and constructor where they are short."""
+    last = owner.header_end
+    if owner.docstring is not None and owner.docstring[1] - owner.docstring[0] < MOST_LINES:
+        last = owner.docstring[1]
+    fields = "\n".join(_fields(text, owner, items))
+    parts = [definitions.line_span(text, owner.start, last).rstrip() + (f"\n{fields}" if fields else "")]
+    constructor = definitions.find_by_qualname(items, f"{owner.qualname}.__init__")
+    if (
+        constructor is not None
+        and _is_short(constructor)
+        and not any(_within(constructor, region) for region in regions)
+    ):
+        parts.append(definitions.line_span(text, constructor.start, constructor.end).rstrip())
+    return parts
+
+
+def _signature(text: str, item: Definition, items: Iterable[Definition]) -> str:
+    """The header of a function, or of a class and its methods, and `...` for omitted bodies."""
+    head = definitions.line_span(text, item.start, item.header_end).rstrip()
+    if item.start <= item.header_end == item.end:
+        return head
+    indent = re.match(r"[ \t]*", definitions.line_span(text, item.name_line, item.name_line))
+    inner = (indent[0] if indent else "") + "    "
+    summary = _first_line(text, item)
+    rows = [head, f"{inner}{summary}" if summary else ""]
+    if item.kind == "class":
+        rows += [
+            _signature(text, method, ())
+            for method in items
+            if method.owner == item.qualname and method.kind == "function"
+        ]
+        rows += _fields(text, item, items)
+    return "\n".join(row for row in [*rows, "" if item.kind == "class" and len(rows) > 2 else f"{inner}..."] if row)
+
+
+def _first_line(text: str, item: Definition) -> str:
+    """The docstring's first line with closing quotes."""
+    if item.docstring is None:
+        return ""
+    line = normalise_newlines(definitions.line_span(text, item.docstring[0], item.docstring[0])).strip()
+    quotes = line[:3] if line[:3] in {'"""', "'''"} else ""
+    return line if not quotes or line.count(quotes) > 1 or line == quotes else line + quotes
+
+
+def _fields(text: str, item: Definition, items: Iterable[Definition]) -> list[str]:
+    """Assignments and annotations in the class body (fields of a dataclass, constants)."""
+    methods = [other for other in items if other.owner == item.qualname]
+    head_end = item.docstring[1] if item.docstring else item.header_end
+    first_method = min((method.start for method in methods), default=item.end + 1)
+    rows = [
+        row.rstrip()
+        for row in normalise_newlines(definitions.line_span(text, head_end + 1, first_method - 1)).split("\n")
+    ]
+    return [row for row in rows if re.match(r"\s+\w+\s*[:=]", row)][:MOST_LINES]
+
+
+def _statements(text: str, used: set[str]) -> Iterable[tuple[int, str]]:
+    """Top-level imports and constants that the regions mention."""
+    for item in definitions.find_bindings(text):
+        if set(item.names) & used:
+            yield item.start, shorten(definitions.line_span(text, item.start, item.end))
+
+
+def shorten(statement: str) -> str:
+    """A long statement (a table, a long text) without its middle."""
+    rows = textwrap.dedent(normalise_newlines(statement)).rstrip("\n").split("\n")
+    if len(rows) <= MOST_LINES:
+        return "\n".join(rows)
+    return "\n".join([*rows[: MOST_LINES - 2], "    # ... more of the same", rows[-1]])

@@ -1,0 +1,1 @@
+"""Feedback parts, one file each: `async describe(problem, attempts, tools) -> FeedbackNote`."""

@@ -1,0 +1,1 @@
+"""Feedback of published systems, mostly with a critic model; `describe` as in the folder above."""

@@ -1,0 +1,88 @@
+"""Reads a property's counterexample from a failure: inputs shrunk by Hypothesis, and outcome. Pure.
+
+A property test's own message names both; Hypothesis adds the inputs to any other exception ("Falsifying example").
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+
+from greenloop.core.records.verdict import Failure
+
+LONGEST = 20_000  # characters of a failure that are read
+_BLOCK = re.compile(r"^E? *Falsifying (?:explicit )?example: \w+\(", re.MULTILINE)
+_CLAIM = re.compile(r"`(?P<name>[^`\n]+)` does not hold: ")
+_GAVE = ") gave "
+
+
+def counterexample(failure: Failure) -> dict[str, str]:
+    """The arguments that break a property, as source text by name; empty where the failure names none.
+
+    A value without a source form (`<object at …>`) is returned as printed, but only from the test's own message; a
+    caller that evaluates the values must expect this.
+    """
+    return _from_block(failure.text[-LONGEST:]) or _from_message(failure.message[:LONGEST])
+
+
+def violated_property(failure: Failure) -> str:
+    """The name of the violated property; empty when something else was raised."""
+    match = _CLAIM.search(failure.message[:LONGEST])
+    return match["name"] if match else ""
+
+
+def outcome(failure: Failure) -> str:
+    """The result's repr, or the exception in one line."""
+    _call, gave = _stated_arguments(failure.message[:LONGEST])
+    if gave:
+        return gave
+    first = failure.message.strip().split("\n")[0]
+    return f"{failure.type}: {first}" if first else failure.type
+
+
+def _from_block(text: str) -> dict[str, str]:
+    """The arguments that Hypothesis lists below `Falsifying example`."""
+    match = next(_BLOCK.finditer(text), None)
+    if match is None:
+        return {}
+    rows = [re.sub(r"^E ? ? ?", "", row) for row in text[match.start() :].split("\n")]
+    rows[0] = rows[0].strip().split("example: ", 1)[1]
+    for end in (number for number, row in enumerate(rows, 1) if row.rstrip().endswith(")")):
+        if (found := _arguments("\n".join(rows[:end]))) is not None:
+            return found
+    return {}
+
+
+def _from_message(message: str) -> dict[str, str]:
+    call, _gave = _stated_arguments(message)
+    return _arguments(call) or {}
+
+
+def _stated_arguments(message: str) -> tuple[str, str]:
+    """The call and its result from the test's own message; both empty for any other message."""
+    match = _CLAIM.search(message)
+    if match is None:
+        return "", ""
+    statement = message[match.end() :]
+    positions = [place.start() for place in re.finditer(re.escape(_GAVE), statement)]
+    if not positions:
+        return "", ""
+    # A value may contain the same words: the first place that ends a complete call is the right one.
+    end = next((place for place in positions if _arguments(statement[: place + 1]) is not None), positions[0])
+    return statement[: end + 1], statement[end + len(_GAVE) :].split("\nassert ", 1)[0].strip()
+
+
+def _arguments(call: str) -> dict[str, str] | None:
+    try:
+        node = ast.parse(call.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    if not isinstance(node, ast.Call):
+        return None
+    return {word.arg: ast.unparse(word.value) for word in node.keywords if word.arg}
+
+
+def format_arguments(arguments: Mapping[str, str]) -> str:
+    """The arguments in one readable line."""
+    return ", ".join(f"{name} = {value}" for name, value in arguments.items())

@@ -1,0 +1,148 @@
+"""Infills: masks some lines of a region and has a model's fill-in-the-middle mode fill them again.
+
+An infill costs a dozen tokens where a whole answer costs a hundred, and its answer cannot just repeat the code shown.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from string import Template
+
+from greenloop.core.compose import region_text
+from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment, statement_blocks
+from greenloop.core.records.attempt import Attempt, Candidate, Draft, Finding, Mask
+from greenloop.core.records.model import ChatRequest, InfillRequest, Message
+from greenloop.core.records.problem import Excerpt, Problem
+from greenloop.core.records.spec import Region
+from greenloop.core.text.diff import with_plain_ends
+from greenloop.drafting.candidates import code_blocks
+from greenloop.drafting.prompt import fenced
+
+NO_LINE = "EmptyHole"
+LONGEST = 120  # lines of the region shown on each side of the mask
+TOKENS_A_LINE = 40
+MOST_MASKED = 6  # lines of one statement
+MOST_ABOUT = 1200  # characters of one excerpt
+BLANK = "<FILL>"
+
+
+def region_lines(problem: Problem, attempt: Attempt, region: Region) -> list[str]:
+    """The lines of a region in an attempt, without line ends."""
+    texts: Mapping[Region, str] = attempt.candidate.texts if attempt.candidate else {}
+    text = texts[region] if region in texts else region_text(problem, region)
+    return with_plain_ends(text).rstrip("\n").split("\n")
+
+
+def infill_request(problem: Problem, attempt: Attempt, draft: Draft, excerpts: Sequence[Excerpt]) -> InfillRequest:
+    """The request to fill the masked lines of a draft.
+
+    The context excerpts come first: they are the same for every infill, so a prompt cache reads them once.
+    Raises `ValueError` for a draft without a mask.
+    """
+    mask = draft.masked
+    if mask is None:
+        raise ValueError("the draft masks no lines")
+    lines = region_lines(problem, attempt, mask.region)
+    before, after = lines[: mask.start - 1][-LONGEST:], lines[mask.end :][:LONGEST]
+    indent = margin_of(lines, mask)
+    context = "\n\n".join(excerpt.text[:MOST_ABOUT] for excerpt in excerpts if not excerpt.own)
+    head = "\n".join([*([context, "", ""] if context else []), *before])
+    return InfillRequest(
+        prefix=f"{head}\n{indent}" if head else indent,
+        suffix="\n" + "\n".join(after) + "\n",
+        role=draft.role,
+        temperature=draft.temperature,
+        max_tokens=TOKENS_A_LINE * max(1, mask.end - mask.start + 1),
+        stop=("\n",) if mask.end <= mask.start else ("\n\n",),
+    )
+
+
+def as_chat(request: InfillRequest, template: str) -> ChatRequest:
+    """The same request for a model without a fill-in-the-middle mode; `template` uses `$code` and `$blank`."""
+    code = fenced(f"{request.prefix}{BLANK}{request.suffix}".strip("\n"))
+    return ChatRequest(
+        messages=(Message(role="user", content=Template(template).substitute(code=code, blank=BLANK).strip()),),
+        role=request.role,
+        temperature=request.temperature,
+        max_tokens=request.max_tokens + 20,  # a fence around it
+        seed=request.seed,
+    )
+
+
+def margin_of(rows: list[str], mask: Mask) -> str:
+    """The indentation of the masked line; for an inserted line, that of its neighbour."""
+    line = rows[mask.start - 1] if mask.start <= len(rows) else rows[-1]
+    if mask.end < mask.start and mask.start >= 2 and not line.strip():
+        line = rows[mask.start - 2]
+    return line[: len(line) - len(line.lstrip())]
+
+
+def fill_mask(problem: Problem, attempt: Attempt, mask: Mask, text: str) -> Candidate | Finding:
+    """The candidate with the masked lines filled in; the first line's indentation precedes the mask already."""
+    lines = region_lines(problem, attempt, mask.region)
+    line_count = max(1, mask.end - mask.start + 1)
+    blocks = code_blocks.find_blocks(text) if "```" in text else []
+    body = with_plain_ends(blocks[0].text if blocks else text).strip("\n").rstrip()
+    if not body.strip():
+        return Finding(error_class=NO_LINE, message="The hole was left empty.")
+    answer_lines = body.split("\n")[: line_count + 1]
+    filling = [margin_of(lines, mask) + answer_lines[0].lstrip(), *answer_lines[1:]]
+    new_text = "\n".join([*lines[: mask.start - 1], *filling, *lines[mask.end :]]) + "\n"
+    parsed = parse_fragment(new_text)
+    if not isinstance(parsed, Fragment):
+        return Finding(
+            error_class=type(parsed).__name__, message=f"{parsed.msg} in the filled hole", line=parsed.lineno
+        )
+    previous = attempt.candidate
+    return Candidate(
+        texts={**(previous.texts if previous else {}), mask.region: new_text},
+        imports=previous.imports if previous else (),
+        helpers=previous.helpers if previous else (),
+    )
+
+
+def rank_masks(problem: Problem, attempt: Attempt) -> list[Mask]:
+    """Every statement of the regions, or header of one, that can be masked; the most suspicious ones first."""
+    scores = problem.suspicion if attempt.candidate is None else {}
+    ranked: list[tuple[float, int, Mask]] = []
+    for region in problem.regions:
+        suspicion = scores.get(region.path, {})
+        for start, end in _statements(problem, attempt, region):
+            score = max((suspicion.get(region.start + line - 1, 0.0) for line in range(start, end + 1)), default=0.0)
+            ranked.append((-score, len(ranked), Mask(region=region, start=start, end=end)))
+    return [mask for _score, _order, mask in sorted(ranked, key=lambda item: item[:2])]
+
+
+def pair_masks(ordered: Sequence[Mask]) -> list[Mask]:
+    """Masks over two adjacent statements, in the order in which either of them comes first."""
+    by_start = {(mask.region, mask.start): mask for mask in ordered}
+    joined: dict[Mask, None] = {}
+    for mask in ordered:
+        for first in (mask, *(one for one in ordered if one.region == mask.region and one.end + 1 == mask.start)):
+            second = by_start.get((first.region, first.end + 1))
+            if second is not None:
+                joined[replace(first, end=second.end)] = None
+    return list(joined)
+
+
+def insertion_masks(ordered: Sequence[Mask]) -> list[Mask]:
+    """Masks that insert a new line before each of the given ones, in their order."""
+    return [replace(mask, end=mask.start - 1) for mask in ordered]
+
+
+def _statements(problem: Problem, attempt: Attempt, region: Region) -> list[tuple[int, int]]:
+    """First and last line of each simple statement and each header of a compound one, in source order."""
+    parsed = parse_fragment("\n".join(region_lines(problem, attempt, region)))
+    if not isinstance(parsed, Fragment):
+        return []
+    ranges = []
+    for function in (node for item in parsed.body for node in ast.walk(item) if isinstance(node, FUNCTIONS)):
+        nodes = [node for item in function.body if item is not docstring_statement(function) for node in ast.walk(item)]
+        for node in nodes:
+            if isinstance(node, ast.stmt) and docstring_statement(node) is None:
+                block = next(iter(statement_blocks(node)), [])
+                end = max(node.lineno, block[0].lineno - 1) if block else node.end_lineno or node.lineno
+                ranges.append((node.lineno - parsed.shift, end - parsed.shift))
+    return sorted({(start, end) for start, end in ranges if end - start < MOST_MASKED})

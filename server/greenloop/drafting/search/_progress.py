@@ -1,0 +1,103 @@
+"""Shared by strategies: comparing attempts, detecting a stuck search, spreading temperatures.
+
+A search is stuck when the newest failure has come before (by its normalised signature) more often than the patience for
+its group allows. The response has two steps: first another strategy; if restarts bring nothing either, the search ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from greenloop.core.classify import failure_key
+from greenloop.core.records.attempt import Attempt, Move
+from greenloop.core.records.verdict import ErrorGroup, Status
+
+SAMPLE_TEMPERATURES = (0.6, 0.75, 0.9, 1.0)  # temperatures of the samples that follow a greedy answer
+STEP = 0.4  # by which the temperature rises each time the same is asked again
+HOTTEST = 0.8
+COPIES = ("Unchanged", "Repeated")  # error classes of a candidate that equals its parent or another earlier one
+SWITCHES = 4  # restarts without a better score, after which the search is hopeless
+
+# How often the same failure may come back before the strategy changes. Refused candidates are compared by their error
+# class alone, so two of a kind may be two different mistakes.
+PATIENCE = {ErrorGroup.SYNTAX: 2, ErrorGroup.ANSWER: 2}
+USUAL = 1
+
+
+class Progress(StrEnum):
+    """What a search should do after its attempts so far: go on, change its strategy, or end."""
+
+    GOING = "going"
+    STUCK = "stuck"
+    HOPELESS = "hopeless"
+
+
+def progress(attempts: Sequence[Attempt]) -> Progress:
+    """Judges the newest failure by its group's patience, and the restarts since the score last rose."""
+    newest = attempts[-1]
+    if newest.error_class not in COPIES:
+        patience = PATIENCE.get(newest.group, USUAL) if newest.group else USUAL
+        if count_recurrences(attempts) < patience:
+            return Progress.GOING
+    fruitless = attempts[len(attempts) - count_since_gain(attempts) :]
+    switches = sum(bool(attempt.draft and attempt.draft.move is Move.RESTART) for attempt in fruitless)
+    return Progress.STUCK if switches < SWITCHES else Progress.HOPELESS
+
+
+def count_recurrences(attempts: Sequence[Attempt]) -> int:
+    """Counts earlier attempts with the newest attempt's failure; the user's own code is one of them."""
+    newest = failure_key(attempts[-1])
+    return sum(failure_key(attempt) == newest for attempt in attempts[:-1])
+
+
+def rank(attempt: Attempt) -> tuple[float, int]:
+    """Orders attempts by score, then by few newly failing neighbours; attempts without a valid run rank last."""
+    if not is_valid(attempt):
+        return (-1.0, 0)
+    return (attempt.verdict.score, -len(attempt.verdict.collateral))
+
+
+def is_valid(attempt: Attempt) -> bool:
+    """Was the attempt's candidate run, and without tampering?"""
+    return attempt.candidate is not None and attempt.verdict.status not in (Status.REFUSED, Status.TAMPERED)
+
+
+def newest_best(attempts: Sequence[Attempt]) -> Attempt | None:
+    """The best attempt so far, the newest of equals: different code that is equally good is a step, not a loss."""
+    valid = [attempt for attempt in attempts if is_valid(attempt)]
+    return max(valid, key=lambda attempt: (rank(attempt), attempt.number), default=None)
+
+
+def count_since_gain(attempts: Sequence[Attempt]) -> int:
+    """How many attempts were made since the score last rose."""
+    best: tuple[float, int] | None = None
+    idle = 0
+    for attempt in attempts:
+        if attempt.number == 0:
+            continue
+        if best is None or rank(attempt) > best:
+            best, idle = rank(attempt), 0
+        else:
+            idle += 1
+    return idle
+
+
+def refinement_temperature(attempts: Sequence[Attempt], parent: int) -> float:
+    """The temperature for refining a parent once more: at the same low one a model repeats its answer."""
+    refinements = sum(
+        bool(attempt.draft and attempt.draft.move is Move.REFINE and attempt.parent == parent) for attempt in attempts
+    )
+    return min(HOTTEST, STEP * refinements)
+
+
+def spread_temperatures(count: int, low: float = 0.2, high: float = 1.0) -> tuple[float, ...]:
+    """`count` temperatures at equal distances from `low` to `high`."""
+    if count < 2:
+        return (low,) * count
+    return tuple(round(low + (high - low) * step / (count - 1), 2) for step in range(count))
+
+
+def sample_temperatures(count: int) -> tuple[float, ...]:
+    """Temperatures of a first round: one greedy, the rest spread; hot ones alone would miss the likeliest answer."""
+    return (0.0, *spread_temperatures(count - 1))

@@ -1,0 +1,101 @@
+"""From cheap to expensive: one-token changes, infills, samples, and repairs of the best sample.
+
+Ordered by what small models do well, as measured (docs/evidence.md): they fill masked lines far better than they repair
+a function they are shown, and their next sample is worth more than their next repair.
+Each rung starts from the best attempt; one that passes more tests than any before it puts the cheap rungs first again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from greenloop.core.attempts import best_attempt
+from greenloop.core.compose import region_text
+from greenloop.core.python.ast_source import parse_fragment
+from greenloop.core.python.stubs import is_unwritten
+from greenloop.core.records.attempt import Attempt, Draft, Mask, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import ErrorGroup
+from greenloop.drafting.infill import insertion_masks, pair_masks, rank_masks
+from greenloop.drafting.search._progress import SAMPLE_TEMPERATURES
+
+SIDE_BY_SIDE = 4
+INFILLS, PAIRS, INSERTS = 12, 8, 8  # statements, pairs of them and new lines to fill in one attempt
+CORRECTED = (0.0, 0.7)
+
+
+def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:
+    """The next drafts of the first rung that is not exhausted; empty when all are."""
+    tried = [attempt.draft for attempt in attempts if attempt.draft]
+    for rung in _repair_rungs(problem, attempts) if _is_written(problem) else _writing_rungs(problem, attempts):
+        if untried := _untried(rung, tried):
+            return untried[:SIDE_BY_SIDE]
+    return []
+
+
+def _repair_rungs(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
+    """Rungs for code that exists and is wrong somewhere; they start from it, or from a better attempt."""
+    best = best_attempt(attempts)
+    base = best if best and best.verdict.score > attempts[0].verdict.score else attempts[0]
+    yield [_mutate(base)]
+    ordered = rank_masks(problem, base)
+    yield _infills(base, ordered[:SIDE_BY_SIDE])
+    yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)]
+    yield _infills(base, ordered[SIDE_BY_SIDE:INFILLS])
+    yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER)]
+    yield _infills(base, pair_masks(ordered)[:PAIRS])
+    yield _infills(base, insertion_masks(ordered)[:INSERTS])
+    yield from _samples(attempts)
+
+
+def _writing_rungs(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
+    """Rungs for code that is yet to be written: the first one is a whole answer."""
+    yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)]
+    yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, temperature=heat) for heat in SAMPLE_TEMPERATURES]
+    if problem.spec.open:  # more answers are more votes; small changes would only fit tests that may be wrong
+        yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=heat) for heat in SAMPLE_TEMPERATURES]
+        return
+    if base := best_attempt(attempts):
+        if sum(case.executed for case in problem.spec.cases) > 1:  # a single case is passed too easily
+            yield [_mutate(base)]
+        yield _corrections(base)
+
+
+def _samples(attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
+    yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=heat) for heat in SAMPLE_TEMPERATURES]
+    samples = [attempt for attempt in attempts if attempt.draft and attempt.draft.move in (Move.DRAFT, Move.RESTART)]
+    if best := best_attempt(samples):
+        yield _corrections(best)
+
+
+def _corrections(base: Attempt) -> list[Draft]:
+    """Drafts that see the best candidate's failures but not its code, which would be copied.
+
+    Measured: this repaired no wrong value, but it helps with exceptions.
+    """
+    if base.group is ErrorGroup.LOGIC:
+        return []
+    return [
+        Draft(parent=base.number, move=Move.RESTART, role=Role.REFINER, temperature=heat, prompt="afresh")
+        for heat in CORRECTED
+    ]
+
+
+def _mutate(base: Attempt) -> Draft:
+    return Draft(parent=base.number, move=Move.MUTATE, role=Role.REFINER)
+
+
+def _infills(base: Attempt, chosen: Sequence[Mask]) -> list[Draft]:
+    return [Draft(parent=base.number, move=Move.INFILL, role=Role.REFINER, masked=mask) for mask in chosen]
+
+
+def _untried(rung: Sequence[Draft], done: Sequence[Draft]) -> list[Draft]:
+    """The drafts of a rung that were not tried yet."""
+    return [draft for draft in rung if draft not in done]
+
+
+def _is_written(problem: Problem) -> bool:
+    """Is there code to repair? Stubs, and code that Python cannot parse, are written anew."""
+    texts = [region_text(problem, region) for region in problem.regions if not region.created]
+    return any(not is_unwritten(text) and not isinstance(parse_fragment(text), SyntaxError) for text in texts)

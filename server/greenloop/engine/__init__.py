@@ -1,0 +1,1 @@
+"""Refine requests, from the target to the outcome."""

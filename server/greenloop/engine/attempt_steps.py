@@ -1,0 +1,139 @@
+"""Steps of an attempt before its run: reads the answer, checks the candidate, tries one-token changes.
+
+An answer that cannot be read or must not be run is an attempt too, with a finding instead of a verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from time import monotonic
+
+from greenloop.core.classify import classify, finding_group
+from greenloop.core.compose import compose
+from greenloop.core.events import Checked, Event
+from greenloop.core.records.attempt import Attempt, Candidate, Draft, FeedbackNote, Finding, Move
+from greenloop.core.records.model import Reply
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop.drafting import infill
+from greenloop.drafting.candidates import parse_answer
+from greenloop.drafting.candidates.gate import check, find_repetition, is_same_code
+from greenloop.drafting.candidates.mutate import mutants
+
+Files = Mapping[str, str]
+
+REPEATED = "Repeated"
+NO_GAIN = "NoGain"
+MUTATION_SECONDS = 10.0  # wall time for all one-token changes
+MOST_PASSING = 3  # with more passing changes, the first is as likely wrong as right
+
+
+def read_answer(problem: Problem, number: int, draft: Draft, attempts: Sequence[Attempt], reply: Reply) -> Attempt:
+    """Reads a reply into an attempt with its candidate, or with the finding that explains why there is none."""
+    blank = Attempt(
+        number=number,
+        parent=draft.parent,
+        draft=draft,
+        model=reply.model,
+        answer=reply.text,
+        usage=reply.usage,
+        verdict=Verdict(status=Status.REFUSED),
+    )
+    reading: Candidate | Finding
+    if draft.masked is None:
+        base = attempts[draft.parent].candidate if draft.move is Move.REFINE else None
+        reading = parse_answer.read(reply.text, problem, truncated=reply.finish == "length", base=base)
+    else:
+        reading = infill.fill_mask(problem, attempts[draft.parent], draft.masked, reply.text)
+    if isinstance(reading, Candidate):
+        reading = find_repetition(problem, reading) or reading  # asked for again, like an unreadable answer
+    return with_finding(blank, reading) if isinstance(reading, Finding) else replace(blank, candidate=reading)
+
+
+def check_candidate(
+    problem: Problem, attempt: Attempt, attempts: Sequence[Attempt], emit: Callable[[Event], None]
+) -> Attempt:
+    """Passes the attempt through the gate; a candidate that repeats an earlier one gets a finding and is not run."""
+    candidate = attempt.candidate
+    finding = attempt.finding
+    if candidate is not None and attempt.draft is not None:
+        parent = attempts[attempt.draft.parent].candidate
+        finding = check(problem, candidate, compose(problem, candidate), parent=parent)
+        if finding is None and (duplicate := _find_duplicate(problem, candidate, attempts)):
+            finding = Finding(error_class=REPEATED, message=f"The answer repeats attempt {duplicate.number}.")
+    emit(
+        Checked(
+            attempt=attempt.number,
+            error_class=finding.error_class if finding else "",
+            message=finding.message if finding else "",
+        )
+    )
+    return with_finding(attempt, finding) if finding else attempt
+
+
+def with_finding(attempt: Attempt, finding: Finding) -> Attempt:
+    verdict = replace(attempt.verdict, reason=finding.message)
+    return replace(
+        attempt, verdict=verdict, finding=finding, error_class=finding.error_class, group=finding_group(finding)
+    )
+
+
+def with_verdict(attempt: Attempt, verdict: Verdict) -> Attempt:
+    """Adds the verdict of an execution to the attempt; test time accumulates."""
+    error_class, group = classify(verdict)
+    seconds = attempt.usage.test_seconds + verdict.seconds
+    usage = replace(attempt.usage, test_seconds=seconds)
+    return replace(attempt, verdict=verdict, error_class=error_class, group=group, usage=usage)
+
+
+def _find_duplicate(problem: Problem, candidate: Candidate, attempts: Sequence[Attempt]) -> Attempt | None:
+    return next(
+        (earlier for earlier in attempts if earlier.candidate and is_same_code(problem, candidate, earlier.candidate)),
+        None,
+    )
+
+
+async def best_mutant(
+    problem: Problem,
+    number: int,
+    draft: Draft,
+    attempts: Sequence[Attempt],
+    verify: Callable[[Files], Awaitable[Verdict]],
+) -> Attempt:
+    """Tests the one-token changes of the parent's code; returns the best, or a finding if none passes more tests.
+
+    If more than `MOST_PASSING` of them pass, the tests are too weak to choose, and none is taken.
+    """
+    parent = attempts[draft.parent]
+    began, tried, seconds = monotonic(), 0, 0.0
+    best: tuple[Candidate, Verdict] | None = None
+    passing = 0
+    for candidate in mutants(problem, parent):
+        files = compose(problem, candidate)
+        if monotonic() - began > MUTATION_SECONDS or passing > MOST_PASSING:
+            break
+        if check(problem, candidate, files, parent=parent.candidate):
+            continue
+        verdict = await verify(files)
+        tried += 1
+        seconds += verdict.seconds
+        passed = verdict.status is Status.PASSED
+        if verdict.score > (best[1] if best else parent.verdict).score or (passed and not passing):
+            best = candidate, verdict
+        passing += passed
+    blank = Attempt(
+        number=number,
+        parent=draft.parent,
+        draft=draft,
+        model="one-token changes",
+        verdict=Verdict(status=Status.REFUSED, seconds=seconds),
+        notes=(FeedbackNote(text="", fields={"tried": tried}),),
+    )
+    if best is None:
+        message = f"None of {tried} one-token edits passes more tests."
+        return with_finding(blank, Finding(error_class=NO_GAIN, message=message))
+    if passing > MOST_PASSING:
+        message = f"More than {MOST_PASSING} one-token edits pass: the tests are too weak to choose one."
+        return with_finding(blank, Finding(error_class=NO_GAIN, message=message))
+    return with_verdict(replace(blank, candidate=best[0]), replace(best[1], seconds=seconds))

@@ -1,0 +1,1 @@
+"""Health check of this machine: available parts, and remedies for missing ones."""

@@ -1,0 +1,278 @@
+"""Findings of `greenloop doctor`: the parts that a run needs, whether they are available, and a remedy if not.
+
+It must not know how they are shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from greenloop import __version__
+from greenloop.core import registry
+from greenloop.core.errors import GreenloopError
+from greenloop.core.ports import Sandbox
+from greenloop.core.records.sandbox import Probe
+from greenloop.engine.doctor import isolation
+from greenloop.engine.history.store import History
+from greenloop.models.embedded import default_model, hardware, server, weights
+from greenloop.project import workspace
+from greenloop.project.settings import EDITOR, Settings, state_folder
+
+# A server that does not answer within this many seconds counts as unreachable.
+CONNECT_SECONDS = 5.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoctorFinding:
+    """One finding. `ok` None: not required. `part` is interpreter, sandbox, model or another area.
+
+    `status` is set for a promise of a sandbox: held, best effort, not held, or not tried.
+    """
+
+    part: str
+    name: str
+    ok: bool | None
+    detail: str
+    remedy: str = ""
+    status: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Editor:
+    """Capabilities of the requesting editor: its own language model, stored API keys."""
+
+    model: bool = False
+    keys: bool = False
+
+
+def can_run(rows: list[DoctorFinding]) -> bool:
+    """Could a fix run?"""
+    return not missing_parts(rows)
+
+
+def missing_parts(rows: list[DoctorFinding]) -> list[str]:
+    """Lists the missing parts without which no fix can run."""
+    parts = ("workspace", "interpreter", "sandbox", "model")
+    return [part for part in parts if not any(row.ok for row in rows if row.part == part)]
+
+
+def summary(rows: list[DoctorFinding]) -> str:
+    """Summarises the findings in a sentence."""
+    return "A fix can run." if can_run(rows) else f"A fix cannot run yet: {', '.join(missing_parts(rows))} missing."
+
+
+def status_word(row: DoctorFinding) -> str:
+    """Returns one word for a finding."""
+    return row.status or {True: "ok", False: "no", None: "-"}[row.ok]
+
+
+async def examine(
+    root: Path, settings: Settings, *, promises: bool = False, editor: Editor | None = None
+) -> list[DoctorFinding]:
+    """Collects all findings; never raises for missing parts. `promises` also runs the isolation probes.
+
+    `editor` is the requesting editor; None: the command line.
+    """
+    probes, models = await asyncio.gather(_probes(settings), _models(settings, os.environ, editor or Editor()))
+    sandboxes = _sandboxes(settings, probes)
+    if promises:
+        sandboxes = _with_promises(sandboxes, await isolation.check_isolation(root, settings, probes))
+    own = ".".join(map(str, sys.version_info[:3]))
+    return [
+        DoctorFinding(part="greenloop", name=__version__, ok=True, detail=f"Python {own}, {sys.executable}"),
+        await asyncio.to_thread(_interpreter, root, settings),
+        *sandboxes,
+        *models,
+        _history(),
+    ]
+
+
+def _interpreter(root: Path, settings: Settings) -> DoctorFinding:
+    try:
+        environment = workspace.find_environment(root, settings)
+    except GreenloopError as error:
+        return DoctorFinding(part="interpreter", name="", ok=False, detail=str(error), remedy=error.remedy)
+    version = ".".join(map(str, environment.version))
+    detail = f"Python {version}, {environment.executable} ({environment.source})"
+    if not environment.has_pytest:
+        remedy = f"{environment.executable} -m pip install pytest"
+        return DoctorFinding(
+            part="interpreter", name=version, ok=False, detail=f"{detail}: pytest is missing", remedy=remedy
+        )
+    return DoctorFinding(part="interpreter", name=version, ok=True, detail=detail)
+
+
+async def _probes(settings: Settings) -> list[Probe]:
+    names = sorted(registry.list_parts("sandboxes"), key=lambda name: name == "none")
+    return await asyncio.gather(*(_probe(name, settings) for name in names))
+
+
+def _sandboxes(settings: Settings, probes: Sequence[Probe]) -> list[DoctorFinding]:
+    """Lists each back end's self-test; if the settings name one, only that one counts."""
+    kind = settings.sandbox.kind
+    rows = []
+    for probe in probes:
+        counts = kind == probe.name or (kind == "auto" and probe.name != "none")
+        remedy = probe.remedy if counts else ""
+        rows.append(
+            DoctorFinding(
+                part="sandbox", name=probe.name, ok=probe.ok if counts else None, detail=probe.detail, remedy=remedy
+            )
+        )
+    return rows
+
+
+def _with_promises(rows: Sequence[DoctorFinding], reports: Sequence[isolation.IsolationReport]) -> list[DoctorFinding]:
+    """Adds its promises after each back end; one that breaks a promise does not count as usable."""
+    findings: list[DoctorFinding] = []
+    usable = [report.name for report in reports if not report.broken_promises]
+    for row in rows:
+        report = next((report for report in reports if report.name == row.name), None)
+        if report is None:
+            findings.append(row)
+            continue
+        remedy = isolation.remedy_for(report.name, usable)
+        if report.broken_promises and row.ok:
+            detail = f"{row.detail}; not held: {', '.join(report.broken_promises)}"
+            findings.append(replace(row, ok=False, detail=detail, remedy=remedy))
+        else:
+            findings.append(row)
+        if report.reason:
+            findings.append(
+                DoctorFinding(part="promise", name=report.name, ok=None, detail=report.reason, status="not tried")
+            )
+        for item in report.findings:
+            item_remedy = remedy if item.held is False else ""
+            name = f"{report.name}: {item.promise}"
+            findings.append(
+                DoctorFinding(
+                    part="promise", name=name, ok=item.held, detail=item.probed, remedy=item_remedy, status=item.status
+                )
+            )
+    return findings
+
+
+async def _probe(name: str, settings: Settings) -> Probe:
+    try:
+        sandbox: Sandbox = registry.load_part("sandboxes", name).create(settings)
+        return await sandbox.probe()
+    except GreenloopError as error:
+        return Probe(name=name, ok=False, detail=str(error), remedy=error.remedy)
+
+
+# -- models ----------------------------------------------------------------------------------------------------------
+
+
+async def _models(settings: Settings, environ: Mapping[str, str], editor: Editor) -> list[DoctorFinding]:
+    ollama = await default_model.ollama_models(default_model.ollama_base(environ))
+    rows = []
+    if settings.model:
+        rows.append(await _configured(settings, environ, ollama, editor))
+    rows.append(_embedded(settings))
+    if ollama:
+        rows.append(
+            DoctorFinding(
+                part="model", name="Ollama", ok=None if settings.model else True, detail=", ".join(ollama[:5])
+            )
+        )
+    rows += [
+        DoctorFinding(part="key", name=name, ok=None, detail="is set; it is used only for a model you name (--model)")
+        for name in default_model.available_keys(environ)
+    ]
+    return rows
+
+
+def _embedded(settings: Settings) -> DoctorFinding:
+    path = weights.downloaded_file()
+    is_usable = path is not None and hardware.is_engine_installed()
+    counts = settings.model in ("", "local")
+    if not hardware.is_engine_installed():
+        detail, remedy = "its engine is not installed", 'pip install "greenloop[local]"'
+    elif path is None:
+        detail, remedy = "not fetched yet (1.1 GB)", "greenloop model pull"
+    else:
+        detail, remedy = f"{path}, {'running' if server.status() else 'starts when it is asked'}", ""
+        try:
+            if not server.status():
+                hardware.check(path.stat().st_size, settings.embedded.context * settings.embedded.slots)
+        except GreenloopError as error:
+            is_usable, detail, remedy = False, str(error), error.remedy
+    return DoctorFinding(
+        part="model", name="local", ok=is_usable if counts else None, detail=detail, remedy=remedy if counts else ""
+    )
+
+
+async def _configured(
+    settings: Settings, environ: Mapping[str, str], ollama: list[str], editor: Editor
+) -> DoctorFinding:
+    """Checks the configured model: does its file exist, its server answer, is there a key? Sends no prompt."""
+    name = settings.model
+    if name == EDITOR:
+        detail = (
+            "the language model of this editor"
+            if editor.model
+            else "works only inside an editor that provides a language model"
+        )
+        remedy = "" if editor.model else "Name another model, such as local."
+        return _model(name, ok=editor.model, detail=detail, remedy=remedy)
+    kind, _colon, file = name.partition(":")
+    if name == "local":
+        return DoctorFinding(part="setting", name="model", ok=None, detail="local")
+    if kind in ("scripted", "replay"):
+        exists = Path(file).is_file()  # noqa: ASYNC240 - one look, before anything else runs
+        return _model(name, ok=exists, detail="answers from a file", remedy="" if exists else f"{file} does not exist.")
+    provider = name.partition("/")[0]
+    if settings.api.base:
+        return await _server(name, settings.api.base)
+    if provider in ("ollama", "ollama_chat"):
+        return _ollama(name, ollama)
+    variable = settings.api.key or next((key for key in default_model.KEYS if key.startswith(provider.upper())), "")
+    if variable and not environ.get(variable) and editor.keys:
+        return _model(name, ok=True, detail=f"{variable} is not set; the editor is asked for the key")
+    if variable and not environ.get(variable):
+        return _model(name, ok=False, detail=f"{variable} is not set", remedy=f"export {variable}=...")
+    detail = f"{variable} is set; the provider was not contacted" if variable else "its provider was not contacted"
+    return _model(name, ok=True, detail=detail)
+
+
+def _ollama(name: str, available: list[str]) -> DoctorFinding:
+    model = name.partition("/")[2]
+    if not available:
+        return _model(name, ok=False, detail="Ollama does not answer", remedy="ollama serve")
+    if not any(tag in (model, f"{model}:latest") for tag in available):
+        return _model(name, ok=False, detail="Ollama does not have it", remedy=f"ollama pull {model}")
+    return _model(name, ok=True, detail="Ollama has it")
+
+
+async def _server(name: str, base: str) -> DoctorFinding:
+    import httpx  # noqa: PLC0415 - only for servers of one's own
+
+    try:
+        async with httpx.AsyncClient(timeout=CONNECT_SECONDS) as client:
+            # Any answer, even one that requires a key, shows that the server is up.
+            response = await client.get(f"{base.rstrip('/')}/models")
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        remedy = "Start that server, or correct `api.base`."
+        return _model(name, ok=False, detail=f"{base} does not answer ({type(error).__name__})", remedy=remedy)
+    return _model(name, ok=True, detail=f"{base} answers ({response.status_code})")
+
+
+def _model(name: str, *, ok: bool, detail: str, remedy: str = "") -> DoctorFinding:
+    return DoctorFinding(part="model", name=name, ok=ok, detail=detail, remedy=remedy)
+
+
+def _history() -> DoctorFinding:
+    problems: list[str] = []
+    history = History.open(warn=problems.append)
+    runs = len(history.runs(limit=100_000))
+    writable = history.is_writable()
+    history.close()
+    if problems or not writable:
+        detail = problems[0] if problems else "it cannot be written"
+        return DoctorFinding(part="history", name="", ok=False, detail=detail, remedy="Make the state folder writable.")
+    return DoctorFinding(part="history", name=f"{runs} runs", ok=True, detail=str(state_folder() / "history.sqlite3"))

@@ -1,0 +1,56 @@
+"""Describes attempts with the feedback parts of a preset, by the group of their error.
+
+It must not know which attempt is tried next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import ModuleType
+
+from greenloop.core import registry
+from greenloop.core.ports import Tools
+from greenloop.core.records.attempt import Attempt, FeedbackNote
+from greenloop.core.records.model import ChatRequest, Reply
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import ErrorGroup, Status
+from greenloop.core.text.redact import redact
+from greenloop.engine.presets import Preset
+from greenloop.models.roles import apply_sampling
+from greenloop.project.settings import Settings
+
+
+@dataclass(kw_only=True)
+class Feedback:
+    """The feedback parts of one run. Raises `SettingsError` where a setting names a part that does not exist."""
+
+    settings: Settings
+    preset: Preset
+    tools: Tools
+    secrets: tuple[str, ...] = ()
+    parts: Mapping[ErrorGroup | None, Sequence[ModuleType]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.parts = {
+            group: [registry.load_part("feedback", name) for name in self._names(group)]
+            for group in (None, *ErrorGroup)
+        }
+
+    async def describe(self, problem: Problem, attempts: Sequence[Attempt]) -> tuple[FeedbackNote, ...]:
+        """Returns the notes on the newest attempt; none if it passed."""
+        if attempts[-1].verdict.status is Status.PASSED:
+            return ()
+
+        async def ask(request: ChatRequest) -> Reply:
+            return await self.tools.ask(apply_sampling(self.settings, request, attempts))
+
+        tools = replace(self.tools, ask=ask)
+        parts = self.parts.get(attempts[-1].group, self.parts[None])
+        notes = [await part.describe(problem, attempts, tools) for part in parts]
+        return tuple(replace(note, text=redact(note.text, self.secrets)) for note in notes)
+
+    def _names(self, group: ErrorGroup | None) -> Sequence[str]:
+        """Returns the parts for an error group: those of the settings, else the preset's for it, else its default."""
+        names = self.preset.treat.get(group, self.preset.feedback) if group else self.preset.feedback
+        return (getattr(self.settings.feedback, group, ()) if group else ()) or names

@@ -1,0 +1,124 @@
+"""Provenance of a result: tests, interpreter, packages, seeds. Stored with each run, so that it can be replayed.
+
+It must not know where it is stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Environment, SandboxSpec
+from greenloop.core.records.spec import Spec
+from greenloop.project import interpreters, sources, workspace
+from greenloop.verdict.inputs import ACCEPTING
+
+# With more files than this only the hash over all of them is stored.
+MOST_FILES = 2_000
+
+
+NOTHING = Spec(cases=(), selectors=())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Basis:
+    """Inputs that a result depends on.
+
+    `trusted` is the hash over all tests and configuration, `files` has one for each of them, `code` one for each other
+    Python file; `packages` are names with versions. `spec` and `outcomes` (with the user's own code, by case) are the
+    expectations; `neighbours` are related tests whose outcome had to stay. `seeds` are the accepting runs' hash seeds.
+    """
+
+    trusted: str
+    files: Mapping[str, str] = field(default_factory=dict)
+    code: Mapping[str, str] = field(default_factory=dict)
+    python: str = ""
+    version: str = ""
+    packages: tuple[str, ...] = ()
+    network: bool = False
+    variables: tuple[str, ...] = ()
+    seeds: tuple[int, ...] = ()
+    spec: Spec = NOTHING
+    outcomes: Mapping[str, str] = field(default_factory=dict)
+    neighbours: tuple[str, ...] = ()
+
+
+def current_basis(place: SandboxSpec, buffers: Mapping[str, bytes] | None = None) -> Basis:
+    """Returns the current basis of this workspace; unsaved texts take precedence over the disk."""
+    patterns = sources.file_patterns(place.root)
+    trusted = {*workspace.trusted_files(place.root, patterns)}
+    trusted |= {path for path in buffers or () if sources.is_trusted(path, patterns)}
+    code = {*sources.python_files(place.root)} - trusted
+
+    def hashes(paths: set[str]) -> dict[str, str]:
+        if len(paths) > MOST_FILES:
+            return {}
+        return {
+            path: hashlib.sha256(sources.read_bytes(place.root, path, buffers) or b"").hexdigest()[:16]
+            for path in sorted(paths)
+        }
+
+    return Basis(
+        trusted=workspace.fingerprint(place.root, buffers, patterns=patterns),
+        files=hashes(trusted),
+        code=hashes(code),
+        python=str(place.environment.executable),
+        version=".".join(map(str, place.environment.version)),
+        packages=installed_packages(place.environment),
+        network=place.network,
+        variables=tuple(sorted(place.variables)),
+        seeds=(ACCEPTING,),
+    )
+
+
+def run_basis(place: SandboxSpec, problem: Problem, outcomes: Mapping[str, str]) -> Basis:
+    """Returns the basis of a run over a problem, including its expected cases."""
+    return replace(
+        current_basis(place, problem.buffers), spec=problem.spec, outcomes=dict(outcomes), neighbours=problem.neighbours
+    )
+
+
+def installed_packages(environment: Environment) -> tuple[str, ...]:
+    """Lists installed packages as `name-version`, from folder names; includes greenloop's pytest where it is used."""
+    packages = set() if environment.has_pytest else {f"pytest-{version('pytest')}"}
+    for folder in interpreters.site_packages(environment.prefix, environment.version):
+        for metadata in (*folder.glob("*.dist-info"), *folder.glob("*.egg-info")):
+            packages.add(metadata.name.rpartition(".")[0])
+    return tuple(sorted(packages))
+
+
+def changed_tests(before: Basis, now: Basis) -> tuple[str, ...]:
+    """Lists the trusted files that changed; one general name where only the hash over all was stored."""
+    if before.trusted == now.trusted:
+        return ()
+    names = {path for path in {*before.files, *now.files} if before.files.get(path) != now.files.get(path)}
+    return tuple(sorted(names)) or ("the tests or their configuration",)
+
+
+def describe_changes(then: Basis, now: Basis, *, except_files: Collection[str] = ()) -> tuple[str, ...]:
+    """Describes each change around the tests in a sentence; `except_files` are reported elsewhere."""
+    sentences = []
+    changed = sorted(path for path in {*then.code, *now.code} if then.code.get(path) != now.code.get(path))
+    if other_changed := [path for path in changed if path not in except_files]:
+        sentences.append(f"Other code has changed since: {_list_some(other_changed)}.")
+    if (then.python, then.version) != (now.python, now.version):
+        sentences.append(f"The interpreter was {then.python} ({then.version}) and is {now.python} ({now.version}).")
+    gone, new = sorted({*then.packages} - {*now.packages}), sorted({*now.packages} - {*then.packages})
+    if gone or new:
+        differences = [f"-{name}" for name in gone] + [f"+{name}" for name in new]
+        sentences.append(f"The packages changed: {_list_some(differences)}.")
+    if then.network != now.network:
+        sentences.append("Tests can reach the network now." if now.network else "Tests could reach the network then.")
+    if then.variables != now.variables:
+        described = [", ".join(names) or "none" for names in (then.variables, now.variables)]
+        sentences.append(f"The variables that tests see were {described[0]} and are {described[1]}.")
+    if then.seeds != now.seeds:
+        sentences.append(f"The hash seeds were {then.seeds} and are {now.seeds}.")
+    return tuple(sentences)
+
+
+def _list_some(names: Sequence[str], most: int = 10) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -1,0 +1,258 @@
+"""History of runs: SQLite (WAL) in the user's state folder, one row per run and one per attempt.
+
+Every row is committed as it happens, so that a run killed at any moment leaves a readable history.
+Writing never stops a run: data that cannot be written is lost with one warning, and the run goes on.
+This module must not know who shows the history.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.usage import PastRun
+from greenloop.core.text.json_codec import from_json, to_json
+from greenloop.engine.history.database import connect, move_aside
+from greenloop.engine.history.provenance import Basis
+from greenloop.engine.history.rows import (
+    SELECT_RUN,
+    Record,
+    process_start,
+    read_attempt,
+    read_outcome,
+    read_past_run,
+    read_record,
+    shorten,
+)
+from greenloop.project.settings import state_folder
+
+
+class History:
+    """The open history. Safe to use from several threads; several processes may write at once."""
+
+    def __init__(self, connection: sqlite3.Connection | None, *, keep: int, warn: Callable[[str], None]) -> None:
+        self._connection = connection
+        self._keep = keep
+        self._warn = warn
+        self._warned = False
+        self._lock = threading.Lock()
+
+    @classmethod
+    def open(
+        cls, path: Path | None = None, *, keep: int = 1000, warn: Callable[[str], None] = lambda _sentence: None
+    ) -> History:
+        """Opens or creates the history. `path` defaults to the state folder; `keep` is the number of runs to keep.
+
+        Never raises for an unusable history: `warn` gets one sentence and nothing is stored.
+        A damaged file is renamed and a new one is started.
+        """
+        history = cls(None, keep=keep, warn=warn)
+        try:
+            path = path or state_folder() / "history.sqlite3"
+            try:
+                history._connection = connect(path)
+            except sqlite3.DatabaseError as error:
+                if isinstance(error, sqlite3.OperationalError):
+                    raise
+                aside = move_aside(path)
+                history._warn_once(
+                    f"The history was damaged. It was renamed to {aside.name}, and a new one was started."
+                )
+                history._connection = connect(path)
+        except (OSError, sqlite3.Error) as error:
+            history._warn_once(_error_sentence(error))
+        return history
+
+    def close(self) -> None:
+        with self._lock:
+            if self._connection is not None:
+                with contextlib.suppress(sqlite3.Error):
+                    self._connection.close()
+                self._connection = None
+
+    # -- writing: never raises for a disk error -------------------------------------------------------------------
+
+    def start_run(
+        self, root: Path, target: str, *, preset: str, model: str, sandbox: str, basis: Basis | None = None
+    ) -> int | None:
+        """Stores the start of a run in this process. Returns its id, or None, which all methods accept, on failure.
+
+        `basis` is the provenance of its result.
+        """
+        basis_text = json.dumps(to_json(basis)) if basis is not None else None
+        pid = os.getpid()
+        row = (
+            *map(_sql_text, (str(root), target, preset, model, sandbox)),
+            time.time(),
+            pid,
+            process_start(pid) or 0.0,
+        )
+
+        def write(connection: sqlite3.Connection) -> int | None:
+            columns = "root, target, preset, model, sandbox, started, pid, born"
+            run = connection.execute(f"INSERT INTO runs({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row).lastrowid  # noqa: S608 - names of columns, fixed above
+            if basis_text is not None:
+                connection.execute("INSERT INTO bases VALUES (?, ?)", (run, basis_text))
+            connection.execute(
+                "DELETE FROM runs WHERE id <= (SELECT id FROM runs ORDER BY id DESC LIMIT 1 OFFSET ?)", (self._keep,)
+            )
+            return run
+
+        identity: int | None = self._write(write)
+        return identity
+
+    def set_basis(self, run: int | None, basis: Basis) -> None:
+        """Stores the provenance of a result again, where votes or answers changed it since the start."""
+        if run is not None:
+            row = (run, json.dumps(to_json(basis)))
+            self._write(lambda c: c.execute("INSERT OR REPLACE INTO bases VALUES (?, ?)", row))
+
+    def save_attempt(self, run: int | None, attempt: Attempt) -> None:
+        """Stores a complete attempt; replaces an earlier one of the same number."""
+        if run is not None:
+            row = (run, attempt.number, json.dumps(to_json(shorten(attempt))))
+            self._write(lambda c: c.execute("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?)", row))
+
+    def finish_run(self, run: int | None, outcome: Outcome) -> None:
+        """Stores the end of a run, with the texts before and after, so that the result can be applied later."""
+        if run is None:
+            return
+        rows = [(run, item.number, json.dumps(to_json(shorten(item)))) for item in outcome.attempts]
+        summary = json.dumps(to_json(replace(outcome, attempts=())))
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.executemany("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?)", rows)
+            connection.execute("UPDATE runs SET finished = ?, outcome = ? WHERE id = ?", (time.time(), summary, run))
+
+        self._write(write)
+
+    def save_start(self, run: int | None, *, move: str, prompt: int) -> None:
+        """Stores the run's first move and the tokens of its first prompt, from which later runs are estimated."""
+        if run is not None:
+            self._write(lambda c: c.execute("INSERT OR REPLACE INTO beginnings VALUES (?, ?, ?)", (run, move, prompt)))
+
+    def mark_applied(self, run: int | None) -> None:
+        """Records that the result is now in the workspace, or in an unsaved text of this process."""
+        pid = os.getpid()
+        row = (time.time(), pid, process_start(pid) or 0.0, run)
+        self._write(lambda c: c.execute("UPDATE runs SET applied = ?, pid = ?, born = ? WHERE id = ?", row))
+
+    def discard(self, run: int | None) -> None:
+        """Hides the result of a run from the user; the run itself stays."""
+        if run is not None:
+            self._write(lambda c: c.execute("INSERT OR IGNORE INTO discarded SELECT id FROM runs WHERE id = ?", (run,)))
+
+    def is_writable(self) -> bool:
+        """Can a run be stored now? Tries it and leaves nothing behind."""
+
+        def trial(connection: sqlite3.Connection) -> bool:
+            connection.execute("SAVEPOINT trial")
+            connection.execute("INSERT INTO runs SELECT NULL, '', '', '', '', '', 0, 0, 0, NULL, NULL, NULL")
+            connection.execute("ROLLBACK TO trial")
+            return True
+
+        return bool(self._write(trial))
+
+    # -- reading -------------------------------------------------------------------------------------------------
+
+    def runs(self, root: Path | None = None, limit: int = 50) -> list[Record]:
+        """Returns the runs of one workspace or of all, newest first, without their attempts."""
+        condition, values = ("WHERE root = ?", (_sql_text(str(root)), limit)) if root is not None else ("", (limit,))
+        return [read_record(row) for row in self._read(f"{SELECT_RUN} {condition} ORDER BY id DESC LIMIT ?", values)]
+
+    def latest(self, root: Path, *, since: float, limit: int = 50) -> list[Record]:
+        """Returns the newest run of each target of a workspace, newest first, without attempts and discarded runs.
+
+        `since` is seconds since the epoch.
+        """
+        newest = "id IN (SELECT max(id) FROM runs WHERE root = ? AND started >= ? GROUP BY target)"
+        query = f"{SELECT_RUN} WHERE {newest} AND id NOT IN (SELECT run FROM discarded) ORDER BY id DESC LIMIT ?"  # noqa: S608 - words fixed above
+        return [read_record(row) for row in self._read(query, (_sql_text(str(root)), since, limit))]
+
+    def run(self, run: int) -> Record | None:
+        """Returns a run with its attempts in order; None when there is no run with that id."""
+        rows = self._read(f"{SELECT_RUN} WHERE id = ?", (run,))
+        if not rows:
+            return None
+        stored = self._read("SELECT attempt FROM attempts WHERE run = ? ORDER BY number", (run,))
+        attempts = tuple(attempt for row in stored if (attempt := read_attempt(row[0])) is not None)
+        record = read_record(rows[0])
+        outcome = replace(record.outcome, attempts=attempts) if record.outcome else None
+        return replace(record, attempts=attempts, outcome=outcome)
+
+    def similar_runs(self, model: str, preset: str, move: str, limit: int = 200) -> list[PastRun]:
+        """Returns the newest completed runs with the same model, preset and first move."""
+        rows = self._read(
+            "SELECT prompt, finished - started, outcome FROM runs JOIN beginnings ON run = id"
+            " WHERE model = ? AND preset = ? AND move = ? AND finished IS NOT NULL ORDER BY id DESC LIMIT ?",
+            (_sql_text(model), _sql_text(preset), move, limit),
+        )
+        return [past for prompt, seconds, text in rows if (past := read_past_run(prompt, seconds, read_outcome(text)))]
+
+    def basis(self, run: int) -> Basis | None:
+        """Returns the provenance of the run's result; None when it was not stored (older greenloop, no candidates)."""
+        rows = self._read("SELECT basis FROM bases WHERE run = ?", (run,))
+        try:
+            return from_json(Basis, json.loads(rows[0][0])) if rows else None
+        except ValueError:
+            return None
+
+    def export(self, run: int | None = None) -> Iterator[dict[str, Any]]:
+        """Yields whole runs as JSON values, oldest first: one, or all."""
+        ids = [run] if run is not None else [row[0] for row in self._read("SELECT id FROM runs ORDER BY id", ())]
+        for number in ids:
+            record = self.run(number)
+            if record is not None:
+                values = to_json(replace(record, outcome=None))
+                outcome = to_json(replace(record.outcome, attempts=())) if record.outcome else None
+                if outcome:
+                    del outcome["attempts"]
+                yield {**values, "outcome": outcome}
+
+    # -- transactions -------------------------------------------------------------------------------------------------
+
+    def _write(self, change: Callable[[sqlite3.Connection], Any]) -> Any:
+        with self._lock:
+            if self._connection is None:
+                return None
+            try:
+                with self._connection:
+                    self._connection.execute("BEGIN IMMEDIATE")
+                    return change(self._connection)
+            except sqlite3.Error as error:
+                self._warn_once(_error_sentence(error))
+                return None
+
+    def _read(self, query: str, values: Sequence[Any]) -> list[Any]:
+        with self._lock:
+            if self._connection is None:
+                return []
+            try:
+                return self._connection.execute(query, values).fetchall()
+            except sqlite3.Error as error:
+                self._warn_once(_error_sentence(error))
+                return []
+
+    def _warn_once(self, sentence: str) -> None:
+        if not self._warned:
+            self._warned = True
+            self._warn(sentence)
+
+
+def _error_sentence(error: Exception) -> str:
+    return f"The history cannot be written ({error}); the run continues without it."
+
+
+def _sql_text(text: str) -> str:
+    """Returns text that SQLite accepts: a path that is not UTF-8 contains lone surrogates."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,0 +1,259 @@
+"""The refinement loop: draft, read, check, execute, describe, plan again, until solved or a limit is reached.
+
+Execution decides: an attempt counts only when `verify` and then `accept` say passed.
+A failing test, an unparsable answer and a timeout are data; only `GreenloopError` and cancellation end the loop.
+It must not know which model, sandbox or strategy it drives.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from greenloop.core.attempts import CHEAP, best_attempt, count_asked
+from greenloop.core.budget import BudgetExceededError, Request, ask_within_budget, count_prompt_tokens
+from greenloop.core.compose import compose
+from greenloop.core.election import Election, elect_nearest
+from greenloop.core.events import Event, Planned, Proposed, Started, Tested, Token
+from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Finding, Move
+from greenloop.core.records.model import Reply
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop.core.run_state import RunState
+from greenloop.engine import attempt_steps
+from greenloop.engine.attempt_steps import Files
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """Functions of a run. `verify` tests a candidate; `accept` tests it again in a fresh sandbox, with all proofs.
+
+    `glance` is `verify` with a shorter limit, for hundreds of candidates.
+    `again` builds a shorter question after an answer that could not be read, or returns None.
+    `elect` selects the attempts for `accept` after each round and at the end.
+    """
+
+    plan: Callable[[Problem, Sequence[Attempt]], Sequence[Draft]]
+    assemble: Callable[[Problem, Draft, Sequence[Attempt]], Request]
+    ask: Callable[[Request, Callable[[str], None]], Awaitable[Reply]]
+    verify: Callable[[Files], Awaitable[Verdict]]
+    glance: Callable[[Files], Awaitable[Verdict]]
+    accept: Callable[[Files], Awaitable[Verdict]]
+    describe: Callable[[Problem, Sequence[Attempt]], Awaitable[tuple[FeedbackNote, ...]]]
+    model_of: Callable[[Draft], str]
+    count: Callable[[str], int]
+    again: Callable[[Request, Reply, Finding], Request | None] = lambda _request, _reply, _finding: None
+    elect: Callable[[Problem, Sequence[Attempt], bool], Awaitable[Election]] = elect_nearest
+
+
+async def refine(state: RunState, started: Started, parts: Parts, emit: Callable[[Event], None]) -> Outcome:
+    """Runs the loop until solved, stalled or out of budget; a worse attempt never replaces the best one."""
+    emit(started)
+    state.attempts = [started.baseline]
+    reason = StopReason.SECONDS
+    try:
+        async with asyncio.timeout(state.ledger.budget.seconds):
+            reason = await _Loop(state=state, parts=parts, emit=emit).run()
+    except TimeoutError:
+        pass
+    best = best_attempt(state.attempts)
+    return Outcome(
+        solved=reason is StopReason.SOLVED,
+        verified=Verified.UNVERIFIED,
+        reason=reason,
+        message="",
+        attempts=tuple(state.attempts),
+        best=best.number if best else None,
+        usage=replace(state.ledger.used, test_seconds=sum(attempt.usage.test_seconds for attempt in state.attempts)),
+    )
+
+
+@dataclass(kw_only=True)
+class _Loop:
+    """Rounds of one run. The drafts of a round are requested concurrently, and all are tested."""
+
+    state: RunState
+    parts: Parts
+    emit: Callable[[Event], None]
+    exhausted: StopReason | None = None
+
+    async def run(self) -> StopReason:
+        reason = await self._run_rounds()
+        if reason is not StopReason.SOLVED and self.state.problem.spec.open:
+            reason = StopReason.SOLVED if await self._accept_elected(len(self.state.attempts), final=True) else reason
+        return reason
+
+    async def _run_rounds(self) -> StopReason:
+        while drafts := self.parts.plan(self.state.problem, self.state.attempts):
+            if limit := exceeded_limit(self.state):
+                return limit
+            first = len(self.state.attempts)
+            self.state.attempts += await self._verify(await self._propose(self._within_budget(drafts)))
+            if await self._accept_round(first):
+                return StopReason.SOLVED
+            if self.exhausted:
+                return self.exhausted
+            if any(note.stop for attempt in self.state.attempts[first:] for note in attempt.notes):
+                return StopReason.STALLED
+        return exceeded_limit(self.state) or StopReason.STALLED
+
+    async def _accept_round(self, first: int) -> bool:
+        """Was an attempt accepted? Emits every attempt from `first` on, even if describing one ends the run.
+
+        Failed attempts of a round with a solution are not described.
+        """
+        announced = first
+        try:
+            solved = await self._accept_elected(first)
+            for attempt in self.state.attempts[first:]:
+                if attempt.accepted or not solved:
+                    self.state.attempts[attempt.number] = await self._describe(attempt)
+                self.emit(Tested(attempt=self.state.attempts[attempt.number]))
+                announced += 1
+            return solved
+        finally:
+            for attempt in self.state.attempts[announced:]:
+                self.emit(Tested(attempt=attempt))
+
+    async def _accept_elected(self, first: int, *, final: bool = False) -> bool:
+        """Passes the elected attempts to `accept` one by one until one is accepted; returns whether one was.
+
+        An attempt before `first` whose verdict changes is emitted again.
+        """
+        election = await self.parts.elect(self.state.problem, self.state.attempts, final)
+        before, self.state.attempts = self.state.attempts, list(election.attempts)
+        for number in election.order:
+            attempt = self.state.attempts[number]
+            assert attempt.candidate is not None
+            verdict = await self.parts.accept(compose(self.state.problem, attempt.candidate))
+            attempt = attempt_steps.with_verdict(attempt, verdict)
+            self.state.attempts[number] = replace(attempt, accepted=verdict.status is Status.PASSED)
+            if self.state.attempts[number].accepted:
+                break
+        for old, new in zip(before[:first], self.state.attempts, strict=False):
+            if new != old:
+                self.emit(Tested(attempt=new))
+        return any(attempt.accepted for attempt in self.state.attempts)
+
+    def _within_budget(self, drafts: Sequence[Draft]) -> list[Draft]:
+        """Returns the drafts that the limit on attempts allows; moves without a model do not count."""
+        room = self.state.ledger.budget.attempts - count_asked(self.state.attempts)
+        kept = []
+        for draft in drafts:
+            room -= draft.move is not Move.MUTATE
+            if room >= 0:
+                kept.append(draft)
+        return kept
+
+    async def _propose(self, drafts: Sequence[Draft]) -> list[Attempt]:
+        """Turns the drafts into untested attempts, each with a candidate or a finding."""
+        for draft in drafts:  # the prompt describes the parent
+            if draft.move not in CHEAP and not (parent := self.state.attempts[draft.parent]).notes and parent.number:
+                self.state.attempts[draft.parent] = await self._describe(parent, always=True)
+        first = len(self.state.attempts)
+        numbered = list(enumerate(drafts, first))
+        requested = await gather_or_cancel(
+            [self._request_candidate(*each) for each in numbered if each[1].move is not Move.MUTATE]
+        )
+        answered = {attempt.number: attempt for attempt in requested if attempt}
+        result: list[Attempt] = []
+        for number, draft in numbered:
+            before = [*self.state.attempts, *result]
+            if draft.move is Move.MUTATE:
+                mutated = await attempt_steps.best_mutant(
+                    self.state.problem, len(before), draft, before, self.parts.glance
+                )
+                result.append(mutated)
+            elif number in answered:  # renumbered: a draft that the budget did not allow leaves no gap
+                attempt = replace(answered[number], number=len(before))
+                result.append(attempt_steps.check_candidate(self.state.problem, attempt, before, self.emit))
+        return result
+
+    async def _request_candidate(self, number: int, draft: Draft) -> Attempt | None:
+        """Asks the model and reads its answer; asks once more, briefly, if it is unreadable. None: out of budget."""
+        request = replace(self.parts.assemble(self.state.problem, draft, self.state.attempts), seed=number)
+        tokens = count_prompt_tokens(request, self.parts.count)
+        self.emit(Planned(attempt=number, draft=draft, model=self.parts.model_of(draft), prompt_tokens=tokens))
+        attempt = None
+        try:
+            reply = await self._ask(number, request)
+            attempt = attempt_steps.read_answer(self.state.problem, number, draft, self.state.attempts, reply)
+            if attempt.finding and (shorter := self.parts.again(request, reply, attempt.finding)):
+                reply = await self._ask(number, shorter)
+                second_attempt = attempt_steps.read_answer(
+                    self.state.problem, number, draft, self.state.attempts, reply
+                )
+                attempt = replace(second_attempt, usage=attempt.usage + second_attempt.usage)
+        except BudgetExceededError as error:
+            self.exhausted = error.reason
+        return attempt
+
+    async def _ask(self, number: int, request: Request) -> Reply:
+        written = 0
+
+        def on_token(text: str) -> None:
+            nonlocal written
+            written += 1
+            self.emit(Token(attempt=number, text=text, count=written))
+
+        reply = await ask_within_budget(self.state.ledger, self.parts.ask, request, on_token, self.parts.count)
+        self.emit(Proposed(attempt=number, answer=reply.text, usage=reply.usage))
+        return reply
+
+    async def _verify(self, proposed: Sequence[Attempt]) -> list[Attempt]:
+        """Tests every candidate that passed the gate."""
+        result = []
+        for attempt in proposed:
+            if attempt.candidate and not attempt.finding and attempt.verdict.status is Status.REFUSED:
+                verify = self.parts.glance if _is_cheap(attempt) else self.parts.verify
+                verdict = await verify(compose(self.state.problem, attempt.candidate))
+                attempt = attempt_steps.with_verdict(attempt, verdict)  # noqa: PLW2901
+            result.append(attempt)
+        return result
+
+    async def _describe(self, attempt: Attempt, *, always: bool = False) -> Attempt:
+        if not always and _is_cheap(attempt):
+            return attempt
+        try:
+            notes = await self.parts.describe(self.state.problem, [*self.state.attempts[: attempt.number], attempt])
+        except BudgetExceededError as error:
+            self.exhausted = error.reason
+            return attempt
+        confidences = [note.fields["confidence"] for note in notes if "confidence" in note.fields]
+        return replace(attempt, notes=notes, confidence=float(confidences[-1]) if confidences else attempt.confidence)
+
+
+def _is_cheap(attempt: Attempt) -> bool:
+    return attempt.draft is not None and attempt.draft.move in CHEAP
+
+
+async def gather_or_cancel(coroutines: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """Runs the coroutines concurrently; the first failure cancels the others and is raised."""
+    tasks = [asyncio.create_task(coroutine) for coroutine in coroutines]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def exceeded_limit(state: RunState) -> StopReason | None:
+    """Returns the limit that is reached, or None; checked in this one place, before every round."""
+    attempts, ledger, budget = state.attempts, state.ledger, state.ledger.budget
+    if count_asked(attempts) >= budget.attempts:
+        return StopReason.ATTEMPTS
+    if ledger.used.tokens >= budget.tokens:
+        return StopReason.TOKENS
+    if budget.cost and ledger.used.cost is not None and ledger.used.cost >= budget.cost:
+        return StopReason.COST
+    model_attempts = [attempt for attempt in attempts if attempt.draft and attempt.draft.move not in CHEAP]
+    last = model_attempts[-budget.unreadable :]
+    if len(last) == budget.unreadable and all(attempt.candidate is None and attempt.finding for attempt in last):
+        return StopReason.ANSWERS
+    return None

@@ -1,0 +1,136 @@
+"""Builds the requests of a run, removes secrets from them, and sends them within the run's budget.
+
+It must not know how the answers are used.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from string import Template
+
+from greenloop.core.budget import Request, ask_within_budget
+from greenloop.core.ports import Infiller, Model, slots
+from greenloop.core.records.attempt import Attempt, Draft, Finding, Move
+from greenloop.core.records.model import ChatRequest, InfillRequest, Message, Reply, Role
+from greenloop.core.records.problem import Excerpt, Problem
+from greenloop.core.run_state import RunState
+from greenloop.core.text.redact import redact
+from greenloop.core.text.tokens import estimate_tokens
+from greenloop.drafting.edit_format import WHOLE, adapt_templates, choose_format
+from greenloop.drafting.infill import as_chat, infill_request
+from greenloop.drafting.prompt import assemble
+from greenloop.engine.presets import Preset
+from greenloop.models.roles import Models, apply_sampling, count_failures
+from greenloop.project import templates
+from greenloop.project.settings import Settings
+
+UNREADABLE = {"EmptyAnswer", "NoCode", "TruncatedAnswer", "WrongFunction", "Repetition"}
+REPETITION_PENALTY = 0.5
+SHOWN_AGAIN = 300  # characters of an unreadable answer that are shown to its model
+
+
+@dataclass(kw_only=True)
+class ModelCalls:
+    """Model calls of one run. `excerpts` are gathered before the first call."""
+
+    settings: Settings
+    preset: Preset
+    models: Models
+    state: RunState
+    secrets: tuple[str, ...]
+    excerpts: list[Excerpt] = field(default_factory=list)
+    first_drafter: Model | None = None
+    gates: dict[str, asyncio.Semaphore] = field(default_factory=dict)
+    prompts: Mapping[str, str] = field(init=False)
+    whole: Mapping[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        settings = self.settings
+        self.prompts = self.whole = templates.preset_templates(self.preset.prompt)
+        form = choose_format(settings.answer.format, self.state.problem, settings.answer.tokens)
+        if form != WHOLE:
+            self.prompts = adapt_templates(self.whole, templates.preset_templates(form.replace("-", "_")))
+
+    async def drafter(self) -> Model:
+        """Returns the model that drafts; its prices apply from now on. Raises `ModelError` when there is none."""
+        model = await self.models.model_for(Role.DRAFTER)
+        self.state.ledger.price = getattr(model, "price", None)
+        if self.first_drafter is None:
+            self.first_drafter = model
+        return model
+
+    def request(self, problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
+        """Builds the chat or infill request of a draft."""
+        self.models.failures = count_failures(attempts)
+        if draft.masked is not None:
+            return self._infill_request(problem, draft, attempts)
+        messages = assemble(
+            # A restart shows no code, so there is nothing to edit.
+            self.whole if draft.move is Move.RESTART else self.prompts,
+            problem,
+            self.excerpts,
+            attempts,
+            draft,
+            budget=self.settings.prompt.tokens,
+            count=self.count_tokens,
+        )
+        request = ChatRequest(
+            messages=self._redact(messages),
+            role=draft.role,
+            temperature=draft.temperature,
+            max_tokens=self.settings.answer.tokens,
+        )
+        return apply_sampling(self.settings, request, attempts)
+
+    def count_tokens(self, text: str) -> int:
+        """Counts tokens as the run's first drafting model does, even after an escalation to another model."""
+        return self.first_drafter.count_tokens(text) if self.first_drafter else estimate_tokens(text)
+
+    def model_name(self, draft: Draft) -> str:
+        """Returns the name of the model that would answer a draft now."""
+        return self.models.name_of(draft.role)
+
+    def reask(self, request: Request, reply: Reply, finding: Finding) -> Request | None:
+        """Builds a short second question after an answer without a candidate; None where the preset has none."""
+        if isinstance(request, InfillRequest) or finding.error_class not in UNREADABLE or "reask" not in self.prompts:
+            return None
+        names = ", ".join(region.qualname for region in self.state.problem.regions)
+        text = Template(self.prompts["reask"]).substitute(names=names, feedback=finding.message)
+        more = (Message(role="assistant", content=reply.text[:SHOWN_AGAIN]), Message(role="user", content=text))
+        penalty = REPETITION_PENALTY if finding.error_class == "Repetition" else 0.0
+        return replace(request, messages=(*request.messages, *self._redact(more)), frequency_penalty=penalty)
+
+    async def ask(self, request: Request, on_token: Callable[[str], None]) -> Reply:
+        """Sends a request; at most as many run at once as the model serves concurrently."""
+        model = await self.models.model_for(request.role)
+        gate = self.gates.setdefault(model.name, asyncio.Semaphore(slots(model)))
+        async with gate:
+            if isinstance(request, ChatRequest):
+                return await model.complete(request, on_token)
+            assert isinstance(model, Infiller)
+            return await model.infill(request, on_token)
+
+    async def ask_for_part(self, request: ChatRequest) -> Reply:
+        """Sends a part's request within the run's budget; chooses the model first, as parts may ask before the loop."""
+        await self.drafter()
+        redacted = replace(request, messages=self._redact(request.messages))
+        return await ask_within_budget(self.state.ledger, self.ask, redacted, _ignore_token, estimate_tokens)
+
+    def _infill_request(self, problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
+        """Builds an infill request for a model that supports them, else the equivalent chat request."""
+        infill = infill_request(problem, attempts[draft.parent], draft, self.excerpts)
+        infill = replace(infill, prefix=redact(infill.prefix, self.secrets), suffix=redact(infill.suffix, self.secrets))
+        return (
+            infill
+            if isinstance(self.models.opened_model(draft.role), Infiller)
+            else as_chat(infill, self.prompts["infill"])
+        )
+
+    def _redact(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+        return tuple(replace(each, content=redact(each.content, self.secrets)) for each in messages)
+
+
+def _ignore_token(_text: str) -> None:
+    """Ignores a token: a part waits for the whole answer."""

@@ -1,0 +1,65 @@
+"""Presets: named choices of parts, read from presets.toml."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from greenloop.core.errors import SettingsError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preset:
+    """A named choice of parts; `description` says what it does.
+
+    `treat` names other feedback for an error group; `attempts` is the number of candidates without a setting.
+    `specs` write tests where there is only a docstring, and `trust` decides which of them count.
+    `blind`: its loop never sees test results, and its last candidate counts; for the harness only.
+    """
+
+    name: str
+    description: str
+    prompt: str
+    context: tuple[str, ...]
+    feedback: tuple[str, ...]
+    search: str
+    treat: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    attempts: int = 5
+    specs: tuple[str, ...] = ()
+    trust: str = "consensus"
+    blind: bool = False
+
+
+@cache
+def load_presets() -> dict[str, Preset]:
+    """Reads all presets of presets.toml by name. Raises `SettingsError` for wrong keys."""
+    table = tomllib.loads(files("greenloop").joinpath("engine", "presets.toml").read_text(encoding="utf-8"))
+    keys = {item.name for item in fields(Preset)} - {"name"}
+    required = keys - {"treat", "attempts", "specs", "trust", "blind"}
+    result = {}
+    for name, values in table.items():
+        if not required <= set(values) <= keys:
+            raise SettingsError(f"Preset '{name}' must have the keys {', '.join(sorted(required))}.")
+        result[name] = Preset(name=name, **{key: _frozen(value) for key, value in values.items()})
+    return result
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _frozen(item) for key, item in value.items()}
+    return tuple(value) if isinstance(value, list) else value
+
+
+def find_preset(name: str, *, harness: bool = False) -> Preset:
+    """Returns the preset of a name. `harness` includes those for the harness only. Raises `SettingsError`."""
+    presets = {key: preset for key, preset in load_presets().items() if harness or not preset.blind}
+    if name in presets:
+        return presets[name]
+    problem = f"There is no preset named '{name}'."
+    if name in load_presets():
+        problem = f"The preset '{name}' runs no tests; it is only for `greenloop bench`."
+    raise SettingsError(problem, remedy=f"Choose one of: {', '.join(presets)}.")

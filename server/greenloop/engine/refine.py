@@ -1,0 +1,295 @@
+"""Runs a refine request from start to end: target, sandbox, baseline, regions, loop, acceptance, history.
+
+The command line, the language server and the harness all call `refine` here; they know only its events.
+It must not know who shows the events or who writes the result into the workspace.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from greenloop.core.errors import SandboxBrokenError, UsageError
+from greenloop.core.events import Event, Finished
+from greenloop.core.ports import Model, NoUser, Sandbox, Session, User
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Limits, SandboxSpec, TestRun
+from greenloop.core.records.spec import Target
+from greenloop.core.records.verdict import Failure, Verdict
+from greenloop.core.report import case_results
+from greenloop.core.run_state import RunState
+from greenloop.core.selectors import fit_selectors
+from greenloop.core.text.encoding import decode
+from greenloop.engine.presets import Preset, find_preset
+from greenloop.engine.run import RefineRun
+from greenloop.localize.baseline import measure_baseline
+from greenloop.localize.context import BaselineContext
+from greenloop.models.roles import Models
+from greenloop.project import interpreters, targets, workspace
+from greenloop.project.environment_faults import Fault
+from greenloop.project.settings import Settings
+from greenloop.project.snapshot import Snapshot
+from greenloop.sandboxes import selection
+from greenloop.sandboxes.pool import SandboxPool
+from greenloop.sandboxes.timing import Stopwatch, TimedSession
+from greenloop.verdict import mutation_testing
+from greenloop.verdict.mutation_testing import Strength
+from greenloop.verdict.verifier import Verifier
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A refine request.
+
+    `target` is a parsed target, or text that the user typed: a pytest node id, `file.py::function`, `file.py:LINE`.
+    `buffers` are unsaved texts by workspace-relative path, encoded as they would be saved.
+    `base` is the first folder to resolve a typed relative path against; `comment` is a reviewer's remark on the target.
+    `known_fault` recognises failures that only the caller knows no candidate can fix.
+    """
+
+    root: Path
+    target: Target | str
+    buffers: Mapping[str, bytes] = field(default_factory=dict)
+    base: Path | None = None
+    comment: str = ""
+    known_fault: Callable[[Sequence[Failure]], Fault | None] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Harness:
+    """Replaces the user's parts in a measured run: any preset, recording models, a separate history file."""
+
+    preset: Preset
+    models: Models
+    history: Path | None = None
+
+
+def ignore_status(_text: str) -> None:
+    """Ignores a status line."""
+
+
+async def refine(
+    request: Request,
+    *,
+    settings: Settings,
+    emit: Callable[[Event], None],
+    report_status: Callable[[str], None] = ignore_status,
+    user: User | None = None,
+    model: Model | None = None,
+    opener: Callable[[str, Settings], Model] | None = None,
+    pool: SandboxPool | None = None,
+    harness: Harness | None = None,
+) -> Outcome:
+    """Runs the whole request; the last event is `Finished` whenever an outcome is returned.
+
+    `report_status` gets one-line descriptions of the current step.
+    `model` is used in every role whatever the settings name; `opener` opens a model by name where the caller has its
+    own models or keys (an editor); `pool` keeps the sandbox open for the next request; `harness` replaces the preset,
+    models and history of the settings.
+    Raises `UsageError` for a target that does not exist (with the nearest that do), `CannotVerifyError` when no sandbox
+    or interpreter can be used, `ModelError` when no model is configured.
+    """
+    preset = harness.preset if harness else find_preset(settings.preset)
+    root = workspace.check_root(request.root)
+    snapshot = Snapshot(root=root, buffers=request.buffers)
+    target = request.target
+    if isinstance(target, str):
+        target = targets.parse_target(target, root, base=request.base, read_text=snapshot.text).target
+    place = await build_sandbox_spec(root, settings, report_status)
+    shared_pool = pool or SandboxPool()
+    watch = Stopwatch()
+    with watch:
+        sandbox, session = await selection.open_first(place, settings, report_status, shared_pool)
+    models = harness.models if harness else Models(settings=settings, override=model, factory=opener)
+    try:
+        # Taken before the baseline, so that a change during it counts as a change too.
+        trusted = await asyncio.to_thread(workspace.fingerprint, root, request.buffers)
+        context = BaselineContext(
+            target=target,
+            snapshot=snapshot,
+            session=TimedSession(session, watch),
+            place=place,
+            settings=settings,
+            report_status=report_status,
+            comment=request.comment,
+            known_fault=request.known_fault,
+        )
+        run = RefineRun(
+            context=context,
+            baseline=await measure_baseline(context),
+            sandbox=sandbox,
+            preset=preset,
+            models=models,
+            user=user or NoUser(),
+            secrets=tuple(workspace.find_secrets(root, os.environ)),
+            trusted=trusted,
+            watch=watch,
+            history=harness.history if harness else None,
+        )
+        outcome = await run.outcome(emit)
+    except SandboxBrokenError as error:
+        raise await selection.suggest_other(error, settings, sandbox.name) from error
+    finally:
+        await asyncio.shield(asyncio.gather(_release(session, shared_pool, keep=pool is not None), models.close()))
+    emit(Finished(outcome=outcome))
+    return outcome
+
+
+async def warm(root: Path, settings: Settings, pool: SandboxPool) -> None:
+    """Opens and keeps a sandbox for this workspace unless one is ready, so that the next request need not wait.
+
+    Raises `CannotVerifyError` where no sandbox can be used; the request itself will report that to the user.
+    """
+    place = await build_sandbox_spec(workspace.check_root(root), settings)
+    if pool.is_ready(place):
+        return
+    _sandbox, session = await selection.open_first(place, settings, ignore_status, pool)
+    try:
+        await session.warm()
+    finally:
+        await asyncio.shield(pool.release(session))
+
+
+async def _release(session: Session, pool: SandboxPool, *, keep: bool) -> None:
+    await pool.release(session)
+    if not keep:
+        await pool.close()
+
+
+async def choose_sandbox(
+    root: Path, settings: Settings, report_status: Callable[[str], None] = ignore_status
+) -> tuple[Sandbox, SandboxSpec]:
+    """Returns the first sandbox that passes its self-test, and its spec.
+
+    Raises `CannotVerifyError` with the remedy of each where none does.
+    """
+    place = await build_sandbox_spec(root, settings, report_status)
+    return await selection.choose(settings, report_status), place
+
+
+async def build_sandbox_spec(
+    root: Path, settings: Settings, report_status: Callable[[str], None] = ignore_status
+) -> SandboxSpec:
+    """Describes where tests run: the workspace, its interpreter, masked files, limits.
+
+    Raises `CannotVerifyError` without an interpreter.
+    """
+    environment = await asyncio.to_thread(interpreters.find_environment, root, settings)
+    place = SandboxSpec(
+        root=root,
+        environment=environment,
+        masked=workspace.masked_patterns(settings),
+        limits=Limits(
+            seconds=settings.sandbox.seconds,
+            memory=settings.sandbox.memory << 20,
+            processes=settings.sandbox.processes,
+        ),
+        image=settings.sandbox.image,
+        network=settings.sandbox.network,
+        variables={name: os.environ[name] for name in settings.sandbox.env if name in os.environ},
+    )
+    return replace(place, limits=selection.clamp_limits(place.limits, report_status))
+
+
+async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Settings) -> Verdict:
+    """Runs the acceptance again over other texts (the result merged with what the user typed meanwhile).
+
+    Runs the related tests over the user's own code again first, since that code may have changed.
+    """
+    sandbox, place = await choose_sandbox(problem.root, settings)
+    session = await sandbox.open(place)
+    try:
+        run = TestRun(
+            selectors=fit_selectors(problem.neighbours), files=problem.buffers, seconds=settings.suite.seconds
+        )
+        outcomes = {}
+        if problem.neighbours:
+            outcomes = {result.id: result.outcome for result in case_results(await session.run(run))}
+    finally:
+        await session.close()
+    texts = {path: text for path in files if (text := _decode(files[path])) is not None}
+    kept = {path: text for path, text in problem.files.items() if path not in files}
+    merged = replace(problem, buffers={**problem.buffers, **files}, files={**kept, **texts})
+    return await past_run_verifier(merged, outcomes, sandbox=sandbox, place=place, settings=settings).accept({})
+
+
+def past_run_verifier(
+    problem: Problem,
+    outcomes: Mapping[str, str],
+    *,
+    sandbox: Sandbox,
+    place: SandboxSpec,
+    settings: Settings,
+    seconds: float = 0.0,
+) -> Verifier:
+    """Builds a verifier for the problem of a finished run, whose test durations are no longer known.
+
+    `seconds` of wall time limit each run of the tests (0: the longest limit of the settings).
+    """
+    snapshot = Snapshot(root=problem.root, buffers=problem.buffers)
+    longest = seconds or max(settings.sandbox.seconds, settings.sandbox.longest)
+    return Verifier(
+        state=RunState(problem=problem, outcomes=outcomes, limits=replace(place.limits, seconds=longest)),
+        open_session=lambda: sandbox.open(place),
+        encode=lambda texts: {path: snapshot.encoded(path, text) for path, text in texts.items()},
+        suite_seconds=seconds or settings.suite.seconds,
+        network=place.network,
+    )
+
+
+def _decode(data: bytes) -> str | None:
+    """Decodes a text; None where that fails, which the run itself will report."""
+    try:
+        return decode(data)[0]
+    except UsageError:
+        return None
+
+
+async def measure_strength(
+    problem: Problem,
+    outcome: Outcome,
+    *,
+    settings: Settings,
+    report_status: Callable[[str], None] = ignore_status,
+    seconds: float = mutation_testing.TOTAL_SECONDS,
+) -> Strength:
+    """Measures which one-token changes of a result its tests do not notice; `problem` is the run's final one.
+
+    Spends at most `seconds` on the changes.
+    Raises `UsageError` where the outcome has no result, `CannotVerifyError` where no sandbox can be used.
+    """
+    candidate = outcome.attempts[outcome.best].candidate if outcome.best is not None else None
+    if candidate is None or not outcome.solved:
+        raise UsageError("There is no solved result to measure the tests on.", remedy="Run it first.")
+    sandbox, place = await choose_sandbox(problem.root, settings, report_status)
+    verifier = past_run_verifier(problem, {}, sandbox=sandbox, place=place, settings=settings)
+    session = await sandbox.open(place)
+    try:
+        return await mutation_testing.measure(
+            verifier.inputs, session, candidate, seconds=seconds, report_status=report_status
+        )
+    finally:
+        await session.close()
+
+
+async def list_failing_tests(
+    root: Path, *, settings: Settings, report_status: Callable[[str], None] = ignore_status
+) -> list[str]:
+    """Runs the suite in the sandbox, unchanged; returns the node ids that fail, in order."""
+    place = await build_sandbox_spec(workspace.check_root(root), settings, report_status)
+    pool = SandboxPool()
+    sandbox, session = await selection.open_first(place, settings, report_status, pool)
+    try:
+        report_status("running the suite")
+        execution = await session.run(
+            TestRun(selectors=(), seconds=max(settings.suite.seconds, settings.sandbox.seconds))
+        )
+    finally:
+        await _release(session, pool, keep=False)
+    if execution.broken:
+        raise await selection.suggest_other(SandboxBrokenError(execution.broken), settings, sandbox.name)
+    return [result.id for result in case_results(execution) if result.outcome in {"failed", "error"}]

@@ -1,0 +1,285 @@
+"""Runs a request after its baseline: specify, gather context, loop, prove, and record it in the history.
+
+It must not know how the target was found or who is shown the events.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from greenloop.core import registry
+from greenloop.core.budget import BudgetExceededError, Ledger, count_prompt_tokens
+from greenloop.core.compose import region_text
+from greenloop.core.election import elect_nearest
+from greenloop.core.errors import BaselineChangedError, CannotVerifyError, ModelError, SandboxBrokenError
+from greenloop.core.estimate import EMBEDDED, estimate_run
+from greenloop.core.events import Event, Specified, Started
+from greenloop.core.ports import Model, Sandbox, Session, Tools, User
+from greenloop.core.records.attempt import Draft, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason
+from greenloop.core.records.spec import Spec
+from greenloop.core.records.usage import Budget, Estimate, PastRun
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop.core.run_state import Baseline, RunState
+from greenloop.engine import loop
+from greenloop.engine.feedback import Feedback
+from greenloop.engine.history import provenance
+from greenloop.engine.history.store import History
+from greenloop.engine.model_calls import ModelCalls
+from greenloop.engine.outcome import OutcomeBuilder, build_stopped, stop_reason
+from greenloop.engine.presets import Preset
+from greenloop.engine.recorder import RunRecorder
+from greenloop.engine.specify import specify
+from greenloop.localize.context import BaselineContext
+from greenloop.localize.regions import is_unwritten
+from greenloop.models.roles import Models
+from greenloop.project import interpreters, workspace
+from greenloop.project.sources import import_name_in_tests
+from greenloop.sandboxes import selection
+from greenloop.sandboxes.timing import Stopwatch, TimedSession
+from greenloop.specs import host_checks, stored_tests, voting
+from greenloop.specs.voting import Voting
+from greenloop.verdict import persist_tests
+from greenloop.verdict.verifier import Files, Verifier
+
+SHORT_ANSWER = 60  # lower bound for the tokens of an answer, as a stub is shorter than its implementation
+
+
+@dataclass(kw_only=True)
+class RefineRun:
+    """A request after its baseline. Owns the run's state; `trusted` is the fingerprint of the user's tests."""
+
+    context: BaselineContext
+    baseline: Baseline
+    sandbox: Sandbox
+    preset: Preset
+    models: Models
+    user: User
+    secrets: tuple[str, ...]
+    trusted: str
+    watch: Stopwatch = field(default_factory=Stopwatch)
+    history: Path | None = None
+    state: RunState = field(init=False)
+    calls: ModelCalls = field(init=False)
+    tools: Tools = field(init=False)
+    feedback: Feedback = field(init=False)
+    verifier: Verifier = field(init=False)
+    voting: Voting | None = None
+
+    def __post_init__(self) -> None:
+        """Raises `SettingsError` where a setting names a feedback part that does not exist."""
+        settings = self.context.settings
+        budget = Budget(
+            attempts=settings.attempts or self.preset.attempts,
+            seconds=settings.seconds,
+            tokens=settings.tokens,
+            cost=settings.cost or None,
+        )
+        self.state = RunState(problem=self.baseline.problem, ledger=Ledger(budget))
+        self.state.start_from(self.baseline)
+        self.calls = ModelCalls(
+            settings=settings, preset=self.preset, models=self.models, state=self.state, secrets=self.secrets
+        )
+        self.verifier = Verifier(
+            state=self.state,
+            session=self.context.session,
+            open_session=self._open_session,
+            encode=self._encode,
+            suite_seconds=settings.suite.seconds,
+            network=self.context.place.network,
+            ensure_unchanged=self._ensure_unchanged,
+        )
+        self.tools = self.verifier.tools = Tools(
+            ask=self.calls.ask_for_part,
+            run=self.verifier.run,
+            session=self.context.session,
+            user=self.user,
+            rng=random.Random(0),  # noqa: S311
+            place=self.context.place,
+            options=host_checks.options(settings.spec),
+        )
+        self.feedback = Feedback(settings=settings, preset=self.preset, tools=self.tools, secrets=self.secrets)
+
+    async def outcome(self, emit: Callable[[Event], None]) -> Outcome:
+        """Runs the request; emits every event except `Finished`."""
+        if not self.baseline.has_result:
+            self.baseline = await specify(
+                self.context, self.baseline, self.tools, self.preset.specs, lambda spec: emit(Specified(spec=spec))
+            )
+            self.state.start_from(self.baseline)
+        if self.baseline.has_result:
+            return self._builder().without_model(self.baseline, self.context.target.selector)
+        drafter = await self.calls.drafter()
+        await self.models.model_for(Role.REFINER)
+        await self._gather_context()
+        await self._describe_baseline()
+        history = History.open(self.history, keep=self.context.settings.history.runs, warn=self.context.report_status)
+        try:
+            return await self._refine(drafter, RunRecorder(history=history, forward=emit))
+        finally:
+            history.close()
+
+    async def _refine(self, drafter: Model, recorder: RunRecorder) -> Outcome:
+        """Runs the loop and completes its outcome; the history always gets the run's start and end."""
+        state, parts = self.state, self.parts(recorder.emit)
+        (baseline,), spec = state.attempts, state.problem.spec
+        recorder.number = recorder.history.start_run(
+            state.problem.root,
+            self.context.target.selector,
+            preset=self.preset.name,
+            model=drafter.name,
+            sandbox=self.context.session.name,
+            basis=await self._provenance(),
+        )
+        recorder.history.save_attempt(recorder.number, baseline)
+        move, prompt = self._first_move()
+        past = await asyncio.to_thread(
+            recorder.record_start, model=drafter.name, preset=self.preset.name, move=move, prompt=prompt
+        )
+        started = Started(
+            problem=state.problem,
+            baseline=baseline,
+            model=drafter.name,
+            preset=self.preset.name,
+            sandbox=self.context.session.name,
+            attempts=state.ledger.budget.attempts,
+            estimate=self._estimate(past, prompt, drafter),
+        )
+        try:
+            outcome = await self._loop(started, parts, recorder)
+        except asyncio.CancelledError:
+            cancelled = build_stopped(state.attempts, StopReason.CANCELLED, "Cancelled.")
+            recorder.finish(self._builder().complete(cancelled, state))
+            raise
+        outcome = self._builder().complete(outcome, state)
+        usage = replace(outcome.usage, test_seconds=self.watch.seconds)
+        outcome = await self._with_tests(replace(outcome, run=recorder.number, usage=usage))
+        recorder.finish(outcome, await self._provenance() if state.problem.spec != spec else None)
+        return outcome
+
+    async def _loop(self, started: Started, parts: loop.Parts, recorder: RunRecorder) -> Outcome:
+        """Runs the loop; a model or sandbox error midway ends the run with its message."""
+        try:
+            return await loop.refine(self.state, started, parts, recorder.emit)
+        except (ModelError, CannotVerifyError) as error:
+            if isinstance(error, SandboxBrokenError):
+                await selection.suggest_other(error, self.context.settings, self.context.session.name)
+            return build_stopped(self.state.attempts, stop_reason(error), f"{error} {error.remedy}".strip())
+
+    def parts(self, emit: Callable[[Event], None]) -> loop.Parts:
+        """Builds the functions of the loop; `emit` gets changes of the spec by votes and answers."""
+        region = self.state.problem.regions[0]
+        module = import_name_in_tests(region.path, self.context.snapshot.root)
+
+        def rule(spec: Spec, sentence: str) -> None:
+            """Stores and emits a spec that votes or answers of the user changed."""
+            problem = self.state.problem = replace(self.state.problem, spec=spec)
+            for message in stored_tests.update(problem.root, region, problem.files[region.path], spec, module):
+                self.context.report_status(message)
+            emit(Specified(spec=spec, reason=sentence))
+
+        self.voting = Voting(
+            rule=registry.load_part("trust", self.preset.trust).rule,
+            user=self.user,
+            questions=min(self.context.settings.ask, voting.MAX_QUESTIONS),
+            module=module,
+            verify=self.verifier.verify,
+            report_change=rule,
+        )
+        blind = self.preset.blind
+        return loop.Parts(
+            plan=registry.load_part("search", self.preset.search).plan,
+            assemble=self.calls.request,
+            ask=self.calls.ask,
+            verify=_hide_verdict if blind else self.verifier.verify,
+            glance=_hide_verdict if blind else self.verifier.glance,
+            accept=self.verifier.accept,
+            describe=self.feedback.describe,
+            model_of=self.calls.model_name,
+            count=self.calls.count_tokens,
+            again=self.calls.reask,
+            elect=elect_nearest if blind else self.voting.elect,
+        )
+
+    async def _gather_context(self) -> None:
+        for name in self.preset.context:
+            part = registry.load_part("context", name)
+            self.calls.excerpts += await part.gather(self.state.problem, self.tools)
+
+    async def _describe_baseline(self) -> None:
+        """Adds notes to attempt 0; for unwritten code only their fields, which search reads, without text."""
+        problem, (baseline,) = self.state.problem, self.state.attempts
+        with suppress(BudgetExceededError):  # the loop will reach and report the same limit
+            baseline = replace(baseline, notes=await self.feedback.describe(problem, [baseline]))
+        if all(region.created or is_unwritten(region, problem.files.get) for region in problem.regions):
+            baseline = replace(baseline, notes=tuple(replace(note, text="") for note in baseline.notes))
+        self.state.attempts = [baseline]
+
+    def _first_move(self) -> tuple[Move, int]:
+        """Returns the run's first move, and the tokens of a first full prompt, whether or not it is ever sent."""
+        problem, attempts = self.state.problem, self.state.attempts
+        planned = registry.load_part("search", self.preset.search).plan(problem, attempts)
+        draft = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)
+        request = self.calls.request(problem, draft, attempts)
+        return (planned[0].move if planned else Move.DRAFT), count_prompt_tokens(request, self.calls.count_tokens)
+
+    def _estimate(self, past: Sequence[PastRun], prompt: int, drafter: Model) -> Estimate:
+        problem = self.state.problem
+        code_tokens = sum(drafter.count_tokens(region_text(problem, region)) for region in problem.regions)
+        return estimate_run(
+            past,
+            prompt_tokens=prompt,
+            answer_tokens=min(max(code_tokens, SHORT_ANSWER), self.context.settings.answer.tokens),
+            limit=self.state.ledger.budget.tokens,
+            speeds=EMBEDDED if drafter.name.startswith("local") else None,
+        )
+
+    async def _provenance(self) -> provenance.Basis:
+        state = self.state
+        return await asyncio.to_thread(provenance.run_basis, self.context.place, state.problem, state.outcomes)
+
+    async def _ensure_unchanged(self) -> None:
+        """Raises `BaselineChangedError` where the user's tests or their configuration are not those of the baseline."""
+        snapshot = self.context.snapshot
+        if await asyncio.to_thread(workspace.fingerprint, snapshot.root, snapshot.buffers) != self.trusted:
+            raise BaselineChangedError(
+                "The tests or their configuration changed during the run.", remedy="Start the run again."
+            )
+
+    async def _open_session(self) -> Session:
+        with self.watch:
+            return TimedSession(await self.sandbox.open(self.context.place), self.watch)
+
+    def _encode(self, files: Files) -> dict[str, bytes]:
+        return {path: self.context.snapshot.encoded(path, text) for path, text in files.items()}
+
+    async def _with_tests(self, outcome: Outcome) -> Outcome:
+        """Adds the generated tests to the project's test file, if the settings ask for it."""
+        if not (outcome.solved and outcome.after and self.context.settings.spec.write):
+            return outcome
+        problem, snapshot = self.state.problem, self.context.snapshot
+        return await persist_tests.add_to_outcome(
+            outcome,
+            problem,
+            snapshot.text,
+            self._open_session,
+            {**problem.buffers, **self._encode(outcome.after)},
+            snapshot.encoded,
+            hypothesis=interpreters.has_package(self.context.place.environment, "hypothesis"),
+        )
+
+    def _builder(self) -> OutcomeBuilder:
+        sandbox = Evidence(sandbox=self.context.session.name, network=self.context.place.network)
+        why, doubt = (self.voting.why, self.voting.doubt) if self.voting else ("", "")
+        return OutcomeBuilder(sandbox=sandbox, why=why, doubt=doubt, blind=self.preset.blind)
+
+
+async def _hide_verdict(_files: Files) -> Verdict:
+    """Returns the same verdict for every candidate: a blind preset never sees test results."""
+    return Verdict(status=Status.FAILED)

@@ -1,0 +1,180 @@
+"""Runs the user's tests in the sandbox, and reports their outcomes and the functions that they reach.
+
+Nothing here judges a candidate, and no model is asked.
+It must not know who shows the results.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from greenloop.core.errors import CannotVerifyError, GreenloopError, SandboxBrokenError
+from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
+from greenloop.core.records.verdict import CaseResult
+from greenloop.core.report import (
+    CollectedCase,
+    CollectError,
+    ReachedFunction,
+    case_results,
+    collect_errors,
+    collected_cases,
+    reached_functions,
+    records_of_kind,
+)
+from greenloop.core.selectors import fit_selectors
+from greenloop.engine.refine import build_sandbox_spec, ignore_status
+from greenloop.localize.baseline import PYTEST_BROKE
+from greenloop.project import workspace
+from greenloop.project.environment_faults import explain_broken_sandbox, explain_start, find_environment_fault
+from greenloop.project.settings import Settings
+from greenloop.project.sources import read_text
+from greenloop.sandboxes import selection
+from greenloop.sandboxes.pool import SandboxPool
+
+NOT_FOUND = 4  # pytest's exit status where a selector names nothing
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """Results of a run of tests.
+
+    `results` are the cases that finished, `places` the location of each collected case; `errors` are the files that
+    could not be collected; `left_out` are ids of cases that did not run because time ran out, or because pytest `ended`
+    early.
+    `reach` is empty where the run was not traced.
+    `files` ran as a whole: an id in them that is not in `places` is no longer a test.
+    """
+
+    results: tuple[CaseResult, ...] = ()
+    places: Mapping[str, CollectedCase] = field(default_factory=dict)
+    errors: tuple[CollectError, ...] = ()
+    left_out: tuple[str, ...] = ()
+    ended: bool = False
+    reach: Mapping[str, Sequence[ReachedFunction]] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+async def run_tests(
+    root: Path,
+    selectors: Sequence[str],
+    *,
+    buffers: Mapping[str, bytes],
+    settings: Settings,
+    pool: SandboxPool,
+    traced: bool,
+    seconds: float = 0.0,
+    report_status: Callable[[str], None] = ignore_status,
+) -> Report:
+    """Runs these test files and tests once, in the pool's session for this workspace.
+
+    `buffers` are unsaved texts by workspace path; they take precedence over the disk. `seconds` limit the run (0: the
+    settings' limit for a suite). Without `traced` the run is faster where the sandbox has warmed up.
+    Where a test no longer exists, its whole file runs.
+    Raises `CannotVerifyError` where the environment or the sandbox prevents every test from running.
+    """
+    place = await build_sandbox_spec(workspace.check_root(root), settings, report_status)
+    sandbox, session = await selection.open_first(place, settings, report_status, pool)
+    run = TestRun(
+        selectors=fit_selectors(selectors),
+        files=buffers,
+        seconds=seconds or max(settings.suite.seconds, settings.sandbox.seconds),
+        trace=traced,
+        # Only a traced run warms up the sandbox, because the warm-up takes a second run.
+        baseline=traced,
+    )
+    try:
+        execution = await session.run(run)
+        if _selects_nothing(execution):
+            run = _whole_files(run)
+            execution = await session.run(run)
+    finally:
+        await asyncio.shield(pool.release(session))
+    if execution.broken:
+        raise await _breakdown(execution.broken, place, settings, sandbox.name)
+    if problem := _explain_failure(execution, place, buffers):
+        raise problem
+    return _report(run, execution, settings)
+
+
+async def prepare(root: Path, settings: Settings, pool: SandboxPool) -> None:
+    """Prepares the sandbox for the next run, even if a cancelled one closed its session.
+
+    Raises `CannotVerifyError` where no sandbox can be used.
+    """
+    place = await build_sandbox_spec(workspace.check_root(root), settings)
+    _sandbox, session = await selection.open_first(place, settings, ignore_status, pool)
+    try:
+        await session.warm()
+    finally:
+        await asyncio.shield(pool.release(session))
+
+
+def _selects_nothing(execution: Execution) -> bool:
+    return execution.status == NOT_FOUND and not collected_cases(execution) and not collect_errors(execution)
+
+
+def _whole_files(run: TestRun) -> TestRun:
+    files = tuple(dict.fromkeys(selector.split("::", 1)[0] for selector in run.selectors))
+    return TestRun(selectors=files, files=run.files, seconds=run.seconds, trace=run.trace, baseline=run.baseline)
+
+
+def _explain_failure(
+    execution: Execution, place: SandboxSpec, buffers: Mapping[str, bytes]
+) -> CannotVerifyError | None:
+    """Returns the error that explains an environment fault if nothing could run, else None."""
+    if collected_cases(execution):
+        return None
+    failures = [error.failure for error in collect_errors(execution)]
+    if failures:
+        fault = find_environment_fault(
+            failures,
+            place.environment,
+            root=place.root,
+            network=place.network,
+            masked=place.masked,
+            read_text=lambda path: read_text(place.root, path, buffers),
+        )
+    else:
+        fault = explain_start(execution, place.environment)
+    if fault is not None:
+        return CannotVerifyError(fault.sentence, remedy=fault.remedy)
+    if failures or (execution.status != PYTEST_BROKE and any(records_of_kind(execution, "finished"))):
+        return None
+    rows = [row for row in execution.output.strip().splitlines() if row.strip(" INTERALO>")]
+    return CannotVerifyError(
+        f"pytest stopped before it collected any test: {rows[-1].strip() if rows else 'no output'}",
+        remedy=f"See whether `{place.environment.executable} -m pytest` works.",
+    )
+
+
+async def _breakdown(reason: str, place: SandboxSpec, settings: Settings, sandbox: str) -> GreenloopError:
+    if fault := explain_broken_sandbox(reason, place.environment):
+        return CannotVerifyError(fault.sentence, remedy=fault.remedy)
+    return await selection.suggest_other(SandboxBrokenError(reason), settings, sandbox)
+
+
+def _report(run: TestRun, execution: Execution, settings: Settings) -> Report:
+    results = case_results(execution)
+    ended = [result for result in results if result.outcome != "missing"]
+    if execution.killed and ended:
+        # The case under way was cut short: it counts as timed out only if it alone exceeded the limit of one case.
+        last, earlier_seconds = ended[-1], sum(result.seconds for result in ended[:-1])
+        if execution.killed == "timeout" and execution.seconds - earlier_seconds < settings.sandbox.seconds:
+            ended.remove(last)
+    ended_ids = {result.id for result in ended}
+    return Report(
+        results=tuple(ended),
+        places={case.id: case for case in collected_cases(execution)},
+        errors=collect_errors(execution),
+        left_out=tuple(result.id for result in results if result.id not in ended_ids),
+        ended=execution.killed != "timeout",
+        reach=reached_functions(execution),
+        files=tuple(selector for selector in run.selectors if "::" not in selector)
+        if collected_cases(execution)
+        else (),
+        seconds=execution.seconds,
+    )

@@ -1,0 +1,129 @@
+"""Replays a past result with the same code, tests, environment and seeds, and reports what has changed."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from greenloop.core.errors import CannotVerifyError, UsageError
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Status
+from greenloop.engine.history import provenance
+from greenloop.engine.history.provenance import Basis
+from greenloop.engine.history.rows import Record
+from greenloop.engine.history.store import History
+from greenloop.engine.refine import choose_sandbox, ignore_status, past_run_verifier
+from greenloop.engine.verify.report import Verification, failed_cases, find_tampering
+from greenloop.notebook import adapter
+from greenloop.project.settings import Settings
+from greenloop.project.snapshot import Snapshot
+
+
+async def replay(
+    number: int,
+    *,
+    settings: Callable[[Path], Settings],
+    seconds: float = 0.0,
+    report_status: Callable[[str], None] = ignore_status,
+    warn: Callable[[str], None] = ignore_status,
+) -> Verification:
+    """Verifies a stored run's result again. `seconds` of wall time limit each run of the tests (0: as in the settings).
+
+    Raises `UsageError` for a run that does not exist or has no result, `CannotVerifyError` when its tests have changed.
+    """
+    began = time.monotonic()
+    record, outcome, stored_basis = await asyncio.to_thread(_read_run, number, warn)
+    root = Path(record.root)
+    run_settings = settings(root)
+    sandbox, place = await choose_sandbox(root, run_settings, report_status)
+    current = await asyncio.to_thread(provenance.current_basis, place)
+    if changed_tests := provenance.changed_tests(stored_basis, current):
+        others = f" and {len(changed_tests) - 5} more" if len(changed_tests) > 5 else ""
+        raise CannotVerifyError(
+            f"The tests have changed since run {number}: {', '.join(changed_tests[:5])}{others}.",
+            remedy="Restore them, or check the code against a commit's tests: `greenloop verify`.",
+        )
+    changes = [
+        *provenance.describe_changes(stored_basis, current, except_files=outcome.after),
+        *_changed_texts(root, outcome),
+    ]
+    if record.sandbox != sandbox.name:
+        changes.append(f"The sandbox was {record.sandbox} and is {sandbox.name}.")
+
+    report_status(f"running the tests of run {number} once more")
+    snapshot = Snapshot(root=root, buffers={})
+    tests = {case.path: text for case in stored_basis.spec.cases if (text := snapshot.text(case.path)) is not None}
+    problem = Problem(
+        root=root, spec=stored_basis.spec, regions=(), originals={}, files=tests, neighbours=stored_basis.neighbours
+    )
+    verifier = past_run_verifier(
+        problem, stored_basis.outcomes, sandbox=sandbox, place=place, settings=run_settings, seconds=seconds
+    )
+    verdict = await verifier.accept(outcome.after)
+    evidence = verifier.state.evidence
+    passed = tuple(case.id for case in verdict.cases if case.passed)
+    canaried = evidence.canaried_cases
+    tampered = find_tampering(verdict)
+    failed = (
+        () if tampered else failed_cases(verdict, stored_basis.outcomes) + tuple(case.id for case in verdict.collateral)
+    )
+    reason = "" if verdict.status is Status.PASSED else verdict.reason or f"{', '.join(failed[:3])} does not pass."
+    if not reason and sandbox.name == "none":
+        reason = "All passed, but without a sandbox that proves nothing."
+    return Verification(
+        verified=not reason,
+        reason=reason,
+        revision=f"run {number}",
+        cases=(*verdict.cases, *verdict.collateral),
+        before=stored_basis.outcomes,
+        tampered=tampered,
+        failed=failed,
+        fixed=tuple(case for case in passed if stored_basis.outcomes.get(case) != "passed"),
+        canaried=canaried,
+        not_canaried=() if reason else tuple(case for case in passed if case not in canaried),
+        sandbox=sandbox.name,
+        network=place.network,
+        changes=tuple(changes),
+        seconds=round(time.monotonic() - began, 3),
+    )
+
+
+def _read_run(number: int, warn: Callable[[str], None]) -> tuple[Record, Outcome, Basis]:
+    history = History.open(warn=warn)
+    try:
+        record, stored_basis = history.run(number), history.basis(number)
+    finally:
+        history.close()
+    if record is None:
+        raise UsageError(f"There is no run {number} in the history.", remedy="`greenloop history` lists them.")
+    if not Path(record.root).is_dir():
+        raise CannotVerifyError(f"The workspace of run {number}, {record.root}, no longer exists.")
+    outcome = record.outcome
+    if outcome is None or not outcome.solved or not outcome.after:
+        raise UsageError(
+            f"Run {number} has no result that could be verified.", remedy=f"See `greenloop history show {number}`."
+        )
+    if adapter.target_title(Path(record.root), record.target) != record.target:
+        raise CannotVerifyError(
+            f"Run {number} was made in a notebook, whose tests exist during a run only.",
+            remedy="Refine its cell again: greenloop says so if it already passes.",
+        )
+    if stored_basis is None or not stored_basis.spec.cases:
+        raise CannotVerifyError(
+            f"Run {number} was recorded by an older greenloop, which did not store what its result depends on.",
+            remedy="Check the code against a commit's tests: `greenloop verify`.",
+        )
+    return record, outcome, stored_basis
+
+
+def _changed_texts(root: Path, outcome: Outcome) -> list[str]:
+    """Describes files that match neither the run's input nor its result; the result's text is what is verified."""
+    snapshot = Snapshot(root=root, buffers={})
+    return [
+        f"{path} has been changed since; the text that was verified then was used."
+        for path, text in outcome.after.items()
+        if snapshot.text(path) not in (text, outcome.before.get(path))
+    ]

@@ -1,0 +1,102 @@
+"""Setup of a verification: the request, the revision, the sandbox, and sessions that enforce the revision's tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from greenloop.core.errors import SandboxBrokenError
+from greenloop.core.ports import Sandbox, Session
+from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
+from greenloop.core.records.spec import Provenance
+from greenloop.project.revision import Revision
+from greenloop.project.settings import Settings
+from greenloop.project.snapshot import Snapshot
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A request to verify the working tree against a revision.
+
+    `targets` are pytest node ids, files or folders (none: the whole suite); `keep` glob patterns of files that the
+    revision does not have and needs; `seconds` the wall time of one run of them (0: the setting `suite.seconds`).
+    `with_new` also runs the test files that the revision does not have.
+    """
+
+    root: Path
+    revision: str = "HEAD"
+    targets: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    with_new: bool = False
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverlaySession:
+    """A session in which some files always have fixed contents and others never exist."""
+
+    session: Session
+    files: Mapping[str, bytes]
+    without: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.session.name
+
+    async def run(self, run: TestRun) -> Execution:
+        """Runs with the overlay applied. Raises `SandboxBrokenError` when the sandbox itself breaks."""
+        files = {**self.files, **run.files}
+        without = tuple(path for path in dict.fromkeys((*self.without, *run.without)) if path not in files)
+        execution = await self.session.run(replace(run, files=files, without=without))
+        if execution.broken:
+            raise SandboxBrokenError(execution.broken)
+        return execution
+
+    async def warm(self) -> None:
+        await self.session.warm()
+
+    async def pause(self) -> None:
+        await self.session.pause()
+
+    async def close(self) -> None:
+        await self.session.close()
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerificationContext:
+    """Context of one verification. `seconds` of wall time limit each run of the tests."""
+
+    request: Request
+    revision: Revision
+    sandbox: Sandbox
+    place: SandboxSpec
+    settings: Settings
+    seconds: float
+    report_status: Callable[[str], None]
+
+    async def open(self) -> Session:
+        """Opens a fresh sandbox over the working tree with the revision's tests."""
+        session = await self.sandbox.open(self.place)
+        return OverlaySession(session=session, files=self.revision.files, without=self.revision.removed_paths)
+
+    async def run(self, run: TestRun) -> Execution:
+        """Runs once in a separate sandbox."""
+        session = await self.open()
+        try:
+            return await session.run(replace(run, seconds=self.seconds))
+        finally:
+            await session.close()
+
+    def provenance(self, path: str) -> Provenance:
+        """Returns `USER` for the revision's trusted files, else `DOCTEST`: doctests belong to the code under test."""
+        return Provenance.USER if path in self.revision.trusted else Provenance.DOCTEST
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """Texts as the tests see them."""
+        return Snapshot(root=self.place.root, buffers=self.revision.files)
+
+    def texts(self, paths: Iterable[str]) -> dict[str, str]:
+        texts_by_path = {path: self.snapshot.text(path) for path in dict.fromkeys(paths)}
+        return {path: text for path, text in texts_by_path.items() if text is not None}

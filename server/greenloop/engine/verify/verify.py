@@ -1,0 +1,221 @@
+"""Verifies the working tree's code with a revision's tests and configuration.
+
+First the tests run over the revision's own code, which shows which exist and which pass; then they judge the working
+tree's code, and passing tests must pass again in a fresh sandbox, with the tamper check.
+It must not know who wrote the code or who reads the result.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from greenloop.core.errors import BaselineChangedError, UsageError
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, TestRun
+from greenloop.core.records.spec import Case, Provenance, Spec
+from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
+from greenloop.core.report import case_results, collected_cases
+from greenloop.core.run_state import RunState
+from greenloop.core.selectors import fit_selectors
+from greenloop.core.verdict import judge
+from greenloop.engine.refine import choose_sandbox, ignore_status
+from greenloop.engine.verify.baseline import RevisionBaseline, run_revision
+from greenloop.engine.verify.report import HARMLESS, Verification, build_verification, failed_cases, failure_reason
+from greenloop.engine.verify.setup import OverlaySession, Request, VerificationContext
+from greenloop.project import workspace
+from greenloop.project.git import Repository
+from greenloop.project.revision import Revision, compare
+from greenloop.project.settings import Settings
+from greenloop.project.sources import is_test_file
+from greenloop.project.targets import nearest_names
+from greenloop.verdict import canary
+from greenloop.verdict.inputs import ACCEPTING, judge_candidate
+from greenloop.verdict.verifier import Verifier
+
+
+async def verify(
+    request: Request, *, settings: Settings, report_status: Callable[[str], None] = ignore_status
+) -> Verification:
+    """Runs the verification. `report_status` gets one-line descriptions of the current step.
+
+    Raises `UsageError` for a revision or target that does not exist and `CannotVerifyError` where verification is
+    impossible: no repository, no sandbox, a revision whose tests cannot run, files that change meanwhile.
+    """
+    began = time.monotonic()
+    root = workspace.check_root(request.root)
+    masked = workspace.masked_patterns(settings)
+    report_status(f"reading {request.revision}")
+    repository = await asyncio.to_thread(Repository.find, root)
+    commit = await asyncio.to_thread(repository.commit, request.revision)
+
+    def differences() -> Revision:
+        return compare(repository, commit, masked=masked, keep=request.keep)
+
+    revision = await asyncio.to_thread(differences)
+    _check_targets(request, revision)
+    sandbox, place = await choose_sandbox(root, settings, report_status)
+    context = VerificationContext(
+        request=request,
+        revision=revision,
+        sandbox=sandbox,
+        place=place,
+        settings=settings,
+        seconds=request.seconds or max(settings.suite.seconds, settings.sandbox.seconds),
+        report_status=report_status,
+    )
+    result = await _run_verification(context)
+    if (await asyncio.to_thread(differences)).state != revision.state:
+        raise BaselineChangedError(
+            "Files in the workspace changed during the verification.", remedy="Start the run again."
+        )
+    return replace(result, seconds=round(time.monotonic() - began, 3))
+
+
+def _check_targets(request: Request, revision: Revision) -> None:
+    """Raises `UsageError` for a target that the revision lacks: tests of the working tree alone are not trusted."""
+    for target in request.targets:
+        path = target.partition("::")[0].rstrip("/")
+        if path in revision.paths or path in {"", "."} or any(name.startswith(f"{path}/") for name in revision.paths):
+            continue
+        if path in revision.added or path in revision.new_code:
+            raise UsageError(
+                f"{path} is not in {request.revision}, so nothing says that its tests are right.",
+                remedy="Commit the tests first, or run them as well: `greenloop verify --with-new`.",
+            )
+        similar = nearest_names(path, sorted(revision.trusted))
+        raise UsageError(
+            f"There is no {path} in {request.revision}.",
+            remedy=f"Did you mean: {', '.join(similar)}" if similar else "Name a test, a test file or a folder of it.",
+        )
+
+
+async def _run_verification(context: VerificationContext) -> Verification:
+    before = await run_revision(context)
+    context.report_status("running them over the working tree's code")
+    execution = await context.run(TestRun(selectors=context.request.targets))
+    spec = _required_cases(context, before, execution)
+    verdict, canaried = await _prove(context, before, spec, execution)
+    flaky: tuple[str, ...] = ()
+    if verdict.status is Status.FAILED and not context.request.targets:
+        flaky = await _find_flaky(context, before, failed_cases(verdict, before.outcomes))
+        if flaky:
+            spec = replace(spec, cases=tuple(case for case in spec.cases if case.id not in flaky))
+            verdict, canaried = await _prove(context, before, spec, execution)
+    new_cases: tuple[CaseResult, ...] = ()
+    if verdict.status is Status.PASSED and context.request.with_new:
+        new_cases = await _run_new_tests(context)
+    first_results = case_results(execution)
+    result = build_verification(
+        context, before, spec, verdict, first_results, canaried=canaried, new=new_cases, flaky=flaky
+    )
+    reason = failure_reason(verdict, result, context.revision, spec, targets=bool(context.request.targets))
+    return replace(result, verified=not reason, reason=reason)
+
+
+async def _prove(
+    context: VerificationContext, before: RevisionBaseline, spec: Spec, execution: Execution
+) -> tuple[Verdict, Sequence[str] | None]:
+    """Returns the verdict of the first run or, if that passed, of the acceptance; and the confirmed case ids."""
+    verdict = judge_candidate([case.id for case in spec.cases], before.outcomes, execution)
+    return await _accept(context, before, spec) if verdict.status is Status.PASSED else (verdict, None)
+
+
+async def _find_flaky(
+    context: VerificationContext, before: RevisionBaseline, failing: Sequence[str]
+) -> tuple[str, ...]:
+    """Returns the failed cases that do not always pass with the commit's own code either, so prove nothing."""
+    passed = [case for case in failing if before.outcomes.get(case) == "passed"]
+    if not passed:
+        return ()
+    context.report_status(f"running what fails over the code of {context.request.revision} once more")
+    revision = context.revision
+    execution = await context.run(
+        TestRun(
+            selectors=fit_selectors(passed),
+            files=revision.old_code,
+            without=revision.new_code,
+            hash_seed=ACCEPTING,
+        )
+    )
+    outcomes = {result.id: result.outcome for result in case_results(execution)}
+    return tuple(case for case in passed if outcomes.get(case) in {"failed", "error"})
+
+
+def _required_cases(context: VerificationContext, before: RevisionBaseline, execution: Execution) -> Spec:
+    """Returns the cases that must pass: all of the targets, else those that passed before or pass only now."""
+    test_first = _test_first_cases(context, before, execution)
+    cases = {**before.cases, **test_first}
+    if context.request.targets:
+        required = {case for case in cases if before.outcomes.get(case) not in {"xfailed", "xpassed"}}
+    else:
+        required = {case for case in cases if before.outcomes.get(case) == "passed"}
+        required |= {result.id for result in case_results(execution) if result.passed and result.id in cases}
+    selectors = context.request.targets
+    if before.broken and not selectors:
+        # A file that cannot be imported would spoil pytest's exit status for all other files.
+        selectors = fit_selectors([case for case in cases if case in required])
+    return Spec(cases=tuple(case for case in cases.values() if case.id in required), selectors=selectors)
+
+
+def _test_first_cases(
+    context: VerificationContext, before: RevisionBaseline, execution: Execution
+) -> Mapping[str, Case]:
+    """Returns cases of test files that could not be imported with the revision's own code (test first).
+
+    A file counts only if every test in its source was collected, because no earlier collection lists its tests.
+    """
+    collected: dict[str, dict[str, Case]] = {}
+    for item in collected_cases(execution):
+        if item.path in before.broken and item.id not in before.cases:
+            collected.setdefault(item.path, {})[item.id] = Case(id=item.id, path=item.path, line=item.line)
+    test_first: dict[str, Case] = {}
+    for path, text in context.texts(collected).items():
+        canaries = canary.make_canaries(text)
+        written_tests = frozenset(canaries.unmutable).union(*canaries.mutated.values())
+        if written_tests <= {canary.function_of(case) for case in collected[path]}:
+            test_first.update(collected[path])
+    return test_first
+
+
+async def _accept(
+    context: VerificationContext, before: RevisionBaseline, spec: Spec
+) -> tuple[Verdict, Sequence[str] | None]:
+    """Runs all proofs in a fresh sandbox with another hash seed; returns the verdict and the ids a canary confirmed."""
+    context.report_status("running them again in a fresh sandbox, with the tamper check")
+    tests = context.texts(case.path for case in spec.cases if case.provenance is Provenance.USER)
+    problem = Problem(root=context.place.root, spec=spec, regions=(), originals={}, files=tests)
+    limits = replace(context.place.limits, seconds=context.seconds)
+    verifier = Verifier(
+        state=RunState(problem=problem, outcomes=before.outcomes, limits=limits),
+        open_session=context.open,
+        encode=lambda texts: {path: context.snapshot.encoded(path, text) for path, text in texts.items()},
+        suite_seconds=0.0,
+    )
+    verdict = await verifier.accept({})
+    return verdict, verifier.state.evidence.canaried_cases if verdict.status is Status.PASSED else None
+
+
+async def _run_new_tests(context: VerificationContext) -> tuple[CaseResult, ...]:
+    """Runs the working tree's new tests separately, so that they cannot disturb those of the revision."""
+    files = tuple(path for path in context.revision.added if is_test_file(path))
+    if not files:
+        return ()
+    context.report_status("running the tests that only the working tree has")
+    left_out = tuple(path for path in context.revision.removed_paths if path not in context.revision.added)
+    session = OverlaySession(
+        session=await context.sandbox.open(context.place), files=context.revision.files, without=left_out
+    )
+    try:
+        execution = await session.run(TestRun(selectors=files, seconds=context.seconds, hash_seed=ACCEPTING))
+    finally:
+        await session.close()
+    outcomes = {result.id: result.outcome for result in case_results(execution)}
+    verdict = judge(list(outcomes), outcomes, execution)
+    has_failures = any(case.outcome not in HARMLESS for case in verdict.cases)
+    if has_failures or verdict.status in {Status.PASSED, Status.FAILED}:
+        return verdict.cases
+    failure = Failure(type=verdict.status.value, message=verdict.reason)
+    return (*verdict.cases, CaseResult(id=files[0], outcome="error", failure=failure))

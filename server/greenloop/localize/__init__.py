@@ -1,0 +1,1 @@
+"""Fault localisation: the baseline run, the functions and lines that it reaches, and their ranking."""

@@ -1,0 +1,252 @@
+"""Baseline run before any model call: which target and related tests fail unchanged, why, and what they reach.
+
+A test that fails because of the environment or is flaky is reported here, before any token is spent on it.
+It must not know which model or preset the run will use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from greenloop.core.errors import CannotVerifyError, UsageError
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.spec import Case, Provenance, Region, Spec, TargetKind
+from greenloop.core.records.verdict import CaseResult
+from greenloop.core.report import (
+    ReachedFunction,
+    case_results,
+    collect_errors,
+    collected_cases,
+    records_of_kind,
+    whole_stack,
+)
+from greenloop.core.run_state import Baseline
+from greenloop.localize import regions, spectrum
+from greenloop.localize.context import BaselineContext, build_baseline, fault_baseline, passing_baseline
+from greenloop.localize.related_tests import RelatedTestsRun, run_importing_tests, run_related_tests
+from greenloop.project.environment_faults import explain_start
+from greenloop.project.sources import import_name_in_tests, is_trusted
+from greenloop.project.targets import nearest_names
+from greenloop.specs.kinds.doctest import examples
+from greenloop.specs.kinds.examples import build_spec, region_statements
+from greenloop.specs.kinds.pytest import read_spec
+
+# A second missing name may hide behind the first; more than this many is a rewrite, not a repair.
+MOST_MISSING = 4
+OTHER_SEED = 4_242
+PYTEST_BROKE = 3  # pytest's exit status for an internal error
+
+
+async def measure_baseline(context: BaselineContext) -> Baseline:
+    """Measures the baseline of the target.
+
+    Raises `UsageError` for a target that does not exist and `CannotVerifyError` where nothing can be verified.
+    """
+    if context.target.kind is TargetKind.TEST:
+        return await _baseline_of_test(context)
+    return await _baseline_of_function(context)
+
+
+# -- a failing test ---------------------------------------------------------------------------------------------
+
+
+async def _baseline_of_test(context: BaselineContext) -> Baseline:
+    context.report_status("running the test on the unchanged code")
+    stubs, created, execution = await _run_with_stubs(context)
+    if not collected_cases(execution):
+        return await _explain_uncollected(context, execution, stubs)
+    spec = read_spec(execution, context.target)
+    if ended := await _stop_early(context, spec, execution, stubs):
+        return ended
+    failing = {result.id: result for result in case_results(execution) if not result.passed}
+    related = await run_related_tests(context, execution, failing, stubs, created)
+    regions_to_change = created or _choose_regions(context, related, failing)
+    if not regions_to_change:
+        raise CannotVerifyError(
+            f"{context.target.selector} reaches no function in this workspace that may be changed.",
+            remedy="Put the cursor on the function to change, or write `greenloop fix file.py::function`.",
+        )
+    baseline = build_baseline(
+        context,
+        spec,
+        tuple(regions_to_change),
+        execution,
+        related.outcomes,
+        stubs,
+        left_out=related.left_out,
+        reach=related.reach,
+    )
+    return await spectrum.add_suspicion(context, baseline, related.reach)
+
+
+async def _run_with_stubs(context: BaselineContext) -> tuple[dict[str, str], tuple[Region, ...], Execution]:
+    """Runs the target; stubs each workspace name that does not exist yet (test first) and runs it again."""
+    stubs: dict[str, str] = {}
+    created: tuple[Region, ...] = ()
+    for _ in range(MOST_MISSING):
+        execution = await _run_target(context, stubs)
+        failures = [result.failure for result in case_results(execution) if result.failure]
+        failures += [error.failure for error in collect_errors(execution)]
+
+        def text_of(path: str, stub_texts: Mapping[str, str] = dict(stubs)) -> str | None:
+            return stub_texts[path] if path in stub_texts else context.snapshot.text(path)
+
+        missing = regions.find_missing(
+            failures, text_of, context.snapshot.root, context.target.path, patterns=context.patterns
+        )
+        if missing is None:
+            break
+        files, new_regions = regions.add_stubs(missing, text_of)
+        if not new_regions:
+            break
+        stubs.update(files)
+        created = (*(regions.relocate(region, stubs[region.path]) for region in created), *new_regions)
+    return stubs, created, execution
+
+
+async def _run_target(context: BaselineContext, stubs: Mapping[str, str]) -> Execution:
+    """Runs the target unchanged. A slow one gets the longest limit, unless the code under test is what hangs."""
+    execution = await context.run([context.target.selector], stubs, trace=True)
+    longest = context.settings.sandbox.longest
+    if execution.killed != "timeout" or longest <= context.place.limits.seconds:
+        return execution
+    stack = whole_stack(execution)
+    if stack and not stack[-1].path.startswith(("/", "<")) and not is_trusted(stack[-1].path, context.patterns):
+        return execution
+    context.report_status(
+        f"it took longer than {context.place.limits.seconds:g} s; running it once more with {longest:g} s"
+    )
+    return await context.run([context.target.selector], stubs, trace=True, seconds=longest)
+
+
+async def _explain_uncollected(context: BaselineContext, execution: Execution, stubs: Mapping[str, str]) -> Baseline:
+    if ended := _environment_fault(context, execution):
+        return ended
+    errors = collect_errors(execution)
+    if errors:
+        first = errors[0].failure
+        location = next((f" ({frame.path}:{frame.line})" for frame in reversed(first.frames)), "")
+        raise CannotVerifyError(
+            f"{context.target.path} cannot be collected by pytest: {first.type}: {first.message}{location}",
+            remedy="Fix that first: pytest has to be able to collect the test.",
+        )
+    if execution.status == PYTEST_BROKE or not any(records_of_kind(execution, "finished")):
+        rows = [row for row in execution.output.strip().splitlines() if row.strip(" INTERALO>")]
+        raise CannotVerifyError(
+            f"pytest stopped before it collected any test: {rows[-1].strip() if rows else 'no output'}",
+            remedy=f"See whether `{context.place.environment.executable} -m pytest {context.target.path}` works.",
+        )
+    nearby = nearest_names(context.target.selector, await _ids_of_file(context, stubs))
+    hint = f"Did you mean: {', '.join(nearby)}" if nearby else f"pytest finds no test in {context.target.path}."
+    raise UsageError(f"There is no test {context.target.selector}.", remedy=hint)
+
+
+def _environment_fault(context: BaselineContext, execution: Execution) -> Baseline | None:
+    """Returns the baseline of a run in which the environment prevented collection, else None."""
+    failures = [error.failure for error in collect_errors(execution)]
+    fault = context.find_fault(failures) if failures else explain_start(execution, context.place.environment)
+    return fault_baseline(context, execution, fault.sentence, fault.remedy) if fault else None
+
+
+async def _ids_of_file(context: BaselineContext, stubs: Mapping[str, str]) -> list[str]:
+    execution = await context.run([context.target.path], stubs, collect=True)
+    return [item.id for item in collected_cases(execution)]
+
+
+async def _stop_early(
+    context: BaselineContext, spec: Spec, execution: Execution, stubs: Mapping[str, str]
+) -> Baseline | None:
+    """Ends the run without a model call if the target passes, is skipped or flaky, or the environment is at fault."""
+    results = {result.id: result for result in case_results(execution)}
+    expected = [case.id for case in spec.cases]
+    outcomes = {case: result.outcome for case, result in results.items()}
+    if all(outcomes.get(case) == "passed" for case in expected) and not execution.killed:
+        return passing_baseline(context, spec, execution, outcomes)
+    if not any(outcomes.get(case, "missing") not in {"passed", "skipped", "xfailed"} for case in expected):
+        raise CannotVerifyError(
+            f"{context.target.selector} is skipped or expected to fail, so nothing says when it is right.",
+            remedy="Remove the mark first.",
+        )
+    failures = [result.failure for result in results.values() if result.failure and not result.passed]
+    if fault := context.find_fault(failures):
+        return fault_baseline(context, execution, fault.sentence, fault.remedy, spec)
+    context.report_status("running it once more")
+    seconds = context.later_limits(execution).seconds
+    repeat = await context.run(spec.selectors, stubs, hash_seed=OTHER_SEED, seconds=seconds)
+    second = {result.id: result.outcome for result in case_results(repeat)}
+    flaky = [case for case in expected if outcomes.get(case) != second.get(case)]
+    if flaky and not (execution.killed or repeat.killed):
+        return fault_baseline(
+            context,
+            execution,
+            f"{flaky[0]} is flaky: on the same code it {outcomes.get(flaky[0])}, then {second.get(flaky[0])}.",
+            "Make the test repeatable (fixed seeds, no dependence on time, order or hashing) first.",
+            spec,
+        )
+    return None
+
+
+def _choose_regions(
+    context: BaselineContext, related: RelatedTestsRun, failing: Mapping[str, CaseResult]
+) -> tuple[Region, ...]:
+    passing = [case for case, outcome in related.outcomes.items() if outcome == "passed"]
+    failures = {case: result.failure for case, result in failing.items()}
+    ranked = context.rank_regions(related.reach, failures, passing)
+    return regions.choose(ranked, context.snapshot.text, failures.values(), most=context.settings.regions)
+
+
+# -- a function or its docstring --------------------------------------------------------------------------------
+
+
+async def _baseline_of_function(context: BaselineContext) -> Baseline:
+    text = context.snapshot.text(context.target.path) or ""
+    region = regions.for_function(context.target, text)
+    if clash := region_statements(region, text).contradiction:
+        raise CannotVerifyError(clash, remedy="Only one of the two can hold; correct the docstring first.")
+    documented = examples(context.target, text) + build_spec(
+        region, text, import_name_in_tests(region.path, context.snapshot.root)
+    )
+    context.report_status("running its examples and the tests that reach it")
+    reach: dict[str, Sequence[ReachedFunction]] = {}
+    related = await run_importing_tests(context, [], {context.target.path: None}, reach, {})
+    reaching = [case for case, hits in related.reach.items() if any(_is_inside(hit, region) for hit in hits)]
+    execution, tests = await _run_examples(context, documented, reaching)
+    spec = documented + Spec(cases=tests, selectors=tuple(case.id for case in tests))
+    if not spec.cases:
+        if related.execution is not None and (ended := _environment_fault(context, related.execution)):
+            return ended
+        # Tests generated from the docstring, or required by settings, are added later.
+        return build_baseline(
+            context, spec, (region,), execution, related.outcomes, {}, left_out=related.left_out, reach=related.reach
+        )
+    if not collected_cases(execution) and (ended := _environment_fault(context, execution)):
+        return ended
+    if ended := await _stop_early(context, spec, execution, spec.files):
+        return ended
+    baseline = build_baseline(
+        context, spec, (region,), execution, related.outcomes, {}, left_out=related.left_out, reach=related.reach
+    )
+    return await spectrum.add_suspicion(context, baseline, related.reach)
+
+
+async def _run_examples(
+    context: BaselineContext, documented: Spec, reaching: Sequence[str]
+) -> tuple[Execution, tuple[Case, ...]]:
+    """Runs the examples and every test that reaches the function; failing tests become part of the specification."""
+    selectors = [*documented.selectors, *reaching]
+    if not selectors:
+        return Execution(), ()
+    execution = await context.run(
+        selectors, documented.files, seconds=context.settings.suite.seconds or context.place.limits.seconds
+    )
+    outcomes = {result.id: result.outcome for result in case_results(execution)}
+    failing = [
+        Case(id=item.id, path=item.path, line=item.line, provenance=Provenance.USER)
+        for item in collected_cases(execution)
+        if item.id in reaching and (outcomes.get(item.id) != "passed" or not documented.cases)
+    ]
+    return execution, tuple(failing)
+
+
+def _is_inside(hit: ReachedFunction, region: Region) -> bool:
+    return hit.path == region.path and region.start <= hit.firstlineno <= region.end

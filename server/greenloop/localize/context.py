@@ -1,0 +1,184 @@
+"""Inputs of the baseline run, and builders of its result: a problem to solve, a fault, or a pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from greenloop.core.classify import classify
+from greenloop.core.errors import CannotVerifyError, SandboxBrokenError
+from greenloop.core.ports import Session
+from greenloop.core.python.stubs import remark_text
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, Limits, SandboxSpec, TestRun
+from greenloop.core.records.spec import Region, Spec, Target, TargetKind
+from greenloop.core.records.verdict import Failure, Status, Verdict
+from greenloop.core.report import ReachedFunction, case_results
+from greenloop.core.run_state import Baseline
+from greenloop.core.test_selection import find_approaches
+from greenloop.core.text.diff import split_lines
+from greenloop.core.verdict import judge
+from greenloop.localize import regions
+from greenloop.project.environment_faults import Fault, explain_broken_sandbox, find_environment_fault
+from greenloop.project.settings import Settings
+from greenloop.project.snapshot import Snapshot
+from greenloop.project.sources import file_patterns
+from greenloop.verdict.verifier import SLOWER
+
+LONGEST = 2000  # characters of comments that are used as an instruction
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaselineContext:
+    """Inputs of a baseline run: the target, the user's texts, an open session, and a status callback.
+
+    `comment` is a remark of the user or a reviewer on the target; `known_fault` recognises faults among the failures
+    that only the caller can know.
+    """
+
+    target: Target
+    snapshot: Snapshot
+    session: Session
+    place: SandboxSpec
+    settings: Settings
+    report_status: Callable[[str], None]
+    comment: str = ""
+    known_fault: Callable[[Sequence[Failure]], Fault | None] | None = None
+
+    async def run(self, selectors: Sequence[str], files: Mapping[str, str], **kind: object) -> Execution:
+        """Runs over the user's buffers and `files`. Raises `CannotVerifyError` when the sandbox itself breaks."""
+        overlay = {**self.snapshot.buffers, **{path: self.snapshot.encoded(path, text) for path, text in files.items()}}
+        run = TestRun(selectors=tuple(selectors), files=overlay, seconds=self.place.limits.seconds, baseline=True)
+        execution = await self.session.run(replace(run, **kind))  # type: ignore[arg-type]
+        if execution.broken:
+            raise self.sandbox_error(execution.broken)
+        return execution
+
+    def sandbox_error(self, reason: str) -> CannotVerifyError:
+        """Returns the error to raise when the sandbox itself failed."""
+        if fault := explain_broken_sandbox(reason, self.place.environment):
+            return CannotVerifyError(fault.sentence, remedy=fault.remedy)
+        return SandboxBrokenError(reason)
+
+    def later_limits(self, execution: Execution) -> Limits:
+        """Returns the limits of later runs, by this one's duration with the user's own code, unless it was killed."""
+        if execution.killed:
+            return self.place.limits
+        longest = min(SLOWER * execution.seconds, self.settings.sandbox.longest)
+        return replace(self.place.limits, seconds=max(self.place.limits.seconds, longest))
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """File patterns of pytest in this project; the target's own file always counts as a test file.
+
+        The checks of a notebook are in a file that greenloop names, so no pattern of the project matches it.
+        """
+        target_file = (self.target.path,) if self.target.kind is TargetKind.TEST else ()
+        return (*file_patterns(self.snapshot.root), *target_file)
+
+    def rank_regions(
+        self,
+        reach: Mapping[str, Sequence[ReachedFunction]],
+        failing: Mapping[str, Failure | None],
+        passing: Sequence[str],
+    ) -> list[Region]:
+        return regions.rank(reach, failing, passing, self.snapshot.text, patterns=self.patterns)
+
+    def find_fault(self, failures: Sequence[Failure]) -> Fault | None:
+        """Returns the environment fault that explains the failures, or None."""
+        fault = self.known_fault(failures) if self.known_fault else None
+        return fault or find_environment_fault(
+            failures,
+            self.place.environment,
+            root=self.snapshot.root,
+            network=self.place.network,
+            masked=self.place.masked,
+            read_text=self.snapshot.text,
+        )
+
+
+def build_baseline(
+    context: BaselineContext,
+    spec: Spec,
+    target_regions: tuple[Region, ...],
+    execution: Execution,
+    related_outcomes: Mapping[str, str],
+    stubs: Mapping[str, str],
+    *,
+    left_out: int = 0,
+    reach: Mapping[str, Sequence[ReachedFunction]] | None = None,
+) -> Baseline:
+    """Builds the result of a baseline with a problem to solve; `reach` maps traced cases to the functions they call."""
+    targets = {case.id: None for case in spec.cases if case.executed}
+    results = {result.id: result.outcome for result in case_results(execution)}
+    outcomes = {**related_outcomes, **{case: results.get(case, "missing") for case in targets}}
+    problem = _build_problem(
+        context, spec, target_regions, stubs, neighbours=tuple(case for case in related_outcomes if case not in targets)
+    )
+    problem = replace(problem, approaches=find_approaches(reach or {}, target_regions))
+    verdict = judge([*targets], outcomes, execution)
+    return Baseline(
+        problem=problem,
+        attempt=_first_attempt(verdict),
+        outcomes=outcomes,
+        limits=context.later_limits(execution),
+        left_out=left_out,
+    )
+
+
+def _build_problem(
+    context: BaselineContext,
+    spec: Spec,
+    regions_to_change: tuple[Region, ...],
+    stubs: Mapping[str, str],
+    neighbours: tuple[str, ...] = (),
+) -> Problem:
+    paths = dict.fromkeys(
+        [*(region.path for region in regions_to_change), *stubs, context.target.path, *(c.path for c in spec.cases)]
+    )
+    originals = {path: context.snapshot.text(path) for path in paths}
+    files = {path: stubs.get(path, text or "") for path, text in originals.items()}
+    texts = ("".join(split_lines(files[region.path])[region.start - 1 : region.end]) for region in regions_to_change)
+    remarks = [remark_text(text) for text in texts]
+    instruction = "\n".join(text for text in (context.comment.strip(), *remarks) if text)
+    return Problem(
+        root=context.snapshot.root,
+        spec=spec,
+        instruction=f"A comment asks: {instruction[:LONGEST]}" if instruction else "",
+        regions=regions_to_change,
+        originals=originals,
+        files=files,
+        buffers=context.snapshot.buffers,
+        neighbours=neighbours,
+    )
+
+
+def _first_attempt(verdict: Verdict) -> Attempt:
+    error_class, group = classify(verdict)
+    return Attempt(number=0, verdict=verdict, error_class=error_class, group=group)
+
+
+def passing_baseline(
+    context: BaselineContext, spec: Spec, execution: Execution, outcomes: Mapping[str, str]
+) -> Baseline:
+    verdict = judge([case.id for case in spec.cases if case.executed], outcomes, execution)
+    return Baseline(
+        problem=_build_problem(context, spec, (), {}), attempt=_first_attempt(verdict), outcomes=outcomes, passing=True
+    )
+
+
+def fault_baseline(
+    context: BaselineContext, execution: Execution, sentence: str, remedy: str, spec: Spec | None = None
+) -> Baseline:
+    spec = spec or Spec(cases=(), selectors=(context.target.selector,))
+    verdict = Verdict(
+        status=Status.ENVIRONMENT, cases=tuple(case_results(execution)), reason=sentence, seconds=execution.seconds
+    )
+    return Baseline(
+        problem=_build_problem(context, spec, (), {}),
+        attempt=_first_attempt(verdict),
+        outcomes={},
+        fault=sentence,
+        remedy=remedy,
+    )

@@ -1,0 +1,297 @@
+"""Test first: finds names that a test uses and that do not exist yet, and adds stubs for them.
+
+Python's error messages say what is missing; the test's text shows how it is used (called, awaited, subclassed, raised).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from greenloop.core.python.ast_source import indentation_unit
+from greenloop.core.records.spec import Region
+from greenloop.core.records.verdict import Failure
+from greenloop.project import sources, workspace
+from greenloop.project.environment_faults import failure_message, is_third_party
+from greenloop.project.syntax import definitions
+
+TextOf = Callable[[str], str | None]
+
+_CANNOT = re.compile(r"cannot import name '([^']+)' from '([^']+)'")
+_NO_MODULE = re.compile(r"No module named '([^']+)'(?!; '[^']*' is not a package)")
+_NO_MODULE_ATTRIBUTE = re.compile(r"module '([^']+)' has no attribute '([^']+)'")
+_NO_ATTRIBUTE = re.compile(r"(type object )?'([^'.]+)'(?: object)? has no attribute '([^']+)'")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MissingNames:
+    """Names to add to one file.
+
+    `path` is the module that gets them (`new_file`: it does not exist); `owner` is the class for methods, else empty;
+    `uses` is the text of the test that uses them.
+    """
+
+    path: str
+    names: tuple[str, ...]
+    new_file: bool = False
+    owner: str = ""
+    on_class: bool = False
+    uses: str = ""
+
+
+def find_missing(
+    failures: Iterable[Failure],
+    text_of: TextOf,
+    root: Path,
+    test_path: str = "",
+    *,
+    patterns: Sequence[str] | None = None,
+) -> MissingNames | None:
+    """Returns the names that must be written first, or None when the failures have another cause.
+
+    `text_of` returns a file's text, stubs included. `test_path` is used for failures without a location.
+    """
+    for failure in failures:
+        workspace_paths = [frame.path for frame in failure.frames if not frame.path.startswith("/")]
+        path = next((path for path in reversed(workspace_paths) if "site-packages" not in path), test_path)
+        importer = _Importer(path=path, text=(text_of(path) if path else None) or "", text_of=text_of, root=root)
+        missing = _missing_in(
+            failure_message(failure), importer, by_test=not path or sources.is_trusted(path, patterns)
+        )
+        if missing is not None:
+            return missing
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Importer:
+    """The file that imports a name, and access to the other files."""
+
+    path: str
+    text: str
+    text_of: TextOf
+    root: Path
+
+    def module(self, name: str) -> str | None:
+        """Returns the file of a module, which may still be a stub, or None."""
+        file = sources.find_module(name, self.root, self.path, unsaved=_Texts(self.text_of))
+        if file is not None:
+            return file
+        path = workspace.resolve_module(name, self.root, self.path)
+        return path if self.text_of(path) is not None else None
+
+
+class _Texts:
+    """Set of the files that have a text, saved or not."""
+
+    def __init__(self, text_of: TextOf) -> None:
+        self._text_of = text_of
+
+    def __contains__(self, path: object) -> bool:
+        return isinstance(path, str) and self._text_of(path) is not None
+
+
+def _missing_in(message: str, importer: _Importer, *, by_test: bool) -> MissingNames | None:
+    if match := _NO_MODULE.search(message):
+        return _missing_module(match[1], importer, by_test=by_test)
+    if not by_test:
+        return None
+    if match := _CANNOT.search(message):
+        return _missing_name(match[2], match[1], importer)
+    if match := _NO_MODULE_ATTRIBUTE.search(message):
+        return _missing_name(match[1], match[2], importer)
+    if match := _NO_ATTRIBUTE.search(message):
+        return _missing_member(match[2], match[3], importer, on_class=bool(match[1]))
+    return None
+
+
+def _missing_name(module: str, name: str, importer: _Importer) -> MissingNames | None:
+    path = importer.module(module)
+    if path is None or sources.is_trusted(path):
+        return None
+    bound_names = _bound_names(importer.text_of(path) or "")
+    if name in bound_names:
+        return None  # It exists, but not at the time of the import: a circular import, or a condition.
+    if path.endswith("__init__.py"):
+        package = path.removesuffix("__init__.py")
+        if (importer.root / f"{package}{name}.py").exists() or (importer.root / package / name).is_dir():
+            return None  # A module that nothing imports yet; a function of its name would hide it.
+        members = _members(importer.text, name)
+        if members and not re.search(rf"(?<![\w.]){re.escape(name)}\(", importer.text) and name.islower():
+            return MissingNames(path=f"{package}{name}.py", names=members, new_file=True, uses=importer.text)
+    names = [item for item in dict.fromkeys([name, *_used_names(importer, module)]) if item not in bound_names]
+    return MissingNames(path=path, names=tuple(names), uses=importer.text)
+
+
+def _missing_module(module: str, importer: _Importer, *, by_test: bool) -> MissingNames | None:
+    top = module.partition(".")[0]
+    root = importer.root
+    local = importer.module(top) is not None or (root / top).is_dir() or (root / "src" / top).is_dir()
+    if not local and (not by_test or is_third_party(top, root)):
+        return None
+    parent = module.rpartition(".")[0]
+    parent_file = importer.module(parent) if parent else None
+    if parent_file is not None and not parent_file.endswith("__init__.py"):
+        return None  # The parent is a plain module: it would have to become a package first.
+    path = workspace.resolve_module(module, root, importer.path)
+    if importer.text_of(path) is not None or sources.is_trusted(path):
+        return None
+    names = _used_names(importer, module)
+    return MissingNames(path=path, names=tuple(names), new_file=True, uses=importer.text) if names else None
+
+
+def _used_names(importer: _Importer, module: str) -> list[str]:
+    """Lists what a test uses of a module: the names that it imports from it, or the attributes that it reads."""
+    names: list[str] = []
+    file = importer.module(module)
+    text = importer.text
+    for source, imported, _line in sources.find_imports(text, importer.path):
+        if source == module or (file is not None and importer.module(source) == file):
+            names.extend(name for name in imported if name != "*")
+            names.extend(() if imported else _members(text, _alias(text, source)))
+        else:
+            module_names = [name for name in imported if f"{source}.{name}" == module]
+            names.extend(member for name in module_names for member in _members(text, _alias(text, name)))
+    return list(dict.fromkeys(names))
+
+
+def _alias(text: str, module: str) -> str:
+    match = re.search(rf"\b{re.escape(module)}[ \t]+as[ \t]+(\w+)", text)
+    return match[1] if match else module
+
+
+def _members(text: str, name: str) -> tuple[str, ...]:
+    """Returns the `x` of every `name.x` in the text."""
+    code = "\n".join(line for line in text.splitlines() if not re.match(r"\s*(?:import|from)\s", line))
+    return tuple(dict.fromkeys(re.findall(rf"(?<![\w.]){re.escape(name)}\.([^\W\d]\w*)", code)))
+
+
+def _bound_names(text: str) -> set[str]:
+    """Returns the names that a module visibly binds at its top level."""
+    names = {name for item in definitions.find_bindings(text) for name in item.names}
+    return names | {item.name for item in definitions.find_definitions(text) if not item.owner}
+
+
+# -- members of classes ---------------------------------------------------------------------------------------------
+
+
+def _missing_member(owner: str, name: str, importer: _Importer, *, on_class: bool) -> MissingNames | None:
+    if name.startswith("__") and name.endswith("__"):
+        return None
+    word = re.escape(name)
+    # The class sets it somewhere, but too late: a mistake in existing code.
+    assignment = re.compile(rf"\bself\.{word}\b[^=\n]*=(?!=)|^\s+{word}\s*[:=]|['\"]{word}['\"]", re.MULTILINE)
+    for path in _class_files(owner, importer):
+        content = importer.text_of(path) or ""
+        classes = [
+            item for item in definitions.find_definitions(content, path) if item.kind == "class" and item.name == owner
+        ]
+        if len(classes) != 1:
+            continue
+        if assignment.search(definitions.line_span(content, classes[0].start, classes[0].end)):
+            return None
+        return MissingNames(path=path, names=(name,), owner=classes[0].qualname, on_class=on_class, uses=importer.text)
+    return None
+
+
+def _class_files(owner: str, importer: _Importer) -> list[str]:
+    """Lists workspace files that may define the class; those that the test imports come first."""
+    imported = [importer.module(module) for module, _names, _line in sources.find_imports(importer.text, importer.path)]
+    imported_files = [path for path in imported if path is not None]
+    other_files = sources.python_files(importer.root, most=3000)
+    needle = re.compile(rf"^\s*class\s+{re.escape(owner)}\b", re.MULTILINE)
+    paths = []
+    for path in dict.fromkeys([*imported_files, *other_files]):
+        text = importer.text_of(path) if path in imported_files else sources.read_text(importer.root, path)
+        if not sources.is_trusted(path) and needle.search(text or ""):
+            paths.append(path)
+    return paths
+
+
+# -- stubs ----------------------------------------------------------------------------------------------------------
+
+
+def add_stubs(missing: MissingNames, text_of: TextOf) -> tuple[dict[str, str], tuple[Region, ...]]:
+    """Adds a stub for each name; returns the file's new text and the regions of the stubs.
+
+    The existing text of the file stays. Upper-case names become constants (`None`), which are not regions.
+    """
+    text = text_of(missing.path) or ""
+    end = "\r\n" if "\r\n" in text else "\n"
+    for name in missing.names:
+        text = _with_method(text, missing, name, end) if missing.owner else _with_name(text, missing, name, end)
+    listed = definitions.find_definitions(text)
+    regions = []
+    for name in missing.names:
+        item = definitions.find_by_qualname(listed, f"{missing.owner}.{name}" if missing.owner else name)
+        if item is not None:
+            regions.append(
+                Region(path=missing.path, qualname=item.qualname, start=item.start, end=item.end, created=True)
+            )
+    return {missing.path: text}, tuple(regions)
+
+
+def _with_name(text: str, missing: MissingNames, name: str, end: str) -> str:
+    block = _top_level(name, missing.uses, indentation_unit(text))
+    if not text.strip():
+        return text + end.join(block) + end
+    rows = definitions.split_lines(text)
+    main = next((row for row, line in enumerate(rows) if re.match(r"if\s+__name__\s*==", line)), len(rows))
+    head = "".join(rows[:main]).rstrip(" \t\r\n")
+    tail = "".join(rows[main:])
+    gap = end * 3 if head else ""
+    return f"{head}{gap}{end.join(block)}{end}" + (f"{end}{end}{tail}" if tail else "")
+
+
+def _top_level(name: str, uses: str, unit: str) -> list[str]:
+    word = re.escape(name)
+    if name.isupper() and len(name) > 1:
+        return [f"{name} = None"]
+    if name[:1].isupper() or re.search(rf"\b{word}\.[a-z_]\w*\(", uses):
+        is_exception = name.endswith(("Error", "Exception", "Warning")) or re.search(
+            rf"\braises\(\(?[\w, ]*\b{word}\b", uses
+        )
+        if is_exception:
+            return [f"class {name}(Exception):", f"{unit}pass"]
+        return [
+            f"class {name}:",
+            f"{unit}def __init__(self, *args, **kwargs):",
+            f'{unit}{unit}raise NotImplementedError("{name}")',
+        ]
+    keyword = "async def" if re.search(rf"\bawait\s+(?:\w+\.)*{word}\(", uses) else "def"
+    return [f"{keyword} {name}(*args, **kwargs):", f'{unit}raise NotImplementedError("{name}")']
+
+
+def _with_method(text: str, missing: MissingNames, name: str, end: str) -> str:
+    owner = definitions.find_by_qualname(definitions.find_definitions(text), missing.owner)
+    if owner is None:
+        return text
+    rows = definitions.split_lines(text)
+    unit = indentation_unit(text)
+    outer = re.match(r"[ \t]*", rows[owner.name_line - 1])
+    body = next((row for row in rows[owner.header_end : owner.end] if row.strip()), None)
+    if body is None:  # `class Foo: pass` on one line
+        header, _colon, rest = rows[owner.header_end - 1].rpartition(":")
+        inner = (outer[0] if outer else "") + unit
+        rows[owner.header_end - 1] = f"{header}:{end}{inner}{rest.strip()}{end}"
+    else:
+        inner = (re.match(r"[ \t]*", body) or [""])[0]
+    if not rows[owner.end - 1].endswith(("\n", "\r")):
+        rows[owner.end - 1] += end
+    block = [inner + line if line else "" for line in _method(name, missing, unit)]
+    rows.insert(owner.end, end + end.join(block) + end)
+    return "".join(rows)
+
+
+def _method(name: str, missing: MissingNames, unit: str) -> list[str]:
+    word = re.escape(name)
+    called = re.search(rf"\.{word}\(", missing.uses)
+    awaited = re.search(rf"\bawait\s+[\w.()]+\.{word}\(", missing.uses)
+    body = f'{unit}raise NotImplementedError("{name}")'
+    if missing.on_class:
+        return ["@classmethod", f"{'async ' if awaited else ''}def {name}(cls, *args, **kwargs):", body]
+    if not called and re.search(rf"\.{word}\b", missing.uses):
+        return ["@property", f"def {name}(self):", body]
+    return [f"{'async ' if awaited else ''}def {name}(self, *args, **kwargs):", body]

@@ -1,0 +1,1 @@
+"""Open texts, their files on disk, and locations in them."""

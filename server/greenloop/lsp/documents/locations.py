@@ -1,0 +1,213 @@
+"""Maps an editor's positions to the project: folder, workspace path, the test or function at a line."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from greenloop.core.errors import GreenloopError
+from greenloop.core.records.spec import Region, Target, TargetKind
+from greenloop.lsp.connection.convert import line_range
+from greenloop.lsp.documents import notebook_requests
+from greenloop.lsp.documents.open_documents import Documents
+from greenloop.notebook.layout import Notebook
+from greenloop.project.settings import state_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from greenloop.project.syntax.definitions import Definition
+    from greenloop.project.targets import Heading
+    from greenloop.project.test_naming import NamingRules
+
+# Maximum folders whose pytest configuration is cached; saving any file clears the cache.
+FOLDERS = 64
+# Installed packages and Python's standard library, which users read but do not fix.
+_LIBRARY = re.compile(r"(?:^|/)(?:(?:site|dist)-packages|lib(?:64)?/python3\.\d+)/")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProjectFile:
+    """A file of a project: its folder, its path in there with `/`, and the editor's text of it.
+
+    `lines_before` lines of the text precede the document that the editor asked about (it may be one of several).
+    `notebook` is set where the file is a notebook's module; the requested cell then ends before the row `end_row`.
+    """
+
+    root: Path
+    path: str
+    text: str
+    lines_before: int = 0
+    notebook: Notebook | None = None
+    end_row: int | None = None
+
+    def line(self, row: int) -> int:
+        """The 1-based line of the text for a row (0-based) of the document."""
+        last = self.lines_before + row
+        last = last if self.end_row is None else min(last, self.end_row - 1)
+        return last + 1
+
+
+def locate(documents: Documents, uri: str) -> ProjectFile | None:
+    """The file of a document; None where it is not a file. Outside every workspace folder its project is searched.
+
+    Raises `UsageError` where that project would be the home folder or `/`.
+    """
+    located = documents.file_of(uri)
+    if located is None:
+        return None
+    file, lines_before = located
+    root = documents.root_of(file) or _find_project(file)
+    notebook = documents.notebook(file, root)
+    text = notebook.python if notebook else documents.text(file)
+    if text is None:
+        return None
+    path = file.relative_to(root).as_posix()
+    end_row = documents.cell_end(uri) if notebook else None
+    return ProjectFile(root=root, path=path, text=text, lines_before=lines_before, notebook=notebook, end_row=end_row)
+
+
+def locate_for_display(documents: Documents, uri: str) -> ProjectFile | None:
+    """As `locate`, for features that only show: also None outside a usable project, and for library files."""
+    try:
+        project_file = locate(documents, uri)
+    except GreenloopError:
+        return None
+    if project_file is None:
+        return None
+    file = project_file.root / project_file.path
+    library_path = project_file.path if documents.root_of(file) else file.as_posix()
+    return None if _LIBRARY.search(library_path) else project_file
+
+
+def target_at(file: ProjectFile, line: int) -> Target | None:
+    """The test, function, method or docstring at a 1-based line. Never runs or imports the user's code."""
+    from greenloop.project import targets  # noqa: PLC0415 - the parser is loaded after the handshake
+
+    if file.notebook is not None:
+        return notebook_requests.target_at(file.notebook, line)
+    if not _may_be_refined(file):
+        return None
+    files, names = _conventions(file.root)
+    return targets.target_at(file.text, file.path, line, python_files=files, names=names)
+
+
+def headings(file: ProjectFile) -> Iterator[Heading]:
+    """Every target of a file, in order."""
+    from greenloop.project import targets  # noqa: PLC0415 - as above
+
+    if file.notebook is not None:
+        yield from notebook_requests.headings(file.notebook)
+    elif _may_be_refined(file):
+        files, names = _conventions(file.root)
+        yield from targets.list_headings(file.text, file.path, python_files=files, names=names)
+
+
+def _may_be_refined(file: ProjectFile) -> bool:
+    from greenloop.project import sources  # noqa: PLC0415 - as above
+
+    return file.path.endswith(".py") and not sources.is_shared_setup(file.path)
+
+
+def is_stored_tests(file: ProjectFile) -> bool:
+    """Whether it is a file of the tests that greenloop made from docstrings, in which nothing is refined."""
+    with contextlib.suppress(OSError):
+        return (file.root / file.path).is_relative_to(state_folder())
+    return False
+
+
+def is_testable(file: ProjectFile) -> bool:
+    """Whether its tests, or those that reach it, can be run on their own."""
+    return file.path.endswith(".py") and not is_stored_tests(file)
+
+
+def has_tests(file: ProjectFile) -> bool:
+    """Whether it is one of the project's test files."""
+    from greenloop.project import sources  # noqa: PLC0415 - as above
+
+    return file.path.endswith(".py") and sources.is_test_file(file.path, _conventions(file.root)[0])
+
+
+def is_class(file: ProjectFile, target: Target) -> bool:
+    """Whether the test is a class of tests. Where this text does not define it (in a notebook), its name decides."""
+    definition = _definition(file, target)
+    return (
+        definition.kind == "class"
+        if definition is not None
+        else not target.qualname.rpartition(".")[2].startswith("test")
+    )
+
+
+def has_examples(file: ProjectFile, target: Target) -> bool:
+    """Whether its docstring has `>>>` examples."""
+    definition = _definition(file, target)
+    return definition is not None and definition.examples
+
+
+def _definition(file: ProjectFile, target: Target) -> Definition | None:
+    """A target's definition; None where it is in another file or in a notebook's tests."""
+    from greenloop.project.syntax import definitions  # noqa: PLC0415 - as above
+
+    definition = (
+        definitions.enclosing_definition(file.text, target.name_line, file.path) if target.path == file.path else None
+    )
+    return definition if definition is not None and definition.qualname == target.qualname else None
+
+
+def is_in_unwritten_docstring(file: ProjectFile, target: Target, line: int) -> bool:
+    """Whether the line is in the docstring of a function that is not written yet."""
+    from greenloop.localize import regions  # noqa: PLC0415 - as above
+    from greenloop.project.syntax import definitions  # noqa: PLC0415 - as above
+
+    definition = definitions.enclosing_definition(file.text, line, file.path)
+    if target.kind is not TargetKind.FUNCTION or definition is None or definition.docstring is None:
+        return False
+    first_line, last_line = definition.docstring
+    region = Region(path=file.path, qualname=target.qualname, start=target.start, end=target.end)
+    return first_line <= line <= last_line and regions.is_unwritten(region, {file.path: file.text}.get)
+
+
+def find_target(documents: Documents, root: Path, selector: str) -> Target | None:
+    """The target of a pytest node id; None where it does not exist."""
+    path, _, name = selector.partition("::")
+    if (notebook := documents.notebook(root / path, root)) is not None:
+        return notebook_requests.find_target(notebook, path, name)
+    text = documents.text(root / path)
+    return None if text is None or not name else target_named(root, text, path, name)
+
+
+def document_uri(documents: Documents, root: Path, target: Target) -> str:
+    """The URI of the document with a target: its file, or its cell of a notebook."""
+    return documents.location(root / target.path, line_range(target.name_line)).uri
+
+
+def target_named(root: Path, text: str, path: str, name: str) -> Target | None:
+    """The target with that name in a text."""
+    from greenloop.project import targets  # noqa: PLC0415 - as above
+
+    files, names = _conventions(root)
+    return targets.find_target(text, path, name, python_files=files, names=names)
+
+
+def clear_cache() -> None:
+    """Clears the cached pytest configuration, which a saved file may have changed."""
+    _conventions.cache_clear()
+
+
+@lru_cache(FOLDERS)
+def _conventions(root: Path) -> tuple[tuple[str, ...], NamingRules]:
+    """The project's naming conventions for test files, and for the tests in them."""
+    from greenloop.project import sources, test_naming  # noqa: PLC0415 - as above
+
+    return tuple(sources.file_patterns(root)), test_naming.read_names(root)
+
+
+@lru_cache(FOLDERS)
+def _find_project(file: Path) -> Path:
+    from greenloop.project import workspace  # noqa: PLC0415 - as above
+
+    return workspace.find_root(file)

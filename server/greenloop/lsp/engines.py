@@ -1,0 +1,86 @@
+"""The engine and the test runner as the server uses them, imported at the first run, in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, cast
+
+from greenloop.core.events import Event
+from greenloop.core.ports import Model, User
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Verdict
+from greenloop.project.settings import Settings
+from greenloop.sandboxes.pool import SandboxPool
+
+if TYPE_CHECKING:
+    from greenloop.engine.refine import Request
+    from greenloop.engine.run_tests import Report
+
+
+class Engine(Protocol):
+    """Interface of the module `greenloop.engine.refine`, or of a stand-in with the same functions."""
+
+    async def refine(
+        self,
+        request: Request,
+        *,
+        settings: Settings,
+        emit: Callable[[Event], None],
+        report_status: Callable[[str], None] = ...,
+        user: User | None = None,
+        opener: Callable[[str, Settings], Model] | None = None,
+        pool: SandboxPool | None = None,
+    ) -> Outcome: ...
+
+    async def warm(self, root: Path, settings: Settings, pool: SandboxPool) -> None: ...
+
+    async def reverify(self, problem: Problem, files: Mapping[str, bytes], *, settings: Settings) -> Verdict: ...
+
+
+class Tester(Protocol):
+    """Interface of the module `greenloop.engine.run_tests`, which only runs tests, or of a stand-in."""
+
+    async def run_tests(
+        self,
+        root: Path,
+        selectors: Sequence[str],
+        *,
+        buffers: Mapping[str, bytes],
+        settings: Settings,
+        pool: SandboxPool,
+        traced: bool,
+        seconds: float = ...,
+    ) -> Report: ...
+
+    async def prepare(self, root: Path, settings: Settings, pool: SandboxPool) -> None: ...
+
+
+class Engines:
+    """Both, and the pool of sandboxes that they share. A stand-in may serve as one or both of them."""
+
+    def __init__(self, engine: Engine | None = None) -> None:
+        self.pool = SandboxPool()
+        self._engine = engine
+        self._tester = cast("Tester | None", engine if hasattr(engine, "run_tests") else None)
+
+    async def engine(self) -> Engine:
+        """The engine; its first import takes one to two seconds and happens off the event loop."""
+        if self._engine is None:
+            self._engine = cast("Engine", await asyncio.to_thread(importlib.import_module, "greenloop.engine.refine"))
+            # Imported objects live as long as the process; without this every collection traverses them (30 ms).
+            gc.freeze()
+        return self._engine
+
+    async def tester(self) -> Tester:
+        """The test runner, loaded in the same way."""
+        if self._tester is None:
+            await self.engine()
+            self._tester = cast(
+                "Tester", await asyncio.to_thread(importlib.import_module, "greenloop.engine.run_tests")
+            )
+        return self._tester

@@ -1,0 +1,242 @@
+"""A run's history as text for a hover, and the building blocks of pages.
+
+Text from models and tests is cleaned and fenced: no links, no images, no control characters.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from weakref import WeakKeyDictionary
+
+from greenloop.core.estimate import format_estimate
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import StopReason
+from greenloop.core.records.verdict import Status
+from greenloop.core.spec_summary import SpecRow, count_tests, list_rows
+from greenloop.core.summary import attempt_label, fold_attempts, summarize_infills, total_usage
+from greenloop.core.text.diff import unified_diff
+from greenloop.core.text.redact import clean_for_display
+from greenloop.lsp.presenters.attempt_line import error_of
+from greenloop.lsp.presenters.notifications import evidence_text, short_verdict
+from greenloop.lsp.state import attempt_texts
+from greenloop.lsp.state.run import Run
+
+HEADS = ("attempt", "model", "result", "error", "tokens", "seconds", "cost")
+# Maximum characters of one table cell, and lines of a diff, in a hover.
+CELL = 60
+DIFF = 40
+TESTS = 20  # maximum tests that a hover lists
+WIDTH = 100  # characters of a line of prose
+
+# The diffs of each run by id; each entry also holds its candidate or outcome, so that the id stays valid.
+_DIFFS: WeakKeyDictionary[Run, dict[int, tuple[object, str]]] = WeakKeyDictionary()
+
+
+def markdown(run: Run) -> str:
+    """The hover: state, table of attempts, diff of the best or the shown attempt, origin of the tests."""
+    parts = [f"**{code(title(run))}**", *_estimate(run), *_table(run), *map(code, _tampering(run))]
+    if attempt := _explained_attempt(run):
+        parts += [_critic_heading(attempt), code_block(wrap(explanation(attempt)), "text")]
+    heading, diff = _change(run)
+    parts += [heading, code_block(diff, "diff")] if diff else []
+    return "\n\n".join([*parts, *provenance(run), *generated_tests(run, markup=True)])
+
+
+def plain(run: Run) -> str:
+    """The same hover for editors that show plain text."""
+    parts = [title(run), *_estimate(run), *_table(run), *_tampering(run)]
+    if attempt := _explained_attempt(run):
+        parts += [_critic_heading(attempt), wrap(explanation(attempt))]
+    heading, diff = _change(run)
+    parts += [heading, diff.rstrip("\n")] if diff else []
+    return "\n\n".join([*parts, *provenance(run), *generated_tests(run, markup=False)])
+
+
+def table(attempts: Sequence[Attempt]) -> str:
+    """A Markdown table with aligned columns, so that it is also readable as plain text."""
+    rows = [HEADS, *(_row(group) for group in fold_attempts(attempts))]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADS))]
+    table_lines = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows
+    ]
+    table_lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(table_lines)
+
+
+def best_diff(run: Run) -> str:
+    """The diff of the result, else of the best attempt so far."""
+    if run.outcome is not None and run.changes:
+        before, after = run.outcome.before, run.changes
+        return _cached_diff(run, run.outcome, lambda: _unified_diff(before, after))
+    honest = [attempt for attempt in run.attempts if attempt.verdict.status is not Status.TAMPERED]
+    with_code = [attempt for attempt in honest if attempt.candidate is not None]
+    best = max(with_code, key=lambda attempt: attempt.verdict.score, default=None)
+    return diff_of(run, best) if best is not None else ""
+
+
+def diff_of(run: Run, attempt: Attempt) -> str:
+    """The diff of an attempt's change to the user's files."""
+    return (
+        _cached_diff(run, attempt.candidate, lambda: _unified_diff(*attempt_texts.attempt_change(run, attempt)))
+        if attempt.candidate
+        else ""
+    )
+
+
+def _unified_diff(before: Mapping[str, str | None], after: Mapping[str, str]) -> str:
+    return "".join(unified_diff(before.get(path), text, path) for path, text in sorted(after.items()))
+
+
+def _cached_diff(run: Run, subject: object, make: Callable[[], str]) -> str:
+    """The cached diff of a candidate or an outcome: it never changes, and every hover needs it."""
+    cached = _DIFFS.setdefault(run, {})
+    if id(subject) not in cached:
+        cached[id(subject)] = (subject, make())
+    return cached[id(subject)][1]
+
+
+def explanation(attempt: Attempt) -> str:
+    """Why an attempt failed, as explained by a model; "" where none was asked."""
+    return "\n".join(str(note.fields["explanation"]) for note in attempt.notes if note.fields.get("explanation"))
+
+
+def code_block(text: str, language: str) -> str:
+    """A code block that its content cannot leave."""
+    body = clean_for_display(text).rstrip("\n")
+    longest = max((len(ticks) for ticks in re.findall(r"`+", body)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{body}\n{fence}"
+
+
+def _table(run: Run) -> list[str]:
+    """The table of attempts, as a list of at most one; empty for a queued run."""
+    return [table(run.attempts)] if run.attempts or not run.runs_ahead else []
+
+
+def title(run: Run) -> str:
+    return f"{clean_for_display(run.target.selector)}: {state(run)}"
+
+
+def state(run: Run) -> str:
+    """The run's state in a few words."""
+    if run.running or run.outcome is None:
+        return (
+            (clean_for_display(run.progress.status) or "refining") if run.running else (run.result.refusal or "stopped")
+        )
+    applied = ", applied" if run.result.applied else ", not applied" if run.changes else ""
+    if run.outcome.reason is StopReason.ALREADY_GREEN:
+        return "already passes"
+    if run.outcome.solved:
+        return f"{short_verdict(run.outcome)}{applied}"
+    return f"not solved ({run.outcome.reason.value}){applied if run.result.applied else ''}"
+
+
+def _estimate(run: Run) -> list[str]:
+    """The estimate of a run in progress."""
+    estimate = run.started.estimate if run.started is not None and run.running else None
+    return [f"Estimate: {format_estimate(estimate)}."] if estimate else []
+
+
+def _tampering(run: Run) -> list[str]:
+    """A line for each attempt that tampered with its tests: a table cell is too short to say how."""
+    return [
+        f"attempt {attempt.number} tampered with the tests: {clean_for_display(attempt.verdict.reason)}"
+        for attempt in run.attempts
+        if attempt.verdict.status is Status.TAMPERED
+    ]
+
+
+def _explained_attempt(run: Run) -> Attempt | None:
+    """The newest attempt with an explanation, or the attempt that the user chose."""
+    attempts = run.attempts if run.view.chosen_attempt is None else [run.shown_attempt] if run.shown_attempt else []
+    return next((attempt for attempt in reversed(attempts) if explanation(attempt)), None)
+
+
+def _critic_heading(attempt: Attempt) -> str:
+    return f"Why attempt {attempt.number} failed, according to the model:"
+
+
+def _change(run: Run) -> tuple[str, str]:
+    """A heading and the diff of the attempt that the user chose, else of the best one."""
+    if run.view.chosen_attempt is None or run.shown_attempt is None:
+        return "Best attempt:", _shorten(best_diff(run))
+    return f"Attempt {run.shown_attempt.number} (shown):", _shorten(diff_of(run, run.shown_attempt))
+
+
+def wrap(text: str) -> str:
+    return "\n".join(row for line in clean_for_display(text).split("\n") for row in textwrap.wrap(line, WIDTH))
+
+
+def _row(group: Sequence[Attempt]) -> tuple[str, ...]:
+    """The row of one attempt, or of several infills: the best of them, with their total cost."""
+    attempt = max(group, key=lambda attempt: attempt.verdict.score)
+    verdict, usage = attempt.verdict, total_usage(group)
+    has_counts = verdict.total and verdict.status is not Status.TAMPERED
+    passed = f"{verdict.passed}/{verdict.total}" if has_counts else ""
+    cost = "" if not attempt.number else "?" if usage.cost is None else f"${usage.cost:.4f}" if usage.cost else "0"
+    is_group = len(group) > 1
+    return (
+        f"{group[0].number}-{group[-1].number}" if is_group else attempt_label(attempt),
+        _cell(attempt.model) if attempt.number else "your code",
+        " ".join(part for part in (verdict.status.value, passed) if part),
+        _cell(summarize_infills(group) if is_group else error_of(attempt)),
+        str(usage.tokens) if attempt.number else "",
+        f"{usage.model_seconds + usage.test_seconds:.1f}",
+        cost,
+    )
+
+
+def _cell(text: str) -> str:
+    short = clean_for_display(text).replace("\n", " ").strip()
+    return code(short[: CELL - 1] + "…" if len(short) > CELL else short) if short else ""
+
+
+def code(text: str) -> str:
+    """A code span, without markup inside and without bars, which would end a table cell."""
+    return "`" + clean_for_display(text).replace("`", "'").replace("|", "¦").replace("\n", " ") + "`"
+
+
+def provenance(run: Run) -> list[str]:
+    """The origin of the tests, and the result."""
+    census_text = count_tests(run.spec) if run.spec is not None else ""
+    sentences = [f"Tests: {census_text}." if census_text else ""]
+    if run.outcome is not None and run.outcome.solved:
+        sentences.append(f"Result: {evidence_text(run.outcome)}.")
+    return [line for line in sentences if line]
+
+
+def generated_tests(run: Run, *, markup: bool, most: int = TESTS) -> list[str]:
+    """The tests that greenloop wrote, with the evidence for each; those that no longer count are struck through."""
+    if run.progress.specified is None:
+        return []
+    rows = list_rows(
+        run.progress.specified.spec, has_votes=bool(run.progress.specified.reason), discarded=_struck_out(run)
+    )
+    shown = [_test(row, markup=markup) for row in rows[:most]]
+    if len(rows) > most:
+        shown.append(f"- … {len(rows) - most} more")
+    doubts = [clean_for_display(doubt) for doubt in run.progress.specified.spec.doubts]
+    doubt_lines = [f"In doubt: {code(doubt) if markup else doubt}" for doubt in doubts]
+    return ["\n".join(part) for part in (shown, doubt_lines) if part]
+
+
+def _test(row: SpecRow, *, markup: bool) -> str:
+    source = code(row.source) if markup else clean_for_display(row.source)
+    if row.is_discarded:
+        source = f"~~{source}~~" if markup else f"[{source}]"
+    return f"- {source} {row.why}"
+
+
+def _struck_out(run: Run) -> tuple[str, ...]:
+    from greenloop.specs import stored_tests  # noqa: PLC0415 - only runs need it, not the start
+
+    regions = run.started.problem.regions if run.started else ()
+    path, qualname = (regions[0].path, regions[0].qualname) if regions else (run.target.path, run.target.qualname)
+    return stored_tests.struck_lines(run.root, path, qualname)
+
+
+def _shorten(diff: str) -> str:
+    lines = clean_for_display(diff).splitlines()
+    return "\n".join([*lines[:DIFF], f"… {len(lines) - DIFF} more lines"]) if len(lines) > DIFF else "\n".join(lines)

@@ -1,0 +1,187 @@
+"""Messages about a run: its end, a refusal, and its start where the editor shows no progress."""
+
+from __future__ import annotations
+
+from lsprotocol import types as lsp
+
+from greenloop.core.errors import GreenloopError
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.summary import count_cases, describe_related, describe_sandbox, isolation_caveat, summarize_solved
+from greenloop.core.text.redact import clean_for_display
+from greenloop.lsp.connection.client import Client
+from greenloop.lsp.connection.convert import line_range
+from greenloop.lsp.connection.messages import REVIEW
+from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.presenters.attempt_line import line_of
+from greenloop.lsp.state.apply_result import ApplyResult
+from greenloop.lsp.state.run import Run
+from greenloop.lsp.tasks import Tasks
+from greenloop.notebook.cell_labels import label_text
+
+# Ends that say nothing about the attempts: the user must fix something before a run makes sense.
+OUTSIDE = (StopReason.ENVIRONMENT, StopReason.MODEL, StopReason.CHANGED)
+# After the label of a result that is not fully verified.
+PARTIAL = ", not fully verified"
+
+
+class RunNotifications:
+    """Tells the user how a run goes, with messages and log lines."""
+
+    def __init__(self, client: Client, documents: Documents, tasks: Tasks) -> None:
+        self._client, self._documents, self._tasks = client, documents, tasks
+
+    def begin(self, run: Run) -> None:
+        if not self._client.capabilities.progress:
+            self._client.show_message(
+                f"Refining {run.name} until its tests pass. Diagnostics and hover show the progress."
+            )
+
+    def wait(self, run: Run) -> None:
+        ahead = "1 refinement is" if run.runs_ahead == 1 else f"{run.runs_ahead} refinements are"
+        self._client.show_message(f"{run.name} is queued; {ahead} ahead of it.")
+
+    def log_attempt(self, run: Run) -> None:
+        self._client.log(line_of(run.attempts[-1]))
+
+    def refuse(self, run: Run, error: GreenloopError) -> None:
+        run.result.refusal, run.result.refusal_code = clean_for_display(error.advice), error.kind
+        self._client.report_refusal(
+            clean_for_display(str(error)),
+            reason=error.kind,
+            remedy=clean_for_display(error.remedy),
+            uri=run.uri,
+            target=run.target.selector,
+        )
+
+    def fail(self, run: Run) -> None:
+        result = run.result
+        result.refusal = f"Refining {run.name} failed unexpectedly. See the server's log (greenloop.showLog)."
+        result.refusal_code = "failed"
+        self._client.report_refusal(result.refusal, reason=result.refusal_code, uri=run.uri, target=run.target.selector)
+
+    def request_review(self, run: Run) -> None:
+        """Tells a client that declared `review` that a result is ready; a command then applies or discards it."""
+        assert run.outcome is not None
+        fields = {"uri": run.uri, "target": run.target.selector}
+        self._client.notify(REVIEW, {**fields, "attempt": run.outcome.best or 0})
+
+    def end(self, run: Run, outcome: Outcome, apply_result: ApplyResult | None) -> None:
+        """Reports the result, its evidence, and where it was applied or how to apply it."""
+        if apply_result is not None and apply_result.applied:
+            self._show_applied(run, outcome, apply_result)
+            return
+        text = name_cells(self._documents, run, end_message(run, outcome, apply_result))
+        is_good = outcome.solved or outcome.reason is StopReason.ALREADY_GREEN
+        kind = lsp.MessageType.Info if is_good else lsp.MessageType.Warning
+        if outcome.reason in OUTSIDE:
+            self._client.report_refusal(
+                text, reason=outcome.reason.value, uri=run.uri, target=run.target.selector, kind=kind
+            )
+        else:
+            self._client.show_message(text, kind)
+
+    def _show_applied(self, run: Run, outcome: Outcome, apply_result: ApplyResult) -> None:
+        text = name_cells(self._documents, run, applied_message(run, outcome, apply_result))
+        client = self._client
+        applied = [self._documents.location(run.root / path, line_range(line)) for path, line in apply_result.lines]
+        elsewhere = next((each for each in applied if each.uri != run.uri), None)
+        if elsewhere and client.capabilities.show_document and client.capabilities.questions:
+
+            async def offer_to_open() -> None:
+                if await client.ask(text, ("Open",)):
+                    await client.show_document(elsewhere.uri, elsewhere.range.start.line + 1)
+
+            self._tasks.spawn(offer_to_open())
+        else:
+            client.show_message(text)
+
+
+def name_cells(documents: Documents, run: Run, text: str) -> str:
+    """The text, with lines of a notebook's module named as rows of its cells."""
+    notebook = documents.notebook(run.root / run.target.path, run.root)
+    return text if notebook is None else label_text(notebook, text)
+
+
+def end_message(run: Run, outcome: Outcome, apply_result: ApplyResult | None) -> str:
+    """The end of a run that changed no text."""
+    reason = apply_result.reason if apply_result else ""
+    if outcome.reason is StopReason.ALREADY_GREEN:
+        return clean_for_display(outcome.message).strip() or f"{run.name} already passes; nothing was changed."
+    if outcome.solved:
+        label = f"Fix found{PARTIAL if outcome.verified is not Verified.VERIFIED else ''}"
+        merged = ", also together with your edits" if apply_result and apply_result.merged else ""
+        not_applied = f"Not applied: {reason}." if reason else "Not applied automatically."
+        # Warnings are why a verified result is not applied automatically.
+        text = " ".join([f"{label}: {_passes(run, outcome)}{merged}.", *_caveats(outcome), not_applied])
+    else:
+        message = clean_for_display(outcome.message).strip() or outcome.reason.value
+        text = f"{not_solved_text(run.name, message).rstrip('.')}."
+    if not run.changes or not run.improved:
+        return text
+    condition = " once that is resolved" if reason and apply_result and not apply_result.by_action else ""
+    subject = "it" if outcome.solved else "the best attempt"
+    return f"{text} Choose 'Apply refined {run.changed_name}' to apply {subject}{condition}."
+
+
+def applied_message(run: Run, outcome: Outcome, apply_result: ApplyResult) -> str:
+    """The end of a run whose result is in the text now: what happened, related tests, changed lines.
+
+    Hovers and pages have the evidence.
+    """
+    lines = ", ".join(f"{path}:{line}" for path, line in apply_result.lines)
+    if not outcome.solved:
+        return f"Best attempt applied; {run.name} is not solved. Changed {lines}."
+    label = f"Fixed{PARTIAL if outcome.verified is not Verified.VERIFIED else ''}"
+    merged = " together with your edits" if apply_result.merged else ""
+    sentences = [f"{label}: {_passes(run, outcome)}{merged}.", f"Changed {lines}."]
+    if parts := describe_related(outcome.evidence):
+        sentences.insert(1, f"{', '.join(parts)}.")
+    return " ".join([*sentences, *_caveats(outcome)])
+
+
+def _caveats(outcome: Outcome) -> list[str]:
+    """What the user should know before a solved run's change is used: network access, risky calls, doubts."""
+    network = [isolation_caveat(outcome.evidence)] if outcome.evidence.network else []
+    return [*network, *warning_sentences(outcome)]
+
+
+def warning_sentences(outcome: Outcome) -> list[str]:
+    """Why a verified result still needs a look, such as `It newly imports os in m.py.`"""
+    return [clean_for_display(warning) for warning in outcome.evidence.warnings]
+
+
+def _passes(run: Run, outcome: Outcome) -> str:
+    """`test_one passes`; where it is not fully verified, with the reason."""
+    # In a notebook the selector is labelled as a cell afterwards.
+    name = run.target.selector if run.prepared is not None else run.name
+    if outcome.verified is Verified.VERIFIED:
+        return f"{name} passes"
+    reasons = [describe_sandbox(outcome.evidence)] if outcome.evidence.sandbox == "none" else []
+    return f"{name} passes ({', '.join([*reasons, *count_cases(outcome.evidence)])})"
+
+
+def not_solved_text(name: str, reason: str) -> str:
+    """`double is not solved: …`, or `double is not solved after 2 attempts: …`."""
+    if reason.startswith("Not solved "):
+        return f"{name} is not{reason.removeprefix('Not')}"
+    return f"{name} is not solved: {reason}" if reason else f"{name} is not solved"
+
+
+def short_verdict(outcome: Outcome) -> str:
+    """The result in a few words: `verified`, or less with the reason. `evidence_text` has the rest."""
+    if outcome.solved:
+        if outcome.verified is Verified.VERIFIED:
+            return f"verified {describe_sandbox(outcome.evidence)}" if outcome.evidence.network else "verified"
+        if outcome.evidence.sandbox == "none":
+            return f"not verified: {describe_sandbox(outcome.evidence)}"
+        reasons = count_cases(outcome.evidence) + [
+            f"{outcome.evidence.neighbours_left_out} related tests not run"
+        ] * bool(outcome.evidence.neighbours_left_out)
+        return f"partially verified: {', '.join(reasons)}"
+    best = next((each.verdict for each in outcome.attempts if each.number == outcome.best and each.verdict.total), None)
+    return "not verified" if best is None else f"not verified: {best.passed} of {best.total} tests pass"
+
+
+def evidence_text(outcome: Outcome) -> str:
+    """The evidence for a solved run, as on the command line."""
+    return clean_for_display(summarize_solved(outcome.evidence, outcome.verified))

@@ -1,0 +1,1 @@
+"""Refinements in progress, and how their results are applied, confirmed and restored."""

@@ -1,0 +1,198 @@
+"""The code actions for a test or function in the current state of its run, the most useful first.
+
+It must not know how editors request them or in what form they are sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lsprotocol import types as lsp
+
+from greenloop.core.records.spec import Target, TargetKind
+from greenloop.lsp.connection.client import Client
+from greenloop.lsp.connection.convert import command
+from greenloop.lsp.documents import locations
+from greenloop.lsp.documents.locations import ProjectFile
+from greenloop.lsp.presenters.notifications import short_verdict
+from greenloop.lsp.runs import stored_tests
+from greenloop.lsp.runs.apply_edit import EditApplier
+from greenloop.lsp.runs.edit_plan import EditPlanner
+from greenloop.lsp.runs.runs import Runs
+from greenloop.lsp.state.results import TestResults
+from greenloop.lsp.state.run import Phase, Run, short_name
+
+MORE = "refactor.rewrite.greenloop"
+FILE = "source.greenloop"
+TITLE = "Refine until tests pass"
+IMPLEMENT = "Implement from docstring"
+RUN = "Run in the sandbox"
+VERIFY = "Verify again with your edits"
+# How many of a run's newest attempts have actions.
+NEWEST = 3
+
+
+FurtherAction = tuple[lsp.CodeAction, str]  # an action that is only offered when its kind is requested, and that kind
+
+
+class AvailableActions:
+    """The actions on runs and tests that make sense now."""
+
+    def __init__(
+        self, client: Client, runs: Runs, results: TestResults, planner: EditPlanner, applier: EditApplier
+    ) -> None:
+        self._client, self._runs, self._results = client, runs, results
+        self._planner, self._applier = planner, applier
+
+    def main(self, uri: str, file: ProjectFile, target: Target, line: int) -> list[lsp.CodeAction]:
+        """The main actions for a target, with the cursor at a 1-based line of it; 0: somewhere else."""
+        run = self._runs.find(file.root, target.path, target.qualname)
+        show_tests = _show_tests(uri, file, target, run)
+        if run is not None and run.running:
+            cancel = [_cancel(uri, run)] if run.cancellable else []
+            return [*_answers(uri, run), *cancel, *_show_attempts(uri, run), *show_tests]
+        refine, run_tests = refine_action(uri, file, target, line), self._run_tests(uri, file, target, run)
+        if run is None:
+            return [refine, *run_tests, *show_tests]
+        discard = command(f"Discard attempts: {run.name}", "greenloop.discard", run_argument(uri, run))
+        apply, show_attempts = self._apply(uri, run) if run.offered else [], _show_attempts(uri, run)
+        if apply and run.improved:
+            return [*apply, *show_attempts, refine, *run_tests, discard, *show_tests]
+        return [refine, *show_attempts, *run_tests, *apply, discard, *show_tests]
+
+    def further(self, uri: str, file: ProjectFile, target: Target, line: int) -> Iterator[FurtherAction]:
+        """Further actions, and disabled ones with the reason."""
+        run = self._runs.find(file.root, target.path, target.qualname)
+        if run is not None:
+            yield from _single_attempts(uri, run)
+        yield from _all_of_class(uri, file, target)
+        if run is None or not run.running:
+            yield from _presets(_location_argument(uri, file, target, line), target)
+        elif self._client.capabilities.disabled_actions and self._client.capabilities.action_literals:
+            reason = "its refinement is queued" if run.phase is Phase.QUEUED else "it is being refined"
+            yield _disable(refine_action(uri, file, target, line), reason)
+            if not run.cancellable:
+                yield _disable(_cancel(uri, run), "its result is being applied")
+
+    def _run_tests(self, uri: str, file: ProjectFile, target: Target, run: Run | None) -> list[lsp.CodeAction]:
+        """The action that runs tests: for a test, and for a function with examples or known tests."""
+        has_tests = target.kind is TargetKind.TEST or (run is not None and run.started is not None)
+        if (
+            not has_tests
+            and not locations.has_examples(file, target)
+            and not self._results.is_reached(file.root, target.path, target.qualname)
+        ):
+            return []
+        argument: dict[str, object] = {"uri": uri, **({"target": target.selector} if target.qualname else {})}
+        return [command(f"{RUN}: {short_name(target)}", "greenloop.runTest", argument)]
+
+    def _apply(self, uri: str, run: Run) -> list[lsp.CodeAction]:
+        assert run.outcome is not None
+        title = f"Apply refined {run.changed_name} ({short_verdict(run.outcome)})"
+        if self._client.capabilities.apply_edit:
+            return [command(title, "greenloop.apply", run_argument(uri, run))]
+        if self._client.capabilities.action_literals:
+            # This editor accepts an edit only in the action; it is made for the current text, so it always fits.
+            changes = self._planner.plan(run)
+            if isinstance(changes, list) and changes:
+                if self._planner.is_proven(run, changes):
+                    return [lsp.CodeAction(title=title, edit=self._applier.edit_for_action(run, changes))]
+                return [command(f"{VERIFY}: {run.changed_name}", "greenloop.apply", run_argument(uri, run))]
+        return []
+
+
+def file_actions(uri: str, file: ProjectFile) -> Iterator[FurtherAction]:
+    """The actions for all tests of a file."""
+    name = file.path.rpartition("/")[2]
+    yield command(f"Refine all failing tests of {name}", "greenloop.refineAll", {"uri": uri}), f"{FILE}.refineAll"
+    yield command(f"{RUN}: all tests of {name}", "greenloop.runTest", {"uri": uri}), f"{FILE}.runTest"
+
+
+def run_argument(uri: str, run: Run) -> dict[str, object]:
+    """The argument of a command for a run."""
+    return {"uri": uri, "target": run.target.selector}
+
+
+def refine_action(uri: str, file: ProjectFile, target: Target, line: int) -> lsp.CodeAction:
+    """The action that starts a run for a target."""
+    title = IMPLEMENT if locations.is_in_unwritten_docstring(file, target, line) else TITLE
+    return command(f"{title}: {short_name(target)}", "greenloop.refine", _location_argument(uri, file, target, line))
+
+
+def _location_argument(uri: str, file: ProjectFile, target: Target, line: int) -> dict[str, object]:
+    if not target.start <= line <= target.end:
+        return {"uri": uri, "test": target.selector}
+    return {"uri": uri, "position": {"line": target.name_line - 1 - file.lines_before, "character": 0}}
+
+
+def _disable(action: lsp.CodeAction, reason: str) -> FurtherAction:
+    action.disabled = lsp.CodeActionDisabled(reason=reason)
+    return action, MORE
+
+
+def _show_tests(uri: str, file: ProjectFile, target: Target, run: Run | None) -> list[lsp.CodeAction]:
+    """The action that shows a target's tests, where there are any."""
+    function = stored_tests.tested_function(run, file, target)
+    if function is None:
+        return []
+    argument: dict[str, object] = {"uri": uri, "target": f"{function.path}::{function.qualname}"}
+    return [command(f"Show the tests of {function.qualname}", "greenloop.showTests", argument)]
+
+
+def _answers(uri: str, run: Run) -> list[lsp.CodeAction]:
+    """One action for each answer to the open question that needs no typing."""
+    question = run.question
+    if question is None:
+        return []
+    argument = {**run_argument(uri, run), "question": question.text}
+    return [
+        command(question.title(each), "greenloop.answer", {**argument, "answer": each})
+        for each in question.simple_options
+    ]
+
+
+def _cancel(uri: str, run: Run) -> lsp.CodeAction:
+    return command(f"Cancel refinement: {run.name}", "greenloop.cancel", run_argument(uri, run))
+
+
+def _show_attempts(uri: str, run: Run) -> list[lsp.CodeAction]:
+    show = command(f"Show attempts: {run.name}", "greenloop.showAttempts", run_argument(uri, run))
+    return [show] if run.attempts else []
+
+
+def _single_attempts(uri: str, run: Run) -> Iterator[FurtherAction]:
+    """Actions that show or compare an attempt, for the attempts close to the shown, best and newest ones."""
+    numbers = [attempt.number for attempt in run.attempts]
+    shown = run.shown_attempt.number if run.shown_attempt is not None else 0
+    best = max(run.attempts, key=lambda attempt: attempt.verdict.score).number if numbers else 0
+    for number in numbers:
+        direction = {-1: " (previous)", 1: " (next)"}.get(number - shown, "")
+        if not direction and number != best and number <= numbers[-1] - NEWEST:
+            continue
+        argument = {**run_argument(uri, run), "attempt": number}
+        if number != shown:
+            show = command(f"Show attempt {number}{direction}: {run.name}", "greenloop.showAttempt", argument)
+            yield show, f"{MORE}.attempt"
+        if number:
+            compare = command(f"Compare with attempt {number}: {run.name}", "greenloop.compare", argument)
+            yield compare, f"{MORE}.attempt"
+
+
+def _all_of_class(uri: str, file: ProjectFile, target: Target) -> Iterator[FurtherAction]:
+    """The action for all tests of a class, for the class and for a test in it."""
+    if target.kind is not TargetKind.TEST:
+        return
+    path, *names = target.selector.split("[")[0].split("::")
+    class_names = names if locations.is_class(file, target) else names[:-1]
+    if class_names:
+        argument: dict[str, object] = {"uri": uri, "target": "::".join([path, *class_names])}
+        yield command(f"Refine all failing tests of {class_names[-1]}", "greenloop.refineAll", argument), MORE
+
+
+def _presets(location: dict[str, object], target: Target) -> Iterator[FurtherAction]:
+    from greenloop.engine.presets import load_presets  # noqa: PLC0415 - only needed where the kind is requested
+
+    for name, preset in load_presets().items():
+        if not preset.blind:
+            title = f"Refine with preset {name}: {short_name(target)}"
+            yield command(title, "greenloop.refine", location | {"preset": name}), f"{MORE}.preset"

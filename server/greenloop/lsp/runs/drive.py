@@ -1,0 +1,261 @@
+"""Drives one run from its request to its reported end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
+
+from greenloop.core.errors import GreenloopError
+from greenloop.core.events import Event, Finished, Started, Tested
+from greenloop.core.records.outcome import Outcome, StopReason
+from greenloop.core.records.spec import Target
+from greenloop.lsp.client_settings import SettingsLoader
+from greenloop.lsp.connection.client import Client, after_reply
+from greenloop.lsp.connection.messages import RefineParams
+from greenloop.lsp.documents import notebook_requests
+from greenloop.lsp.documents.buffers import snapshot
+from greenloop.lsp.documents.locations import ProjectFile
+from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.engines import Engines
+from greenloop.lsp.presenters.diagnostics import RunDiagnostics
+from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
+from greenloop.lsp.presenters.notifications import RunNotifications
+from greenloop.lsp.presenters.progress import RunProgressLine
+from greenloop.lsp.presenters.test_diagnostics import FailingTests
+from greenloop.lsp.runs.apply_edit import EditApplier
+from greenloop.lsp.runs.confirm_apply import ApplyConfirmation
+from greenloop.lsp.runs.editor_user import EditorUser
+from greenloop.lsp.runs.model_setup import ModelSetup
+from greenloop.lsp.runs.restore import record_applied
+from greenloop.lsp.runs.runs import Runs
+from greenloop.lsp.state.apply_result import ApplyResult
+from greenloop.lsp.state.run import Phase, Run, RunRequest
+from greenloop.lsp.tasks import Tasks
+from greenloop.project.settings import Settings
+
+log = logging.getLogger(__name__)
+
+
+class RunDriver:
+    """Starts runs, and does all that happens in them."""
+
+    def __init__(
+        self,
+        client: Client,
+        documents: Documents,
+        settings: SettingsLoader,
+        engines: Engines,
+        tasks: Tasks,
+        runs: Runs,
+        store: DiagnosticsStore,
+        run_diagnostics: RunDiagnostics,
+        failing_tests: FailingTests,
+        notifications: RunNotifications,
+        models: ModelSetup,
+        confirmation: ApplyConfirmation,
+        applier: EditApplier,
+    ) -> None:
+        self._client, self._documents, self._settings = client, documents, settings
+        self._engines, self._tasks, self._runs = engines, tasks, runs
+        self._store, self._run_diagnostics, self._failing_tests = store, run_diagnostics, failing_tests
+        self._notifications, self._models = notifications, models
+        self._confirmation, self._applier = confirmation, applier
+        self.progress_lines: dict[Run, RunProgressLine] = {}
+        runs.on_changed.append(self._update_progress)
+        runs.on_waiting = self._show_waiting
+
+    def start(self, file: ProjectFile, target: Target, settings: Settings, params: RefineParams) -> tuple[Run, bool]:
+        """The run for a target, and whether it was started by this call."""
+        if (running := self._runs.find_running(file.root, target)) is not None:
+            return running, False
+        request = RunRequest(
+            root=file.root,
+            target=target,
+            uri=params.uri,
+            was_open=self._documents.is_open(params.uri),
+            settings=settings,
+            preset=params.preset,
+            settings_pending=not self._settings.received.is_set(),
+            began_at=time.monotonic(),
+            progress_token=params.work_done_token,
+        )
+        run = Run(request)
+        self._runs.start(run, self._drive)
+        # Diagnostics of a run that was dropped from the list could not be discarded otherwise.
+        current_runs = set(self._runs)
+        self._store.remove_owners(lambda owner: isinstance(owner, Run) and owner not in current_runs)
+        return run, True
+
+    async def apply(self, run: Run) -> None:
+        """Applies an offered result at the user's request."""
+        outcome = run.outcome
+        if outcome is None:
+            return
+        apply_result = await self._applier.apply(run)
+        if apply_result.applied:
+            await record_applied(run)
+            self._runs.notify_list_changed()
+        self._notifications.end(run, outcome, apply_result)
+        self._run_diagnostics.publish(run)
+
+    async def _drive(self, run: Run) -> None:
+        """Returns when the run's result has been reported."""
+        run.work = asyncio.create_task(self._work(run))
+        if run.cancelled:
+            run.work.cancel()
+        try:
+            await asyncio.wait([run.work])
+            if run.cancelled:
+                # A run may end before the client has read the reply to the command that cancelled it.
+                await after_reply()
+        except asyncio.CancelledError:
+            run.cancelled = True
+            raise
+        finally:
+            run.work.cancel()
+            await asyncio.gather(run.work, return_exceptions=True)
+            run.phase, run.ended_at = Phase.OVER, time.monotonic()
+            try:
+                self._show_end(run)
+            except Exception:
+                # An error in showing the end must not leave a request waiting.
+                log.exception("The end of a run could not be shown")
+            self._end_progress(run)
+            run.is_over.set()
+            self._runs.notify_list_changed()
+
+    async def _work(self, run: Run) -> ApplyResult | None:
+        try:
+            await self._wait_for_settings(run)
+            self.progress_lines[run] = progress_line = RunProgressLine(self._client, self._tasks, run)
+            await progress_line.open()
+            if not progress_line.is_shown and run.runs_ahead:
+                self._notifications.wait(run)
+            await self._runs.wait_turn(run)
+            self._run_diagnostics.publish(run)
+            if not progress_line.is_shown:
+                self._notifications.begin(run)
+            outcome = await self._refine(run)
+            run.phase, run.progress.outcome = Phase.SETTLING, outcome
+            self._runs.notify_changed(run)
+            self._runs.release(run)
+            if outcome.reason is StopReason.ALREADY_GREEN:
+                ran = (case for attempt in outcome.attempts for case in attempt.verdict.cases)
+                self._failing_tests.remove_passed(run.root, {case.id for case in ran if case.passed})
+            return await self._apply_if_wanted(run, outcome)
+        except GreenloopError as error:
+            self._notifications.refuse(run, error)
+        except Exception:
+            # Request boundary: the server must survive any error in a run.
+            log.exception("A run failed")
+            self._notifications.fail(run)
+        return None
+
+    async def _wait_for_settings(self, run: Run) -> None:
+        """Waits for the editor's settings if the run was requested before they arrived."""
+        if run.request.settings_pending:
+            await self._settings.wait_shortly()
+            settings = self._settings.load(run.root, preset=run.request.preset)
+            run.request = replace(run.request, settings=settings)
+
+    async def _refine(self, run: Run) -> Outcome:
+        await self._models.require(run)
+        run.progress.status = "starting"
+        engine = await self._engines.engine()
+        from greenloop.engine.refine import Request  # noqa: PLC0415 - the engine is imported at the first run only
+
+        target = run.target if run.target.qualname else run.target.selector
+        texts = self._documents.open_texts(run.root)
+        request = Request(root=run.root, target=target, buffers=await asyncio.to_thread(snapshot, texts, run.root))
+        settings, emit, prepared = run.settings, self._emitter(run), None
+        if (notebook := self._documents.notebook(run.root / run.target.path, run.root)) is not None:
+            run.prepared = prepared = await asyncio.to_thread(notebook_requests.prepare, run.target, notebook)
+            request, settings = notebook_requests.adapt_request(request, prepared, settings)
+            emit = notebook_requests.add_grid(prepared, emit)
+        with prepared.relabel_errors() if prepared else nullcontext():
+            outcome = await engine.refine(
+                request,
+                settings=settings,
+                emit=emit,
+                report_status=lambda status: self._runs.set_status(run, status),
+                user=EditorUser(self._client, self._runs, run),
+                opener=self._models.opener(run),
+                pool=self._engines.pool,
+            )
+        return outcome if prepared is None else notebook_requests.adapt_outcome(prepared, outcome)
+
+    def _emitter(self, run: Run) -> Callable[[Event], None]:
+        def emit(event: Event) -> None:
+            run.record(event)
+            try:
+                self._runs.notify_changed(run)
+                if isinstance(event, Started | Tested):
+                    self._run_diagnostics.publish(run)
+                    self._runs.notify_list_changed()
+                if isinstance(event, Tested):
+                    self._notifications.log_attempt(run)
+                if isinstance(event, Finished):
+                    run.progress.status = "finishing"
+            except Exception:
+                # Event boundary: an error in showing an event must not end the run.
+                log.exception("An event could not be shown")
+
+        return emit
+
+    async def _apply_if_wanted(self, run: Run, outcome: Outcome) -> ApplyResult | None:
+        """Applies the result if the settings or the user want that; None where it was not tried.
+
+        A result that is not verified without reservation is only offered.
+        """
+        if not outcome.applicable or not run.changes:
+            return None
+        if run.settings.apply != "verified" and not await self._confirmation.confirm(run, outcome):
+            return None
+        run.progress.status = "applying the result"
+        apply_result = await self._applier.apply(run)
+        if apply_result.applied:
+            await record_applied(run)
+        return apply_result
+
+    # -- what is shown ----------------------------------------------------------------------------------------------
+
+    def _show_waiting(self, run: Run) -> None:
+        """Shows that a run waits, and how many runs are ahead of it."""
+        self._runs.notify_changed(run)
+        self._run_diagnostics.publish(run)
+
+    def _update_progress(self, run: Run) -> None:
+        if (progress_line := self.progress_lines.get(run)) is not None:
+            progress_line.update()
+
+    def _end_progress(self, run: Run) -> None:
+        if (progress_line := self.progress_lines.pop(run, None)) is not None:
+            progress_line.end(_end_text(run))
+
+    def _show_end(self, run: Run) -> None:
+        self._runs.release(run)
+        if run.cancelled and run.outcome is None:
+            self._run_diagnostics.remove(run)
+        else:
+            self._run_diagnostics.publish(run)
+        self._end_progress(run)
+        work = run.work
+        # Only a result that can be acted on is reported, and not that of a cancelled run.
+        if run.outcome is None or work is None or work.cancelled() or work.exception() is not None:
+            return
+        if run.result.awaits_review:
+            self._notifications.request_review(run)
+        else:
+            self._notifications.end(run, run.outcome, work.result())
+
+
+def _end_text(run: Run) -> str:
+    if run.outcome is not None and run.cancelled and not run.result.applied:
+        return "cancelled, the result is kept" if run.changes else "cancelled"
+    if run.outcome is not None:
+        return "applied" if run.result.applied else run.outcome.reason.value
+    return "cancelled" if run.cancelled else "failed"

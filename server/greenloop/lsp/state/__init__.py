@@ -1,0 +1,1 @@
+"""What the server knows between two messages: runs, open questions, test results."""

@@ -1,0 +1,19 @@
+"""What came of applying a result to the editor's text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApplyResult:
+    """Whether a result was applied, at which lines (workspace path, 1-based line), or the reason why it was not.
+
+    `merged`: together with what the user typed meanwhile. `by_action`: the editor takes edits only from a code action.
+    """
+
+    applied: bool
+    lines: tuple[tuple[str, int], ...] = ()
+    merged: bool = False
+    reason: str = ""
+    by_action: bool = False

@@ -1,0 +1,295 @@
+"""One refinement: what was asked, what the engine reported, what the editor shows, and what became of the result.
+
+Each part has one writer: the request is fixed, the engine's events change the progress, the user's choices the view,
+and applying it the result. Presenters read them. It must not know how anything is shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.spec import Spec, Target
+from greenloop.lsp.state.questions import Question
+from greenloop.project.settings import Settings
+
+if TYPE_CHECKING:
+    from greenloop.notebook.adapter import NotebookTarget
+
+
+class Phase(StrEnum):
+    """The phase of a run. `QUEUED`: it waits for other runs; it can be cancelled like a running one.
+
+    `SETTLING`: the result exists, and the user is asked about it, or it is verified again with the user's edits;
+    cancelling keeps the result. `LANDING`: the result is being sent to the editor, which cannot be cancelled.
+    """
+
+    QUEUED = "queued"
+    REFINING = "refining"
+    SETTLING = "settling"
+    LANDING = "landing"
+    OVER = "over"
+
+
+def short_name(target: Target) -> str:
+    """A target's own name; for a whole file or an unknown target, the requested selector."""
+    return target.qualname.rsplit(".", 1)[-1] or target.selector.rsplit("::", 1)[-1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRequest:
+    """What was asked: to refine one target. `uri` is the document of the request, `was_open` whether it was open then.
+
+    `preset` is a requested one, which replaces the settings'. `settings_pending`: the editor had not sent all settings
+    yet. `began_at` is in seconds of the monotonic clock. `progress_token` comes with the client's request.
+    """
+
+    root: Path
+    target: Target
+    uri: str
+    settings: Settings
+    began_at: float
+    was_open: bool = False
+    preset: str | None = None
+    settings_pending: bool = False
+    progress_token: int | str | None = None
+
+
+@dataclass(eq=False, kw_only=True)
+class RunProgress:
+    """What the engine reported so far. `status` is its current step in words, "" where the events say it.
+
+    `specified` has the current tests. `prompt_rate` is in prompt tokens a second, measured at the first answer.
+    """
+
+    started: Started | None = None
+    specified: Specified | None = None
+    planned: Planned | None = None
+    attempts: list[Attempt] = field(default_factory=list)
+    outcome: Outcome | None = None
+    status: str = ""
+    planned_at: float = 0.0
+    first_token_at: float = 0.0
+    prompt_rate: float = 0.0
+
+    def record(self, event: Event) -> None:
+        match event:
+            case Started():
+                self.started, self.attempts, self.status = event, [event.baseline], ""
+            case Specified():
+                self.specified = event
+            case Planned():
+                self.planned, self.planned_at, self.first_token_at, self.status = event, time.monotonic(), 0.0, ""
+            case Token():
+                if not self.first_token_at and self.planned:
+                    self.first_token_at = time.monotonic()
+                    self.prompt_rate = self.planned.prompt_tokens / max(self.first_token_at - self.planned_at, 0.001)
+                self.status = f"writing, {event.count} tokens"
+            case Proposed():
+                self.status = "reading the answer"
+            case Checked():
+                self.status = event.message if event.error_class else "testing"
+            case Tested():
+                event.record_in(self.attempts)
+            case Finished():
+                self.outcome = event.outcome
+
+
+@dataclass(eq=False, kw_only=True)
+class RunView:
+    """What the editor shows of it. `chosen_attempt` is the number of the attempt that the user wants; None: the newest.
+
+    `superseded_cases` ran again after the run ended; their new results are shown in place of its attempts'.
+    """
+
+    chosen_attempt: int | None = None
+    superseded_cases: set[str] = field(default_factory=set)
+
+
+@dataclass(eq=False, kw_only=True)
+class RunResult:
+    """What became of its result. `applied`: it is in the text.
+
+    `refusal` is the sentence that ended the run without an outcome, `refusal_code` its kind.
+    `awaits_review`: the client shows the result to the user, who applies or discards it.
+    `verified_texts` are those with which it was verified again, after the user's edits. `tests_changed`: it is a run of
+    an earlier server, and its tests have changed since.
+    `sent_texts` has, by path, the text to be replaced and its replacement; `applied_texts` those really applied.
+    """
+
+    applied: bool = False
+    refusal: str = ""
+    refusal_code: str = ""
+    awaits_review: bool = False
+    verified_texts: dict[str, str] = field(default_factory=dict)
+    tests_changed: bool = False
+    sent_texts: dict[str, tuple[str, str]] = field(default_factory=dict)
+    sent_at: float = 0.0
+    applied_texts: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class Run:
+    """One request to refine one target, and its state.
+
+    `runs_ahead` counts the runs before it while it is queued. `question` is the one it waits for. `prepared` is the
+    engine's input in a notebook. `is_over` is set when its end has been reported.
+    """
+
+    request: RunRequest
+    progress: RunProgress = field(default_factory=RunProgress)
+    view: RunView = field(default_factory=RunView)
+    result: RunResult = field(default_factory=RunResult)
+    phase: Phase = Phase.QUEUED
+    runs_ahead: int = 0
+    question: Question | None = None
+    prepared: NotebookTarget | None = None
+    cancelled: bool = False
+    ended_at: float = 0.0
+    work: asyncio.Task[Any] | None = None
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    is_over: asyncio.Event = field(default_factory=asyncio.Event)
+
+    # -- what most readers need -------------------------------------------------------------------------------------
+
+    @property
+    def root(self) -> Path:
+        return self.request.root
+
+    @property
+    def target(self) -> Target:
+        return self.request.target
+
+    @property
+    def uri(self) -> str:
+        return self.request.uri
+
+    @property
+    def settings(self) -> Settings:
+        return self.request.settings
+
+    @property
+    def started(self) -> Started | None:
+        return self.progress.started
+
+    @property
+    def attempts(self) -> list[Attempt]:
+        return self.progress.attempts
+
+    @property
+    def outcome(self) -> Outcome | None:
+        return self.progress.outcome
+
+    # -- what follows from it ---------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        return short_name(self.target)
+
+    @property
+    def changed_name(self) -> str:
+        """The name of the function that the run would change."""
+        regions = self.started.problem.regions if self.started else ()
+        return regions[0].qualname if regions else self.name
+
+    @property
+    def running(self) -> bool:
+        return self.phase is not Phase.OVER
+
+    @property
+    def cancellable(self) -> bool:
+        return self.phase in (Phase.QUEUED, Phase.REFINING, Phase.SETTLING)
+
+    @property
+    def spec(self) -> Spec | None:
+        """The spec as far as it is known."""
+        if self.progress.specified is not None:
+            return self.progress.specified.spec
+        return self.started.problem.spec if self.started else None
+
+    @property
+    def limit(self) -> int:
+        return self.started.attempts if self.started else self.settings.attempts
+
+    @property
+    def seconds(self) -> float:
+        return (self.ended_at or time.monotonic()) - self.request.began_at
+
+    @property
+    def changes(self) -> dict[str, str]:
+        """New text by path of the files that the outcome changes."""
+        if self.outcome is None:
+            return {}
+        before = self.outcome.before
+        return {path: text for path, text in self.outcome.after.items() if before.get(path) != text}
+
+    @property
+    def offered(self) -> bool:
+        """Whether there is a result that is not in the text."""
+        return not self.running and not self.result.applied and bool(self.changes)
+
+    @property
+    def improved(self) -> bool:
+        """Whether the result is better than the user's own code: solved, or with more passing tests."""
+        if self.outcome is None or self.outcome.solved:
+            return self.outcome is not None
+        scores = {attempt.number: attempt.verdict.score for attempt in self.attempts}
+        return scores.get(self.outcome.best or 0, 0.0) > scores.get(0, 0.0)
+
+    @property
+    def shown_attempt(self) -> Attempt | None:
+        """The attempt shown in diagnostics: the user's choice, else the newest.
+
+        After the end of a run it is the newest tested attempt: one rejected without running has no test results.
+        """
+        candidates = [each for each in self.attempts if self.running or each.finding is None] or self.attempts
+        chosen_attempts = [each for each in self.attempts if each.number == self.view.chosen_attempt]
+        return next(iter(chosen_attempts or candidates[-1:]), None)
+
+    @property
+    def shown_cases(self) -> set[str]:
+        """The cases shown in its diagnostics: all except those that ran again since.
+
+        For an attempt that the user chose, all its cases are shown.
+        """
+        cases = {case.id for case in self.started.problem.spec.cases} if self.started else set()
+        return cases if self.view.chosen_attempt is not None else cases - self.view.superseded_cases
+
+    def concerns(self, path: str, qualname: str) -> bool:
+        """Whether the run concerns this function or test."""
+        return (path, qualname) in self.concerned()
+
+    def concerned(self) -> Iterator[tuple[str, str]]:
+        """The run's target, the regions it may change, and its cases, as path and qualified name."""
+        yield self.target.path, self.target.qualname
+        if self.started is not None:
+            yield from ((region.path, region.qualname) for region in self.started.problem.regions)
+            for case in self.started.problem.spec.cases:
+                path, *names = case.id.split("[")[0].split("::")
+                yield path, ".".join(names)
+
+    # -- changes ----------------------------------------------------------------------------------------------------
+
+    def record(self, event: Event) -> None:
+        """Takes an event of the engine; a new attempt is shown at once."""
+        known_count = len(self.attempts)
+        self.progress.record(event)
+        if isinstance(event, Tested) and len(self.attempts) > known_count:
+            self.view.chosen_attempt = None
+
+    def cancel(self) -> bool:
+        """Cancels the run; whether that was possible. A result that is being applied cannot be cancelled."""
+        if not self.cancellable:
+            return False
+        self.cancelled = True
+        if self.work is not None:
+            self.work.cancel()
+        return True

@@ -1,0 +1,1 @@
+"""Running tests on their own, on request or after a save."""

@@ -1,0 +1,133 @@
+"""Test runs at the user's request: what a command asks for, and the summary that the user gets."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcInvalidParams
+
+from greenloop.core.errors import GreenloopError
+from greenloop.core.records.spec import Target, TargetKind
+from greenloop.core.text.redact import clean_for_display
+from greenloop.lsp.client_settings import SettingsLoader
+from greenloop.lsp.connection.client import Client
+from greenloop.lsp.connection.messages import command_argument, position_of
+from greenloop.lsp.documents import locations, notebook_requests
+from greenloop.lsp.documents.locations import ProjectFile
+from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.presenters.test_summary import summary_text
+from greenloop.lsp.testing.requests import TestRequest, TestSummary
+from greenloop.lsp.testing.scheduler import TestScheduler
+
+
+class TestCommands:
+    """Starts requested tests, waits for them, and shows what came of it."""
+
+    __test__ = False  # for pytest, which collects classes by name
+
+    def __init__(
+        self, client: Client, documents: Documents, settings: SettingsLoader, scheduler: TestScheduler
+    ) -> None:
+        self._client, self._documents = client, documents
+        self._settings, self._scheduler = settings, scheduler
+
+    def start(self, arguments: tuple[Any, ...]) -> TestRequest:
+        """Starts a command's tests: those of a file, one test or class, or those that reach a function.
+
+        Raises `JsonRpcInvalidParams` where there is nothing to test.
+        """
+        argument = command_argument(arguments)
+        target = argument.get("target") if isinstance(argument, Mapping) else None
+        is_valid = isinstance(argument, Mapping) and isinstance(argument.get("uri"), str)
+        if not is_valid or not isinstance(target, str | None):
+            raise JsonRpcInvalidParams('Expected one object: {"uri"}, {"uri", "target"} or {"uri", "position"}.')
+        line = position_of(argument)
+        try:
+            file = locations.locate(self._documents, argument["uri"])
+            if file is None or not locations.is_testable(file):
+                raise JsonRpcInvalidParams("Only tests in Python files can be run.")
+            request = self._request(file, target if line is None else _selector_at(file, line))
+        except GreenloopError as error:
+            raise JsonRpcInvalidParams(clean_for_display(error.advice)) from error
+        self._scheduler.request(request)
+        return request
+
+    async def wait(self, request: TestRequest) -> TestSummary | None:
+        """The summary; None where the job was cancelled, or could not run, which is reported to the user."""
+        await asyncio.wait([request.summary_future])
+        if request.summary_future.cancelled():
+            return None
+        error = request.summary_future.exception()
+        if isinstance(error, GreenloopError):
+            uri = self._documents.uri_of(request.root / request.path)
+            self._client.report_refusal(
+                clean_for_display(str(error)),
+                reason=error.kind,
+                remedy=clean_for_display(error.remedy),
+                uri=uri,
+                target=request.target,
+            )
+            return None
+        return request.summary_future.result()
+
+    def show(self, request: TestRequest, summary: TestSummary) -> None:
+        """Shows the user a short summary."""
+        if not (summary.results or summary.broken or summary.out_of_time or summary.interrupted):
+            self._client.show_warning(
+                f"There are no tests in {request.name}."
+                if request.selectors
+                else f"No known test covers {request.name}."
+            )
+            return
+        text = summary_text(summary.results, summary.broken, summary.out_of_time, summary.interrupted, summary.seconds)
+        text = request.prepared.label_cells(text) if request.prepared is not None else text
+        is_good = not (summary.broken or summary.out_of_time or summary.interrupted or summary.failing)
+        self._client.show_message(text, lsp.MessageType.Info if is_good else lsp.MessageType.Warning)
+
+    def _request(self, file: ProjectFile, selector: str | None) -> TestRequest:
+        settings = self._settings.load(file.root)
+
+        def request(name: str, path: str, selectors: tuple[str, ...] = (), **fields: Any) -> TestRequest:
+            return TestRequest(
+                root=file.root,
+                settings=settings,
+                path=path,
+                name=name,
+                target=selector or "",
+                selectors=selectors,
+                **fields,
+            )
+
+        target = locations.find_target(self._documents, file.root, selector) if selector is not None else None
+        if selector is not None and target is None:
+            raise JsonRpcInvalidParams(f"There is no test or function named {selector}.")
+        if file.notebook is not None:
+            prepared, selectors = notebook_requests.prepare_tests(file.notebook, target)
+            file_name = file.notebook.path.rpartition("/")[2]
+            name = prepared.label_cells(target.qualname) if target is not None else file_name
+            return request(name, file.path, selectors, prepared=prepared)
+        if target is None:
+            name = file.path.rpartition("/")[2]
+            return request(name, file.path, (file.path,) if locations.has_tests(file) else ())
+        name = target.qualname.rpartition(".")[2]
+        if target.kind is TargetKind.TEST:
+            return request(name, target.path, (target.selector,))
+        examples = self._examples(file, target)
+        return request(name, target.path, function=target.qualname, examples=examples)
+
+    def _examples(self, file: ProjectFile, function: Target) -> tuple[str, ...]:
+        from greenloop.specs.kinds import doctest  # noqa: PLC0415 - only needed to run examples, not at the start
+
+        text = self._documents.text(file.root / function.path)
+        return doctest.examples(function, text or "").selectors
+
+
+def _selector_at(file: ProjectFile, line: int) -> str:
+    """The selector of the test, class or function at a line (0-based)."""
+    target = locations.target_at(file, file.line(line))
+    if target is None:
+        raise JsonRpcInvalidParams("There is no test or function here.")
+    return target.selector

@@ -1,0 +1,187 @@
+"""Runs the tests of one job in the sandbox, in batches, and stores their results and coverage.
+
+It must not know when a job runs, or who waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from greenloop.core.errors import CannotVerifyError
+from greenloop.lsp.documents.buffers import snapshot
+from greenloop.lsp.documents.notebook_requests import grid_texts
+from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.engines import Engines
+from greenloop.lsp.presenters.progress_line import ProgressLine
+from greenloop.lsp.presenters.test_diagnostics import FailingTests
+from greenloop.lsp.state.results import TestResults, group_by_test
+from greenloop.lsp.testing.coverage_map import CoverageMap
+from greenloop.lsp.testing.requests import DOCTEST, TestJob, TestRequest, select_tests, summarize
+from greenloop.project.settings import Settings
+
+if TYPE_CHECKING:
+    from greenloop.engine.run_tests import Report
+    from greenloop.notebook.adapter import NotebookTarget
+
+# Test files that run together; their results are shown before the next ones run.
+BATCH = 10
+# Maximum seconds of a test run that is repeated to trace it.
+TRACED = 5.0
+
+
+class JobRunner:
+    """Runs jobs; results are shown after each batch."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        engines: Engines,
+        results: TestResults,
+        failing_tests: FailingTests,
+        clock: Callable[[], float],
+    ) -> None:
+        self._documents, self._engines, self._clock = documents, engines, clock
+        self._results, self._failing_tests = results, failing_tests
+
+    async def run(self, job: TestJob, coverage_map: CoverageMap, progress_line: ProgressLine) -> list[Report]:
+        """Runs all tests of a job, until it is stopped or its time is up."""
+        texts = self._documents.open_texts(job.root)
+        buffers = await asyncio.to_thread(snapshot, texts, job.root)
+        by_file, outlines = await asyncio.to_thread(select_tests, job, coverage_map, buffers)
+        for file in [file for file in by_file if file not in buffers and not (job.root / file).is_file()]:
+            del by_file[file]
+            coverage_map.forget(file)
+            self._failing_tests.forget(job.root, file)
+        # Saved and failing files first.
+        files = sorted(
+            by_file, key=lambda file: file not in job.saved and not self._failing_tests.has_failing(job.root, file)
+        )
+        deadline = self._clock() + max(job.settings.suite.seconds, job.settings.sandbox.seconds)
+        reports: list[Report] = []
+        for start in range(0, len(files), BATCH):
+            batch = files[start : start + BATCH]
+            remaining = deadline - self._clock()
+            if remaining <= 0:
+                job.out_of_time += sum(len(by_file[file]) for file in files[start:])
+                break
+            if len(files) > 1:
+                progress_line.report(f"{Path(batch[0]).name} · {start}/{len(files)}")
+            selectors = [selector for file in batch for selector in by_file[file]]
+            traced = coverage_map.has_untraced(selectors)
+            report = await self._run(job, coverage_map, selectors, buffers, traced=traced, remaining=remaining)
+            if job.is_stopped:
+                break
+            self._take(job, report, texts)
+            reports.append(report)
+        if (examples := self._examples(job)) and not job.is_stopped:
+            reports.append(await self._run_examples(job, examples, buffers, texts))
+        for request in list(job.requests):
+            if request.prepared is not None and not job.is_stopped and not request.summary_future.done():
+                await self._run_cells(job, request, request.prepared, coverage_map, buffers, texts)
+        if not job.is_stopped:
+            coverage_map.outlines |= outlines
+        return reports
+
+    async def trace(self, job: TestJob, coverage_map: CoverageMap) -> None:
+        """Records the current coverage of stale tests, unless that takes long."""
+        from greenloop.project import test_impact  # noqa: PLC0415 - only test runs need it, not the start
+
+        by_file = test_impact.group_by_file(coverage_map.stale)
+        if sum(coverage_map.file_seconds.get(file, 0.0) for file in by_file) > TRACED:
+            return
+        buffers = await asyncio.to_thread(snapshot, self._documents.open_texts(job.root), job.root)
+        files = list(by_file)
+        for start in range(0, len(files), BATCH):
+            selectors = [selector for file in files[start : start + BATCH] for selector in by_file[file]]
+            seconds = job.settings.sandbox.seconds
+            await self._run(job, coverage_map, selectors, buffers, traced=True, remaining=seconds)
+            for selector in selectors:
+                coverage_map.stale.pop(selector, None)
+
+    def _take(self, job: TestJob, report: Report, texts: Mapping[str, str]) -> None:
+        job.count(report)
+        self._results.put(job.root, group_by_test(report.results))
+        self._failing_tests.update(job.root, report, texts)
+
+    def _examples(self, job: TestJob) -> tuple[str, ...]:
+        """The requested docstring examples, and those of saved files that failed in their last run."""
+        requested = [each for request in job.requests for each in request.examples]
+        failed = [
+            f"{DOCTEST}{each}" for path in job.saved for each in self._failing_tests.failing_examples(job.root, path)
+        ]
+        return tuple(dict.fromkeys([*requested, *failed]))
+
+    async def _run_examples(
+        self, job: TestJob, examples: Sequence[str], buffers: Mapping[str, bytes], texts: Mapping[str, str]
+    ) -> Report:
+        """Runs docstring examples. They are not tests of a test file, so no coverage is kept for them."""
+        report = await self._run_in_sandbox(job.root, examples, buffers, job.settings)
+        if not job.is_stopped:
+            self._take(job, report, texts)
+        return report
+
+    async def _run_cells(
+        self,
+        job: TestJob,
+        request: TestRequest,
+        prepared: NotebookTarget,
+        coverage_map: CoverageMap,
+        buffers: Mapping[str, bytes],
+        texts: Mapping[str, str],
+    ) -> None:
+        """Runs a notebook's tests and reports them at once; without coverage: their files are in the sandbox only."""
+        report = await self._run_in_sandbox(
+            job.root, request.selectors, {**buffers, **prepared.buffers}, request.settings
+        )
+        if job.is_stopped or request.summary_future.done():
+            return
+        failures = [error.failure for error in report.errors]
+        failures += [result.failure for result in report.results if result.failure is not None]
+        if (fault := prepared.fault(failures)) is not None:
+            # An earlier cell fails on its own, which says nothing about the tests.
+            request.summary_future.set_exception(CannotVerifyError(fault.sentence, remedy=fault.remedy))
+            return
+        own_job = TestJob(root=job.root, settings=job.settings)
+        self._take(own_job, report, {**texts, **grid_texts(prepared.notebook)})
+        request.summary_future.set_result(
+            summarize(request, coverage_map, [report], own_job.out_of_time, own_job.interrupted)
+        )
+
+    async def _run(
+        self,
+        job: TestJob,
+        coverage_map: CoverageMap,
+        selectors: Sequence[str],
+        buffers: Mapping[str, bytes],
+        *,
+        traced: bool,
+        remaining: float,
+    ) -> Report:
+        seconds = coverage_map.time_limit(selectors, job.settings, remaining)
+        report = await self._run_in_sandbox(job.root, selectors, buffers, job.settings, traced=traced, seconds=seconds)
+        coverage_map.update(report, traced=traced)
+        return report
+
+    async def _run_in_sandbox(
+        self,
+        root: Path,
+        selectors: Sequence[str],
+        buffers: Mapping[str, bytes],
+        settings: Settings,
+        *,
+        traced: bool = False,
+        seconds: float | None = None,
+    ) -> Report:
+        """Runs tests; `seconds` is the time limit, by default the settings' for one verification."""
+        return await (await self._engines.tester()).run_tests(
+            root,
+            selectors,
+            buffers=buffers,
+            settings=settings,
+            pool=self._engines.pool,
+            traced=traced,
+            seconds=settings.sandbox.seconds if seconds is None else seconds,
+        )

@@ -1,0 +1,171 @@
+"""Requests to run tests, jobs that combine them, and their summaries; `scheduler.py` runs them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from greenloop.core.records.verdict import CaseResult
+from greenloop.lsp.testing.coverage_map import CoverageMap
+from greenloop.project.settings import Settings
+
+if TYPE_CHECKING:
+    from greenloop.engine.run_tests import Report
+    from greenloop.notebook.adapter import NotebookTarget
+
+# The prefix of the selector of a docstring's examples.
+DOCTEST = "doctest:"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestSummary:
+    """The answer to a request: each case's result, files that could not be collected, and cases that did not run.
+
+    `out_of_time` cases did not run because time was up, `interrupted` ones because pytest ended early.
+    """
+
+    __test__ = False  # for pytest, which collects classes by name
+    results: tuple[CaseResult, ...] = ()
+    broken: tuple[str, ...] = ()
+    out_of_time: int = 0
+    interrupted: int = 0
+    seconds: float = 0.0
+
+    @property
+    def failing(self) -> tuple[CaseResult, ...]:
+        return tuple(result for result in self.results if result.outcome in {"failed", "error"})
+
+
+@dataclass(eq=False, kw_only=True)
+class TestRequest:
+    """A request to run tests: `selectors`, or without any those that cover the file `path`, or one `function` of it.
+
+    `examples` are the selectors of the function's own docstring examples, which also run.
+    `name` is shown to the user, `target` is the selector in the command.
+    `prepared` is the engine's input for a notebook's cells: a module and a test file.
+    `summary_future` is cancelled with the job, and has the error where no test could be run.
+    """
+
+    __test__ = False  # for pytest, which collects classes by name
+    root: Path
+    settings: Settings
+    path: str
+    name: str
+    target: str = ""
+    selectors: tuple[str, ...] = ()
+    function: str = ""
+    examples: tuple[str, ...] = ()
+    prepared: NotebookTarget | None = None
+    summary_future: asyncio.Future[TestSummary] = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+
+
+@dataclass(eq=False, kw_only=True)
+class TestJob:
+    """A test run in a folder, for saved files and for requests.
+
+    Without a request it begins after `delay` seconds. `out_of_time` cases did not run because time was up,
+    `interrupted` ones because pytest ended early.
+    `is_reported`: all results are shown, but traces may still be recorded. `is_stopped`: nothing more may be shown.
+    `previous` is the job that it replaces, until it has begun.
+    """
+
+    __test__ = False  # for pytest, which collects classes by name
+    root: Path
+    settings: Settings
+    saved: dict[str, None] = field(default_factory=dict)
+    requests: list[TestRequest] = field(default_factory=list)
+    delay: float = 0.0
+    out_of_time: int = 0
+    interrupted: int = 0
+    is_reported: bool = False
+    has_begun: bool = False
+    is_stopped: bool = False
+    task: asyncio.Task[None] | None = None
+    pause: asyncio.Future[None] | None = None
+    previous: TestJob | None = None
+
+    def stop(self) -> None:
+        """Stops the job, and the job and pause that it waits for."""
+        self.is_stopped = True
+        if self.has_begun and self.task is not None:
+            self.task.cancel()
+        if self.previous is not None:
+            self.previous.stop()
+        if self.pause is not None:
+            self.pause.cancel()
+
+    def count(self, report: Report) -> None:
+        """Counts a report's cases that did not run, by reason."""
+        if report.ended:
+            self.interrupted += len(report.left_out)
+        else:
+            self.out_of_time += len(report.left_out)
+
+    def concerns(self, path: str, target: str | None) -> bool:
+        """Whether the job concerns this file, and this target if one is given."""
+        if any(each.path == path and target in (None, each.target) for each in self.requests):
+            return True
+        return target is None and path in self.saved
+
+
+def summarize(
+    request: TestRequest, coverage_map: CoverageMap, reports: Sequence[Report], out_of_time: int, interrupted: int
+) -> TestSummary:
+    """The part of a job's results that answers a request; `out_of_time` and `interrupted` cases did not run."""
+    results = tuple(result for report in reports for result in report.results)
+    broken = dict.fromkeys(error.id.split("::", 1)[0] for report in reports for error in report.errors)
+    if request.function:
+        covering = set(coverage_map.reached.tests_through(request.path, request.function))
+        example_prefixes = tuple(f"{each.removeprefix(DOCTEST)}::" for each in request.examples)
+        answer = tuple(
+            result
+            for result in results
+            if result.id in covering or (example_prefixes and result.id.startswith(example_prefixes))
+        )
+    elif not request.selectors:
+        covering = set(coverage_map.reached.tests_through(request.path))
+        answer = tuple(result for result in results if result.id in covering) or results
+    else:
+        answer = tuple(result for result in results if _is_selected(result.id, request.selectors))
+        files = {selector.split("::", 1)[0] for selector in request.selectors}
+        # Without a conftest none of them could be collected.
+        broken = {file: None for file in broken if file in files or PurePosixPath(file).name == "conftest.py"}
+    return TestSummary(
+        results=answer,
+        broken=tuple(broken),
+        out_of_time=out_of_time,
+        interrupted=interrupted,
+        seconds=sum(report.seconds for report in reports),
+    )
+
+
+def _is_selected(case: str, selectors: Sequence[str]) -> bool:
+    return any(case == each or case.startswith((f"{each}::", f"{each}[")) for each in selectors)
+
+
+def select_tests(
+    job: TestJob, coverage_map: CoverageMap, buffers: Mapping[str, bytes]
+) -> tuple[dict[str, tuple[str, ...]], dict[str, int]]:
+    """The selectors of each test file, and the outlines of the saved files. May read the workspace."""
+    from greenloop.project import sources, test_impact  # noqa: PLC0415 - only test runs need it, not the start
+
+    selectors: list[str] = []
+    for request in (each for each in job.requests if each.prepared is None):
+        selectors += request.selectors
+        if not request.selectors:
+            covering = coverage_map.reached.tests_through(request.path, request.function)
+            selectors += covering or test_impact.affected_tests(job.root, request.path, coverage_map.reached)
+    outlines = {
+        path: test_impact.outline_hash(sources.read_text(job.root, path, buffers) or "", path) for path in job.saved
+    }
+    for path, outline in outlines.items():
+        is_unchanged = coverage_map.outlines.get(path) == outline
+        selectors += test_impact.affected_tests(job.root, path, coverage_map.reached, inside_functions=is_unchanged)
+    if job.saved:
+        selectors += sorted(coverage_map.broken)
+    return test_impact.group_by_file(selectors), outlines

@@ -1,0 +1,1 @@
+"""The embedded model: its weights, its server process, and the choice of a default model."""

@@ -1,0 +1,69 @@
+"""Chooses the model if the user named none: only one on this machine, never silently a paid one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+
+import httpx
+
+from greenloop.models.embedded import hardware, weights
+from greenloop.project.settings import Settings
+
+# Environment variables that usually hold providers' API keys.
+KEYS = (
+    "ANTHROPIC_API_KEY",
+    "OPENAI_API_KEY",
+    "GEMINI_API_KEY",
+    "MISTRAL_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "GROQ_API_KEY",
+    "OPENROUTER_API_KEY",
+    "XAI_API_KEY",
+    "TOGETHERAI_API_KEY",
+    "AZURE_API_KEY",
+)
+
+
+async def choose(settings: Settings, environ: Mapping[str, str] | None = None) -> str:
+    """The model's name: the setting, else `local` if it can run, else Ollama's first model; empty: ask the user."""
+    if settings.model:
+        return settings.model
+    if sys.platform != "win32" and weights.downloaded_file() is not None and hardware.is_engine_installed():
+        return "local"
+    models = await ollama_models(ollama_base(os.environ if environ is None else environ))
+    return f"ollama/{models[0]}" if models else ""
+
+
+def available_keys(environ: Mapping[str, str]) -> list[str]:
+    """Names of environment variables that hold a provider's key. They are offered, never used automatically."""
+    return [name for name in KEYS if environ.get(name)]
+
+
+def provider_of(variable: str) -> str:
+    """The provider (the prefix of its models' names) whose key is usually in that environment variable."""
+    name = variable.removesuffix("_API_KEY").lower()
+    return {"togetherai": "together_ai"}.get(name, name)
+
+
+def ollama_base(environ: Mapping[str, str]) -> str:
+    """The base URL of Ollama on this machine; reads `OLLAMA_HOST` as Ollama itself does."""
+    host = environ.get("OLLAMA_HOST", "").strip().rstrip("/") or "127.0.0.1:11434"
+    scheme, separator, rest = host.rpartition("://")
+    hostname, colon, port = rest.partition(":")
+    # A server that listens on all addresses is reached at the loopback address.
+    hostname = "127.0.0.1" if hostname in {"", "0.0.0.0"} else hostname  # noqa: S104 - compared, not bound
+    default = {"https": "443", "http": "80"}.get(scheme, "11434")
+    return f"{scheme or 'http'}{separator or '://'}{hostname}:{port if colon else default}"
+
+
+async def ollama_models(base: str) -> list[str]:
+    """The models of the Ollama at `base`, in its own order; none if it does not answer within 2 seconds."""
+    try:
+        async with httpx.AsyncClient(trust_env=False, timeout=2) as client:
+            response = await client.get(f"{base}/api/tags")
+            entries = response.json()["models"]
+            return [str(model["name"]) for model in entries]
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError):
+        return []

@@ -1,0 +1,1 @@
+"""Providers of language models: `create(name, settings) -> Model`, one file per kind."""

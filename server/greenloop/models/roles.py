@@ -1,0 +1,115 @@
+"""Chooses the model and temperature per role; escalates when attempts fail; opens models lazily."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from greenloop.core import registry
+from greenloop.core.classify import failure_key
+from greenloop.core.errors import ModelError
+from greenloop.core.ports import KeyStore, Model
+from greenloop.core.records.attempt import Attempt, Move
+from greenloop.core.records.model import ChatRequest, Role
+from greenloop.models.embedded.default_model import choose
+from greenloop.project.settings import EDITOR, Settings, get
+
+STEP = 0.4  # by which `rising` increases the temperature
+HOTTEST = 1.0
+FIRST = 0.8  # initial temperature of `decay`
+WRITERS = (Role.DRAFTER, Role.REFINER)
+WHOLE = (Move.DRAFT, Move.REFINE, Move.RESTART, Move.MERGE)  # moves with whole answers; infills are too small to count
+
+
+def apply_sampling(settings: Settings, request: ChatRequest, attempts: Sequence[Attempt]) -> ChatRequest:
+    """The request with its role's token limit, and the temperature after applying the role's schedule."""
+    tokens = int(get(settings, f"{request.role}.tokens"))
+    schedule = get(settings, f"{request.role}.temperature")
+    temperature = request.temperature
+    if schedule == "rising":
+        temperature = min(HOTTEST, temperature + STEP * _repetitions(attempts))
+    if schedule == "decay":
+        answers = sum(attempt.draft is not None and attempt.draft.role is request.role for attempt in attempts)
+        temperature = max(temperature, FIRST * 0.5**answers)
+    return replace(request, temperature=round(temperature, 2), max_tokens=tokens or request.max_tokens)
+
+
+def _repetitions(attempts: Sequence[Attempt]) -> int:
+    """The number of attempts that failed like an earlier one; the user's own code counts as an earlier one."""
+    signatures = [failure_key(attempt) for attempt in attempts]
+    return sum(each in signatures[:number] for number, each in enumerate(signatures))
+
+
+def count_failures(attempts: Sequence[Attempt]) -> int:
+    """The number of a model's whole answers that did not solve the problem."""
+    return sum(
+        attempt.draft is not None and attempt.draft.move in WHOLE and not attempt.accepted for attempt in attempts
+    )
+
+
+def open_model(name: str, settings: Settings, keys: KeyStore | None = None) -> Model:
+    """Opens a model by name: one of the registered kinds, else one of litellm's; `keys` asks the editor for API keys.
+
+    Raises `ModelError` for the editor's own model, which only an editor can provide.
+    """
+    if name == EDITOR:
+        raise ModelError(
+            '`model = "editor"` works only inside an editor that provides a language model.',
+            remedy="Name another model, such as local.",
+        )
+    kind = name.split(":", 1)[0]
+    provider = kind if kind in registry.list_parts("models") else "litellm"
+    module = registry.load_part("models", provider)
+    asks_for_keys = provider == "litellm" and keys is not None
+    model: Model = module.create_with_keys(name, settings, keys) if asks_for_keys else module.create(name, settings)
+    return model
+
+
+@dataclass(kw_only=True)
+class Models:
+    """The models of a run, one for each name, opened on first use.
+
+    `failures` is the number of failed attempts so far, which decides how far down `escalation.models` the run is;
+    `factory` opens a model by name.
+    """
+
+    settings: Settings
+    override: Model | None = None
+    opened: dict[str, Model] = field(default_factory=dict)
+    default_name: str = ""
+    failures: int = 0
+    factory: Callable[[str, Settings], Model] | None = None
+
+    async def model_for(self, role: Role) -> Model:
+        """The model for a role. Raises `ModelError` if none is configured and none is found."""
+        if self.override:
+            return self.override
+        name = self.name_of(role)
+        if not name:
+            name = self.default_name = await choose(self.settings)
+        if not name:
+            raise ModelError(
+                "No model is configured and none was found.",
+                remedy="Run `greenloop model pull` for the embedded one (1.1 GB), or name one with `--model`.",
+            )
+        if name not in self.opened:
+            self.opened[name] = (self.factory or open_model)(name, self.settings)
+        return self.opened[name]
+
+    def opened_model(self, role: Role) -> Model | None:
+        """The model for a role if it has been opened already, for any role; else None."""
+        return self.override or self.opened.get(self.name_of(role))
+
+    def name_of(self, role: Role) -> str:
+        """The name of the model that `model_for` returns; empty before a default was chosen."""
+        if self.override:
+            return self.override.name
+        escalation = self.settings.escalation
+        step = self.failures // escalation.after
+        if step and escalation.models and role in WRITERS:
+            return escalation.models[min(step, len(escalation.models)) - 1]
+        return str(get(self.settings, f"{role}.model") or self.settings.model or self.default_name)
+
+    async def close(self) -> None:
+        for model in self.opened.values():
+            await model.close()

@@ -1,0 +1,322 @@
+"""Adapts notebooks to the engine: builds the request and translates the outcome back to cells.
+
+The engine sees a module and a test file in the notebook's folder that exist only in the sandbox. Cells before the
+target are executed there first. Reads files, never writes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Target, TargetKind
+from greenloop.core.records.verdict import Failure
+from greenloop.notebook import ipynb
+from greenloop.notebook.cell_labels import label_text
+from greenloop.notebook.cell_source import Kind
+from greenloop.notebook.cell_targets import CellTarget
+from greenloop.notebook.layout import Cell, Notebook, module_names
+from greenloop.notebook.module import Composed, compose, last_cell_run
+from greenloop.notebook.write_back import changed_cells, write_back
+from greenloop.project import sources, targets
+from greenloop.project.environment_faults import Fault
+from greenloop.project.settings import Settings
+from greenloop.project.syntax import definitions
+
+MAX_BYTES = 64 << 20  # outputs included
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotebookTarget:
+    """The engine's input for a target in a notebook, and the translation of its output back to cells."""
+
+    notebook: Notebook
+    cell_target: CellTarget
+    composed: Composed
+    target: Target
+
+    @property
+    def buffers(self) -> dict[str, bytes]:
+        """The module and the test file, for the sandbox."""
+        texts = {self.notebook.module: self.composed.module, self.notebook.tests: self.composed.tests}
+        return {path: text.encode("utf-8", "surrogatepass") for path, text in texts.items()}
+
+    def write_back(self, outcome: Outcome) -> Notebook:
+        """The notebook with the outcome's changes. Raises `WorkspaceError` if a change spans several cells."""
+        module = self.notebook.module
+        if module not in outcome.after:
+            return self.notebook
+        changed = write_back(
+            self.notebook, outcome.before.get(module) or "", outcome.after[module], self.cell_target.last_cell
+        )
+        if changed is None:
+            raise WorkspaceError(
+                f"The result changes code across several cells of {self.notebook.path}, which cannot be separated."
+            )
+        return changed
+
+    def outcome_by_cell(self, outcome: Outcome) -> Outcome:
+        """The outcome for display, with cells in place of the module: `nb.ipynb:3` is the third code cell."""
+        before, after = dict(outcome.before), dict(outcome.after)
+        if after.pop(self.notebook.module, None) is not None:
+            before.pop(self.notebook.module, None)
+            for number, old, new in changed_cells(self.notebook, self.write_back(outcome)):
+                name = f"{self.notebook.path}:{number + 1}"
+                before[name], after[name] = _with_line_end(old), _with_line_end(new)
+        return replace(outcome, before=before, after=after, message=self.label_cells(outcome.message))
+
+    def outcome_for_file(self, outcome: Outcome, text: str) -> Outcome:
+        """The outcome with the notebook's file in place of the module; `text` is the file's text."""
+        path, before, after = self.notebook.path, dict(outcome.before), dict(outcome.after)
+        if after.pop(self.notebook.module, None) is not None:
+            before.pop(self.notebook.module, None)
+            before[path], after[path] = text, ipynb.updated_text(ipynb.parse(text, path), self.write_back(outcome)).text
+        return replace(outcome, before=before, after=after)
+
+    def originals(self, problem: Problem, text: str) -> dict[str, str | None]:
+        """The files on which a result depends, with the notebook's file in place of the two generated ones."""
+        generated = {self.notebook.module, self.notebook.tests}
+        return {path: original for path, original in problem.originals.items() if path not in generated} | {
+            self.notebook.path: text
+        }
+
+    def in_text(self, text: str) -> NotebookTarget:
+        """The same target in another text of the file. Raises `UsageError` if that text no longer has it."""
+        file = ipynb.parse(text, self.notebook.path)
+        notebook = file.to_notebook(self.notebook.path, self.notebook.module, self.notebook.tests)
+        if len(notebook.cells) != len(self.notebook.cells):
+            raise UsageError(f"{self.notebook.path} has different cells than before.")
+        return prepare(notebook, self.cell_target)
+
+    def label_cells(self, text: str) -> str:
+        """A message with line numbers of the module replaced by cells and rows."""
+        return label_text(self.notebook, text)
+
+    @contextmanager
+    def relabel_errors(self) -> Iterator[None]:
+        """Replaces line numbers by cells in errors raised inside the block."""
+        try:
+            yield
+        except GreenloopError as error:
+            error.args, error.remedy = (self.label_cells(str(error)),), self.label_cells(error.remedy)
+            raise
+
+    def fault(self, failures: Sequence[Failure]) -> Fault | None:
+        """The fault if an earlier cell fails, independently of the notebook's functions."""
+        faults = [self._fault(failure) for failure in failures]
+        return faults[0] if faults and all(faults) else None
+
+    def _fault(self, failure: Failure) -> Fault | None:
+        own_frames = [frame for frame in failure.frames if frame.path in (self.notebook.module, self.notebook.tests)]
+        if not own_frames or own_frames[-1].path != self.notebook.module or own_frames[-1].function != "<module>":
+            return None
+        position = self.notebook.position_of(own_frames[-1].line - 1)
+        if position is None or self._uses_functions(position.cell, position.row):
+            return None
+        location = f"Cell {position.cell + 1} of {self.notebook.path} fails in row {position.row + 1}"
+        first_line = failure.message.strip().split("\n")[0]
+        description = (
+            first_line if first_line.startswith(failure.type) else f"{failure.type}: {first_line}".rstrip(": ")
+        )
+        return Fault(
+            sentence=f"{location}: {description}", remedy="Earlier cells run before the target; fix that cell first."
+        )
+
+    def _uses_functions(self, cell: int, row: int) -> bool:
+        """Does the statement depend, also through other names, on a function or class of the notebook?"""
+        parts = [(n, part) for n, other_cell in enumerate(self.notebook.cells) for part in other_cell.parsed.parts]
+        names = {
+            name for n, part in parts if n == cell and part.start <= row < part.end for name in part.needs | part.binds
+        }
+        previous_size = -1
+        while previous_size != len(names):
+            previous_size = len(names)
+            for _n, part in parts:
+                if part.binds & names and part.kind is Kind.DEFINE:
+                    return True
+                if part.binds & names and part.kind is not Kind.IMPORT:
+                    names |= part.needs
+        return False
+
+
+def adapt_settings(settings: Settings) -> Settings:
+    """Settings for a notebook, which has no test file that generated tests could be written to."""
+    return replace(settings, spec=replace(settings.spec, write=False))
+
+
+# -- from a file ----------------------------------------------------------------------------------------------------
+
+
+def load(root: Path, path: str) -> tuple[Notebook, str]:
+    """A notebook of the workspace and its file's text. Raises `UsageError` if it cannot be read."""
+    file = root / path
+    try:
+        if file.stat().st_size > MAX_BYTES:
+            raise UsageError(
+                f"{path} is larger than {MAX_BYTES >> 20} MB.", remedy="Clear its outputs in Jupyter first."
+            )
+        # A byte order mark is not part of the text; code that writes the file keeps it.
+        text = file.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror}).") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8.", remedy="Save it with Jupyter.") from error
+    return ipynb.parse(text, path).to_notebook(path, *free_module_names(root, path)), text
+
+
+def free_module_names(workspace: Path, path: str) -> tuple[str, str]:
+    """Paths for the module and the test file that are not taken in the notebook's folder."""
+    folder = workspace / PurePosixPath(path).parent
+    return module_names(path, [file.name for file in folder.glob("*_ipynb*.py")])
+
+
+def _notebook_of_module(root: Path, module: str) -> str | None:
+    """The notebook (workspace path) whose module has that path, or None."""
+    if not module.endswith("_ipynb.py") and not module.endswith("_.py"):
+        return None
+    folder = PurePosixPath(module).parent
+    for file in sorted((root / folder).glob("*.ipynb")):
+        path = str(folder / file.name)
+        if free_module_names(root, path)[0] == module:
+            return path
+    return None
+
+
+def recover_outcome(root: Path, outcome: Outcome) -> Outcome:
+    """An outcome from the history with the notebooks' files in place of their modules.
+
+    Raises `WorkspaceError` if a notebook's cells are not those of the run.
+    """
+    for path in outcome.after:
+        if past_run := prepare_from_run(root, path, outcome):
+            prepared, text = past_run
+            outcome = prepared.outcome_for_file(outcome, text)
+    return outcome
+
+
+def prepare_from_run(root: Path, module: str, outcome: Outcome) -> tuple[NotebookTarget, str] | None:
+    """The input of a past run in the notebook of that module, and the file's text; None: not a notebook's module.
+
+    Raises `WorkspaceError` if the cells are neither those before that run nor those after it.
+    """
+    path, before = _notebook_of_module(root, module), outcome.before.get(module)
+    if path is None or before is None:
+        return None
+    notebook, text = load(root, path)
+    cells_of_run = _restore_cells(notebook, before, outcome.after[module])
+    if cells_of_run is None:
+        raise WorkspaceError(f"{path} changed since the run.", remedy="Run `greenloop fix` again.")
+    notebook, last_cell = cells_of_run
+    target = Target(kind=TargetKind.FUNCTION, path=module, qualname="", selector="", start=1, end=1, name_line=1)
+    cell_target = CellTarget(cell=last_cell, last_cell=last_cell)
+    return NotebookTarget(
+        notebook=notebook, cell_target=cell_target, composed=compose(notebook, last_cell), target=target
+    ), text
+
+
+def _restore_cells(notebook: Notebook, before: str, after: str) -> tuple[Notebook, int] | None:
+    """The cells that a run saw and its last cell, also if its result has been applied to them since; else None."""
+    last_cell = last_cell_run(notebook, before)
+    if last_cell is not None:
+        return notebook, last_cell
+    last_cell = last_cell_run(notebook, after)
+    original = write_back(notebook, after, before, last_cell) if last_cell is not None else None
+    return (
+        (original, last_cell)
+        if original is not None and last_cell is not None and last_cell_run(original, before) == last_cell
+        else None
+    )
+
+
+def target_title(root: Path, target: str) -> str:
+    """A past run's target as the user types it, if it is in a notebook that still exists."""
+    name, path = target.partition("::")[2], _notebook_of_target(root, target)
+    if path is None:
+        return target
+    cell_match = re.fullmatch(r"test_cell_(\d+)", name)
+    return f"{path}:{cell_match[1]}" if cell_match else f"{path}::{name}"
+
+
+def strip_line_numbers(root: Path, target: str, text: str) -> str:
+    """A past run's message without line numbers: if the cells have changed since, rows cannot be determined."""
+    path = _notebook_of_target(root, target)
+    if path is None:
+        return text
+    module, tests = (re.escape(name) for name in free_module_names(root, path))
+    return re.sub(rf"(?:{tests}|{module})(?::\d+)?", lambda _found: path, text)
+
+
+def _notebook_of_target(root: Path, target: str) -> str | None:
+    """The notebook of a past run's target; None if the target was in a Python file, or the notebook is gone."""
+    file = PurePosixPath(target.partition("::")[0])
+    file_names = (file.name, file.name.removeprefix("test_"))
+    return next((path for name in file_names if (path := _notebook_of_module(root, str(file.with_name(name))))), None)
+
+
+# -- for the engine -------------------------------------------------------------------------------------------------
+
+
+def prepare(notebook: Notebook, goal: CellTarget) -> NotebookTarget:
+    """The engine's input for a target. Raises `UsageError` if the target or an earlier cell cannot be used."""
+    for number, cell in enumerate(notebook.cells[: goal.last_cell + 1]):
+        if cell.parsed.syntax_error and number != goal.cell:
+            row, why = cell.parsed.syntax_error
+            raise UsageError(
+                f"Cell {number + 1} of {notebook.path} cannot be read in row {row + 1}: {why}.",
+                remedy="Earlier cells run before the target; fix that cell first.",
+            )
+    composed = compose(notebook, goal.last_cell)
+    return NotebookTarget(
+        notebook=notebook, cell_target=goal, composed=composed, target=_target(notebook, goal, composed)
+    )
+
+
+def _target(notebook: Notebook, goal: CellTarget, composed: Composed) -> Target:
+    cell = notebook.cells[goal.cell]
+    if goal.test and not goal.name:
+        return check_target(notebook, goal.cell)
+    path, text = (notebook.tests, composed.tests) if goal.test else (notebook.module, composed.module)
+    target = targets.find_target(text, path, goal.name, python_files=sources.TEST_FILES)
+    if target is None:
+        raise UsageError(f"Cell {goal.cell + 1} of {notebook.path} has no function '{goal.name}'.")
+    rows = _definition_rows(cell, goal.name)
+    first_row = notebook.first_rows[goal.cell]
+    if rows and not goal.test:
+        # Among several functions of that name, the one in this cell.
+        target = replace(target, start=first_row + rows[0], end=first_row + rows[1], name_line=first_row + rows[2])
+    return target
+
+
+def _definition_rows(cell: Cell, name: str) -> tuple[int, ...]:
+    """First, last and name line (1-based) of a definition in its cell."""
+    definition = definitions.find_by_qualname(
+        definitions.find_definitions("\n".join(cell.parsed.rows), "cell.py"), name
+    )
+    return (definition.start, definition.end, definition.name_line) if definition else ()
+
+
+def check_target(notebook: Notebook, cell: int) -> Target:
+    """The target for the checks of a cell; its lines extend from the first check to the last."""
+    test_name, first_row = notebook.cells[cell].test, notebook.first_rows[cell]
+    checks = [part for part in notebook.cells[cell].parsed.parts if part.kind is Kind.CHECK]
+    first_line, last_line = first_row + checks[0].start + 1, first_row + checks[-1].end
+    selector = f"{notebook.tests}::{test_name}"
+    return Target(
+        kind=TargetKind.TEST,
+        path=notebook.tests,
+        qualname=test_name,
+        selector=selector,
+        start=first_line,
+        end=last_line,
+        name_line=first_line,
+    )
+
+
+def _with_line_end(text: str) -> str:
+    return text if text.endswith("\n") or not text else text + "\n"

@@ -1,0 +1,1 @@
+"""The user's project: targets, files, interpreter, packages and settings."""

@@ -1,0 +1,45 @@
+"""The tables of faults are read here: a row says by what a fault is recognised, and what the user is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
+
+Subject = TypeVar("Subject")
+# Says if the row applies; a mapping holds values for its texts.
+Predicate = Callable[[Subject, re.Match[str]], Mapping[str, str] | bool | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """One sentence saying what the environment lacks, and the remedy."""
+
+    sentence: str
+    remedy: str
+
+
+class Row(NamedTuple, Generic[Subject]):
+    """A fault, recognised if `pattern` occurs in a text and `predicate` holds.
+
+    The pattern's named groups and the predicate's values fill in the sentence, which follows "This fails because",
+    and the remedy. An empty pattern always matches; a row without a predicate needs only its pattern.
+    """
+
+    pattern: str
+    sentence: str
+    remedy: str
+    predicate: Predicate[Subject] = lambda _subject, _match: True
+
+
+def first_fault(rows: Iterable[Row[Subject]], text: str, subject: Subject, **values: str) -> Fault | None:
+    """The fault of the first row that applies; `values` are known to the texts of every row."""
+    for row in rows:
+        match = re.search(row.pattern, text)
+        details = row.predicate(subject, match) if match else None
+        if match and details:
+            known = {**values, **match.groupdict(), **(details if isinstance(details, Mapping) else {})}
+            sentence = f"This fails because {row.sentence.format_map(known)}."
+            return Fault(sentence=sentence, remedy=row.remedy.format_map(known))
+    return None

@@ -1,0 +1,332 @@
+"""Finds the Python that runs a project's tests, mostly by reading files.
+
+Never executes anything in the repository. A virtual environment is described completely by its pyvenv.cfg. Only an
+interpreter outside the workspace that comes from the user's own settings or environment is queried (`-I -c`), once per
+process.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import Environment
+from greenloop.project import editable_installs
+from greenloop.project.settings import Settings
+
+OLDEST = (3, 9)
+_ASK = (
+    "import json, sys; print(json.dumps([getattr(sys, '_base_executable', None) or sys.executable,"
+    " sys.prefix, sys.base_prefix, list(sys.version_info[:2]), sys.executable]))"
+)
+_WINDOWS = os.name == "nt"
+
+
+def find_environment(root: Path, settings: Settings, *, environ: Mapping[str, str] | None = None) -> Environment:
+    """The environment of this project: setting `interpreter`, `.venv` or `venv` in the root, VIRTUAL_ENV, PDM's,
+    Poetry's, Pipenv's and conda's, else `python3` on PATH.
+
+    Raises `CannotVerifyError` if there is none, if the chosen one is broken, or if it is older than Python 3.9.
+    """
+    chosen = _find(root, settings, os.environ if environ is None else environ)
+    site_folders = site_packages(chosen.prefix, chosen.version)
+    return replace(
+        chosen,
+        extra=editable_installs.source_folders(site_folders, visible=(root, chosen.prefix, chosen.base, Path("/usr"))),
+    )
+
+
+def _find(root: Path, settings: Settings, environ: Mapping[str, str]) -> Environment:
+    if settings.interpreter:
+        return _find_named(settings.interpreter, root, environ)
+    for folder, source in _environment_hints(root, environ):
+        if (folder / "pyvenv.cfg").is_file():
+            return _require_supported(_read_virtual(folder, source, root))
+        if (folder / "conda-meta").is_dir() and (conda := _read_conda(folder, source)):
+            return _require_supported(conda)
+    return _require_supported(_find_system(root, environ))
+
+
+def _environment_hints(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
+    yield root / ".venv", ".venv"
+    yield root / "venv", "venv"
+    if active_environment := environ.get("VIRTUAL_ENV"):
+        yield Path(active_environment), "VIRTUAL_ENV"
+    if (pdm_python := _first_line(root / ".pdm-python")) and Path(pdm_python).is_absolute():
+        yield Path(pdm_python).parent.parent, "PDM"
+    yield from ((folder, "Poetry") for folder in _poetry(root, environ))
+    yield from ((folder, "Pipenv") for folder in _pipenv(root, environ))
+    # conda's base environment is not the project's; it is found on PATH like any other Python.
+    if (prefix := environ.get("CONDA_PREFIX")) and environ.get("CONDA_DEFAULT_ENV") != "base":
+        yield Path(prefix), "conda"
+
+
+def _poetry(root: Path, environ: Mapping[str, str]) -> list[Path]:
+    try:
+        table = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+        name = table.get("tool", {}).get("poetry", {}).get("name") or table.get("project", {}).get("name") or ""
+    except (OSError, ValueError, AttributeError):
+        return []
+    if not isinstance(name, str) or not ("poetry" in table.get("tool", {}) or (root / "poetry.lock").exists()):
+        return []
+    # Poetry's naming scheme: NAME-HASH-pyX.Y, with the hash of the project folder's path.
+    clean_name = re.sub(r'[ $`!*@"\\\r\n\t]', "_", name.lower())[:42]
+    digest = hashlib.sha256(os.path.normcase(os.path.realpath(root)).encode()).digest()
+    digest_prefix = base64.urlsafe_b64encode(digest).decode()[:8]
+    return sorted(
+        _cache(environ, "pypoetry").joinpath("virtualenvs").glob(f"{clean_name}-{digest_prefix}-py*"), reverse=True
+    )
+
+
+def _cache(environ: Mapping[str, str], tool: str) -> Path:
+    home_folder = Path(environ.get("HOME") or Path.home())
+    if sys.platform == "darwin":
+        return home_folder / "Library" / "Caches" / tool
+    if _WINDOWS:
+        return Path(environ.get("LOCALAPPDATA") or home_folder / "AppData" / "Local") / tool / "Cache"
+    return Path(environ.get("XDG_CACHE_HOME") or home_folder / ".cache") / tool
+
+
+def _pipenv(root: Path, environ: Mapping[str, str]) -> list[Path]:
+    if not (root / "Pipfile").exists():
+        return []
+    home_folder = Path(environ.get("HOME") or Path.home())
+    environments = Path(
+        environ.get("WORKON_HOME") or home_folder / (".virtualenvs" if _WINDOWS else ".local/share/virtualenvs")
+    )
+    project_files = sorted(environments.glob("*/.project"))
+    return [
+        project_file.parent
+        for project_file in project_files
+        if _first_line(project_file) in {str(root), str(root.resolve())}
+    ]
+
+
+def _first_line(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8").partition("\n")[0].strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _find_named(name: str, root: Path, environ: Mapping[str, str]) -> Environment:
+    path = Path(name).expanduser()
+    if len(path.parts) == 1 and not (root / path).exists():
+        program = shutil.which(name, path=safe_path(root, environ))
+        if program is None:
+            raise CannotVerifyError(f"The setting 'interpreter' is '{name}', which is not on PATH.")
+        path = Path(program)
+    path = path if path.is_absolute() else root / path
+    folder = path if path.is_dir() else path.parent.parent
+    if not path.exists():
+        raise CannotVerifyError(
+            f"The setting 'interpreter' is {path}, which does not exist.",
+            remedy="Set it to a Python executable or the folder of a virtual environment.",
+        )
+    if (folder / "pyvenv.cfg").is_file():
+        return _require_supported(_read_virtual(folder, "setting", root))
+    if (folder / "conda-meta").is_dir() and (conda := _read_conda(folder, "setting")):
+        return _require_supported(conda)
+    return _require_supported(_query_environment(path, "setting", root))
+
+
+# -- read, never run ------------------------------------------------------------------------------------------------
+
+
+def _read_virtual(folder: Path, source: str, root: Path) -> Environment:
+    config = _read_pyvenv_cfg(folder / "pyvenv.cfg")
+    executable = _executable(folder)
+    version = re.match(r"(\d+)\.(\d+)", config.get("version_info") or config.get("version") or "")
+    remedy = f"Recreate it: rm -r {folder}; python3 -m venv {folder}; then install the project's packages."
+    if executable is None or version is None or not config.get("home"):
+        raise CannotVerifyError(f"The virtual environment {folder} is incomplete.", remedy=remedy)
+    version_numbers = (int(version[1]), int(version[2]))
+    base = _base(Path(config["home"]), version_numbers)
+    if base is None or base == base.parent or base == Path.home():
+        raise CannotVerifyError(
+            f"The Python {config['home']} of the environment {folder} does not exist any more.", remedy=remedy
+        )
+    uses_system_packages = config.get("include-system-site-packages", "").lower() == "true"
+    prefixes = [folder, base] if uses_system_packages else [folder]
+    return Environment(
+        executable=executable,
+        prefix=folder if folder.is_absolute() else root / folder,
+        base=base,
+        version=version_numbers,
+        source=source,
+        has_pytest=any(_has_pytest(prefix, version_numbers) for prefix in prefixes),
+    )
+
+
+def _read_pyvenv_cfg(file: Path) -> dict[str, str]:
+    try:
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return {}
+    pairs = (row.partition("=") for row in lines if "=" in row)
+    return {key.strip().lower(): value.strip() for key, _equals, value in pairs}
+
+
+def _executable(folder: Path) -> Path | None:
+    names = ("Scripts/python.exe",) if _WINDOWS else ("bin/python", "bin/python3")
+    return next((folder / name for name in names if (folder / name).exists()), None)
+
+
+def _base(home: Path, version: tuple[int, int]) -> Path | None:
+    """The prefix of the installation whose executables are in `home`: the folder with the standard library."""
+    candidates = [home if _WINDOWS else home.parent]
+    names = (f"python{version[0]}.{version[1]}", "python3", "python")
+    candidates += [(home / name).resolve().parent.parent for name in names if (home / name).exists()]
+    return next((prefix for prefix in candidates if _has_library(prefix, version)), None)
+
+
+def _has_library(prefix: Path, version: tuple[int, int]) -> bool:
+    name = f"python{version[0]}.{version[1]}"
+    return any((prefix / lib / "os.py").is_file() for lib in (f"lib/{name}", f"lib64/{name}", "Lib"))
+
+
+def _read_conda(prefix: Path, source: str) -> Environment | None:
+    matches = [
+        re.fullmatch(r"python-(\d+)\.(\d+)\..*\.json", record_file.name)
+        for record_file in (prefix / "conda-meta").glob("python-*.json")
+    ]
+    match = next((record for record in matches if record), None)
+    executable = prefix / ("python.exe" if _WINDOWS else "bin/python")
+    if match is None or not executable.exists():
+        return None
+    version = (int(match[1]), int(match[2]))
+    return Environment(
+        executable=executable,
+        prefix=prefix,
+        base=prefix,
+        version=version,
+        source=source,
+        has_pytest=_has_pytest(prefix, version),
+    )
+
+
+def site_packages(prefix: Path, version: tuple[int, int]) -> list[Path]:
+    """The existing folders below a prefix where packages are installed."""
+    name = f"python{version[0]}.{version[1]}"
+    subfolders = [f"lib/{name}/site-packages", f"lib64/{name}/site-packages", "Lib/site-packages"]
+    if prefix == Path("/usr"):
+        subfolders += [
+            f"local/lib/{name}/dist-packages",
+            "lib/python3/dist-packages",
+            f"local/lib/{name}/site-packages",
+        ]
+    return [prefix / folder for folder in subfolders if (prefix / folder).is_dir()]
+
+
+def _has_pytest(prefix: Path, version: tuple[int, int]) -> bool:
+    return _has(prefix, version, "pytest")
+
+
+def has_package(environment: Environment, name: str) -> bool:
+    """Is a package installed in this environment's own site-packages?"""
+    return _has(environment.prefix, environment.version, name)
+
+
+def _has(prefix: Path, version: tuple[int, int], name: str) -> bool:
+    return any((folder / name / "__init__.py").is_file() for folder in site_packages(prefix, version))
+
+
+# -- the system's, queried ------------------------------------------------------------------------------------------
+
+
+def _find_system(root: Path, environ: Mapping[str, str]) -> Environment:
+    path = safe_path(root, environ)
+    for name in ("python3", "python"):
+        for folder in path.split(os.pathsep):
+            program = shutil.which(name, path=folder)
+            if program is None or _is_tool_environment(Path(program)):
+                continue
+            prefix = Path(program).parent.parent
+            if (prefix / "pyvenv.cfg").is_file():
+                return _read_virtual(prefix, "PATH", root)
+            return _query_environment(Path(program), "PATH", root)
+    raise CannotVerifyError(
+        "No Python was found that could run this project's tests.",
+        remedy=f"Create one: python3 -m venv {root / '.venv'}, or set 'interpreter' to one.",
+    )
+
+
+def safe_path(root: Path, environ: Mapping[str, str]) -> str:
+    """PATH without relative folders and without folders inside the repository, whose binaries must not run."""
+    resolved_root = root.resolve()
+    folders = [Path(part) for part in environ.get("PATH", os.defpath).split(os.pathsep) if part]
+    return os.pathsep.join(
+        str(folder) for folder in folders if folder.is_absolute() and not folder.resolve().is_relative_to(resolved_root)
+    )
+
+
+def _is_tool_environment(executable: Path) -> bool:
+    """Is it the private environment that pipx or uvx made for greenloop itself (uvx puts it on PATH)?"""
+    prefix = executable.parent.parent
+    is_private = {"pipx", "uv"} & set(prefix.parts) or (prefix / "uv-receipt.toml").exists()
+    return bool(is_private) and prefix.resolve() == Path(sys.prefix).resolve()
+
+
+def _query_environment(executable: Path, source: str, root: Path) -> Environment:
+    if executable.resolve().is_relative_to(root.resolve()) or executable.is_relative_to(root):
+        raise CannotVerifyError(
+            f"{executable} is inside the workspace but not in a virtual environment, so greenloop does not run it.",
+            remedy="Set 'interpreter' to a Python outside the workspace or to a virtual environment.",
+        )
+    answer = _query_interpreter(str(executable))
+    if answer is None:
+        raise CannotVerifyError(
+            f"{executable} does not run as a Python interpreter.",
+            remedy="Set 'interpreter' to another Python.",
+        )
+    own_executable, prefix, base, version = answer
+    return Environment(
+        executable=Path(own_executable),
+        prefix=Path(prefix),
+        base=Path(base),
+        version=version,
+        source=source,
+        has_pytest=_has_pytest(Path(prefix), version),
+    )
+
+
+@cache
+def _query_interpreter(executable: str) -> tuple[str, str, str, tuple[int, int]] | None:
+    """Queries an interpreter: (executable behind shims, prefix, base prefix, version); None if it does not run."""
+    try:
+        completed = subprocess.run(
+            [executable, "-I", "-c", _ASK],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=20,
+            cwd=tempfile.gettempdir(),
+            check=True,
+        )
+        base_executable, prefix, base, version, own_executable = json.loads(completed.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return None
+    return (own_executable if prefix != base else base_executable), prefix, base, (int(version[0]), int(version[1]))
+
+
+def _require_supported(environment: Environment) -> Environment:
+    if environment.version < OLDEST:
+        version = ".".join(map(str, environment.version))
+        raise CannotVerifyError(
+            f"{environment.executable} is Python {version}; greenloop runs tests with Python 3.9 or newer.",
+            remedy="Set 'interpreter' to a newer Python, or create .venv with one.",
+        )
+    return environment

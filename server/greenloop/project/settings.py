@@ -1,0 +1,435 @@
+"""All settings: frozen dataclasses, merged from six sources in a fixed order.
+
+Defaults < `[tool.greenloop]` of the repository < user file < editor < environment < command line.
+The repository is not trusted: it may only set keys marked for it, and only lower limits.
+An unknown key or a bad value gives one warning that names it, and the earlier value holds.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import platformdirs
+
+from greenloop.core.errors import SettingsError
+
+APP = "greenloop"
+# The name of the model that only an editor can query.
+EDITOR = "editor"
+ROLES = ("drafter", "refiner", "critic", "tester", "planner")
+
+
+def setting(
+    default: Any,
+    doc: str,
+    *,
+    repository: Literal["no", "yes", "lower"] = "no",
+    least: float | None = None,
+    most: float | None = None,
+    editor: bool = True,
+) -> Any:
+    """A documented field. `repository`: may a repository's file set it (`lower`: only to a smaller number)?
+
+    `editor`: may an editor set it, whose settings may come from the repository (`.vscode`)?
+    """
+    metadata = {"doc": doc, "repository": repository, "least": least, "most": most, "editor": editor}
+    if isinstance(default, (list, dict)):
+        return field(default_factory=lambda: type(default)(default), metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SandboxSettings:
+    kind: Literal["auto", "bubblewrap", "docker", "none"] = setting(
+        "auto", "Back end that runs the tests; `none` means no isolation and needs `sandbox.unsafe`."
+    )
+    image: str = setting(
+        "", "Docker image to use unchanged instead of the one greenloop builds; it must contain Python."
+    )
+    runtime: str = setting("", "Container runtime of the engine to use, such as `runsc`; empty: the engine's own.")
+    seconds: float = setting(
+        10.0, "Seconds of wall time for one execution of the target tests.", repository="lower", least=0.1
+    )
+    longest: float = setting(
+        120.0,
+        "Maximum seconds for one execution of slow target tests; the limit is ten times what they took with your own "
+        "code, between `sandbox.seconds` and this.",
+        repository="lower",
+        least=0.1,
+    )
+    memory: int = setting(1024, "Mebibytes of memory for one execution.", repository="lower", least=64)
+    processes: int = setting(64, "Maximum number of simultaneous processes and threads.", repository="lower", least=8)
+    network: bool = setting(False, "Allow tests to access the network; mentioned in every result.")
+    env: list[str] = setting([], "Names of environment variables that tests may see.")
+    expose: list[str] = setting(
+        [], "Glob patterns of hidden workspace files (`.env*`, keys, `.git`) that tests may see."
+    )
+    unsafe: bool = setting(
+        False,
+        "Consent to `sandbox.kind = none`: candidates then run with your permissions; ignored in editor settings, "
+        "which may come from the repository.",
+        editor=False,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteSettings:
+    seconds: float = setting(60.0, "Maximum seconds for running related tests.", repository="lower", least=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptSettings:
+    tokens: int = setting(
+        2600,
+        "Maximum tokens of a prompt; with the answer, the default fits a 4k context.",
+        repository="lower",
+        least=200,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerSettings:
+    tokens: int = setting(1024, "Maximum tokens of an answer.", repository="lower", least=16)
+    format: Literal["auto", "whole", "search-replace", "unified-diff"] = setting(
+        "auto",
+        "Format of the changes that models are asked for: `whole` functions suit small models, the others suit models "
+        "that copy faithfully; `auto`: whole, as long as that fits into an answer. Answers in any format are read.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeedbackSettings:
+    syntax: list[str] = setting([], "Feedback parts for code that does not compile; empty: the preset's own.")
+    runtime: list[str] = setting([], "Feedback parts for exceptions; empty: the preset's own.")
+    logic: list[str] = setting([], "Feedback parts for failing assertions; empty: the preset's own.")
+    timeout: list[str] = setting([], "Feedback parts for timeouts; empty: the preset's own.")
+    resource: list[str] = setting([], "Feedback parts for too much memory or output; empty: the preset's own.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApiSettings:
+    base: str = setting("", "Base URL of an OpenAI-compatible server or of Ollama, for models that need one.")
+    key: str = setting("", "Environment variable that contains the API key, if it is not the provider's usual one.")
+    timeout: float = setting(120.0, "Seconds without any response after which a model request is aborted.", least=1)
+    retries: int = setting(2, "How often a request is retried after a transient error.", least=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoleSettings:
+    model: str = setting("", "Model for this role; empty: `model`.")
+    temperature: Literal["constant", "rising", "decay"] = setting(
+        "constant",
+        "How its temperature changes: `constant`: as the preset plans it; `rising`: by 0.4 with each repeated failure; "
+        "`decay`: starts at 0.8 and halves with each answer, down to what the preset plans.",
+    )
+    tokens: int = setting(0, "Maximum tokens of an answer in this role; 0: as many as the request allows.", least=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EscalationSettings:
+    models: list[str] = setting(
+        [], "Models that take over drafting and refining, one after the other, when attempts keep failing."
+    )
+    after: int = setting(3, "Failed attempts after which the next of `escalation.models` is asked.", least=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbeddedSettings:
+    idle: float = setting(900.0, "Seconds without a request after which the embedded model's server exits.", least=10)
+    threads: int = setting(0, "Threads of the embedded model; 0: one per core.", least=0)
+    context: int = setting(4096, "Context size of the embedded model in tokens.", least=1024)
+    slots: int = setting(
+        1,
+        "Requests that the embedded model answers in parallel, each with `embedded.context` tokens of memory; more "
+        "than one only pays off with many cores.",
+        least=1,
+    )
+    nice: int = setting(5, "Niceness of the embedded model (0 to 19).", least=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HistorySettings:
+    runs: int = setting(1000, "Number of runs that the history keeps; older ones are deleted.", least=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditorSettings:
+    runs: int = setting(2, "Refinements that run in parallel in an editor; others wait.", least=1)
+    lens: bool = setting(True, "Show code lenses above tests and targets (run, refine, the last result).")
+    save: Literal["off", "affected"] = setting(
+        "off",
+        "Tests that run in the sandbox when a file is saved: `affected`: those whose last run executed it; `off`.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpecSettings:
+    design: Literal["auto", "always", "never"] = setting(
+        "auto",
+        "Let the model write tests from a docstring: `auto`: for an unimplemented function that none of your tests "
+        "calls; `always`; `never`.",
+    )
+    constraints: list[str] = setting(
+        [],
+        "Constraints on every candidate, such as `no-imports`, `max-lines 20`, `max-complexity 5`, `forbid eval`, "
+        "`signature`, `ruff E,F`.",
+        repository="yes",
+    )
+    trace: str = setting("", "JSONL file of recorded calls that must give the same results; see docs/specs.md.")
+    score: str = setting("", "`file.py::function` of the workspace that scores the target from 0 to 1; 1 passes.")
+    human: bool = setting(False, "Show you each passing candidate, to accept it or to say what is wrong.")
+    write: bool = setting(
+        False, "Add generated and confirmed tests to the project's test file, in the same edit as the result."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Every setting of greenloop; docs/settings.md is generated from this class."""
+
+    model: str = setting(
+        "",
+        "Model: `local` (embedded), any litellm name such as `ollama/llama3.2` or `openai/gpt-4o`, `editor` (the "
+        "editor's own, where it has one), `scripted:FILE`, `replay:FILE`.",
+    )
+    preset: str = setting("default", "Named choice of prompt, feedback and search parts.", repository="yes")
+    attempts: int = setting(
+        0,
+        "Maximum number of model attempts; 0: the preset's number.",
+        repository="yes",
+        least=0,
+    )
+    regions: int = setting(2, "Maximum number of functions that one edit may change.", repository="lower", least=1)
+    seconds: float = setting(600.0, "Maximum seconds of wall time for a run.", repository="lower", least=1)
+    tokens: int = setting(50_000, "Maximum tokens (prompt and completion) for a run.", repository="lower", least=1)
+    cost: float = setting(0.0, "Maximum cost of a run in US dollars; 0: no limit.", least=0)
+    apply: Literal["verified", "ask"] = setting("verified", "Apply a verified result automatically, or ask first.")
+    ask: int = setting(
+        3,
+        "Maximum number of questions about generated tests in one run; none without a terminal or an editor that can "
+        "ask.",
+        least=0,
+        most=5,
+    )
+    interpreter: str = setting(
+        "", "Python that runs the project's tests; empty: detected (`.venv`, VIRTUAL_ENV, system)."
+    )
+    sandbox: SandboxSettings = field(default_factory=SandboxSettings)
+    suite: SuiteSettings = field(default_factory=SuiteSettings)
+    spec: SpecSettings = field(default_factory=SpecSettings)
+    prompt: PromptSettings = field(default_factory=PromptSettings)
+    answer: AnswerSettings = field(default_factory=AnswerSettings)
+    feedback: FeedbackSettings = field(default_factory=FeedbackSettings)
+    api: ApiSettings = field(default_factory=ApiSettings)
+    drafter: RoleSettings = field(default_factory=RoleSettings)
+    refiner: RoleSettings = field(default_factory=RoleSettings)
+    critic: RoleSettings = field(default_factory=RoleSettings)
+    tester: RoleSettings = field(default_factory=RoleSettings)
+    planner: RoleSettings = field(default_factory=RoleSettings)
+    escalation: EscalationSettings = field(default_factory=EscalationSettings)
+    embedded: EmbeddedSettings = field(default_factory=EmbeddedSettings)
+    history: HistorySettings = field(default_factory=HistorySettings)
+    editor: EditorSettings = field(default_factory=EditorSettings)
+
+
+def state_folder() -> Path:
+    """The user's state folder (history, port files), made private on first use."""
+    path = Path(os.environ.get("XDG_STATE_HOME") or platformdirs.user_state_dir()) / APP
+    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return path
+
+
+def cache_folder() -> Path:
+    """The user's cache folder, made on first use."""
+    path = Path(os.environ.get("XDG_CACHE_HOME") or platformdirs.user_cache_dir()) / APP
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def user_file() -> Path:
+    """The user's own settings file, which need not exist."""
+    return Path(os.environ.get("XDG_CONFIG_HOME") or platformdirs.user_config_dir()) / APP / "config.toml"
+
+
+# Settings are read at every refinement and every save; inspecting the classes takes most of that time.
+@cache
+def keys(kind: type = Settings, prefix: str = "") -> tuple[tuple[str, Any, Any, Mapping[str, Any]], ...]:
+    """Each setting as (dotted key, type, default, metadata), in the order of the class."""
+    return tuple(_keys(kind, prefix))
+
+
+def _keys(kind: type, prefix: str) -> Iterator[tuple[str, Any, Any, Mapping[str, Any]]]:
+    hints = get_type_hints(kind)
+    defaults = kind()
+    for setting_field in fields(kind):
+        hint = hints[setting_field.name]
+        if is_dataclass(hint):
+            yield from _keys(hint, f"{prefix}{setting_field.name}.")  # type: ignore[arg-type]
+        else:
+            yield prefix + setting_field.name, hint, getattr(defaults, setting_field.name), setting_field.metadata
+
+
+def models(settings: Settings) -> set[str]:
+    """Names of all models that a run with these settings may use."""
+    names = {settings.model, *(getattr(settings, role).model for role in ROLES), *settings.escalation.models}
+    return names - {""}
+
+
+def get(settings: Settings, key: str) -> Any:
+    """The value of a dotted key."""
+    value: Any = settings
+    for part in key.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def load(
+    root: Path | None,
+    *,
+    editor: Mapping[str, Any] | None = None,
+    command_line: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> tuple[Settings, list[str]]:
+    """All sources merged, and one warning for each key that was rejected.
+
+    Raises `SettingsError` when the command line itself names a bad key or value.
+    """
+    warnings: list[str] = []
+    settings = Settings()
+    if root is not None:
+        file_settings, problem = _toml(root / "pyproject.toml")
+        table = file_settings.get("tool", {}).get(APP, {}) if isinstance(file_settings.get("tool", {}), dict) else {}
+        if not isinstance(table, dict):
+            warnings.append(f"[tool.{APP}] in pyproject.toml is not a table; it is ignored.")
+            table = {}
+        # A broken pyproject.toml is the project's own problem; its tests will report it.
+        del problem
+        settings = _merge(settings, table, "pyproject.toml", warnings, repository=True)
+    file_settings, problem = _toml(user_file())
+    if problem:
+        warnings.append(problem)
+    settings = _merge(settings, file_settings, str(user_file()), warnings)
+    settings = _merge(settings, editor or {}, "the editor", warnings, editor=True)
+    settings = _merge(settings, _environment(os.environ if environ is None else environ), "the environment", warnings)
+    rejected: list[str] = []
+    settings = _merge(settings, command_line or {}, "the command line", rejected)
+    if rejected:
+        raise SettingsError(rejected[0])
+    return settings, warnings
+
+
+def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
+    """Parses `key=value` words of the command line; values are TOML if they parse as such, else text."""
+    result: dict[str, Any] = {}
+    for word in assignments:
+        key, equals, value = word.partition("=")
+        if not equals:
+            raise SettingsError(f"'{word}' is not in the form key=value.")
+        result[key.strip()] = _value(value.strip())
+    return result
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"v = {text}")["v"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _toml(path: Path) -> tuple[dict[str, Any], str]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig")), ""
+    except (FileNotFoundError, NotADirectoryError):
+        return {}, ""
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        return {}, f"{path} cannot be read ({error}); its settings are ignored."
+
+
+def _environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    result = {}
+    for key, kind, _default, _metadata in keys():
+        text = environ.get(f"{APP.upper()}_{key.upper().replace('.', '_')}")
+        if text is not None:
+            result[key] = text if kind is str else _value(text)
+    return result
+
+
+def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _flatten(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+def _merge(
+    settings: Settings,
+    table: Mapping[str, Any],
+    source: str,
+    warnings: list[str],
+    *,
+    repository: bool = False,
+    editor: bool = False,
+) -> Settings:
+    known_keys = {key: (kind, metadata) for key, kind, _default, metadata in keys()}
+    for key, value in _flatten(table):
+        if key not in known_keys:
+            similar = difflib.get_close_matches(key, known_keys, n=1)
+            hint = f"; did you mean '{similar[0]}'?" if similar else "; see docs/settings.md"
+            warnings.append(f"Unknown setting '{key}' in {source}{hint}")
+            continue
+        kind, metadata = known_keys[key]
+        try:
+            coerced = _coerce(value, kind, metadata)
+        except ValueError as error:
+            warnings.append(f"Setting '{key}' in {source} {error}; {get(settings, key)!r} is kept.")
+            continue
+        if repository and metadata["repository"] == "no":
+            warnings.append(f"Setting '{key}' in {source} is ignored: a repository cannot set it; use {user_file()}.")
+            continue
+        if editor and not metadata["editor"]:
+            why = "editor settings may come from the repository"
+            warnings.append(f"Setting '{key}' in {source} is ignored: {why}; use {user_file()}.")
+            continue
+        if repository and metadata["repository"] == "lower" and coerced > get(settings, key):
+            warnings.append(f"Setting '{key}' in {source} is ignored: a repository can only lower it.")
+            continue
+        settings = _set(settings, key.split("."), coerced)
+    return settings
+
+
+def _coerce(value: Any, kind: Any, metadata: Mapping[str, Any]) -> Any:
+    if get_origin(kind) is Literal:
+        if value not in get_args(kind):
+            raise ValueError(f"must be one of {', '.join(map(str, get_args(kind)))}, not {value!r}")
+        return value
+    if get_origin(kind) is list:
+        if isinstance(value, str):
+            value = [part.strip() for part in value.split(",") if part.strip()]
+        if not (isinstance(value, list) and all(isinstance(part, str) for part in value)):
+            raise ValueError(f"must be a list of strings, not {value!r}")
+        return value
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if type(value) is not kind:
+        names = {int: "a whole number", float: "a number", bool: "true or false", str: "a string"}
+        raise ValueError(f"must be {names[kind]}, not {value!r}")
+    least = metadata["least"]
+    if least is not None and not value >= least:
+        raise ValueError(f"must be at least {least:g}, not {value!r}")
+    most = metadata["most"]
+    if most is not None and not value <= most:
+        raise ValueError(f"must be at most {most:g}, not {value!r}")
+    return value
+
+
+def _set(settings: Any, path: Sequence[str], value: Any) -> Any:
+    head, *rest = path
+    return replace(settings, **{head: _set(getattr(settings, head), rest, value) if rest else value})

@@ -1,0 +1,275 @@
+"""Python files of a workspace: lists, classifies and reads them. Never writes or runs them.
+
+Paths are relative to the workspace root and use `/`.
+"""
+
+from __future__ import annotations
+
+import ast
+import codecs
+import configparser
+import io
+import os
+import re
+import tokenize
+import tomllib
+from collections.abc import Container, Iterator, Mapping, Sequence
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
+
+MOST_FILES = 20_000
+MOST_BYTES = 5 << 20
+TEST_FILES = ("test_*.py", "*_test.py")
+CONFIGURATION = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "setup.cfg", "tox.ini")
+
+_SKIPPED = {"node_modules", "__pycache__", "build", "dist", "site-packages", "venv", "env", "virtualenv"}
+_NEVER = {"setup.py", "noxfile.py", "conftest.py", "sitecustomize.py", "usercustomize.py", *CONFIGURATION}
+
+
+def decode(data: bytes) -> str:
+    """Decodes a Python file by its BOM and coding line (default UTF-8); undecodable bytes become U+FFFD."""
+    try:
+        encoding, _rows = tokenize.detect_encoding(io.BytesIO(data).readline)
+    except SyntaxError:
+        encoding = "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"
+    return data.decode(encoding, "replace")
+
+
+def read_bytes(root: Path, path: str, buffers: Mapping[str, bytes] | None = None) -> bytes | None:
+    """The bytes of a workspace file, unsaved text first; None if it is missing, outside, too large or not a file."""
+    if buffers and path in buffers:
+        return buffers[path]
+    file = root / path
+    try:
+        if not file.resolve().is_relative_to(root.resolve()) or not file.is_file() or file.stat().st_size > MOST_BYTES:
+            return None
+        return file.read_bytes()
+    except OSError:
+        return None
+
+
+def read_text(root: Path, path: str, buffers: Mapping[str, bytes] | None = None) -> str | None:
+    """The decoded text of a workspace file, or None."""
+    data = read_bytes(root, path, buffers)
+    return None if data is None else decode(data)
+
+
+def python_files(root: Path, *, most: int = MOST_FILES) -> list[str]:
+    """Every Python file that belongs to the project, sorted; links out of the root are not followed."""
+    return sorted(_walk(root, most))
+
+
+def _walk(root: Path, limit: int) -> Iterator[str]:
+    remaining = limit
+    pending = [(root, "")]
+    while pending:
+        folder, prefix = pending.pop()
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError:
+            continue
+        if prefix and any(entry.name == "pyvenv.cfg" for entry in entries):
+            continue
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name not in _SKIPPED and not entry.name.endswith(".egg-info"):
+                    pending.append((Path(entry.path), f"{prefix}{entry.name}/"))
+            elif entry.name.endswith(".py") and (not entry.is_symlink() or _inside(Path(entry.path), root)):
+                yield prefix + entry.name
+                remaining -= 1
+                if remaining <= 0:
+                    return
+
+
+def _inside(path: Path, root: Path) -> bool:
+    try:
+        return path.resolve().is_relative_to(root.resolve()) and path.is_file()
+    except OSError:
+        return False
+
+
+# -- purpose of a file ----------------------------------------------------------------------------------------------
+
+
+def is_test_file(path: str, patterns: Sequence[str] | None = None) -> bool:
+    """Does pytest collect the file? `patterns` is pytest's `python_files` (default: `test_*.py`, `*_test.py`)."""
+    pure = PurePosixPath(path)
+    if pure.suffix != ".py":
+        return False
+    return any(_matches(pure, pattern) for pattern in (TEST_FILES if patterns is None else patterns))
+
+
+def _matches(path: PurePosixPath, pattern: str) -> bool:
+    # As in pytest: a pattern with a slash is matched against the whole path, any other against the name.
+    return fnmatch(str(path), f"*{pattern}") if "/" in pattern else fnmatch(path.name, pattern)
+
+
+def is_shared_setup(path: str) -> bool:
+    """Is it a file that pytest, an installer or Python itself runs? Tests do not specify its functions."""
+    return PurePosixPath(path).name in _NEVER
+
+
+def is_trusted(path: str, patterns: Sequence[str] | None = None) -> bool:
+    """Is it a test, shared test code or configuration? A candidate never touches these."""
+    pure = PurePosixPath(path)
+    return (
+        pure.name in _NEVER
+        or pure.suffix in {".pth", ".cfg", ".ini", ".toml"}
+        or is_test_file(path, patterns)
+        or any(part in {"test", "tests"} for part in pure.parts[:-1])
+    )
+
+
+def pytest_option(root: Path, name: str) -> list[str]:
+    """A list option of the project's pytest configuration (`python_files`, `pythonpath`, ...); empty if not set."""
+    for file in CONFIGURATION:
+        data = read_bytes(root, file)
+        if data is None:
+            continue
+        option = _toml_option(data, file, name) if file.endswith(".toml") else _ini_option(data, file, name)
+        if option is not None:
+            return option.get(name, [])
+    return []
+
+
+def _toml_option(data: bytes, file: str, name: str) -> dict[str, list[str]] | None:
+    try:
+        table = tomllib.loads(data.decode("utf-8-sig"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return None
+    section_path = ("pytest",) if "pytest" in file else ("tool", "pytest")
+    for key in section_path:
+        table = table.get(key, {}) if isinstance(table, dict) else {}
+    if not isinstance(table, dict) or not table:
+        return None
+    options = table.get("ini_options", table)
+    value = options.get(name) if isinstance(options, dict) else None
+    return {} if value is None else {name: value.split() if isinstance(value, str) else [str(item) for item in value]}
+
+
+def _ini_option(data: bytes, file: str, name: str) -> dict[str, list[str]] | None:
+    parser = configparser.ConfigParser(interpolation=None, strict=False)
+    try:
+        parser.read_string(data.decode("utf-8-sig"))
+    except (UnicodeDecodeError, configparser.Error):
+        return None
+    section = "tool:pytest" if file == "setup.cfg" else "pytest"
+    if not parser.has_section(section):
+        return {} if file.endswith("pytest.ini") else None
+    return {name: parser.get(section, name).split()} if parser.has_option(section, name) else {}
+
+
+def file_patterns(root: Path) -> tuple[str, ...]:
+    """The file name patterns by which this project's pytest finds its tests."""
+    return tuple(pytest_option(root, "python_files")) or TEST_FILES
+
+
+# -- modules --------------------------------------------------------------------------------------------------------
+
+
+def module_name(path: str, root: Path) -> str:
+    """The dotted name by which the project imports a file (`src/pkg/m.py` is `pkg.m`)."""
+    parts = list(PurePosixPath(path).with_suffix("").parts)
+    if parts[-1] == "__init__":
+        parts.pop()
+    for base in [*pytest_option(root, "pythonpath"), "src", "lib"]:
+        base_parts = PurePosixPath(base).parts
+        if (
+            base_parts
+            and tuple(parts[: len(base_parts)]) == base_parts
+            and len(parts) > len(base_parts)
+            and not (root / base / "__init__.py").exists()
+        ):
+            return ".".join(parts[len(base_parts) :])
+    return ".".join(parts)
+
+
+def import_name_in_tests(path: str, root: Path) -> str:
+    """The name under which a test file in the same folder imports this module.
+
+    pytest puts the nearest enclosing folder that is not a package at the front of the import path.
+    """
+    parts = list(PurePosixPath(path).with_suffix("").parts)
+    depth = len(parts) - 1
+    while depth and (root.joinpath(*parts[:depth]) / "__init__.py").is_file():
+        depth -= 1
+    return ".".join(parts[depth:])
+
+
+def import_roots(root: Path, from_path: str = "") -> list[str]:
+    """Folders from which the project's tests import, in pytest's order; the root is the empty string."""
+    folders: list[str] = []
+    if from_path:
+        folder = PurePosixPath(from_path).parent
+        while str(folder) != "." and (root / folder / "__init__.py").exists():
+            folder = folder.parent
+        folders.append("" if str(folder) == "." else str(folder))
+    folders.extend(
+        "" if base in {".", "./"} else base.strip("/").removeprefix("./") for base in pytest_option(root, "pythonpath")
+    )
+    folders.extend(
+        base for base in ("src", "lib") if (root / base).is_dir() and not (root / base / "__init__.py").exists()
+    )
+    folders.append("")
+    return list(dict.fromkeys(folders))
+
+
+def find_module(name: str, root: Path, from_path: str = "", *, unsaved: Container[str] = ()) -> str | None:
+    """The workspace file that `import name` means in `from_path`; None if the workspace has none.
+
+    `unsaved` are files that need not exist on disk.
+    """
+    relative_path = name.replace(".", "/")
+    for base in import_roots(root, from_path):
+        prefix = f"{base}/" if base else ""
+        for candidate in (f"{prefix}{relative_path}/__init__.py", f"{prefix}{relative_path}.py"):
+            if candidate in unsaved or _inside(root / candidate, root):
+                return candidate
+    return None
+
+
+def find_imports(source: str, path: str = "") -> list[tuple[str, tuple[str, ...], int]]:
+    """Each import as (absolute module, names, line), in order; `import a.b` has no names.
+
+    Relative imports are made absolute by the path. Files with syntax errors are read line by line.
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return _imported_by_line(source, path)
+    imports: list[tuple[str, tuple[str, ...], int]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imports.extend((alias.name, (), node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = absolute_module(node.module or "", node.level, path)
+            imports.append((module, tuple(alias.name for alias in node.names), node.lineno))
+    return sorted(imports, key=lambda item: item[2])
+
+
+_FROM = re.compile(r"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+\(?([^)\n#]*)", re.MULTILINE)
+_IMPORT = re.compile(r"^[ \t]*import[ \t]+([^\n#;]+)", re.MULTILINE)
+
+
+def _imported_by_line(source: str, path: str) -> list[tuple[str, tuple[str, ...], int]]:
+    imports = []
+    for match in _FROM.finditer(source):
+        names = tuple(part.split()[0] for part in match[3].split(",") if part.split())
+        imports.append(
+            (absolute_module(match[2], len(match[1]), path), names, source.count("\n", 0, match.start()) + 1)
+        )
+    for match in _IMPORT.finditer(source):
+        line = source.count("\n", 0, match.start()) + 1
+        imports.extend((part.split()[0], (), line) for part in match[1].split(",") if part.split())
+    return sorted(imports, key=lambda item: item[2])
+
+
+def absolute_module(module: str, level: int, path: str) -> str:
+    """The absolute module of a relative import, by the folders of the importing file."""
+    if not level:
+        return module
+    parts = list(PurePosixPath(path).parent.parts)
+    parts = parts[: len(parts) - level + 1] if level > 1 else parts
+    return ".".join([*parts, *([module] if module else [])])

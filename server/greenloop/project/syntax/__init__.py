@@ -1,0 +1,1 @@
+"""Outlines of Python texts, also of those with syntax errors."""

@@ -1,0 +1,109 @@
+"""Loads prompt templates, which are text files that the user may override.
+
+`prompts/default/refine.txt` of the package is overridden by `$XDG_CONFIG_HOME/greenloop/prompts/default/refine.txt`,
+`feedback/explain.txt` by `…/prompts/feedback/explain.txt`. A repository cannot override them.
+A user's file that cannot be used (an unknown variable, a stray `$`, not UTF-8) is ignored; `list_unusable` says why.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from string import Template
+
+from greenloop.project.settings import user_file
+
+PROMPTS = "drafting/prompts"  # the folder with the presets' prompts and those of feedback
+FOLDERS = {"feedback": f"{PROMPTS}/feedback", "specs": "specs/kinds"}  # folders of parts with prompts of their own
+LARGEST = 1 << 16  # bytes of a user's prompt
+_MOVE = frozenset({"names", "feedback", "tried", "hint", "others"})
+_OFFERED = {
+    "task": frozenset({"names", "instruction", "context"}),
+    "infill": frozenset({"code", "blank"}),
+    "reask": frozenset({"names", "feedback"}),
+}
+_LITERAL = "system"  # sent unchanged, without variables
+
+
+def preset_templates(name: str) -> dict[str, str]:
+    """All templates of a folder of `prompts/`, by file name without its suffix."""
+    return {file.name.removesuffix(".txt"): _text(f"{name}/{file.name}") for file in _texts(_built_in(name))}
+
+
+def part_template(name: str) -> Template:
+    """The template of a part, such as `feedback/explain`."""
+    return Template(_text(f"{name}.txt"))
+
+
+def user_folder() -> Path:
+    """The folder of the user's own prompts, which need not exist."""
+    return user_file().parent / "prompts"
+
+
+def list_unusable() -> list[str]:
+    """One sentence for each file in the user's folder that cannot be used."""
+    files = sorted(file for file in user_folder().rglob("*.txt") if file.is_file())
+    return [reason for file in files if (reason := _read_user_file(file.relative_to(user_folder()).as_posix())[1])]
+
+
+def _text(name: str) -> str:
+    user_text, _why_not = _read_user_file(name) if (user_folder() / name).is_file() else (None, "")
+    return _built_in(name).read_text(encoding="utf-8") if user_text is None else user_text
+
+
+def _read_user_file(name: str) -> tuple[str | None, str]:
+    """The text of a user's file, or None and the reason why it is ignored."""
+    file = user_folder() / name
+    if not _built_in(name).is_file():
+        similar = difflib.get_close_matches(name, list(_names()), n=1)
+        hint = f"; did you mean {similar[0]}?" if similar else "."
+        return None, f"The prompt {file} does not replace any built-in prompt{hint}"
+    fallback = "the built-in prompt is used."
+    try:
+        if file.stat().st_size > LARGEST:
+            return None, f"The prompt {file} has more than {LARGEST >> 10} KiB; {fallback}"
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        return None, f"The prompt {file} cannot be read ({error}); {fallback}"
+    if name.endswith(f"/{_LITERAL}.txt"):
+        return text, ""
+    template = Template(text)
+    if not template.is_valid():
+        return (
+            None,
+            f"The prompt {file} has a `$` that does not start a variable (write `$$` for a literal `$`); {fallback}",
+        )
+    allowed = _variables(name)
+    unknown = [each for each in template.get_identifiers() if each not in allowed]
+    if unknown:
+        known_variables = ", ".join(f"${each}" for each in sorted(allowed)) or "none"
+        return None, f"The prompt {file} uses the unknown variable ${unknown[0]} (known: {known_variables}); {fallback}"
+    return text, ""
+
+
+def _variables(name: str) -> frozenset[str]:
+    """The variables that a template may use: those offered to its kind, and those of the built-in text."""
+    used = frozenset(Template(_built_in(name).read_text(encoding="utf-8")).get_identifiers())
+    folder, _, file = name.partition("/")
+    return used if folder in FOLDERS else used | _OFFERED.get(file.removesuffix(".txt"), _MOVE)
+
+
+def _built_in(name: str) -> Traversable:
+    """The package's own file or folder: in the folder of its part, else in `prompts/`."""
+    folder, _, file = name.partition("/")
+    package_folder = files("greenloop").joinpath(FOLDERS.get(folder, f"{PROMPTS}/{folder}"))
+    return package_folder.joinpath(file) if file else package_folder
+
+
+def _names() -> Iterator[str]:
+    prompt_folders = (each.name for each in files("greenloop").joinpath(PROMPTS).iterdir())
+    for folder in dict.fromkeys((*FOLDERS, *prompt_folders)):
+        yield from (f"{folder}/{file.name}" for file in _texts(_built_in(folder)))
+
+
+def _texts(folder: Traversable) -> list[Traversable]:
+    text_files = [file for file in folder.iterdir() if file.name.endswith(".txt")] if folder.is_dir() else []
+    return sorted(text_files, key=lambda file: file.name)

@@ -1,0 +1,1 @@
+"""Sandbox back ends: `create(settings) -> Sandbox`, one file for each."""

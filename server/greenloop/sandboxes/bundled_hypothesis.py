@@ -1,0 +1,117 @@
+"""Bundles greenloop's own Hypothesis into one read-only file, for projects that have none.
+
+A test that needs it appends the file (its path is in the variable `PATH_VARIABLE`) to the import path, so that a
+project's own Hypothesis always wins; the file contains only `PACKAGES`. Only a pure Python Hypothesis can be bundled,
+because the project may use another Python than greenloop.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import io
+import logging
+import os
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+from greenloop.project.settings import cache_folder
+
+log = logging.getLogger(__name__)
+
+NAME = "guests.zip"
+PATH_VARIABLE = "GREENLOOP_GUESTS"
+PACKAGES = ("hypothesis", "_hypothesis_globals", "_hypothesis_ftz_detector", "sortedcontainers", "attr", "attrs")
+_DISTRIBUTIONS = ("hypothesis", "sortedcontainers", "attrs")
+_LEFT_OUT = frozenset({"extra", "__pycache__"})  # plug-ins for other packages, and code for one Python only
+_UNCHECKED = (1).to_bytes(4, "little") + bytes(8)  # bytecode that is never compared with its source (PEP 552)
+
+
+@cache
+def archive() -> bytes:
+    """The bundled file; empty where greenloop's own Hypothesis is not installed or not pure Python.
+
+    It is built once for each version and kept in the cache folder.
+    """
+    try:
+        versions = [f"{name}-{metadata.version(name)}" for name in _DISTRIBUTIONS]
+    except metadata.PackageNotFoundError:
+        return b""
+    key = "\n".join([*versions, sys.version, *(str(path) for path in _find_packages())])
+    file = cache_folder() / "guests" / f"{versions[0]}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.zip"
+    try:
+        return file.read_bytes()
+    except OSError:
+        pass
+    data = _build_archive()
+    if data:
+        _save(file, data)
+    return data
+
+
+def _find_packages() -> list[Path]:
+    """The file or folder of each installed package."""
+    paths = []
+    for name in PACKAGES:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.origin is not None:
+            path = Path(spec.origin)
+            paths.append(path.parent if path.name == "__init__.py" else path)
+    return paths
+
+
+def _build_archive() -> bytes:
+    packages = _find_packages()
+    if any(path.suffix in (".so", ".pyd") for package in packages for path in package.rglob("*")):
+        log.info("The Hypothesis beside greenloop is not of pure Python: projects without one get no property tests.")
+        return b""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as zip_file:
+        for package in packages:
+            for path in _files(package):
+                name, data = path.relative_to(package.parent).as_posix(), path.read_bytes()
+                zip_file.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
+                if path.suffix == ".py" and (code := _compile(path)):
+                    zip_file.writestr(zipfile.ZipInfo(f"{name}c"), code, zipfile.ZIP_DEFLATED)
+    return stream.getvalue()
+
+
+def _files(place: Path) -> Iterator[Path]:
+    """Yields the sources, and the data files that they read."""
+    if place.is_file():
+        yield place
+        return
+    for path in sorted(place.rglob("*")):
+        relative = path.relative_to(place)
+        if path.suffix in (".py", ".txt") and path.is_file() and not _LEFT_OUT & set(relative.parts):
+            yield path
+
+
+def _compile(path: Path) -> bytes:
+    """The bytecode that the installer compiled; an interpreter of another version ignores it and reads the source."""
+    try:
+        data = Path(importlib.util.cache_from_source(str(path))).read_bytes()
+    except (OSError, NotImplementedError):
+        return b""
+    magic = importlib.util.MAGIC_NUMBER
+    return magic + _UNCHECKED + data[16:] if data.startswith(magic) else b""
+
+
+def _save(file: Path, data: bytes) -> None:
+    """Writes a temporary file and renames it, so that no process ever reads a partial one."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=file.parent)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        Path(temporary).replace(file)
+        for old in file.parent.glob("*.zip"):
+            if old != file:
+                old.unlink(missing_ok=True)
+    except OSError as error:
+        log.info("%s could not be kept: %s", file, error)

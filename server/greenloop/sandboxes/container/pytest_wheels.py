@@ -1,0 +1,113 @@
+"""Fetches pytest for an image: pinned pure wheels, unpacked on the host into one tar archive."""
+
+from __future__ import annotations
+
+import io
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+
+from greenloop.core.errors import CannotVerifyError
+from greenloop.sandboxes import payload
+
+PACKAGES = ".greenloop/packages"  # boot.py looks for it there
+DOWNLOAD_SECONDS = 180
+BORROWED_PACKAGES = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
+
+
+def pins_file(version: tuple[int, int]) -> Path:
+    """The pins for a Python version. Raises `CannotVerifyError` when it is too old for every supported pytest."""
+    for least in ((3, 11), (3, 10), (3, 9)):
+        if version >= least:
+            return payload.folder() / "image" / f"packages-{least[0]}.{least[1]}.txt"
+    raise CannotVerifyError(
+        f"Python {version[0]}.{version[1]} is too old for the sandbox.",
+        remedy="Use Python 3.9 or newer for the project.",
+    )
+
+
+def pytest_version(version: tuple[int, int]) -> str:
+    """The version of pytest in an image of this Python version."""
+    line = next(
+        line for line in pins_file(version).read_text(encoding="ascii").splitlines() if line.startswith("pytest==")
+    )
+    return line.split()[0].removeprefix("pytest==")
+
+
+def build_layer(version: tuple[int, int], run_program: Callable[[list[str], float], str]) -> bytes:
+    """Builds a tar archive for `/` of the image: the unpacked wheels, and a world-writable /tmp.
+
+    `run_program(arguments, seconds)` runs a program and returns its output; it raises `CannotVerifyError` on failure.
+    """
+    stream = io.BytesIO()
+    with (
+        tempfile.TemporaryDirectory(prefix="greenloop-wheels-") as folder,
+        tarfile.open(fileobj=stream, mode="w") as tar,
+    ):
+        # A container's tmpfs on it takes over the mode of this folder.
+        tar.addfile(_folder_member("tmp", 0o1777))
+        folders = {".greenloop", PACKAGES}
+        for name in sorted(folders):
+            tar.addfile(_folder_member(name, 0o755))
+        try:
+            run_program(_download_command(version, folder), DOWNLOAD_SECONDS)
+        except CannotVerifyError:
+            if version < (3, 11):
+                raise
+            # No pip here, or no index reachable: greenloop's own pytest works for these versions.
+            for name, data in borrowed_files().items():
+                _put(name, data, tar, folders)
+        for wheel in sorted(Path(folder).glob("*.whl")):
+            _unpack(wheel, tar, folders)
+    return stream.getvalue()
+
+
+def borrowed_files() -> dict[str, bytes]:
+    """Greenloop's own pytest and its dependencies, with metadata, by path below a folder of packages."""
+    files: dict[str, bytes] = {}
+    for name in BORROWED_PACKAGES:
+        for file in metadata.distribution(name).files or ():
+            path = Path(str(file.locate()))
+            if (file.suffix == ".py" or ".dist-info" in file.parts[0]) and ".." not in file.parts and path.is_file():
+                files[file.as_posix()] = path.read_bytes()
+    return files
+
+
+def _download_command(version: tuple[int, int], folder: str) -> list[str]:
+    return [
+        sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
+        "--no-deps", "--require-hashes",
+        "--only-binary=:all:", "--platform=any", "--implementation=py", "--abi=none",
+        f"--python-version={version[0]}.{version[1]}", f"--dest={folder}", f"--requirement={pins_file(version)}",
+    ]  # fmt: skip
+
+
+def _unpack(wheel: Path, tar: tarfile.TarFile, known_folders: set[str]) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        for name in archive.namelist():
+            if name.endswith("/") or ".data/" in name:
+                continue
+            _put(name, archive.read(name), tar, known_folders)
+
+
+def _put(name: str, data: bytes, tar: tarfile.TarFile, known_folders: set[str]) -> None:
+    path = f"{PACKAGES}/{name}"
+    parts = path.split("/")[:-1]
+    for depth in range(1, len(parts) + 1):
+        folder = "/".join(parts[:depth])
+        if folder not in known_folders:
+            known_folders.add(folder)
+            tar.addfile(_folder_member(folder, 0o755))
+    member = tarfile.TarInfo(path)
+    member.size, member.mode = len(data), 0o644
+    tar.addfile(member, io.BytesIO(data))
+
+
+def _folder_member(name: str, mode: int) -> tarfile.TarInfo:
+    member = tarfile.TarInfo(name)
+    member.type, member.mode = tarfile.DIRTYPE, mode
+    return member

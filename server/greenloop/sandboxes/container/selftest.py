@@ -1,0 +1,71 @@
+"""Tests that greenloop runs once in its own container, to check that the sandbox isolates."""
+
+from __future__ import annotations
+
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.report import case_results
+
+# The user reads the name of a test that fails.
+ISOLATION_TESTS = """
+import os, socket, tempfile
+import pytest
+
+STATUS = dict(line.split(":", 1) for line in open("/proc/self/status").read().splitlines() if ":" in line)
+
+
+def test_runs_without_rights():
+    assert os.getuid() != 0 and os.getgid() != 0
+    assert int(STATUS["CapEff"], 16) == 0 and int(STATUS["CapPrm"], 16) == 0 and STATUS["NoNewPrivs"].strip() == "1"
+
+
+def test_cannot_become_root():
+    with pytest.raises(OSError):
+        os.setuid(0)
+
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+@pytest.mark.parametrize("folder", ["/", "/etc", "/usr", "/opt", "/.greenloop", "/.greenloop/run"])
+def test_cannot_write_outside_tmp(folder):
+    with pytest.raises(OSError):
+        open(os.path.join(folder, "written"), "w")
+
+
+@pytest.mark.parametrize("change", [os.remove, lambda path: open(path, "a"), lambda path: os.rename(path, path + "x")])
+def test_cannot_change_the_workspace(change):
+    with pytest.raises(OSError):
+        change(__file__)
+
+
+def test_can_write_beside_itself():
+    with tempfile.TemporaryFile(dir=HERE) as file:
+        file.write(b"x")
+
+
+def test_can_write_to_tmp():
+    with tempfile.TemporaryFile() as file:
+        file.write(b"x")
+
+
+def test_has_no_network():
+    assert [name for _, name in socket.if_nameindex() if name != "lo"] == []
+    with pytest.raises(OSError):
+        socket.create_connection(("192.0.2.1", 9), timeout=1)
+"""
+FILES = {"test_isolation.py": ISOLATION_TESTS}
+SELECTORS = ("test_isolation.py",)
+MIN_RESULTS = 14
+
+
+def find_problem(execution: Execution) -> str:
+    """The first check that failed, with the reason; empty when all passed."""
+    results = case_results(execution)
+    for result in results:
+        if not result.passed:
+            reason = result.failure.message if result.failure else result.outcome
+            return f"{result.id.partition('::')[2]}: {reason}"
+    if len(results) < MIN_RESULTS or execution.status != 0 or execution.killed:
+        output = execution.output.strip()[-300:] or execution.killed or "no output"
+        return f"it stopped early (status {execution.status}): {output}"
+    return ""

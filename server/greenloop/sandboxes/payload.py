@@ -1,0 +1,74 @@
+"""Finds the files that run inside the sandbox (`sandbox/` of the repository), from the host side.
+
+In a wheel they are in `greenloop/_sandbox`; an editable install and a checkout have them next to `server/`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import marshal
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+from greenloop.core.errors import CannotVerifyError
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def folder(package: Path = _PACKAGE) -> Path:
+    """The folder with protocol.py, supervisor.py and the others.
+
+    Raises `CannotVerifyError` when it was not installed.
+    """
+    for location in (package / "_sandbox", package.parent.parent / "sandbox"):
+        if (location / "protocol.py").is_file() and (location / "supervisor.py").is_file():
+            return location
+    raise CannotVerifyError(f"greenloop's sandbox files are missing next to {package}.", remedy="Reinstall greenloop.")
+
+
+@cache
+def protocol() -> ModuleType:
+    """The module that host and sandbox both import; sandbox/protocol.py describes its functions."""
+    spec = importlib.util.spec_from_file_location("greenloop_sandbox_protocol", folder() / "protocol.py")
+    if spec is None or spec.loader is None:
+        raise CannotVerifyError(f"{folder() / 'protocol.py'} cannot be loaded.")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@cache
+def sources() -> Mapping[str, bytes]:
+    """Every Python file of the folder by name, as it must appear in the sandbox."""
+    return {path.name: path.read_bytes() for path in sorted(folder().glob("*.py"))}
+
+
+@cache
+def bundle(inside_folder: str) -> bytes:
+    """The same files compiled, as if in `inside_folder`; an interpreter of another version ignores the bundle.
+
+    Compiling them inside would take a tenth of the time that a cold sandbox needs for its first result.
+    """
+    code = {
+        name.removesuffix(".py"): compile(text, f"{inside_folder}/{name}", "exec", dont_inherit=True)
+        for name, text in sources().items()
+        if name != "supervisor.py"
+    }
+    return importlib.util.MAGIC_NUMBER + marshal.dumps(code)
+
+
+@cache
+def borrowed_packages() -> Mapping[str, Path]:
+    """Greenloop's own pytest and its dependencies, by file name, for interpreters without pytest."""
+    packages: dict[str, Path] = {}
+    for name in ("pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments", "exceptiongroup", "tomli"):
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.origin is not None:
+            path = Path(spec.origin)
+            path = path.parent if path.name == "__init__.py" else path
+            packages[path.name] = path
+            # pluggy reads its own version, so the packages' metadata is included.
+            packages.update({folder.name: folder for folder in path.parent.glob(f"{name}-*.dist-info")})
+    return packages

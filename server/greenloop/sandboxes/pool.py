@@ -1,0 +1,108 @@
+"""Pools open sandbox sessions between requests: warmed early, paused while idle, closed later.
+
+Runs of a session leave nothing behind, so the next request may reuse the session of the one before.
+It must not know what is run in them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from greenloop.core.ports import Sandbox, Session
+from greenloop.core.records.sandbox import SandboxSpec
+
+PAUSE_SECONDS = 30.0  # seconds without a run after which an idle session stops using the machine
+CLOSE_SECONDS = 600.0  # further seconds after which it is closed
+
+
+@dataclass(eq=False, kw_only=True)
+class _PooledSession:
+    spec: SandboxSpec
+    sandbox: Sandbox
+    session: Session
+    closing_task: asyncio.Task[None] | None = None
+
+
+class SandboxPool:
+    """Owns back ends and idle sessions: at most one idle session for each workspace.
+
+    A caller that opens a session through the pool returns it with `release`, even when the request failed.
+    """
+
+    def __init__(self, *, pause_seconds: float = PAUSE_SECONDS, close_seconds: float = CLOSE_SECONDS) -> None:
+        self._pause_seconds, self._close_seconds = pause_seconds, close_seconds
+        self._back_ends: dict[object, Sandbox] = {}
+        self._lent: list[_PooledSession] = []
+        self._idle: list[_PooledSession] = []
+        self._abandoned_roots: set[Path] = set()
+        self._closed = False
+
+    def back_end(self, key: object, make: Callable[[], Sandbox]) -> Sandbox:
+        """The back end with this key, made once, because it remembers what it has learnt about a workspace."""
+        if key not in self._back_ends:
+            self._back_ends[key] = make()
+        return self._back_ends[key]
+
+    def is_ready(self, spec: SandboxSpec) -> bool:
+        """Whether an idle session with this sandbox spec is waiting."""
+        return any(pooled.spec == spec for pooled in self._idle)
+
+    async def open(self, sandbox: Sandbox, spec: SandboxSpec) -> Session:
+        """Returns the idle session with this sandbox spec, else a new one. Raises what `sandbox.open` raises."""
+        self._abandoned_roots.discard(spec.root)
+        for pooled in self._idle:
+            if pooled.spec == spec and pooled.sandbox is sandbox:
+                self._idle.remove(pooled)
+                await self._cancel_closing(pooled)
+                self._lent.append(pooled)
+                return pooled.session
+        session = await sandbox.open(spec)
+        self._lent.append(_PooledSession(spec=spec, sandbox=sandbox, session=session))
+        return session
+
+    async def release(self, session: Session) -> None:
+        """Keeps the session for the next request, or closes it where the workspace already has an idle one."""
+        pooled = next(pooled for pooled in self._lent if pooled.session is session)
+        self._lent.remove(pooled)
+        close_now = self._closed or pooled.spec.root in self._abandoned_roots
+        if close_now or any(idle.spec.root == pooled.spec.root for idle in self._idle):
+            await session.close()
+            return
+        self._idle.append(pooled)
+        pooled.closing_task = asyncio.create_task(self._close_when_idle(pooled))
+
+    async def close_workspace(self, root: Path) -> None:
+        """Closes the idle sessions of a workspace that is no longer used, now and when they are released."""
+        self._abandoned_roots.add(root)
+        closing = [pooled for pooled in self._idle if pooled.spec.root == root]
+        self._idle = [pooled for pooled in self._idle if pooled not in closing]
+        for pooled in closing:
+            await self._cancel_closing(pooled)
+        await asyncio.gather(*(pooled.session.close() for pooled in closing))
+
+    async def close(self) -> None:
+        """Closes all idle sessions now, and every session released from now on."""
+        self._closed = True
+        idle, self._idle = self._idle, []
+        for pooled in idle:
+            await self._cancel_closing(pooled)
+        await asyncio.gather(*(pooled.session.close() for pooled in idle))
+
+    async def _close_when_idle(self, pooled: _PooledSession) -> None:
+        await asyncio.sleep(self._pause_seconds)
+        await pooled.session.pause()
+        await asyncio.sleep(self._close_seconds)
+        if pooled in self._idle:
+            self._idle.remove(pooled)
+            await asyncio.shield(pooled.session.close())
+
+    async def _cancel_closing(self, pooled: _PooledSession) -> None:
+        if pooled.closing_task is not None:
+            pooled.closing_task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await pooled.closing_task
+            pooled.closing_task = None

@@ -1,0 +1,113 @@
+"""Selects the back end that runs the tests: the first that passes its self-test and opens.
+
+It must not know what is run in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from greenloop.core import registry
+from greenloop.core.errors import CannotVerifyError, GreenloopError, SandboxBrokenError
+from greenloop.core.ports import Sandbox, Session
+from greenloop.core.records.sandbox import Limits, SandboxSpec
+from greenloop.project import cgroups
+from greenloop.project.settings import Settings
+from greenloop.sandboxes.pool import SandboxPool
+
+# In order of preference; only the second works on systems other than Linux.
+ORDER = ("bubblewrap", "docker")
+
+ReportStatus = Callable[[str], None]
+
+
+async def choose(settings: Settings, report_status: ReportStatus) -> Sandbox:
+    """Returns the first back end that passes its self-test. Raises `CannotVerifyError` with the remedy of each."""
+    sandbox, _session = await _open_first(settings, report_status, None, None)
+    return sandbox
+
+
+async def open_first(
+    spec: SandboxSpec, settings: Settings, report_status: ReportStatus, pool: SandboxPool
+) -> tuple[Sandbox, Session]:
+    """Opens the first back end that passes its self-test; the caller releases the session to the pool.
+
+    Raises `CannotVerifyError` with the remedy of each.
+    """
+    sandbox, session = await _open_first(settings, report_status, spec, pool)
+    assert session is not None
+    return sandbox, session
+
+
+async def _open_first(
+    settings: Settings, report_status: ReportStatus, spec: SandboxSpec | None, pool: SandboxPool | None
+) -> tuple[Sandbox, Session | None]:
+    kinds = ORDER if settings.sandbox.kind == "auto" else (settings.sandbox.kind,)
+    refusals = []
+    for kind in kinds:
+        report_status(f"looking for a sandbox ({kind})")
+        try:
+            sandbox = await _load_tested(kind, settings, pool)
+            sandbox.report_status = report_status
+            if spec is None or pool is None:
+                return sandbox, None
+            report_status(f"opening the sandbox ({kind})")
+            return sandbox, await pool.open(sandbox, spec)
+        except CannotVerifyError as error:
+            refusals.append(error)
+            if len(kinds) > 1:
+                report_status(f"{kind} cannot be used: {error}")
+    if len(refusals) == 1:
+        raise refusals[0]
+    raise CannotVerifyError(
+        "No sandbox can be used here ("
+        + "; ".join(f"{kind}: {error}" for kind, error in zip(kinds, refusals, strict=True))
+        + ").",
+        remedy=" Or: ".join(error.remedy for error in refusals if error.remedy),
+    )
+
+
+async def _load_tested(kind: str, settings: Settings, pool: SandboxPool | None = None) -> Sandbox:
+    def make() -> Sandbox:
+        back_end: Sandbox = registry.load_part("sandboxes", kind).create(settings)
+        return back_end
+
+    sandbox = pool.back_end((kind, repr(settings.sandbox)), make) if pool is not None else make()
+    probe = await sandbox.probe()
+    if not probe.ok:
+        raise CannotVerifyError(
+            f"{kind}: {probe.detail}" if settings.sandbox.kind != "auto" else probe.detail, remedy=probe.remedy
+        )
+    return sandbox
+
+
+async def suggest_other(error: SandboxBrokenError, settings: Settings, failed_kind: str) -> SandboxBrokenError:
+    """Adds the other back end to the remedy of an error, where that one is usable; returns the error."""
+    for kind in ORDER:
+        if kind == failed_kind:
+            continue
+        try:
+            await _load_tested(kind, settings)
+        except GreenloopError:
+            continue
+        error.remedy = f"{kind} works here: set sandbox.kind = {kind} (or --sandbox {kind}). {error.remedy}"
+        break
+    return error
+
+
+def clamp_limits(limits: Limits, report_status: ReportStatus) -> Limits:
+    """Lowers the memory limit to what this machine or container allows in total; reports limits above that."""
+    allowed = cgroups.read_limits()
+    if allowed.memory is not None and allowed.memory < limits.memory:
+        report_status(
+            f"this machine allows {allowed.memory >> 20} MiB of memory in total, less than sandbox.memory = "
+            f"{limits.memory >> 20}: tests get only that much"
+        )
+        limits = replace(limits, memory=allowed.memory)
+    if allowed.processes is not None and allowed.processes < limits.processes:
+        report_status(
+            f"this machine allows {allowed.processes} processes in total, less than sandbox.processes = "
+            f"{limits.processes}: tests may fail because of that"
+        )
+    return limits

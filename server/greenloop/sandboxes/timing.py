@@ -1,0 +1,59 @@
+"""Measures how long a request waited for its sandbox: opening, baseline, tests, verification."""
+
+from __future__ import annotations
+
+from time import monotonic
+from types import TracebackType
+from typing import Self
+
+from greenloop.core.ports import Session
+from greenloop.core.records.sandbox import Execution, TestRun
+
+
+class Stopwatch:
+    """Runs while any task is inside its `with`; `seconds` is the total so far, with overlaps counted once."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._active = 0
+        self._started = 0.0
+
+    def __enter__(self) -> Self:
+        if not self._active:
+            self._started = monotonic()
+        self._active += 1
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self._active -= 1
+        if not self._active:
+            self.seconds += monotonic() - self._started
+
+
+class TimedSession:
+    """A session whose use of the sandbox is timed."""
+
+    def __init__(self, session: Session, stopwatch: Stopwatch) -> None:
+        self._session = session
+        self._stopwatch = stopwatch
+
+    @property
+    def name(self) -> str:
+        return self._session.name
+
+    async def run(self, run: TestRun) -> Execution:
+        with self._stopwatch:
+            return await self._session.run(run)
+
+    async def warm(self) -> None:
+        with self._stopwatch:
+            await self._session.warm()
+
+    async def pause(self) -> None:
+        await self._session.pause()
+
+    async def close(self) -> None:
+        with self._stopwatch:
+            await self._session.close()

@@ -1,1 +1,0 @@
-"""What to try next: `plan(problem, attempts) -> Sequence[Draft]`, pure; empty means stalled. One file a strategy."""

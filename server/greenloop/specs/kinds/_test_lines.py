@@ -1,0 +1,229 @@
+"""Reads test lines that a model wrote: `assert CALL == VALUE` or `with pytest.raises(ERROR): CALL`.
+
+A line is accepted only if all it can do is make values and call the function under test: no imports, files, dunder
+names or assignments. Everything else is silently dropped, since small models write much text around the tests.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from greenloop.specs.kinds._safe_expressions import find_needs, is_name
+from greenloop.specs.kinds._stub_view import StubView
+
+LONGEST = 400  # characters of a test
+_JOINED = 8  # rows that one test may span
+_START = re.compile(r"^[\s>*•\-\d.)`]*(?=(?:assert|with (?:pytest\.)?raises)\b)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestLine:
+    """A test that can be run: the statement, its call, what it expects of the call, and the imports it needs.
+
+    `module_names` are classes of the module under test that it uses.
+    """
+
+    text: str
+    call: str
+    expectation: str
+    imports: tuple[str, ...] = ()
+    module_names: tuple[str, ...] = ()
+
+
+def read_tests(answer: str, target: StubView) -> Iterator[TestLine]:
+    """The readable tests of an answer, in order."""
+    rows = answer.replace("\r\n", "\n").split("\n")
+    position = 0
+    while position < len(rows):
+        tree, row_count = _statement(rows, position)
+        position += row_count
+        test = _line(tree, target) if tree is not None else None
+        if test is not None and len(test.text) <= LONGEST:
+            yield test
+
+
+def _statement(rows: list[str], first_row: int) -> tuple[ast.stmt | None, int]:
+    """The statement that begins in a row, and how many rows it spans."""
+    if not _START.match(rows[first_row]):
+        return None, 1
+    text = _START.sub("", rows[first_row]).rstrip("` ")
+    for row_count in range(1, _JOINED + 1):
+        try:
+            body = ast.parse(text).body
+        except (ValueError, RecursionError, MemoryError):
+            return None, 1
+        except SyntaxError:
+            if first_row + row_count >= len(rows):
+                return None, 1
+            text += " " + rows[first_row + row_count].strip()
+            continue
+        return (body[0] if len(body) == 1 else None), row_count
+    return None, 1
+
+
+def _line(node: ast.stmt, target: StubView) -> TestLine | None:
+    if isinstance(node, ast.With):
+        return _raises_test(node, target)
+    return _assert_test(node.test, target) if isinstance(node, ast.Assert) else None
+
+
+def _raises_test(node: ast.With, target: StubView) -> TestLine | None:
+    if len(node.items) != 1 or len(node.body) != 1 or not isinstance(node.body[0], ast.Expr):
+        return None
+    context, call = node.items[0].context_expr, _without_await(node.body[0].value)
+    if not (isinstance(context, ast.Call) and len(context.args) == 1 and isinstance(context.args[0], ast.Name)):
+        return None
+    error = context.args[0].id
+    builtin = getattr(builtins, error, None)
+    is_builtin = isinstance(builtin, type) and issubclass(builtin, Exception)
+    if not (is_builtin or error in target.module_classes):
+        return None
+    required = find_needs(call, target)
+    if required is None or not _calls_target(call, target):
+        return None
+    text = f"with pytest.raises({error}): {_run_call(call, target)}"
+    own = required.module_names if is_builtin else (*required.module_names, error)
+    return TestLine(
+        text=text,
+        call=ast.unparse(call),
+        expectation=f"raises {error}",
+        imports=required.with_imports("import pytest"),
+        module_names=own,
+    )
+
+
+def _assert_test(test: ast.expr, target: StubView) -> TestLine | None:
+    test = _without_await(test)
+    pair = _compared_pair(test, target)
+    if pair is None:
+        return None
+    call, value, operator = pair
+    call_needs, value_needs = find_needs(call, target), find_needs(value, target)
+    if (
+        call_needs is None
+        or value_needs is None
+        or _calls_target(value, target)
+        or not (_calls_target(call, target) and _matches_signature(call, target))
+    ):
+        return None
+    expectation = ast.unparse(value)
+    approximate = _approximation(value) if operator == "==" else ""
+    imports = call_needs.with_imports(*value_needs.imports, *(["import pytest"] if approximate else []))
+    call_text = _run_call(call, target)
+    if target.is_async:
+        imports = (*imports, "import asyncio")
+    text = {"true": f"assert {call_text}", "false": f"assert not {call_text}"}.get(
+        operator, f"assert {call_text} {operator} {approximate or expectation}"
+    )
+    return TestLine(
+        text=text,
+        call=ast.unparse(call),
+        expectation=expectation,
+        imports=imports,
+        module_names=(*call_needs.module_names, *value_needs.module_names),
+    )
+
+
+def _compared_pair(test: ast.expr, target: StubView) -> tuple[ast.expr, ast.expr, str] | None:
+    """The call, its expected value, and how the two are compared."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return test.operand, ast.Constant(False), "false"
+    if isinstance(test, ast.Call) and ast.unparse(test.func) == "math.isclose" and len(test.args) == 2:
+        return test.args[0], test.args[1], "=="
+    if not isinstance(test, ast.Compare):
+        return test, ast.Constant(True), "true"
+    if len(test.ops) != 1:
+        return None
+    left, right = test.left, _unapproximated(test.comparators[0])
+    if isinstance(test.ops[0], ast.Lt | ast.LtE) and (difference := _tolerance_pair(left)):
+        return difference[0], difference[1], "=="
+    operator = {ast.Eq: "==", ast.Is: "is"}.get(type(test.ops[0]))
+    if operator is None:
+        return None
+    if _calls_target(right, target) and not _calls_target(left, target):
+        left, right = right, left
+    identical = isinstance(right, ast.Constant) and (right.value is None or isinstance(right.value, bool))
+    return left, right, operator if operator == "==" or identical else "=="
+
+
+def _tolerance_pair(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+    """The two sides of `abs(CALL - VALUE)`, which is compared with a tolerance."""
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "abs" and len(node.args) == 1:
+        inner = node.args[0]
+        if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub):
+            return inner.left, inner.right
+    return None
+
+
+def _unapproximated(node: ast.expr) -> ast.expr:
+    if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "approx" and node.args:
+        return node.args[0]
+    return node
+
+
+class _Awaited(ast.NodeTransformer):
+    def visit_Await(self, node: ast.Await) -> ast.expr:
+        return self.visit(node.value)  # type: ignore[no-any-return]
+
+
+def _without_await(node: ast.expr) -> ast.expr:
+    """Removes `await`: how a coroutine is run is decided here, not by the model."""
+    return _Awaited().visit(node)  # type: ignore[no-any-return]
+
+
+def _run_call(call: ast.expr, target: StubView) -> str:
+    text = ast.unparse(call)
+    return f"asyncio.run({text})" if target.is_async else text
+
+
+def _calls_target(node: ast.expr, target: StubView) -> bool:
+    """Is the function under test used in here?"""
+    return bool(uses_of_target(node, target))
+
+
+def uses_of_target(node: ast.expr, target: StubView) -> list[ast.expr]:
+    """The calls of the function under test, or the reads of an attribute under test."""
+    calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+    is_dunder_method = target.kind == "method" and target.own_name.startswith("__")
+    if target.kind in {"function", "class"} or is_dunder_method:
+        return [each for each in calls if is_name(each.func, target.root_name)]
+    if target.kind == "attribute":
+        return [each for each in ast.walk(node) if isinstance(each, ast.Attribute) and each.attr == target.own_name]
+    return [each for each in calls if isinstance(each.func, ast.Attribute) and each.func.attr == target.own_name]
+
+
+def _matches_signature(node: ast.expr, target: StubView) -> bool:
+    """Do the calls match the function's signature? If not, the test is wrong."""
+    is_dunder_method = target.kind == "method" and target.own_name.startswith("__")
+    if target.arguments is None or target.kind == "attribute" or is_dunder_method:
+        return True
+    for each in uses_of_target(node, target):
+        assert isinstance(each, ast.Call)
+        if any(isinstance(part, ast.Starred) for part in each.args) or not all(part.arg for part in each.keywords):
+            continue
+        try:
+            target.arguments.bind(*each.args, **{part.arg: part.value for part in each.keywords if part.arg})
+        except TypeError:
+            return False
+    return True
+
+
+def _approximation(value: ast.expr) -> str:
+    """The `pytest.approx` source for a value with fractions; empty where it has none or is nested."""
+    parts = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
+    if isinstance(value, ast.Dict):
+        parts = value.values
+    numbers = [each for part in parts for each in ast.walk(part) if isinstance(each, ast.Constant)]
+    nested = any(isinstance(part, ast.List | ast.Tuple | ast.Dict | ast.Set) for part in parts)
+    text = ast.unparse(value)
+    special = re.search(r"\bnan\b|\bmath\.(pi|e|tau|sqrt)\b", text)
+    divided = any(isinstance(each, ast.Div) for each in ast.walk(value))
+    if nested and parts != [value]:
+        return ""
+    if isinstance(value, ast.Set) or not (special or divided or any(isinstance(n.value, float) for n in numbers)):
+        return ""
+    return f"pytest.approx({text}{', nan_ok=True' if 'nan' in text else ''})"

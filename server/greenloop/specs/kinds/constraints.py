@@ -1,0 +1,178 @@
+"""Checks the limits of the setting `spec.constraints` on a candidate's text, without running it.
+
+`collect` makes a case of each limit and region; `judge` checks which of them hold for composed texts.
+ruff reads the text from standard input without any configuration; a ruff inside the workspace is never started.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import json
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from greenloop.core.errors import CannotVerifyError, SettingsError
+from greenloop.core.ports import Tools
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.records.verdict import CaseResult, Failure, Frame
+from greenloop.core.text.diff import with_plain_ends
+from greenloop.project.formatting import find_tool
+from greenloop.specs.changed_code import ChangedCode, find_changed_code, name_line
+from greenloop.specs.limits import RUFF, Constraint, Violation, find_violations, parse, violation_sentence
+
+SECONDS = 30.0  # time limit of ruff for one text
+TYPE = "Constraint"
+
+
+async def collect(problem: Problem, tools: Tools) -> Spec:
+    """Raises `SettingsError` for an unknown constraint, `CannotVerifyError` where ruff is needed and missing."""
+    limits = parse(tools.options.get("constraints", ()))
+    for each in limits:
+        if each.keyword == RUFF:  # report a wrong selector before any model is asked
+            await _ruff(problem, each, "", "empty.py")
+    cases = tuple(
+        Case(
+            id=_id(region, each),
+            path=region.path,
+            line=name_line(problem, region),
+            provenance=Provenance.CONSTRAINT,
+            confirmed=True,
+            source=each.source,
+        )
+        for region in problem.regions
+        for each in limits
+    )
+    return Spec(cases=cases)
+
+
+async def judge(problem: Problem, files: Mapping[str, str], tools: Tools) -> Sequence[CaseResult]:
+    """A result for each case of `collect`; `files` are a candidate's composed texts."""
+    limits = parse(tools.options.get("constraints", ()))
+    return [await _check(problem, region, each, files) for region in problem.regions for each in limits]
+
+
+async def _check(problem: Problem, region: Region, constraint: Constraint, files: Mapping[str, str]) -> CaseResult:
+    changed = find_changed_code(problem, region, files)
+    return _result(region, constraint, None if changed is None else await _violations(problem, constraint, changed))
+
+
+async def _violations(problem: Problem, constraint: Constraint, changed_code: ChangedCode) -> Sequence[Violation]:
+    if constraint.keyword != RUFF or not changed_code.checked_nodes:
+        return find_violations(constraint, changed_code)
+    original_text = with_plain_ends(problem.files[changed_code.region.path])
+    original_counts = Counter(
+        _violation_key(each, original_text)
+        for each in await _ruff(problem, constraint, original_text, changed_code.region.path)
+    )
+    spans = [range(_first_line(node), (node.end_lineno or node.lineno) + 1) for node in changed_code.checked_nodes]
+    new_violations = []
+    for each in await _ruff(problem, constraint, changed_code.text, changed_code.region.path):
+        key = _violation_key(each, changed_code.text)
+        original_counts[key] -= 1
+        if original_counts[key] < 0 and any(each.line in span for span in spans):
+            new_violations.append(each)
+    return new_violations
+
+
+def _first_line(node: ast.stmt) -> int:
+    lines: list[int] = [node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))]
+    return min(lines)
+
+
+def _violation_key(violation: Violation, text: str) -> tuple[str, str]:
+    """Identifies a violation regardless of its position: the message and the text of its line."""
+    rows = text.split("\n")
+    return violation.message, rows[violation.line - 1].strip() if 0 < violation.line <= len(rows) else ""
+
+
+def _id(region: Region, constraint: Constraint) -> str:
+    return f"{region.path}::{region.qualname}::constraint-{constraint.keyword}"
+
+
+def _result(region: Region, constraint: Constraint, violations: Sequence[Violation] | None) -> CaseResult:
+    if violations is None:
+        said = f"{region.path} does not parse, so that `{constraint.source}` cannot be judged."
+        violations = [Violation(message=said, line=region.start)]
+    if not violations:
+        return CaseResult(id=_id(region, constraint), outcome="passed")
+    message = violation_sentence(violations)
+    frames = tuple(
+        Frame(path=region.path, line=each.line, function=region.qualname) for each in reversed(violations[:3])
+    )
+    failure = Failure(type=TYPE, message=message, frames=frames, text=message)
+    return CaseResult(id=_id(region, constraint), outcome="failed", failure=failure)
+
+
+# -- ruff -----------------------------------------------------------------------------------------------------------
+
+
+async def _ruff(problem: Problem, constraint: Constraint, text: str, path: str) -> list[Violation]:
+    """Runs ruff's selected rules over a text.
+
+    Raises `CannotVerifyError` without ruff, `SettingsError` for a bad rule.
+    """
+    program = find_tool("ruff", problem.root)
+    if program is None:
+        raise CannotVerifyError(
+            "The constraint `ruff` needs ruff, which was not found outside the workspace.",
+            remedy=f"Install it: {sys.executable} -m pip install ruff",
+        )
+    process = await asyncio.create_subprocess_exec(
+        *(program, "check", "--isolated", "--no-cache", "--no-fix", "--quiet", "--exit-zero"),
+        *(
+            f"--select={','.join(constraint.values)}",
+            "--output-format",
+            "json",
+            "--stdin-filename",
+            Path(path).name,
+            "-",
+        ),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        cwd=Path(program).parent,
+    )
+    try:
+        async with asyncio.timeout(SECONDS):
+            out, err = await process.communicate(text.encode("utf-8", "replace"))
+    except TimeoutError as error:
+        raise CannotVerifyError(
+            f"ruff took longer than {SECONDS:g} s for {path}.", remedy="Leave `ruff` out."
+        ) from error
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    try:
+        output = json.loads(out) if process.returncode == 0 else None
+    except ValueError:
+        output = None
+    if not isinstance(output, list):
+        error_rows = [row.strip() for row in err.decode("utf-8", "replace").split("\n") if row.strip()]
+        reason = (
+            error_rows[-1].removeprefix("Cause: ").removeprefix("error: ").rstrip(".")
+            if error_rows
+            else "it gave no answer"
+        )
+        raise SettingsError(
+            f"The constraint '{constraint.source}' cannot be checked by ruff: {reason}.",
+            remedy="Name rules or their groups, such as `ruff E,F,B`.",
+        )
+    return [_violation(each) for each in output if isinstance(each, Mapping) and _is_rule(each)]
+
+
+def _is_rule(entry: Mapping[str, object]) -> bool:
+    """Is it a rule's result? Syntax errors are reported elsewhere."""
+    return isinstance(entry.get("code"), str) and entry["code"] != "invalid-syntax"
+
+
+def _violation(entry: Mapping[str, object]) -> Violation:
+    location = entry.get("location")
+    line = int(location.get("row", 1)) if isinstance(location, Mapping) else 1
+    return Violation(message=f"{entry['code']}: {str(entry.get('message', '')).strip().rstrip('.')}.", line=line)

@@ -1,0 +1,65 @@
+"""Reads the examples of a docstring: each `>>>` line is a case. Pure text work, nothing runs.
+
+`collect` reads the docstring of the problem's first region.
+"""
+
+from __future__ import annotations
+
+import ast
+import doctest
+
+from greenloop.core.ports import Tools
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Provenance, Region, Spec, Target
+
+
+async def collect(problem: Problem, tools: Tools) -> Spec:
+    """The cases; none when the docstring has no examples or they cannot be read."""
+    del tools
+    region = problem.regions[0]
+    return examples(region, problem.files[region.path])
+
+
+def examples(target: Target | Region, text: str) -> Spec:
+    """One case for each example, `path::qualname::doctest-N` with N from 1, at the example's line in the file."""
+    located = _docstring(target, text)
+    if located is None:
+        return Spec(cases=(), selectors=())
+    docstring, first_line = located
+    try:
+        parsed = doctest.DocTestParser().get_examples(docstring)
+    except ValueError:
+        return Spec(cases=(), selectors=())
+    full_name = f"{target.path}::{target.qualname}"
+    cases = tuple(
+        Case(
+            id=f"{full_name}::doctest-{number}",
+            path=target.path,
+            line=first_line + example.lineno,
+            provenance=Provenance.DOCTEST,
+            confirmed=True,
+        )
+        for number, example in enumerate(parsed, 1)
+    )
+    return Spec(cases=cases, selectors=(f"doctest:{full_name}",) if cases else ())
+
+
+def _docstring(target: Target | Region, text: str) -> tuple[str, int] | None:
+    """The docstring's value and the file line where it starts; the rest of the file may be broken."""
+    rows = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")[target.start - 1 : target.end]
+    # The block keeps its indentation, so that multi-line strings keep their value.
+    is_indented = bool(rows) and rows[0][:1] in {" ", "\t"}
+    source = "\n".join(["if True:" if is_indented else "", *rows])
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return None
+    body: list[ast.stmt] = tree.body
+    if is_indented and isinstance(body[0], ast.If):
+        body = body[0].body
+    if not body or not isinstance(body[0], (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return None
+    docstring = ast.get_docstring(body[0], clean=False)
+    if docstring is None:
+        return None
+    return docstring, target.start + body[0].body[0].lineno - 2

@@ -1,0 +1,76 @@
+"""Finds examples in docstrings and comments other than `>>>` lines; each equation is a case.
+
+Nothing runs and no model is asked; `core.docstrings.statements` finds only those that are unambiguous. A case has the
+line of its equation.
+"""
+
+from __future__ import annotations
+
+import re
+
+from greenloop.core.docstrings.documentation import read_documentation
+from greenloop.core.docstrings.literals import EXCEPTIONS
+from greenloop.core.docstrings.statements import DocstringStatements, read_statements
+from greenloop.core.generated_tests import Check, build_test_file
+from greenloop.core.ports import Tools
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Provenance, Region, Spec, Target
+from greenloop.project import sources
+from greenloop.project.syntax import definitions
+
+KIND = "examples"
+_EXCEPTION = re.compile(r"(?:Error|Exception|Warning)$")
+
+
+async def collect(problem: Problem, tools: Tools) -> Spec:
+    """The checks of the first region; no cases where nothing is stated, or the statements contradict each other."""
+    del tools
+    region = problem.regions[0]
+    return build_spec(region, problem.files[region.path], sources.import_name_in_tests(region.path, problem.root))
+
+
+def build_spec(region: Region, text: str, module: str) -> Spec:
+    """The spec in the text of a file, which is imported as `module`. Pure."""
+    statements = region_statements(region, text)
+    if statements.contradiction:
+        return Spec(doubts=(statements.contradiction,))
+    own_exceptions = _exception_classes(text, region.path)
+    checks = [
+        Check(
+            body="\n".join([*_imports(one.body, own_exceptions, module), *inner, one.body]),
+            line=line,
+            provenance=Provenance.EXAMPLE,
+            shown=one.shown,
+            imports=outer,
+        )
+        for line, one in statements.checks
+        for outer, inner in [_split_imports(one.imports)]
+    ]
+    return build_test_file(region, module, KIND, checks) + Spec(doubts=statements.doubts)
+
+
+def region_statements(region: Region | Target, text: str) -> DocstringStatements:
+    """The statements about a region or target of a file's text, and a contradiction among them, if any."""
+    return read_statements(
+        read_documentation(text, region.start, region.end), region.qualname, _exception_classes(text, region.path)
+    )
+
+
+def _exception_classes(text: str, path: str) -> frozenset[str]:
+    """The exception classes that the module defines, recognised by their bases or names."""
+    names: set[str] = set()
+    for item in definitions.find_definitions(text, path):
+        bases = {base.rpartition(".")[2] for base in item.bases}
+        if item.kind == "class" and (_EXCEPTION.search(item.name) or bases & (EXCEPTIONS | names)):
+            names.add(item.name)
+    return frozenset(names)
+
+
+def _imports(body: str, exceptions: frozenset[str], module: str) -> list[str]:
+    return [f"from {module} import {name}" for name in sorted(exceptions) if re.search(rf"\b{name}\b", body)]
+
+
+def _split_imports(imports: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(imports of the whole file, imports of one test): two tests may use one name for different things."""
+    shared = tuple(line for line in imports if line == "import pytest")
+    return shared, tuple(line for line in imports if line not in shared)

@@ -1,0 +1,79 @@
+"""Asks for the user's approval: shows a candidate that passes everything else.
+
+The reason for a rejection becomes the failing case's message, so the next attempt gets it like a failing test.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+
+from greenloop.core.ports import Tools
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Provenance, Spec
+from greenloop.core.records.verdict import CaseResult, Failure, Frame
+from greenloop.core.text.diff import with_plain_ends
+from greenloop.specs.changed_code import name_line
+
+TYPE = "Rejected"
+ACCEPT = "Accept"
+REJECT = "Say what is wrong"
+ROWS = 30  # rows of the shown change
+WIDE = 120  # characters of one row
+LONGEST = 2000  # characters of the user's comment that are kept
+
+
+async def collect(problem: Problem, tools: Tools) -> Spec:
+    """One case, the user accepts the candidate, where `spec.human` is on."""
+    if not tools.options.get("human"):
+        return Spec()
+    region = problem.regions[0]
+    case = Case(
+        id=_case_id(problem),
+        path=region.path,
+        line=name_line(problem, region),
+        provenance=Provenance.HUMAN,
+        confirmed=True,
+        source="you accept it",
+    )
+    return Spec(cases=(case,))
+
+
+async def judge(problem: Problem, files: Mapping[str, str], tools: Tools) -> Sequence[CaseResult]:
+    """Passed, failed with the user's comment, or skipped where the user did not answer."""
+    if not tools.options.get("human"):
+        return ()
+    region = problem.regions[0]
+    names = ", ".join(f"`{each.qualname}`" for each in problem.regions)
+    question = f"This change of {names} passes everything else. Do you accept it?\n\n{format_change(problem, files)}"
+    answer = await tools.user.choose(question, (ACCEPT, REJECT))
+    if answer == ACCEPT:
+        return (CaseResult(id=_case_id(problem), outcome="passed"),)
+    if answer is None:
+        return (CaseResult(id=_case_id(problem), outcome="skipped"),)
+    comment = await tools.user.correct("What is wrong with it?", "")
+    message = " ".join((comment or "").split())[:LONGEST] or "The user did not accept it and did not say why."
+    frame = Frame(path=region.path, line=name_line(problem, region), function=region.qualname)
+    failure = Failure(type=TYPE, message=message, frames=(frame,), text=f"The user says: {message}")
+    return (CaseResult(id=_case_id(problem), outcome="failed", failure=failure),)
+
+
+def format_change(problem: Problem, files: Mapping[str, str]) -> str:
+    """The change as rows that begin with `-` and `+`; the rest is only counted."""
+    rows: list[str] = []
+    for path, text in files.items():
+        original = problem.originals.get(path) or ""
+        diff_rows = list(
+            difflib.unified_diff(
+                with_plain_ends(original).split("\n"), with_plain_ends(text).split("\n"), lineterm="", n=1
+            )
+        )[2:]
+        rows += [path, *diff_rows] if len(files) > 1 else diff_rows
+    hidden_count = len(rows) - ROWS
+    shortened = [row if len(row) <= WIDE else f"{row[: WIDE - 1]}…" for row in rows[:ROWS]]
+    return "\n".join([*shortened, *([f"… and {hidden_count} more lines"] if hidden_count > 0 else [])])
+
+
+def _case_id(problem: Problem) -> str:
+    region = problem.regions[0]
+    return f"{region.path}::{region.qualname}::human"

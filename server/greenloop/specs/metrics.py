@@ -1,0 +1,208 @@
+"""Measures functions without running them: lines, branches, nesting, recursion, names they use.
+
+Pure functions of syntax trees. Nested functions and classes count as part of the function that holds them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+
+from greenloop.core.python.ast_source import FUNCTIONS, Function, docstring_statement, statement_blocks
+from greenloop.core.python.names import import_keys
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_NESTING = (ast.If, *_LOOPS, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match)
+
+
+def line_count(node: Function, rows: Sequence[str]) -> int:
+    """Lines of code from `def` on; decorators, the docstring, comments and blank lines do not count."""
+    docstring_node = docstring_statement(node)
+    skipped = (
+        range(docstring_node.lineno, (docstring_node.end_lineno or docstring_node.lineno) + 1)
+        if docstring_node
+        else range(0)
+    )
+    line_numbers = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    code_rows = (rows[number - 1].strip() for number in line_numbers if number not in skipped)
+    return sum(bool(row) and not row.startswith("#") for row in code_rows)
+
+
+def complexity(node: Function) -> int:
+    """Cyclomatic complexity (McCabe, "A Complexity Measure", 1976), counted as ruff's C901 counts it."""
+    return 1 + _branches(node.body)
+
+
+def _branches(body: Sequence[ast.stmt]) -> int:
+    count = 0
+    for node in body:
+        count += isinstance(node, (ast.If, *_LOOPS, *FUNCTIONS))
+        if isinstance(node, ast.Try | ast.TryStar):
+            count += len(node.handlers) + bool(node.orelse)
+        if isinstance(node, ast.Match):
+            last_case = node.cases[-1]
+            has_wildcard = (
+                isinstance(last_case.pattern, ast.MatchAs)
+                and last_case.pattern.pattern is None
+                and last_case.guard is None
+            )
+            count += len(node.cases) - has_wildcard
+        if isinstance(node, ast.ClassDef):
+            count += _branches([item for item in node.body if isinstance(item, FUNCTIONS)])
+        else:
+            count += sum(_branches(block) for block in statement_blocks(node))
+    return count
+
+
+def nesting(body: Sequence[ast.stmt]) -> int:
+    """How deeply compound statements are nested; `elif` is as deep as its `if`."""
+    deepest = 0
+    for node in body:
+        is_nested = isinstance(node, _NESTING)
+        for block in statement_blocks(node):
+            is_elif = isinstance(node, ast.If) and block is node.orelse and _is_elif(node)
+            deepest = max(deepest, nesting(block) + (is_nested and not is_elif))
+    return deepest
+
+
+def _is_elif(node: ast.If) -> bool:
+    return len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If) and node.orelse[0].col_offset == node.col_offset
+
+
+def imports(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:
+    """Modules that the code imports, with the line; also through `__import__` and `import_module`."""
+    for node in _walk(nodes):
+        if isinstance(node, ast.Import):
+            yield from ((item.name, node.lineno) for item in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield "." * node.level + (node.module or ""), node.lineno
+        elif isinstance(node, ast.Call) and _last(node.func) in ("__import__", "import_module"):
+            argument = node.args[0] if node.args else None
+            is_text = isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+            yield (
+                str(argument.value) if isinstance(argument, ast.Constant) and is_text else "a computed name",
+                node.lineno,
+            )
+
+
+def names_read(nodes: Sequence[ast.AST], module: ast.Module) -> Iterator[tuple[str, int]]:
+    """Names that the code reads: import aliases are resolved, attributes count on their own too."""
+    aliases = {
+        name: key.replace(":", ".")
+        for node in _walk([module])
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name, key in import_keys(node).items()
+    }
+    for node in _walk(nodes):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            yield node.id, node.lineno
+            yield _resolved(node.id, aliases), node.lineno
+        elif isinstance(node, ast.Attribute):
+            yield node.attr, node.lineno
+            yield _resolved(_dotted(node), aliases), node.lineno
+    for name, line in imports(nodes):
+        yield name, line
+        yield name.split(".")[0], line
+
+
+def _resolved(dotted: str, aliases: Mapping[str, str]) -> str:
+    head, dot, rest = dotted.partition(".")
+    return f"{aliases.get(head, head)}{dot}{rest}".removeprefix("builtins.")
+
+
+def _dotted(node: ast.expr) -> str:
+    """`os.path.join`; only the attributes where it does not begin with a name."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([*([node.id] if isinstance(node, ast.Name) else []), *reversed(parts)])
+
+
+def recursion(functions: Sequence[Function]) -> Iterator[tuple[str, int]]:
+    """Functions, including nested ones, that call themselves, directly or through each other; with the call's line.
+
+    A method calls itself through `self.` or `cls.` only: `sorted(x)` in a method `sorted` is another function.
+    """
+    all_functions = [item for node in functions for item in ast.walk(node) if isinstance(item, FUNCTIONS)]
+    calls = {
+        (_is_method(node), node.name): [
+            (called, each.lineno)
+            for each in ast.walk(node)
+            if isinstance(each, ast.Call) and (called := _called(each.func))
+        ]
+        for node in all_functions
+    }
+    for key, called_names in calls.items():
+        for called, line in called_names:
+            if key in _reached(called, calls):
+                yield key[1], line
+                break
+
+
+Key = tuple[bool, str]  # is it a method, and its name
+
+
+def _is_method(node: Function) -> bool:
+    positional = [*node.args.posonlyargs, *node.args.args]
+    return bool(positional) and positional[0].arg in ("self", "cls")
+
+
+def _called(node: ast.expr) -> Key | None:
+    if isinstance(node, ast.Name):
+        return False, node.id
+    on_self = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+    return (True, node.attr) if on_self and isinstance(node, ast.Attribute) else None
+
+
+def _reached(start: Key, calls: Mapping[Key, Sequence[tuple[Key, int]]]) -> set[Key]:
+    reached: set[Key] = set()
+    pending = [start]
+    while pending:
+        key = pending.pop()
+        if key in calls and key not in reached:
+            reached.add(key)
+            pending += [called for called, _line in calls[key]]
+    return reached
+
+
+def global_names(functions: Sequence[Function], module: ast.Module) -> Iterator[tuple[str, int]]:
+    """Module variables that the code reads or changes; capitalised names, constants and types, do not count."""
+    variables: set[str] = set()
+    for item in module.body:
+        targets: list[ast.expr] = []
+        if isinstance(item, ast.Assign):
+            targets = item.targets
+        elif isinstance(item, ast.AnnAssign | ast.AugAssign):
+            targets = [item.target]
+        variables |= {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+    for function in functions:
+        nodes = list(_walk([*function.body, *function.args.defaults]))
+        declared = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
+        yield from ((name, node.lineno) for node in nodes if isinstance(node, ast.Global) for name in node.names)
+        local_names = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+        local_names |= {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
+        for node in nodes:
+            is_global = isinstance(node, ast.Name) and node.id in variables - (local_names - declared)
+            if is_global and isinstance(node, ast.Name) and not node.id[0].isupper():
+                yield node.id, node.lineno
+
+
+def unannotated_parameters(node: Function) -> Iterator[str]:
+    """Parameters without an annotation (`self` and `cls` need none), and `return`."""
+    positional = [*node.args.posonlyargs, *node.args.args]
+    if positional and positional[0].arg in ("self", "cls"):
+        positional = positional[1:]
+    variadic = [each for each in (node.args.vararg, node.args.kwarg) if each]
+    yield from (each.arg for each in [*positional, *node.args.kwonlyargs, *variadic] if each.annotation is None)
+    if node.returns is None:
+        yield "return"
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _walk(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    for node in nodes:
+        yield from ast.walk(node)

@@ -1,0 +1,1 @@
+"""Property tests: the properties of a function and the values they are tested with."""

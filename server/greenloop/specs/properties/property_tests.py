@@ -1,0 +1,110 @@
+"""Turns a property into a test: Hypothesis inputs, one call, one assertion. Pure.
+
+The assertion's message names the input that broke the property.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from greenloop.core.generated_tests import Check
+from greenloop.core.records.spec import Provenance
+from greenloop.specs.properties.signature import FunctionHeader
+from greenloop.specs.properties.stated_properties import free_names
+from greenloop.specs.properties.value_strategies import ParameterStrategy
+
+EXAMPLES = 60  # inputs tried for one property
+# Where the project has no Hypothesis, greenloop's own is in this folder (sandboxes/bundled_hypothesis.py).
+HYPOTHESIS = """try:
+    import hypothesis
+except ImportError:
+    import os, sys, tempfile
+    sys.path.append(os.environ.get("GREENLOOP_GUESTS", ""))
+    os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = tempfile.gettempdir()"""
+NAMES = "from hypothesis import HealthCheck, Phase, given, reject, settings, strategies as st"
+# No database and no explain phase, which needs the tracer; one failure, the smallest, and always the same.
+SETTINGS = (
+    f"settings(max_examples={EXAMPLES}, derandomize=True, database=None, deadline=None, report_multiple_bugs=False, "
+    "phases=[Phase.generate, Phase.shrink], suppress_health_check=list(HealthCheck))"
+)
+_LAZY = re.compile(r"^(typing\.|collections\.abc\.)?(Async)?(Iterator|Generator)\b")
+_YIELDED = 1000  # items read from a generator
+
+
+@dataclass(frozen=True, kw_only=True)
+class Property:
+    """`expression` over the parameters and `result` must be true; empty: the call must return.
+
+    `condition` restricts the inputs; `batch` is where it comes from (the check's batch); `module_names` are other
+    functions of the module that it calls. `inputs` are drawn instead of the function's own values; `call` then
+    replaces its call.
+    """
+
+    name: str
+    expression: str
+    source: str
+    imports: tuple[str, ...] = ()
+    condition: str = ""
+    module_names: tuple[str, ...] = ()
+    inputs: tuple[ParameterStrategy, ...] = ()
+    call: str = ""
+
+
+def build_check(
+    property_: Property, head: FunctionHeader, values: Sequence[ParameterStrategy], module: str, allowed: Sequence[str]
+) -> Check | None:
+    """The test of a property; None where it needs a value without a strategy.
+
+    `allowed` are the exceptions that mean that an input was invalid; names that are not builtins are the module's own.
+    """
+    used_names = free_names(property_.expression or "None") | free_names(property_.condition or "None")
+    drawn = [
+        each for each in property_.inputs or values if each.always_drawn or each.name in used_names or property_.inputs
+    ]
+    if used_names & set(head.names) - {each.name for each in drawn}:
+        return None
+    call = property_.call or _call(head, drawn)
+    shown_inputs = ", ".join(f"{each.name}={{{each.name}!r}}" for each in drawn)
+    message = f'f"`{property_.name}` does not hold: {head.name}({shown_inputs}) gave {{result!r}}"'
+    module_names = [*property_.module_names, *(each for each in allowed if not hasattr(builtins, each))]
+    body = [f"from {module} import {name}" for name in module_names if name != head.name]
+    body += [f"if not ({property_.condition}):", "    reject()"] if property_.condition else []
+    statement = f"result = {call}" if property_.expression else call
+    body += ["try:", f"    {statement}", f"except ({', '.join(allowed)}):", "    reject()"] if allowed else [statement]
+    body += [f"assert {property_.expression}, {message}"] if property_.expression else []
+    copy_imports = ("from copy import deepcopy",) if "deepcopy(" in call else ()
+    lazy_imports = ("from itertools import islice",) if "islice(" in call else ()
+    return Check(
+        body="\n".join(body),
+        line=head.line,
+        provenance=Provenance.PROPERTY,
+        shown=f"{property_.name}: {property_.expression or call}",
+        imports=(*copy_imports, *lazy_imports, *property_.imports, HYPOTHESIS, NAMES),
+        decorators=(SETTINGS, f"given({', '.join(f'{each.name}={each.strategy}' for each in drawn)})"),
+        parameters=", ".join(each.name for each in drawn),
+        batch=property_.source,
+    )
+
+
+def _call(head: FunctionHeader, drawn: Sequence[ParameterStrategy]) -> str:
+    """The call with copies of the drawn values: a property is about the original inputs."""
+    by_name = {each.name: each for each in drawn}
+    arguments: list[str] = []
+    by_keyword = False
+    for parameter in head.parameters:
+        value = by_name.get(parameter.name)
+        if value is None:
+            by_keyword = True
+            continue
+        copy = f"deepcopy({value.name})" if value.is_mutable else value.name
+        if parameter.kind == "star":
+            arguments.append(f"*{copy}")
+        elif parameter.kind == "keyword" or by_keyword:
+            arguments.append(f"{value.name}={copy}")
+        else:
+            arguments.append(copy)
+    call = f"{head.name}({', '.join(arguments)})"
+    return f"list(islice({call}, {_YIELDED}))" if _LAZY.match(head.returns) else call

@@ -1,0 +1,329 @@
+"""Stores the tests of a docstring between runs.
+
+There are two files for each function: one that the user edits, and a record of how it was written. Both are in the
+state folder, readable only by the user. The difference between the two is the user's decision: a missing test was
+struck out, a new or changed one counts as the user's own. A changed signature or docstring makes both stale, and they
+are set aside. It must not know when tests are designed or who is believed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from greenloop.core.generated_tests import Check, build_test_file
+from greenloop.core.generated_tests import generated_path as sheet_path
+from greenloop.core.records.spec import Provenance, Region, Spec
+from greenloop.core.text.json_codec import from_json, to_json
+from greenloop.project import settings
+from greenloop.project.syntax import definitions
+from greenloop.specs.edited_tests import (
+    LONGEST,
+    EditedTest,
+    UnreadableTestsError,
+    list_tests,
+    read,
+    render,
+    without_struck,
+)
+
+CONFIRMED = "confirmed"  # the kind of generated tests that the user confirmed or wrote
+MAX_FUNCTIONS = 300  # functions of one workspace whose tests are kept; older ones are dropped
+SHOWN = 50  # tests in other places that are named in the file
+KEPT = (Provenance.DESIGNED, Provenance.PROPERTY)  # tests that cannot be read from the docstring again
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredTests:
+    """The stored tests of a function. `path` is the file to edit.
+
+    `generated_tests` are frozen tests that only have a vote, `user_tests` those that the user corrected, added or
+    confirmed; `struck` are the forms of tests that must never come back, each with the line that shows it.
+    `messages` are sentences for the user. `file_text` is the file's text when it was read (None: no file).
+    """
+
+    path: Path
+    region: Region
+    digest: str
+    generated_tests: tuple[EditedTest, ...] = ()
+    user_tests: tuple[EditedTest, ...] = ()
+    struck: Mapping[str, str] = field(default_factory=dict)
+    messages: tuple[str, ...] = ()
+    file_text: str | None = None
+    readable: bool = True
+
+    @property
+    def confirmed(self) -> tuple[Check, ...]:
+        """The checks of the user's own tests, in the kind `confirmed`."""
+        return tuple(test.check for test in self.user_tests)
+
+    def has(self, provenance: Provenance) -> bool:
+        """Are there stored tests of this provenance, so that no model need be asked for them?"""
+        return any(test.check.provenance is provenance for test in self.generated_tests)
+
+    def spec(self, module: str) -> Spec:
+        """The spec of the confirmed tests and the generated ones; those that the votes went against are `outvoted`."""
+        result = build_test_file(self.region, module, CONFIRMED, self.confirmed)
+        for kind in dict.fromkeys(test.kind for test in self.generated_tests):
+            tests_of_kind = [test for test in self.generated_tests if test.kind == kind]
+            generated = build_test_file(self.region, module, kind, [test.check for test in tests_of_kind])
+            outvoted_ids = {
+                case.id for case, test in zip(generated.cases, tests_of_kind, strict=True) if not test.believed
+            }
+            result += replace(
+                generated,
+                cases=tuple(case for case in generated.cases if case.id not in outvoted_ids),
+                outvoted=tuple(case for case in generated.cases if case.id in outvoted_ids),
+            )
+        return result
+
+    def without_struck(self, spec: Spec) -> Spec:
+        """The spec without the tests that were struck out or have become the user's own."""
+        return without_struck(spec, self.region, {*self.struck, *(test.form for test in self.user_tests)})
+
+
+def stored_path(root: Path, path: str, qualname: str) -> Path:
+    """Where the tests of a function are stored, even if there are none yet."""
+    full_name = f"{path.removesuffix('.py').replace('/', '.')}__{qualname}"
+    safe_name = re.sub(r"[^0-9a-zA-Z_.-]", "_", full_name)
+    if safe_name != full_name or len(safe_name) > 120:
+        safe_name = f"{safe_name[:120]}-{_sha(full_name)[:8]}"
+    return settings.state_folder() / "tests" / _sha(str(root))[:16] / f"{safe_name}.py"
+
+
+def load(root: Path, region: Region, text: str) -> StoredTests:
+    """Loads the tests of a function; `text` is its source file. Never raises for the contents of the stored files."""
+    file = stored_path(root, region.path, region.qualname)
+    digest = _digest(text, region)
+    empty = StoredTests(path=file, region=region, digest=digest)
+    try:
+        file_text = _read_text(file)
+    except OSError as error:
+        return replace(empty, messages=(f"{file} cannot be read ({error.strerror}).",), readable=False)
+    if file_text is None:
+        return empty
+    record = _read_record(file)
+    if record is not None and record.digest != digest:
+        moved_to = _set_aside(file)
+        message = (
+            f"The signature or docstring of {region.qualname} has changed; its old tests were moved to {moved_to}."
+        )
+        return replace(empty, messages=(message,))
+    stored = replace(empty, file_text=file_text)
+    try:
+        tests = read(file_text, region)
+    except UnreadableTestsError as error:
+        message = f"{file} cannot be read: {error}. Correct or delete it; until then the last saved tests are used."
+        return _as_written(replace(stored, messages=(message,), readable=False), record or _Record())
+    return _as_edited(stored, tests, record) if record is not None else _without_record(stored, tests)
+
+
+def save(stored: StoredTests, spec: Spec, module: str) -> StoredTests:
+    """Writes the current tests; a stored test that is missing from its own kind in the spec counts as struck out.
+
+    A file that the user changed since it was loaded, or that cannot be read, is left unchanged; tests that they
+    confirmed in the meantime are added to the record. Never raises: errors are in `messages`.
+    """
+    tests = list_tests(spec, stored.region)
+    present_forms = {test.form for test in tests}
+    generated_kinds = {
+        test.kind for test in stored.generated_tests if sheet_path(stored.region, test.kind) in spec.files
+    }
+    absent = [test for test in stored.generated_tests if test.form not in present_forms]
+    newly_struck = {test.form: test.check.shown for test in absent if test.kind in generated_kinds}
+    unchanged = [test for test in absent if test.kind not in generated_kinds] + [
+        test for test in stored.user_tests if test.form not in present_forms
+    ]
+    all_tests = (*tests, *unchanged)
+    updated = replace(
+        stored,
+        generated_tests=tuple(test for test in all_tests if test.check.provenance in KEPT),
+        user_tests=tuple(test for test in all_tests if test.check.provenance is Provenance.CONFIRMED),
+        struck={form: shown for form, shown in {**stored.struck, **newly_struck}.items() if form not in present_forms},
+        messages=(),
+    )
+    try:
+        return _write(updated, all_tests, _other_test_ids(spec), module)
+    except OSError as error:
+        return replace(updated, messages=(f"The tests could not be saved to {stored.path} ({error.strerror}).",))
+
+
+def update(root: Path, region: Region, text: str, spec: Spec, module: str) -> tuple[str, ...]:
+    """Like `save`, when votes or answers changed the spec during a run; returns messages for the user.
+
+    It starts from the tests last written: the user's edits in the meantime count from the next run on.
+    """
+    path, digest = stored_path(root, region.path, region.qualname), _digest(text, region)
+    record = _read_record(path)
+    if record is None or record.digest != digest:
+        return save(load(root, region, text), spec, module).messages
+    try:
+        file_text = _read_text(path)
+    except OSError as error:
+        return (f"{path} cannot be read ({error.strerror}).",)
+    is_unchanged = file_text is not None and _sha(file_text) == record.sha
+    stored = StoredTests(path=path, region=region, digest=digest, file_text=file_text, readable=is_unchanged)
+    return save(_as_written(stored, record), spec, module).messages
+
+
+def _write(stored: StoredTests, tests: Sequence[EditedTest], other_tests: Sequence[str], module: str) -> StoredTests:
+    current = _read_text(stored.path)
+    if current != stored.file_text or not stored.readable:
+        record = _read_record(stored.path) or _Record(digest=stored.digest)
+        recorded_forms = {test.form for test in record.tests}
+        record = replace(record, pending=tuple(test for test in stored.user_tests if test.form not in recorded_forms))
+        if current is not None:
+            _write_atomically(_record_path(stored.path), json.dumps(to_json(record)))
+        return stored
+    if not tests and current is None:
+        return stored
+    for folder in (stored.path.parent.parent, stored.path.parent):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    text = render(tests, stored.region, module, other_tests)
+    # The record first: tests that it does not list would count as the user's.
+    record = _Record(digest=stored.digest, sha=_sha(text), tests=tuple(tests), struck=stored.struck)
+    _write_atomically(_record_path(stored.path), json.dumps(to_json(record)))
+    _write_atomically(stored.path, text)
+    _prune(stored.path.parent)
+    return replace(stored, file_text=text)
+
+
+def struck_lines(root: Path, path: str, qualname: str) -> tuple[str, ...]:
+    """The lines that show what the user struck out, without checking whether the function changed."""
+    with contextlib.suppress(OSError):
+        record = _read_record(stored_path(root, path, qualname))
+        return tuple(record.struck.values()) if record else ()
+    return ()
+
+
+# -- the record, and the user's edits ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Record:
+    """How the file was written: `sha` is the hash of its text. `pending` was confirmed after the user changed it."""
+
+    digest: str = ""
+    sha: str = ""
+    tests: tuple[EditedTest, ...] = ()
+    struck: Mapping[str, str] = field(default_factory=dict)
+    pending: tuple[EditedTest, ...] = ()
+
+
+def _as_written(stored: StoredTests, record: _Record) -> StoredTests:
+    all_tests = (*record.tests, *record.pending)
+    return replace(
+        stored,
+        generated_tests=tuple(test for test in all_tests if test.check.provenance in KEPT),
+        user_tests=tuple(test for test in all_tests if test.check.provenance is Provenance.CONFIRMED),
+        struck=record.struck,
+    )
+
+
+def _as_edited(stored: StoredTests, tests: Sequence[EditedTest], record: _Record) -> StoredTests:
+    recorded = {test.form: test for test in record.tests}
+    present = {test.form: test for test in tests}
+    generated_tests: list[EditedTest] = []
+    user_tests: dict[str, EditedTest] = {test.form: test for test in record.pending}
+    for form, test in present.items():
+        recorded_test = recorded.get(form)
+        if recorded_test is None:
+            user_tests[form] = replace(test, kind=CONFIRMED)
+        elif test.yours or recorded_test.check.provenance is Provenance.CONFIRMED:
+            user_tests[form] = replace(
+                recorded_test, kind=CONFIRMED, check=replace(recorded_test.check, provenance=Provenance.CONFIRMED)
+            )
+        elif recorded_test.check.provenance in KEPT:
+            generated_tests.append(recorded_test)
+    removed = {form: test.check.shown for form, test in recorded.items()}
+    struck = {form: shown for form, shown in {**record.struck, **removed}.items() if form not in present}
+    return replace(stored, generated_tests=tuple(generated_tests), user_tests=tuple(user_tests.values()), struck=struck)
+
+
+def _without_record(stored: StoredTests, tests: Sequence[EditedTest]) -> StoredTests:
+    """Loads a file whose record is lost: only tests marked `# yours` count as the user's."""
+    message = f"The record of {stored.path} is missing, so its tests that are not marked `# yours` only have a vote."
+    designed = [
+        replace(test, kind="designed", check=replace(test.check, provenance=Provenance.DESIGNED))
+        for test in tests
+        if not test.yours
+    ]
+    return _as_edited(replace(stored, messages=(message,)), tests, _Record(tests=tuple(designed)))
+
+
+def _other_test_ids(spec: Spec) -> list[str]:
+    """Ids of the cases that must hold but were not generated by greenloop."""
+    other_cases = [case for case in spec.cases if case.id.partition("::")[0] not in spec.files and case.executed]
+    return [case.id.replace("\n", " ") for case in other_cases[:SHOWN]]
+
+
+def _digest(text: str, region: Region) -> str:
+    """Hashes what the function should do: its header and docstring, regardless of layout."""
+    definition = definitions.find_by_qualname(definitions.find_definitions(text), region.qualname)
+    if definition is None:
+        return _sha("")
+    header = "".join(definitions.line_span(text, definition.name_line, definition.header_end).split())
+    docstring = definitions.line_span(text, *definition.docstring) if definition.docstring else ""
+    return _sha("\n".join([header, *(row.strip() for row in docstring.strip().splitlines())]))
+
+
+def _sha(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+# -- files ----------------------------------------------------------------------------------------------------------
+
+
+def _read_text(file: Path) -> str | None:
+    """Reads a file; if it is far too long, only enough to notice."""
+    try:
+        with file.open("rb") as stream:
+            return stream.read(4 * LONGEST).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return None
+
+
+def _record_path(file: Path) -> Path:
+    return file.with_suffix(".json")
+
+
+def _read_record(file: Path) -> _Record | None:
+    """Reads how the file was written; None where that is no longer known."""
+    try:
+        return from_json(_Record, json.loads(_record_path(file).read_bytes()))
+    except (OSError, ValueError):
+        return None
+
+
+def _set_aside(file: Path) -> Path:
+    old_path = file.with_suffix(".old.py")
+    with contextlib.suppress(OSError):
+        file.replace(old_path)
+        _record_path(file).unlink(missing_ok=True)
+    return old_path
+
+
+def _write_atomically(path: Path, text: str) -> None:
+    """Writes a file atomically, readable by its owner only."""
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace", newline="\n") as file:
+            file.write(text)
+        Path(temporary).replace(path)
+    except OSError:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _prune(folder: Path) -> None:
+    files = sorted(folder.glob("*.py"), key=lambda path: path.stat().st_mtime, reverse=True)
+    for old in files[MAX_FUNCTIONS:]:
+        old.unlink(missing_ok=True)
+        _record_path(old).unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""Trust rules of published systems; `rule` as in the folder above."""

@@ -1,0 +1,1 @@
+"""Acceptance of a candidate: proofs in a fresh sandbox, the tamper check, and mutation testing of the tests."""

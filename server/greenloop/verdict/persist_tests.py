@@ -1,0 +1,266 @@
+"""Writes generated, confirmed and example tests into the project's own test file.
+
+The file is the one that already tests the module, else a new one among the project's tests; the style is that of the
+file (`core/testfiles`), and the project's own formatter lays the code out. Tests are offered only after they passed in
+the sandbox with the accepted code.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+
+from greenloop.core.errors import GreenloopError
+from greenloop.core.ports import Session
+from greenloop.core.python.ast_source import parse_module, plain_name
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import TestRun
+from greenloop.core.records.spec import Provenance
+from greenloop.core.report import case_results
+from greenloop.core.testfiles.append import FileForm, append_tests, detect_style, new_tests, render_tests
+from greenloop.core.testfiles.imports import resolve_imports
+from greenloop.core.testfiles.naming import class_name
+from greenloop.core.testfiles.render import KINDS, render_case, without_repeated_remarks
+from greenloop.core.text.diff import with_plain_ends
+from greenloop.core.text.encoding import declared_encoding, why_not_encodable
+from greenloop.project import sources
+from greenloop.project.formatting import format_code
+
+SECONDS = 60.0  # wall time for all written tests together
+
+
+@dataclass(frozen=True, kw_only=True)
+class Addition:
+    """Tests added to a test file. `before` None: the file is new; `ids`: case id -> node id of the written test.
+
+    `left_out` has one sentence for each test that was not written.
+    """
+
+    path: str = ""
+    before: str | None = None
+    after: str = ""
+    ids: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """Sentence for the user about the tests that were written and those that were not."""
+        many = f"{len(self.ids)} test{'s' * (len(self.ids) != 1)}"
+        rows = [f"{many} written into {self.path}."] if self.ids else []
+        return " ".join([*rows, *self.left_out])
+
+
+def build_addition(
+    problem: Problem,
+    attempts: Sequence[Attempt],
+    text_of: Callable[[str], str | None],
+    *,
+    hypothesis: bool,
+    without: Collection[str] = (),
+) -> Addition:
+    """Adds the trusted cases of `problem.spec` that greenloop wrote to the test file, except the case ids `without`.
+
+    `text_of` returns a workspace file's text. Property tests need Hypothesis in the project's own environment; inputs
+    that broke earlier attempts are kept in them as explicit examples.
+    """
+    region = problem.regions[0]
+    cases = [case for case in problem.spec.cases if case.provenance in KINDS and case.id not in without]
+    left_out: list[str] = []
+    if not hypothesis and any(case.provenance is Provenance.PROPERTY for case in cases):
+        cases = [case for case in cases if case.provenance is not Provenance.PROPERTY]
+        left_out.append("The property tests were not written: Hypothesis is not installed in the project.")
+    name = plain_name(region.qualname)
+    module = sources.module_name(region.path, problem.root)
+    path, style_example = choose_file(problem, text_of)
+    before = text_of(path)
+    text = before or ""
+    if isinstance(parse_module(with_plain_ends(text)), SyntaxError):
+        return Addition(left_out=(f"No tests were written: {path} cannot be parsed.",))
+
+    def is_target(spelling: str) -> bool:
+        level = len(spelling) - len(spelling.lstrip("."))
+        absolute = sources.absolute_module(spelling.lstrip("."), level, path)
+        return spelling == module or sources.find_module(absolute, problem.root, path) == region.path
+
+    style = detect_style(text) if before is not None else detect_style(style_example)
+    taken = set(re.findall(r"\b\w+\b", text))
+    tests = []
+    for case in sorted(cases, key=lambda each: list(KINDS).index(each.provenance)):
+        test = render_case(case, problem.spec.files, module, name, taken, attempts)
+        if test is None or why_not_encodable(test.body, declared_encoding(text)):
+            left_out.append(f"`{case.source}` was not written: it cannot be expressed in {path}.")
+            continue
+        taken.add(test.name)
+        tests.append(test)
+    names = sorted({each for test in tests for each in test.uses})
+    imports = resolve_imports(text, module, is_target, names)
+    tests = new_tests(text, style, imports, tests)
+    if not tests:
+        return Addition(left_out=tuple(left_out))
+    title = class_name(name, taken)
+    prefix = path if style.kind is FileForm.FUNCTIONS else f"{path}::{title}"
+    code = render_tests(style, imports, without_repeated_remarks(tests), title)
+    return Addition(
+        path=path,
+        before=before,
+        after=append_tests(text, style, imports, tests, format_code(code, problem.root, path)),
+        ids={test.case: f"{prefix}::{test.name}" for test in tests},
+        left_out=tuple(left_out),
+    )
+
+
+async def prove_addition(
+    open_session: Callable[[], Awaitable[Session]],
+    addition: Addition,
+    files: Mapping[str, bytes],
+    encode: Callable[[str, str], bytes],
+) -> dict[str, str]:
+    """Returns the written tests that do not pass over `files` (the accepted texts): case id -> outcome.
+
+    Runs them in a fresh sandbox, in the file that they will be written to.
+    """
+    session = await open_session()
+    try:
+        selectors = tuple(addition.ids.values())
+        overlay = {**files, addition.path: encode(addition.path, addition.after)}
+        execution = await session.run(TestRun(selectors=selectors, files=overlay, seconds=SECONDS))
+    finally:
+        await session.close()
+    results = {result.id: result for result in case_results(execution)}
+    outcomes = {case: results[test].outcome if test in results else "missing" for case, test in addition.ids.items()}
+    return {case: outcome for case, outcome in outcomes.items() if outcome != "passed"}
+
+
+async def add_to_outcome(
+    outcome: Outcome,
+    problem: Problem,
+    text_of: Callable[[str], str | None],
+    open_session: Callable[[], Awaitable[Session]],
+    files: Mapping[str, bytes],
+    encode: Callable[[str, str], bytes],
+    *,
+    hypothesis: bool,
+) -> Outcome:
+    """Adds the tests to the outcome's edit and message. A failure to write them never spoils the outcome."""
+
+    def read_text(path: str) -> str | None:
+        try:
+            return text_of(path)
+        except GreenloopError:
+            return None
+
+    attempts = outcome.attempts
+    try:
+        addition = await apply_addition(
+            problem, attempts, read_text, open_session, files, encode, hypothesis=hypothesis
+        )
+    except GreenloopError as error:
+        return replace(outcome, message=f"{outcome.message}; no tests were written: {error}")
+    message = f"{outcome.message}; {addition.sentence}" if addition.sentence else outcome.message
+    if not addition.ids:
+        return replace(outcome, message=message)
+    before = {**outcome.before, addition.path: addition.before}
+    return replace(outcome, message=message, before=before, after={**outcome.after, addition.path: addition.after})
+
+
+async def apply_addition(
+    problem: Problem,
+    attempts: Sequence[Attempt],
+    text_of: Callable[[str], str | None],
+    open_session: Callable[[], Awaitable[Session]],
+    files: Mapping[str, bytes],
+    encode: Callable[[str, str], bytes],
+    *,
+    hypothesis: bool,
+) -> Addition:
+    """Builds the addition with the tests that pass in their new file; the others are named in `left_out`."""
+    proposed = addition = await asyncio.to_thread(build_addition, problem, attempts, text_of, hypothesis=hypothesis)
+    dropped: set[str] = set()
+    for _round in range(2):
+        if not addition.ids:
+            break
+        failing = await prove_addition(open_session, addition, files, encode)
+        if not failing:
+            return replace(addition, left_out=(*addition.left_out, *_unproved_tests(problem, proposed, dropped)))
+        dropped |= set(failing)
+        addition = await asyncio.to_thread(
+            build_addition, problem, attempts, text_of, hypothesis=hypothesis, without=dropped
+        )
+    return Addition(left_out=(*proposed.left_out, *_unproved_tests(problem, proposed, dropped or set(proposed.ids))))
+
+
+def _unproved_tests(problem: Problem, proposed: Addition, ids: Collection[str]) -> list[str]:
+    if not ids:
+        return []
+    labels = [f"`{case.source}`" for case in problem.spec.cases if case.id in ids]
+    listed = ", ".join(labels[:3]) + (f" and {len(labels) - 3} more" if len(labels) > 3 else "")
+    return [f"Not written into {proposed.path} because it does not pass there: {listed}."]
+
+
+# -- the file ---------------------------------------------------------------------------------------------------------
+
+
+def choose_file(problem: Problem, text_of: Callable[[str], str | None]) -> tuple[str, str]:
+    """Returns the test file's path, and the text of a file whose style a new one follows.
+
+    Chooses the test file that imports the module and names the function most, else a new one among the project's tests.
+    """
+    root, target = problem.root, problem.regions[0].path
+    name = plain_name(problem.regions[0].qualname).partition(".")[0]
+    patterns = sources.file_patterns(root)
+    stem = PurePosixPath(target).stem
+    paths = [path for path in {*sources.python_files(root), *problem.buffers} if sources.is_test_file(path, patterns)]
+    texts = {path: text for path in sorted(paths) if (text := text_of(path)) is not None and path != target}
+    tests = {path: text for path, text in texts.items() if isinstance(parse_module(with_plain_ends(text)), ast.Module)}
+    importing = {path: text for path, text in tests.items() if _imports(problem, path, text)}
+    if importing:
+        own = {path for path in importing if stem in PurePosixPath(path).stem.replace("test", "").strip("_").split(".")}
+
+        def rank(path: str) -> tuple[bool, int, int]:
+            return path in own, len(re.findall(rf"\b{re.escape(name)}\b", importing[path])), -len(path)
+
+        best = max(sorted(importing), key=rank)
+        return best, importing[best]
+    folder = _folder(tests=tests, target=target, test_paths=sources.pytest_option(root, "testpaths"))
+    new_path = _new_file_name(folder, problem, patterns, tests)
+    return new_path, next((tests[path] for path in tests if str(PurePosixPath(path).parent) == folder), "")
+
+
+def _imports(problem: Problem, path: str, text: str) -> bool:
+    for module, names, _line in sources.find_imports(with_plain_ends(text), path):
+        for each in (module, *(f"{module}.{name}" for name in names)):
+            if each and sources.find_module(each, problem.root, path) == problem.regions[0].path:
+                return True
+    return False
+
+
+def _folder(tests: Collection[str], target: str, test_paths: Sequence[str]) -> str:
+    """Returns the folder with most test files, preferring the target's own among equals; without tests the target's."""
+    own_folder = str(PurePosixPath(target).parent)
+    counts = Counter(str(PurePosixPath(path).parent) for path in tests)
+    if not counts:
+        return test_paths[0].rstrip("/") if test_paths else own_folder
+    return max(sorted(counts), key=lambda folder: (counts[folder], folder == own_folder))
+
+
+def _new_file_name(folder: str, problem: Problem, patterns: Sequence[str], tests: Collection[str]) -> str:
+    """Returns a name that pytest collects and no other test file in any folder has: pytest imports files by name."""
+    target = PurePosixPath(problem.regions[0].path)
+    after = sum(PurePosixPath(path).stem.endswith("_test") for path in tests) > len(tests) / 2
+    pattern = next((each for each in patterns if sources.is_test_file("test_x.py", [each])), patterns[0])
+    pattern = next((each for each in patterns if each == "*_test.py"), pattern) if after else pattern
+    used = {PurePosixPath(path).name for path in tests}
+    plain = target.stem if target.stem != "__init__" else target.parent.name or "package"
+    function = problem.regions[0].qualname.replace(".", "_").lower()
+    for stem in (plain, f"{target.parent.name}_{plain}", f"{plain}_{function}", f"{plain}_greenloop"):
+        name = PurePosixPath(pattern.replace("*", stem.strip("_"), 1).replace("*", "")).name
+        if name not in used and not (problem.root / folder / name).exists():
+            break
+    return name if folder == "." else f"{folder}/{name}"

@@ -1,0 +1,171 @@
+"""Rules about the repository itself: layers, imports, parts, generated pages, lock files."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from greenloop.core import registry
+from greenloop.core.records.verdict import ErrorGroup
+from greenloop.engine.presets import find_preset, load_presets
+from greenloop.project.settings import keys
+
+HOUSE = Path(__file__).resolve().parents[2]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(HOUSE / "server"), "PYTHONUTF8": "1"}
+
+# What an outer package may be imported by: a module, or everything below a package.
+IMPORTERS = {
+    "litellm": ("greenloop.models.providers.litellm",),
+    "docker": ("greenloop.sandboxes.backends.docker",),
+    "pygls": ("greenloop.lsp",),
+    "lsprotocol": ("greenloop.lsp",),
+    "xllamacpp": ("greenloop.models.embedded",),
+    "rich": ("greenloop.cli",),
+    "tree_sitter": ("greenloop.project.syntax.tree_sitter",),
+}
+
+# Parameters, in order, that the engine and the loop give to the function of every variant.
+PARAMETERS = {
+    "specs": ["problem", "tools"],
+    "context": ["problem", "tools"],
+    "feedback": ["problem", "attempts", "tools"],
+    "search": ["problem", "attempts"],
+    "trust": ["poll"],
+    "models": ["name", "settings"],
+    "sandboxes": ["settings"],
+}
+ASYNCHRONOUS = {"specs", "context", "feedback"}
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, cwd=HOUSE, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+
+
+def test_layers():
+    tool = Path(sys.executable).with_name("lint-imports")
+    checked = run(str(tool))
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert "layers KEPT" in checked.stdout
+
+
+@pytest.mark.parametrize("package", IMPORTERS)
+def test_outer_packages_have_one_door(package):
+    """Also behind a door are imports inside functions and those by name."""
+    pattern = re.compile(rf"^\s*(?:import|from) {package}\b|import_module\(\"{package}\"", re.MULTILINE)
+    package_folder = HOUSE / "server"
+    found = {
+        ".".join(file.relative_to(package_folder).with_suffix("").parts)
+        for file in package_folder.rglob("*.py")
+        if pattern.search(file.read_text())
+    }
+    assert found, "nobody imports it any more"
+    doors = IMPORTERS[package]
+    assert [name for name in found if not any(name == door or name.startswith(f"{door}.") for door in doors)] == []
+
+
+@pytest.mark.parametrize("module", ["greenloop.lsp.server", "greenloop.cli.main"])
+def test_light_imports(module):
+    heavy = ("litellm", "docker", "xllamacpp", "httpx", "rich", "greenloop.engine.refine")
+    asked = run(
+        sys.executable, "-c", f"import sys, {module}; print(*[name for name in {heavy} if name in sys.modules])"
+    )
+    assert asked.stderr == ""
+    assert asked.stdout.split() == []
+
+
+def variants() -> list[tuple[str, str]]:
+    return [(part, name) for part in registry.CONTRACTS for name in registry.list_parts(part)]
+
+
+@pytest.mark.parametrize(("part", "name"), variants())
+def test_every_part_keeps_its_contract(part, name):
+    contract = getattr(registry.load_part(part, name), registry.CONTRACTS[part])
+    parameters = inspect.signature(contract).parameters.values()
+    needed = [each.name for each in parameters if each.default is each.empty and each.kind is not each.VAR_KEYWORD]
+    assert needed == PARAMETERS[part]
+    assert inspect.iscoroutinefunction(contract) is (part in ASYNCHRONOUS)
+
+
+def test_every_part_has_a_variant():
+    assert {part for part, _name in variants()} == set(registry.CONTRACTS) == set(PARAMETERS)
+
+
+@pytest.mark.parametrize("name", load_presets())
+def test_presets_name_what_exists(name):
+    preset = find_preset(name, harness=True)
+    for part, chosen in (
+        ("context", preset.context),
+        ("feedback", preset.feedback),
+        ("search", (preset.search,)),
+        ("specs", preset.specs),
+        ("trust", (preset.trust,)),
+    ):
+        assert set(chosen) <= set(registry.list_parts(part))
+    assert set(preset.treat) <= set(ErrorGroup)
+    assert {name for names in preset.treat.values() for name in names} <= set(registry.list_parts("feedback"))
+    prompts = HOUSE / "server/greenloop/drafting/prompts" / preset.prompt
+    assert {file.stem for file in prompts.glob("*.txt")} >= {"system", "task", "draft", "refine", "restart"}
+
+
+def test_settings_page_is_up_to_date():
+    checked = run(sys.executable, "scripts/settings_doc.py", "--check")
+    assert checked.returncode == 0, f"run scripts/settings_doc.py\n{checked.stderr}"
+
+
+def test_settings_page_lists_every_key():
+    page = (HOUSE / "docs/settings.md").read_text()
+    assert re.findall(r"^\| `([a-z.]+)` \|", page, re.MULTILINE) == [key for key, *_rest in keys()]
+
+
+@pytest.mark.parametrize("part", ["feedback", "context"])
+def test_the_pages_list_every_part(part):
+    page = (HOUSE / f"docs/{part}.md").read_text()
+    assert set(registry.list_parts(part)) <= set(re.findall(r"^\| `([a-z_]+)` \|", page, re.MULTILINE))
+
+
+def locks() -> list[Path]:
+    names = ("constraints*.txt", "packages*.txt", "requirements*.txt", "package-lock.json", "uv.lock", "yarn.lock")
+    listed = run("git", "ls-files", "-z", "--", *(f":(glob)**/{name}" for name in names)).stdout.split("\0")
+    # Samples of other projects' locks are data of a test.
+    listed = [name for name in listed if not name.startswith("tests/")]
+    return [HOUSE / name for name in listed if name] or [HOUSE / "constraints.txt"]
+
+
+@pytest.mark.parametrize("file", locks(), ids=lambda file: file.relative_to(HOUSE).as_posix())
+def test_locks_name_no_registry(file):
+    # npm also keeps where a package asks for money.
+    text = re.sub(r'"funding": (\{[^}]*\}|\[[^]]*\]|"[^"]*")', "", file.read_text())
+    assert re.findall(r"https?://|file:|--(?:extra-)?index-url|--find-links|\"resolved\"", text) == []
+
+
+def test_constraints_are_exact_and_cover_what_we_ask_for():
+    lines = (HOUSE / "constraints.txt").read_text().splitlines()
+    pins = [line for line in lines if line and not line.startswith("#")]
+    assert [line for line in pins if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*==[A-Za-z0-9.]+", line)] == []
+    table = tomllib.loads((HOUSE / "pyproject.toml").read_text())
+    wanted = [
+        *table["project"]["dependencies"],
+        *table["project"]["optional-dependencies"]["local"],
+        *table["dependency-groups"]["dev"],
+        *table["build-system"]["requires"],
+    ]
+    names = {re.match(r"[A-Za-z0-9._-]+", requirement)[0].lower().replace("_", "-") for requirement in wanted}
+    assert names - {pin.partition("==")[0].lower().replace("_", "-") for pin in pins} == set()
+
+
+def test_documents_are_linked_from_somewhere_and_their_links_lead_somewhere():
+    pages = [*HOUSE.glob("*.md"), *(HOUSE / "docs").rglob("*.md"), HOUSE / "vscode-client/README.md"]
+    reached = set()
+    for page in pages:
+        for link in re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", page.read_text()):
+            aim = (page.parent / link).resolve()
+            assert aim.exists(), f"{page.relative_to(HOUSE)} links to {link}"
+            reached.add(aim)
+    assert [page for page in (HOUSE / "docs").rglob("*.md") if page not in reached] == []

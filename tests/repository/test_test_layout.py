@@ -1,0 +1,78 @@
+"""Tests mirror the rooms of the product: tests/unit/<room>/test_<module>[_<aspect>].py, and tests/process alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = ("unit", "process")
+
+# Of each room as many modules have no unit tests of their own; a number may fall and must not rise.
+# Suites of their own test `lsp` (tests/lsp) and `engine` (tests/sandbox, with the default parts).
+OWN_SUITES = {"lsp", "engine"}
+WITHOUT_TESTS = {
+    "bench": 9,
+    "cli": 15,
+    "core": 31,
+    "drafting": 18,
+    "localize": 2,
+    "models": 3,
+    "project": 14,
+    "sandbox": 19,
+    "sandboxes": 14,
+    "specs": 15,
+    "verdict": 5,
+}
+
+
+def modules() -> list[Path]:
+    """Every module, as room/…/name; those that run inside are in the room `sandbox`."""
+    product, inside = ROOT / "server" / "greenloop", ROOT / "sandbox"
+    files = [file.relative_to(product) for file in product.rglob("*.py")]
+    files += ["sandbox" / file.relative_to(inside) for file in inside.rglob("*.py")]
+    return sorted(file.with_suffix("") for file in files if not file.stem.startswith("__"))
+
+
+MODULES = modules()
+
+
+def modules_named_by(folder: Path, name: str) -> list[Path]:
+    """The modules that a file of tests is named after: those of the longest name, in its folder or below it."""
+    words = name.removeprefix("test_")
+    found = [
+        module
+        for module in MODULES
+        if (folder == module.parent or (folder.parts and folder in module.parents))
+        and f"{words}_".startswith(f"{module.name.lstrip('_')}_")
+    ]
+    longest = max((len(module.name.lstrip("_")) for module in found), default=0)
+    return [module for module in found if len(module.name.lstrip("_")) == longest]
+
+
+def files(folder: str) -> list[Path]:
+    return sorted(file.relative_to(ROOT / "tests" / folder) for file in (ROOT / "tests" / folder).rglob("test_*.py"))
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_every_file_of_tests_is_named_after_a_module_of_its_room(folder):
+    assert [str(file) for file in files(folder) if not modules_named_by(file.parent, file.stem)] == []
+
+
+def test_no_more_modules_of_a_room_are_without_unit_tests():
+    have = {
+        module for folder in FOLDERS for file in files(folder) for module in modules_named_by(file.parent, file.stem)
+    }
+    without = [module for module in MODULES if module not in have and module.parts[0] not in OWN_SUITES]
+    counts = Counter(module.parts[0] for module in without)
+    rooms = {room for room, count in counts.items() if count > WITHOUT_TESTS.get(room, 0)}
+    names = [str(module) for module in without if module.parts[0] in rooms]
+    assert names == [], {room: counts[room] for room in rooms}
+
+
+def test_names_are_matched_as_a_whole():
+    assert modules_named_by(Path("core"), "test_budget") == [Path("core/budget")]
+    assert modules_named_by(Path("core"), "test_budgets") == []
+    assert modules_named_by(Path("project"), "test_budget") == []

@@ -1,0 +1,22 @@
+"""The wheel holds what greenloop needs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+HOUSE = Path(__file__).resolve().parents[2]
+PACKAGE = HOUSE / "server/greenloop"
+
+
+def test_the_wheel_holds_every_prompt(tmp_path):
+    words = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(HOUSE)]
+    built = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
+        held = set(wheel.namelist())
+    wanted = {f"greenloop/{file.relative_to(PACKAGE).as_posix()}" for file in PACKAGE.rglob("*.txt")}
+    assert wanted
+    assert wanted <= held

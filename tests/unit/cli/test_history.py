@@ -1,0 +1,65 @@
+"""`greenloop history`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from fake_engine import AFTER, BEFORE, CASE, unsolved
+from greenloop.cli.main import main
+from greenloop.engine.history.store import History
+
+
+def test_an_empty_history(project, capsys):
+    assert main(["history"]) == 0
+    assert "No runs yet" in capsys.readouterr().out
+    assert main(["history", "show"]) == 2
+    assert main(["history", "apply"]) == 2
+    assert main(["history", "export"]) == 0
+
+
+def test_runs_are_listed_shown_exported(fake, capsys):
+    main(["fix", CASE])
+    fake.result = unsolved()
+    main(["fix", CASE])
+    capsys.readouterr()
+    assert main(["history"]) == 0
+    out = capsys.readouterr().out
+    assert "not solved" in out
+    assert main(["history", "show", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "+    return x * 2" in out
+    assert "verified" in out
+    assert main(["history", "export"]) == 0
+    assert [json.loads(line)["id"] for line in capsys.readouterr().out.splitlines()] == [1, 2]
+    assert main(["history", "export", "2"]) == 0
+    assert json.loads(capsys.readouterr().out)["outcome"]["solved"] is False
+
+
+@pytest.mark.parametrize("words", [["show", "99"], ["apply", "99"], ["export", "99"], ["nonsense"]])
+def test_a_run_that_is_not_there_is_2(fake, words, capsys):
+    main(["fix", CASE])
+    assert main(["history", *words]) == 2
+
+
+def test_a_killed_run_is_shown_as_interrupted(project, capsys):
+    history = History.open()
+    history.start_run(project, CASE, preset="plain", model="m", sandbox="s")
+    history._connection.execute("UPDATE runs SET born = 1")
+    assert main(["history", "show"]) == 0
+    assert "interrupted" in capsys.readouterr().out
+
+
+def test_a_result_can_be_written_later_but_not_over_a_change(fake, project, capsys):
+    main(["fix", CASE])
+    assert main(["history", "apply"]) == 2  # nobody there to say yes
+    (project / "m.py").write_text("# typed\n\n\n" + BEFORE)
+    assert main(["history", "apply", "--yes"]) == 1
+    assert "m.py changed since the run" in capsys.readouterr().err
+    (project / "m.py").write_text(BEFORE)
+    assert main(["history", "apply", "--yes"]) == 0
+    assert (project / "m.py").read_text() == AFTER
+    assert main(["history", "apply", "--yes"]) == 0
+    assert main(["history"]) == 0
+    assert "written" in capsys.readouterr().out

@@ -1,0 +1,222 @@
+"""`greenloop verify`: its words, its exit codes, what programs and people read, and the JUnit file."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from greenloop.cli import junit
+from greenloop.cli.commands import verify as command
+from greenloop.cli.main import main
+from greenloop.core.errors import CannotVerifyError, UsageError
+from greenloop.core.records.verdict import CaseResult, Failure
+from greenloop.engine.verify.report import Tampering, Verification
+
+A, B, C = "tests/test_m.py::test_a[x<&>\x1b]", "tests/test_m.py::TestK::test_b", "tests/test_n.py::test_c"
+GOOD = Verification(
+    verified=True,
+    base="a" * 40,
+    revision="HEAD",
+    cases=(CaseResult(id=A, outcome="passed", seconds=0.25), CaseResult(id=B, outcome="skipped")),
+    before={A: "failed", B: "skipped"},
+    fixed=(A,),
+    canaried=(A,),
+    sandbox="bubblewrap",
+    seconds=1.5,
+)
+RED = Verification(
+    reason="1 test(s) that must pass do not.",
+    base="a" * 40,
+    revision="HEAD",
+    cases=(
+        CaseResult(id=A, outcome="passed"),
+        CaseResult(
+            id=C, outcome="failed", failure=Failure(type="AssertionError", message="]]> \x00 1 != 2\nmore", text="t")
+        ),
+    ),
+    failed=(C,),
+    changed=("tests/test_m.py",),
+    removed=("tests/test_a.py",),
+    added=("conftest.py",),
+    network=True,
+    sandbox="bubblewrap",
+)
+FAKED = Verification(reason=f"{C} was reported twice.", tampered=(Tampering(case=C, reason="r"),), cases=RED.cases)
+ENDED = Verification(
+    reason="It ended itself.", tampered=(Tampering(case="", reason="It ended itself."),), cases=GOOD.cases
+)
+
+
+@pytest.fixture
+def answer(project, monkeypatch):
+    """Makes the verification return or raise what it is given; what was asked for is in the list."""
+    asked = []
+
+    def set_(result):
+        async def verify(request, *, settings, report_status):
+            asked.append((request, settings))
+            report_status("running")
+            if isinstance(result, Exception):
+                raise result
+            return result
+
+        monkeypatch.setattr(command, "verify", verify)
+        return asked
+
+    return set_
+
+
+@pytest.mark.parametrize(("result", "code"), [(GOOD, 0), (RED, 1), (FAKED, 1), (ENDED, 1)])
+def test_only_an_honest_pass_is_0(answer, result, code, capsys):
+    answer(result)
+    assert main(["verify"]) == code
+    out, err = capsys.readouterr()
+    assert "running" in err
+    assert "running" not in out
+    assert out.startswith("Verified in " if code == 0 else "Tampered: " if result.tampered else "Not verified: ")
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(CannotVerifyError("No git.", remedy="Get it."), 3), (UsageError("No."), 2)]
+)
+def test_what_cannot_be_verified_is_one_object_too(answer, error, code, capsys):
+    answer(error)
+    assert main(["verify", "--json"]) == code
+    out, err = capsys.readouterr()
+    value = json.loads(out)
+    assert (value["verified"], value["reason"], value["remedy"]) == (False, str(error), error.remedy)
+    assert value["cases"] == value["tampered"] == value["changed_tests"] == []
+    assert str(error) in err
+
+
+def test_the_words_become_a_request(answer, project):
+    asked = answer(GOOD)
+    words = ["tests/test_m.py::test_a", "test_m.py", "--base", "main", "--keep", "a*", "--with-new", "--seconds", "5"]
+    assert main(["verify", *words, "--sandbox", "docker"]) == 0
+    request, settings = asked[0]
+    assert request.root == project
+    assert request.targets == ("tests/test_m.py::test_a", "test_m.py")
+    assert (request.revision, request.keep, request.with_new, request.seconds) == ("main", ("a*",), True, 5.0)
+    assert settings.sandbox.kind == "docker"
+    assert settings.seconds != 5.0
+
+
+@pytest.mark.parametrize(
+    "words", [["--seconds", "0"], ["--seconds", "-1"], ["--junit", "no/such/folder/x.xml"], ["--junit", "."]]
+)
+def test_bad_words_run_nothing(answer, words, capsys):
+    asked = answer(GOOD)
+    assert main(["verify", *words]) == 2
+    assert asked == []
+
+
+def test_a_link_is_no_place_for_a_report(answer, project, tmp_path):
+    (tmp_path / "elsewhere").write_text("kept")
+    (project / "report.xml").symlink_to(tmp_path / "elsewhere")
+    answer(GOOD)
+    assert main(["verify", "--junit", "report.xml"]) == 2
+    assert (tmp_path / "elsewhere").read_text() == "kept"
+
+
+# -- a run of the history -----------------------------------------------------------------------------------------
+
+
+def test_a_number_is_a_run_unless_it_is_a_file(tmp_path):
+    assert command.run_number(["12"], tmp_path) == 12
+    assert command.run_number(["run:12"], tmp_path) == 12
+    assert command.run_number(["tests"], tmp_path) is None
+    assert command.run_number(["test_m.py:12"], tmp_path) is None
+    assert command.run_number([], tmp_path) is None
+    (tmp_path / "12").mkdir()
+    assert command.run_number(["12"], tmp_path) is None
+    assert command.run_number(["run:12"], tmp_path) == 12
+    with pytest.raises(UsageError, match="combined with other targets"):
+        command.run_number(["tests", "run:12"], tmp_path)
+
+
+def test_a_run_that_is_not_there_is_2(project, capsys):
+    assert main(["verify", "run:99"]) == 2
+    assert "no run 99" in capsys.readouterr().err
+
+
+def test_a_run_without_a_basis_says_so(fake, capsys):
+    main(["fix", "test_m.py::test_double"])
+    assert main(["verify", "1"]) == 3
+    assert "older greenloop" in capsys.readouterr().err
+
+
+def test_a_run_goes_without_a_base(project):
+    assert main(["verify", "1", "--base", "HEAD"]) == 2
+
+
+# -- for programs and people ----------------------------------------------------------------------------------------
+
+
+def test_the_object_for_programs(answer, capsys):
+    answer(RED)
+    main(["verify", "--json"])
+    value = json.loads(capsys.readouterr().out)
+    assert value["changed_tests"] == [
+        {"path": "tests/test_a.py", "change": "removed"},
+        {"path": "tests/test_m.py", "change": "changed"},
+    ]
+    assert value["added_tests"] == ["conftest.py"]
+    assert value["failed"] == [C]
+    assert value["cases"][1] == {
+        "id": C,
+        "outcome": "failed",
+        "before": None,
+        "seconds": 0.0,
+        "type": "AssertionError",
+        "message": "]]> \x00 1 != 2\nmore",
+    }
+    assert value["network"] is True
+
+
+def test_people_read_what_was_not_taken_and_no_escape_sequences():
+    text = "\n".join(command.format_result(RED))
+    assert "failed: tests/test_n.py::test_c: AssertionError: ]]>" in text
+    assert "tests/test_m.py (changed), tests/test_a.py (removed)" in text
+    assert "conftest.py" in text
+    assert "network" in text
+    assert "\x1b" not in "\n".join(command.format_result(GOOD))
+    assert "tamper check: 1 of 1" in "\n".join(command.format_result(GOOD))
+
+
+@pytest.mark.parametrize(
+    ("result", "counts"),
+    [
+        (GOOD, {"tests": 2, "failures": 0, "errors": 0, "skipped": 1}),
+        (RED, {"tests": 2, "failures": 1, "errors": 0, "skipped": 0}),
+        (FAKED, {"tests": 2, "failures": 1, "errors": 0, "skipped": 0}),
+        (ENDED, {"tests": 3, "failures": 1, "errors": 0, "skipped": 1}),
+        (Verification(reason="No code."), {"tests": 1, "failures": 1, "errors": 0, "skipped": 0}),
+    ],
+)
+def test_junit_files_are_whole_and_count_right(tmp_path, result, counts):
+    path = tmp_path / "r.xml"
+    junit.write(path, result)
+    suite = ET.parse(path).getroot()[0]
+    assert {name: int(suite.get(name)) for name in counts} == counts
+    assert len(suite.findall("testcase")) == counts["tests"]
+    assert len(suite.findall(".//failure")) == counts["failures"]
+    properties = {each.get("name"): each.get("value") for each in suite.iter("property")}
+    assert properties["verified"] == str(result.verified).lower()
+
+
+def test_a_tampered_case_is_a_failure_of_its_own_kind(tmp_path):
+    suite = ET.fromstring(junit.document(FAKED))[0]
+    assert [each.get("type") for each in suite.iter("failure")] == ["tampered"]
+
+
+def test_the_page_names_every_field_and_flag():
+    page = (Path(__file__).parents[3] / "docs/verify.md").read_text()
+    rows = [row.split("|")[1] for row in page.splitlines() if row.startswith("| `")]
+    told = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert told == {*command.result_json(GOOD), "remedy"}
+    for flag in ("--base", "--json", "--junit", "--seconds", "--keep", "--with-new"):
+        assert flag in page

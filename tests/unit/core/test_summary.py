@@ -1,0 +1,153 @@
+"""Where a result was verified is named, and louder where the wall was open or missing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from greenloop.core.records.attempt import Attempt, Draft, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop.core.summary import (
+    attempt_label,
+    fold_attempts,
+    isolation_caveat,
+    summarize_infills,
+    summarize_solved,
+    total_usage,
+    verification_level,
+)
+from greenloop.lsp.presenters.notifications import short_verdict
+
+
+def evidence(**fields) -> Evidence:
+    return Evidence(cases={"user": (1, 1)}, canaried=1, canary_total=1, **fields)
+
+
+def outcome(found: Evidence) -> Outcome:
+    return Outcome(
+        solved=True,
+        verified=verification_level(found),
+        reason=StopReason.SOLVED,
+        message="",
+        attempts=(),
+        evidence=found,
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "begins", "afterwards", "shown"),
+    [
+        (evidence(sandbox="bubblewrap"), "Verified in bubblewrap: 1/1 target tests pass, ", "", "verified"),
+        (
+            evidence(sandbox="docker", network=True),
+            "Verified in docker with network access: 1/1 target tests pass",
+            "The tests had network access.",
+            "verified in docker with network access",
+        ),
+        (
+            evidence(sandbox="none"),
+            "Not verified: no sandbox: 1/1 target tests pass",
+            "The tests ran without a sandbox.",
+            "not verified: no sandbox",
+        ),
+    ],
+    ids=["a wall", "network on", "no wall"],
+)
+def test_where_it_ran_is_part_of_every_sentence(found, begins, afterwards, shown):
+    assert summarize_solved(found, verification_level(found)).startswith(begins)
+    assert isolation_caveat(found) == afterwards
+    assert shown in short_verdict(outcome(found))
+
+
+def test_without_a_wall_nothing_is_verified_however_many_tests_pass():
+    assert verification_level(evidence(sandbox="none", neighbours_unchanged=100)) is Verified.UNVERIFIED
+    assert not outcome(evidence(sandbox="none")).applicable
+
+
+def tried(number: int, move: Move, error: str, tokens: int = 10) -> Attempt:
+    return Attempt(
+        number=number,
+        draft=Draft(parent=0, move=move, role=Role.REFINER),
+        verdict=Verdict(status=Status.FAILED),
+        error_class=error,
+        usage=Usage(prompt_tokens=tokens),
+    )
+
+
+def test_holes_beside_each_other_share_a_row():
+    attempts = [
+        tried(1, Move.MUTATE, "NoGain"),
+        tried(2, Move.INFILL, "Unchanged"),
+        tried(3, Move.INFILL, "AssertionError"),
+        tried(4, Move.INFILL, "AssertionError"),
+        tried(5, Move.DRAFT, "TypeError"),
+        replace(tried(6, Move.INFILL, ""), accepted=True),
+    ]
+    rows = fold_attempts(attempts)
+    assert [[attempt.number for attempt in row] for row in rows] == [[1], [2, 3, 4], [5], [6]]
+    assert summarize_infills(rows[1]) == "3 infills: AssertionError 2, Unchanged 1"
+    assert total_usage(rows[1]).tokens == 30
+
+
+@pytest.mark.parametrize(
+    ("number", "parent", "move", "shown"),
+    [
+        (1, 0, Move.DRAFT, "1"),
+        (4, 0, Move.DRAFT, "4"),
+        (3, 2, Move.REFINE, "3"),
+        (4, 1, Move.REFINE, "4 ← 1"),
+        (5, 0, Move.RESTART, "5 ← 0"),
+        (6, 0, Move.INFILL, "6"),
+    ],
+)
+def test_an_attempt_says_where_it_goes_on_from(number, parent, move, shown):
+    attempt = Attempt(
+        number=number,
+        parent=parent,
+        draft=Draft(parent=parent, move=move, role=Role.DRAFTER),
+        verdict=Verdict(status=Status.FAILED),
+    )
+    assert attempt_label(attempt) == shown
+
+
+def proved(cases: dict[str, tuple[int, int]], **fields) -> Evidence:
+    return Evidence(sandbox="bubblewrap", cases=cases, **fields)
+
+
+@pytest.mark.parametrize("word", ["user", "doctest", "example", "trace", "confirmed"])
+def test_what_the_user_said_himself_verifies(word):
+    found = proved({"designed": (7, 8), "property": (2, 2), word: (1, 1)})
+    assert verification_level(found) is Verified.VERIFIED
+    assert outcome(found).verified is Verified.VERIFIED
+
+
+@pytest.mark.parametrize(
+    "cases",
+    [
+        {},
+        {"designed": (8, 8)},
+        {"property": (3, 3)},
+        {"hint": (2, 2), "constraint": (1, 1)},
+        {"human": (1, 1)},
+        {"designed": (8, 8), "user": (0, 0)},
+    ],
+)
+def test_what_somebody_else_made_up_never_verifies(cases):
+    found = proved(cases)
+    assert verification_level(found) is Verified.PARTIALLY
+    assert not replace(outcome(found), after={"m.py": "x"}).applicable
+
+
+def test_the_label_says_who_wrote_the_tests():
+    found = proved({"designed": (7, 8), "doctest": (3, 3), "property": (2, 2), "confirmed": (1, 1)})
+    told = "no tests of your own, 3/3 doctests pass, 7/8 generated tests pass, 2/2 properties pass, 1 confirmed by you"
+    assert summarize_solved(found, Verified.PARTIALLY).startswith(
+        f"Partially verified in bubblewrap: {told}, no other tests"
+    )
+    assert short_verdict(replace(outcome(found), verified=Verified.PARTIALLY)).startswith(f"partially verified: {told}")
+    assert "no tests of your own" not in summarize_solved(proved({"doctest": (3, 3)}), Verified.VERIFIED)
+    assert "designed" not in summarize_solved(proved({"user": (1, 1)}), Verified.VERIFIED)

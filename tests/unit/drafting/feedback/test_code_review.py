@@ -1,0 +1,123 @@
+"""Reviews with fixed fields, comments that ask for something, and what a docstring itself demands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from doubling import HALF, PROBLEM, STUB, code, executed
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import ChatRequest, Reply
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop.drafting.candidates import parse_answer
+from greenloop.drafting.feedback import raw
+from greenloop.drafting.feedback.published import code_review
+from greenloop.drafting.prompt import assemble
+from greenloop.drafting.search import chain
+from greenloop.engine.attempt_steps import with_verdict
+from specifying import tools
+from theatre import Theatre
+
+
+@dataclass
+class Critic:
+    answers: list[str]
+    asked: list[ChatRequest] = field(default_factory=list)
+
+    async def __call__(self, completion: ChatRequest) -> Reply:
+        self.asked.append(completion)
+        return Reply(text=self.answers.pop(0), usage=Usage(prompt_tokens=7), model="critic")
+
+    @property
+    def prompt(self) -> str:
+        return "\n".join(message.content for message in self.asked[-1].messages)
+
+
+def about(text: str = STUB, **more) -> Problem:
+    end = text.count("\n")
+    files = {**PROBLEM.files, "m.py": text}
+    regions = (replace(PROBLEM.regions[0], end=end),)
+    return replace(PROBLEM, files=files, originals=files, regions=regions, **more)
+
+
+def tried(problem: Problem, expression: str = HALF) -> Attempt:
+    candidate = parse_answer.read(code(expression), problem)
+    blank = Attempt(number=1, parent=0, candidate=candidate, verdict=Verdict(status=Status.REFUSED))
+    return with_verdict(blank, executed({"m.py": f"def double(x):\n    return {expression}\n"}))
+
+
+BASELINE = Attempt(number=0, verdict=Verdict(status=Status.FAILED))
+
+
+async def described(part, problem: Problem, critic: Critic, *attempts: Attempt):
+    return await part.describe(problem, [BASELINE, *attempts], replace(tools(), ask=critic))
+
+
+# -- a review ---------------------------------------------------------------------------------------------------------
+
+REVIEW = "change_type: modify\nlocation: line 3\nsolution: Return twice the number."
+
+
+async def test_a_review_has_the_type_of_the_change_its_place_and_the_solution():
+    problem = about(instruction="A comment asks: use a multiplication")
+    critic = Critic([REVIEW])
+    note = await described(code_review, problem, critic, tried(problem))
+    assert "A comment asks: use a multiplication" in critic.prompt
+    assert note.text.endswith("Change type: modify\nLocation: line 3\nSolution: Return twice the number.")
+    assert {name: note.fields[name] for name in code_review.FIELDS} == {
+        "change_type": "modify",
+        "location": "line 3",
+        "solution": "Return twice the number.",
+    }
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("**Change type:** Addition\n- location: `return x`\n- solution: check for None", "add"),
+        ("Change_Type = remove\nLocation = 2\nSolution = the line goes", "delete"),
+        ('"change_type": "changes",\n"location": "line 2",\n"solution": "x"', "modify"),
+    ],
+)
+def test_a_review_is_read_in_whatever_dress(said, kind):
+    assert code_review.parse_review(said)["change_type"] == kind
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "Return twice the number.",
+        "change_type: modify\nlocation: line 3",
+        "change_type: rewrite\nlocation: line 3\nsolution: x",
+        "change_type: add, delete or modify\nlocation: line 3\nsolution: x",
+    ],
+)
+async def test_a_review_that_lacks_a_field_is_refused_and_the_runners_words_are_told(said):
+    problem = about()
+    note = await described(code_review, problem, Critic([said]), tried(problem))
+    assert note.text == (await described(raw, problem, Critic([]), tried(problem))).text
+    assert note.fields == {"unparsable": " ".join(said.split())}
+
+
+# -- a comment ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_a_comment_asks_for_is_in_the_prompt():
+    theatre = Theatre([HALF], problem=about(instruction="A comment asks: handle None"), preset="plain", attempts=1)
+    messages = assemble(
+        theatre.refine_run.calls.prompts,
+        theatre.problem,
+        (),
+        [BASELINE],
+        chain.plan(theatre.problem, [BASELINE])[0],
+        budget=2000,
+        count=len,
+    )
+    assert "A comment asks: handle None" in messages[1].content
+
+
+# -- what the docstring demands -------------------------------------------------------------------------------------------

@@ -1,0 +1,65 @@
+"""Reviews of samples."""
+
+from __future__ import annotations
+
+import random
+
+from doubling import HALF, PROBLEM, executed, unwritten
+from greenloop.core.ports import NoUser, Tools
+from greenloop.core.records.attempt import Attempt, Candidate, FeedbackNote
+from greenloop.core.records.model import Reply
+from greenloop.core.records.usage import Usage
+from greenloop.drafting.feedback.published import review
+from greenloop.drafting.search.published import magicore
+
+REGION = PROBLEM.regions[0]
+BASELINE = Attempt(number=0, verdict=unwritten(), error_class="NotImplementedError")
+
+
+class Critic:
+    """Answers every question alike and keeps them."""
+
+    def __init__(self, answer: str) -> None:
+        self.answer = answer
+        self.asked: list = []
+
+    async def ask(self, completion) -> Reply:
+        self.asked.append(completion)
+        return Reply(text=self.answer, usage=Usage(prompt_tokens=20, completion_tokens=7), model="critic")
+
+    def tools(self) -> Tools:
+        return Tools(ask=self.ask, run=None, session=None, user=NoUser(), rng=random.Random(0))
+
+
+def attempt(number: int, expression: str) -> Attempt:
+    text = f"def double(x):\n    return {expression}\n"
+    return Attempt(number=number, candidate=Candidate(texts={REGION: text}), verdict=executed({"m.py": text}))
+
+
+async def test_the_reviewer_waits_for_the_last_sample_and_looks_at_the_best():
+    samples = [BASELINE, attempt(1, "x + 1"), attempt(2, HALF), attempt(3, "x + 3"), attempt(4, "x + 4")]
+    critic = Critic("Line 2 must multiply.")
+    for last in (1, 2, 3, 4):
+        assert await review.describe(PROBLEM, samples[:last], critic.tools()) == FeedbackNote(text="")
+    note = await review.describe(PROBLEM, samples, critic.tools())
+    assert (note.fields, note.usage.tokens) == ({"review": "Line 2 must multiply.", "of": 2}, 27)
+    assert HALF in critic.asked[0].messages[0].content
+
+
+async def test_the_reviewer_is_not_asked_when_a_sample_passed():
+    samples = [BASELINE, attempt(1, "x + 1"), attempt(2, "2 * x"), attempt(3, "x + 3"), attempt(4, "x + 4")]
+    critic = Critic("Line 2 must multiply.")
+    assert await review.describe(PROBLEM, samples, critic.tools()) == FeedbackNote(text="")
+    assert critic.asked == []
+
+
+async def test_the_reviewer_judges_anew_what_is_no_worse_and_nothing_else():
+    samples = [BASELINE, attempt(1, "x + 1"), attempt(2, HALF), attempt(3, "x + 3"), attempt(4, "x + 4")]
+    critic = Critic("Line 2.")
+    assert await review.describe(PROBLEM, [*samples, attempt(5, "x + 5 + 6")], critic.tools()) == FeedbackNote(text="")
+    note = await review.describe(PROBLEM, [*samples, attempt(5, "4")], critic.tools())
+    assert note.fields["of"] == 5
+
+
+def test_search_and_reviewer_agree_on_the_number_of_samples():
+    assert review.SAMPLES == magicore.SAMPLES

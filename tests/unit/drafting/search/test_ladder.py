@@ -1,0 +1,126 @@
+"""The ladder as a function of the attempts so far: which rung is next, on whose code."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from greenloop.core.records.attempt import Attempt, Candidate, Draft, Move
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import CaseResult, ErrorGroup, Status, Verdict
+from greenloop.drafting.search import ladder
+
+SOURCE = "def f(a):\n    b = a + 1\n    return b\n"
+STUB = 'def f(a):\n    """One more."""\n    raise NotImplementedError\n'
+CASES = tuple(Case(id=f"t.py::test_{number}", path="t.py", line=number) for number in (1, 2))
+
+
+def problem(text: str) -> Problem:
+    return Problem(
+        root=Path("/w"),
+        spec=Spec(cases=CASES, selectors=("t.py",)),
+        regions=(Region(path="m.py", qualname="f", start=1, end=3),),
+        originals={"m.py": text},
+        files={"m.py": text},
+    )
+
+
+def verdict(passed: int) -> Verdict:
+    cases = tuple(
+        CaseResult(id=case.id, outcome="passed" if number < passed else "failed") for number, case in enumerate(CASES)
+    )
+    return Verdict(status=Status.FAILED, cases=cases)
+
+
+BASE = Attempt(number=0, verdict=verdict(0))
+
+
+def climb(
+    text: str, rounds: int, scores: dict[int, int] | None = None, subject: Problem | None = None
+) -> list[list[Draft]]:
+    """The rounds when every attempt fails, passing as many cases as `scores` says (by attempt number, else none)."""
+    subject = subject or problem(text)
+    attempts, result = [BASE], []
+    for _ in range(rounds):
+        drafts = list(ladder.plan(subject, attempts))
+        result.append(drafts)
+        for draft in drafts:
+            number = len(attempts)
+            candidate = Candidate(texts={subject.regions[0]: f"def f(a):\n    b = {number}\n    return b\n"})
+            attempts.append(
+                Attempt(
+                    number=number,
+                    parent=draft.parent,
+                    draft=draft,
+                    candidate=candidate,
+                    verdict=verdict((scores or {}).get(number, 0)),
+                )
+            )
+    return result
+
+
+def moves(rounds: list[list[Draft]]) -> list[str]:
+    return [" ".join(f"{draft.move}<{draft.parent}" for draft in drafts) for drafts in rounds]
+
+
+def test_what_is_written_is_repaired_from_cheap_to_dear():
+    assert moves(climb(SOURCE, 9)) == [
+        "mutate<0",
+        "infill<0 infill<0",
+        "draft<0",
+        "restart<0",
+        "infill<0",
+        "infill<0 infill<0",
+        "restart<0 restart<0 restart<0 restart<0",
+        "restart<4 restart<4",
+        "",
+    ]
+
+
+def test_what_passes_more_tests_is_climbed_on():
+    rounds = moves(climb(SOURCE, 4, {2: 1}))
+    assert rounds == ["mutate<0", "infill<0 infill<0", "mutate<2", "infill<2 infill<2"]
+
+
+def test_what_is_not_written_is_drafted_then_sampled_then_repaired():
+    assert moves(climb(STUB, 5, {4: 1})) == [
+        "draft<0",
+        "draft<0 draft<0 draft<0 draft<0",
+        "mutate<4",
+        "restart<4 restart<4",
+        "",
+    ]
+
+
+def test_samples_have_different_temperatures():
+    (_greedy, samples, *_rest) = climb(STUB, 2)
+    assert len({draft.temperature for draft in samples}) == 4
+
+
+def test_the_most_suspected_line_is_filled_first():
+    subject = replace(problem(SOURCE), suspicion={"m.py": {2: 0.1, 3: 0.9}})
+    attempts = [BASE]
+    (mutate,) = ladder.plan(subject, attempts)
+    attempts.append(Attempt(number=1, parent=0, draft=mutate, verdict=Verdict(status=Status.REFUSED)))
+    assert [draft.masked.start for draft in ladder.plan(subject, attempts)] == [3, 2]
+
+
+def test_a_single_test_is_not_enough_to_believe_a_change_of_a_draft():
+    subject = replace(problem(STUB), spec=Spec(cases=CASES[:1], selectors=("t.py",)))
+    moves_of = [draft.move for drafts in climb(STUB, 5, {2: 1}, subject) for draft in drafts]
+    assert Move.MUTATE not in moves_of
+
+
+def test_wrong_values_are_not_told_again():
+    subject = problem(STUB)
+    attempts = [BASE]
+    while drafts := ladder.plan(subject, attempts):
+        for draft in drafts:
+            number = len(attempts)
+            candidate = Candidate(texts={subject.regions[0]: f"def f(a):\n    return {number}\n"})
+            failed = Attempt(
+                number=number, draft=draft, candidate=candidate, verdict=verdict(0), group=ErrorGroup.LOGIC, parent=0
+            )
+            attempts.append(failed)
+    assert Move.RESTART not in [attempt.draft.move for attempt in attempts if attempt.draft]

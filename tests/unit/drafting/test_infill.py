@@ -1,0 +1,133 @@
+"""Holes: what is masked, what is asked, and what comes of an answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from greenloop.core.compose import compose
+from greenloop.core.records.attempt import Attempt, Candidate, Draft, Finding, Mask, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.problem import Excerpt, Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop.drafting import infill
+
+SOURCE = '''import math
+
+
+class C:
+    def f(self, items):
+        """Sum of all.
+
+        Of positive ones.
+        """
+        total = 0
+        for item in items:
+            if item >= 0:
+                total += max(
+                    item,
+                    0,
+                )
+
+        return total
+'''
+REGION = Region(path="m.py", qualname="C.f", start=5, end=18)
+PROBLEM = Problem(
+    root=Path("/w"),
+    spec=Spec(cases=(Case(id="t", path="t.py", line=1),), selectors=("t",)),
+    regions=(REGION,),
+    originals={"m.py": SOURCE},
+    files={"m.py": SOURCE},
+)
+USERS = Attempt(number=0, verdict=Verdict(status=Status.FAILED))
+
+
+def spans(masks):
+    return [(mask.start, mask.end) for mask in masks]
+
+
+def mask(start: int, end: int) -> Mask:
+    return Mask(region=REGION, start=start, end=end)
+
+
+def test_every_statement_and_head_is_masked_but_not_the_docstring():
+    assert spans(infill.rank_masks(PROBLEM, USERS)) == [(6, 6), (7, 7), (8, 8), (9, 12), (14, 14)]
+
+
+def test_suspected_lines_come_first():
+    problem = replace(PROBLEM, suspicion={"m.py": {12: 0.9, 18: 0.5}})
+    assert spans(infill.rank_masks(problem, USERS))[:2] == [(8, 8), (14, 14)]
+
+
+def test_pairs_are_neighbours_and_inserts_are_empty():
+    ordered = infill.rank_masks(PROBLEM, USERS)
+    assert spans(infill.pair_masks(ordered)) == [(6, 7), (7, 8), (8, 12)]
+    assert spans(infill.insertion_masks(ordered))[:2] == [(6, 5), (7, 6)]
+
+
+def ask(at: Mask, *excerpts: Excerpt):
+    return infill.infill_request(
+        PROBLEM, USERS, Draft(parent=0, move=Move.INFILL, role=Role.REFINER, masked=at), excerpts
+    )
+
+
+def test_the_hole_stands_between_what_is_before_and_after():
+    asked = ask(mask(8, 8), Excerpt(title="tests", text="assert C().f([1]) == 1", value=0.9))
+    assert asked.prefix.startswith("assert C().f([1]) == 1\n")
+    assert asked.prefix.endswith("        for item in items:\n            ")
+    assert asked.suffix.startswith("\n                total += max(\n")
+    assert asked.stop == ("\n",)
+    assert "if item >= 0" not in asked.prefix + asked.suffix
+
+
+def test_the_code_itself_is_not_shown_twice():
+    asked = ask(mask(8, 8), Excerpt(title="code", text="OWN", value=1.0, own=True))
+    assert "OWN" not in asked.prefix
+
+
+def test_a_model_without_the_mode_gets_a_question():
+    asked = infill.as_chat(ask(mask(8, 8)), "Fill $blank:\n$code")
+    assert "            <FILL>\n                total" in asked.messages[0].content
+
+
+@pytest.mark.parametrize("answer", ["if item > 0:", "            if item > 0:\n", "```python\nif item > 0:\n```"])
+def test_a_filled_hole_is_a_candidate(answer):
+    candidate = infill.fill_mask(PROBLEM, USERS, mask(8, 8), answer)
+    assert isinstance(candidate, Candidate)
+    assert compose(PROBLEM, candidate)["m.py"] == SOURCE.replace("if item >= 0:", "if item > 0:")
+
+
+def test_a_new_line_has_the_margin_of_the_line_it_comes_before():
+    candidate = infill.fill_mask(PROBLEM, USERS, mask(14, 13), "total += 1")
+    assert compose(PROBLEM, candidate)["m.py"].endswith("\n\n        total += 1\n        return total\n")
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"), [("", "EmptyHole"), ("\n\n", "EmptyHole"), ("if item > (", "SyntaxError")]
+)
+def test_rubbish_is_a_finding(answer, error):
+    found = infill.fill_mask(PROBLEM, USERS, mask(8, 8), answer)
+    assert isinstance(found, Finding)
+    assert found.error_class == error
+
+
+def test_a_long_answer_is_cut_to_the_hole():
+    candidate = infill.fill_mask(PROBLEM, USERS, mask(6, 6), "total = 1\n" + "        total += 1\n" * 50_000)
+    assert compose(PROBLEM, candidate)["m.py"].count("total += 1") == 1
+
+
+def test_holes_of_a_candidate_keep_what_it_brought():
+    parent = Attempt(
+        number=1,
+        verdict=Verdict(status=Status.FAILED),
+        candidate=Candidate(
+            texts={REGION: "    def f(self, items):\n        return reduce(items)\n"}, imports=("import re",)
+        ),
+    )
+    assert spans(infill.rank_masks(PROBLEM, parent)) == [(2, 2)]
+    candidate = infill.fill_mask(PROBLEM, parent, mask(2, 2), "return sum(items)")
+    assert candidate.imports == ("import re",)
+    assert candidate.texts[REGION] == "    def f(self, items):\n        return sum(items)\n"

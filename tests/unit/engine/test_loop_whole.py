@@ -1,0 +1,72 @@
+"""What a whole run keeps to, whatever the model answers: real prompts, roles and gate, the tests decided by a table."""
+
+from __future__ import annotations
+
+import pytest
+
+import theatre
+from doubling import RIGHT, WRONG, executed
+from greenloop.core.attempts import best_attempt
+from greenloop.core.records.attempt import Attempt, Candidate
+from greenloop.core.records.verdict import CaseResult, Status, Verdict
+from theatre import Theatre
+
+TIDY_BUT_WRONG = 'def double(x):\n    """Twice x."""\n    return x + 1\n'
+UNTIDY_BUT_RIGHT = "import string\n\n\ndef double(x):\n    l = x;  unused=[ ]\n    return (l+l)\n"
+
+
+@pytest.fixture
+def runs(monkeypatch, tmp_path):
+    """The texts that were run, one an execution."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    texts = []
+
+    def noted(files):
+        texts.append(files["m.py"])
+        return executed(files)
+
+    monkeypatch.setattr(theatre, "executed", noted)
+    return texts
+
+
+def fenced(text: str) -> str:
+    return f"```python\n{text}```"
+
+
+async def test_the_second_question_holds_the_task_the_first_answer_and_its_error(runs):
+    play = Theatre([WRONG[0], RIGHT], preset="plain")
+    outcome = await play.run()
+    assert (outcome.solved, len(play.log), len(runs)) == (True, 2, 3)  # the last run is the acceptance
+    first, second = (request.messages for _name, request in play.log)
+    assert second[0] == first[0]
+    assert first[1].content.startswith(second[1].content)
+    assert f"return {WRONG[0]}" in second[2].content
+    assert "assert 6 == 10" in second[3].content
+
+
+async def test_tests_come_first_and_tidiness_after_them(runs):
+    play = Theatre([fenced(TIDY_BUT_WRONG), fenced(UNTIDY_BUT_RIGHT), *WRONG[1:9]], preset="best-of-n")
+    outcome = await play.run()
+    assert (outcome.solved, outcome.best) == (True, 2)
+
+
+async def test_another_signature_is_refused_and_the_model_is_told(runs):
+    play = Theatre([fenced("def double(x, times):\n    return x * times\n"), RIGHT], preset="plain")
+    outcome = await play.run()
+    refused = outcome.attempts[1]
+    assert refused.verdict.status is Status.REFUSED
+    assert refused.finding.message in play.log[1][1].messages[-1].content
+    assert not any("times" in text for text in runs)
+
+
+def test_of_equal_scores_the_one_that_breaks_fewer_neighbours_is_better():
+    cases = (CaseResult(id="a", outcome="passed"), CaseResult(id="b", outcome="failed"))
+    broken = (CaseResult(id="c", outcome="failed"),)
+    careless, careful, lesser = (
+        Attempt(number=number, candidate=Candidate(texts={}), verdict=Verdict(status=Status.FAILED, **told))
+        for number, told in enumerate(
+            [{"cases": cases, "collateral": broken}, {"cases": cases}, {"cases": cases[1:]}], start=1
+        )
+    )
+    assert best_attempt([careless, careful, lesser]) is careful
+    assert best_attempt([careless, lesser]) is careless

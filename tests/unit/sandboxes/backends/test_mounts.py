@@ -1,0 +1,37 @@
+"""Paths in the way of mounts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from greenloop.core.records.sandbox import Environment, SandboxSpec
+from greenloop.sandboxes.backends import _mounts
+
+
+def environment(prefix, base, executable=None):
+    return Environment(
+        executable=executable or prefix / "bin" / "python",
+        prefix=prefix,
+        base=base,
+        version=(3, 12),
+        source="",
+        has_pytest=True,
+    )
+
+
+@pytest.fixture
+def place(tmp_path):
+    root = tmp_path / "w"
+    (root / "pkg").mkdir(parents=True)
+    (root / "pkg" / "m.py").write_text("")
+    return SandboxSpec(root=root, environment=environment(Path("/usr"), Path("/usr")), variables={"TOKEN": "t"})
+
+
+@pytest.mark.parametrize("name", ["../x", "/x", "link/x.py", "pkg", "pkg/m.py/x", "pkg/link.py"])
+def test_paths_in_the_way(place, name):
+    (place.root / "link").symlink_to("/etc")
+    (place.root / "pkg" / "link.py").symlink_to("/etc/passwd")
+    with pytest.raises(ValueError, match=r"not a "):
+        _mounts.check_paths(place.root, [name])

@@ -1,0 +1,54 @@
+"""A scorer's number."""
+
+from __future__ import annotations
+
+import pytest
+
+from doubling import PROBLEM
+from greenloop.core.errors import SettingsError
+from greenloop.core.records.spec import Case, Provenance
+from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
+from greenloop.specs import host_checks
+from greenloop.specs.kinds import score
+from specifying import about, tools
+
+TEXT = 'def f(x):\n    """F."""\n    raise NotImplementedError\n'
+
+
+async def test_a_scorers_number_is_the_verdicts_score():
+    case = Case(id="s", path="m.py", line=1, provenance=Provenance.SCORE)
+    failure = Failure(type="AssertionError", message="AssertionError: score 0.4\nassert 0.4 >= 1.0")
+    verdict = Verdict(status=Status.FAILED, cases=(CaseResult(id="s", outcome="failed", failure=failure),))
+    assert host_checks.with_scores(verdict, [case]).score == 0.4
+    assert host_checks.with_scores(verdict, PROBLEM.spec.cases).score == 0.0
+    raised = Failure(type="ValueError", message="score 0.9")
+    other = Verdict(status=Status.FAILED, cases=(CaseResult(id="s", outcome="failed", failure=raised),))
+    assert host_checks.with_scores(other, [case]).score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("setting", "why"),
+    [
+        ("bench.py", "does not name a scorer"),
+        ("bench.py::f>=2", "does not name a scorer"),
+        ("none.py::f", "none.py, which is not a file of this workspace"),
+        ("../bench.py::f", "which is not a file of this workspace"),
+        ("bench.py::g", "names g, which bench.py does not define"),
+        ("broken.py::f", "broken.py, which does not parse"),
+    ],
+)
+async def test_a_scorer_that_is_none_is_named(tmp_path, setting, why):
+    (tmp_path / "bench.py").write_text("def f(target):\n    return 1\n")
+    (tmp_path / "broken.py").write_text("def f(:\n")
+    with pytest.raises(SettingsError) as caught:
+        await score.collect(about(tmp_path, TEXT, "f"), tools(score=setting))
+    assert why in str(caught.value)
+    assert caught.value.remedy == score.REMEDY
+
+
+async def test_a_score_is_one_case_of_the_users(tmp_path):
+    (tmp_path / "bench.py").write_text("def f(target):\n    return 1\n")
+    spec = await score.collect(about(tmp_path, TEXT, "f", "pkg/m.py"), tools(score="bench.py::f>=0.9"))
+    (case,) = spec.cases
+    assert (case.source, case.provenance, case.path, case.line) == ("f(f) >= 0.9", Provenance.SCORE, "pkg/m.py", 1)
+    assert ".parents[1]" in spec.files["pkg/test_greenloop_score_m.py"]

@@ -1,0 +1,314 @@
+"""What speaks for a candidate and what against it, with a session that answers as the test says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, Limits, TestRun
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import Status
+from greenloop.core.run_state import RunState
+from greenloop.core.summary import summarize_solved, verification_level
+from greenloop.verdict.inputs import ACCEPTING
+from greenloop.verdict.verifier import Verifier
+
+TARGET, NEAR, FAR = "test_m.py::test_a", "test_m.py::test_near", "test_far.py::test_far"
+TEST = "from m import f\n\n\ndef test_a():\n    assert f(5) == 10\n"
+CODE = "def f(x):\n    return 2 * x\n"
+TURNED = {"equal": "not (not (", "negated": "assert not (f", "literal": "(7929)"}
+
+Outcomes = dict[str, tuple[str, str | None]]
+
+
+def kind_of(run: TestRun) -> str:
+    """Which of the accepting runs this is."""
+    if run.oracle:
+        return "oracle"
+    text = run.files.get("test_m.py", b"").decode()
+    return next((kind for kind, mark in TURNED.items() if mark in text), "plain")
+
+
+def execution(cases: Outcomes, *, more: tuple[dict[str, object], ...] = (), **about: object) -> Execution:
+    status = 0 if all(outcome == "passed" for outcome, _ in cases.values()) else 1
+    records: list[dict[str, object]] = [{"kind": "start"}]
+    records.append({"kind": "collected", "cases": [{"id": case, "path": "p", "line": 1} for case in cases]})
+    for case, (outcome, error) in cases.items():
+        records.append({"kind": "begin", "id": case})
+        for when in ("setup", "call", "teardown"):
+            mine = (outcome, error) if when == "call" else ("passed", None)
+            records.append({"kind": "phase", "id": case, "when": when, "outcome": mine[0], "type": mine[1]})
+    records += [*more, {"kind": "finished", "status": status}]
+    numbered = tuple({**record, "seq": number} for number, record in enumerate(records))
+    return replace(Execution(records=numbered, status=status), **about)  # type: ignore[arg-type]
+
+
+PASSED, FAILED = ("passed", None), ("failed", "AssertionError")
+CROSSED = ({"kind": "oracle", "calls": 1, "unfit": ""},)
+
+
+def honest(run: TestRun, _ran: list[TestRun]) -> Execution:
+    """An honest candidate in a small suite."""
+    kind = kind_of(run)
+    ids = [case for case in (TARGET, NEAR, FAR) if case in run.selectors]
+    outcomes = dict.fromkeys(ids, PASSED)
+    if kind in ("negated", "literal"):
+        outcomes[TARGET] = FAILED
+    return execution(outcomes, more=CROSSED if kind == "oracle" else ())
+
+
+class Play:
+    """A session, and every run it was asked for."""
+
+    name = "play"
+
+    def __init__(self, answer: Callable[[TestRun, list[TestRun]], Execution]) -> None:
+        self.answer, self.ran = answer, []
+
+    async def run(self, run: TestRun) -> Execution:
+        self.ran.append(run)
+        return self.answer(run, self.ran[:-1])
+
+    async def close(self) -> None:
+        self.ran.append(TestRun(selectors=("closed",)))
+
+    @property
+    def kinds(self) -> list[str]:
+        return [kind_of(run) for run in self.ran if run.selectors != ("closed",)]
+
+
+def run_state(*neighbours: str, qualname: str = "f", root: Path = Path("/nowhere")) -> RunState:
+    problem = Problem(
+        root=root,
+        spec=Spec(cases=(Case(id=TARGET, path="test_m.py", line=4),), selectors=(TARGET,)),
+        regions=(Region(path="m.py", qualname=qualname, start=1, end=2),),
+        originals={},
+        files={"m.py": CODE, "test_m.py": TEST},
+        neighbours=neighbours,
+    )
+    outcomes = {TARGET: "failed", **dict.fromkeys(neighbours, "passed")}
+    return RunState(problem=problem, outcomes=outcomes, limits=Limits())
+
+
+def verifier(play: Play, state: RunState) -> Verifier:
+    async def open_session() -> Play:
+        return play
+
+    return Verifier(
+        state=state,
+        session=play,
+        open_session=open_session,
+        encode=lambda files: {path: text.encode() for path, text in files.items()},
+        suite_seconds=60,
+    )
+
+
+async def accepted(play: Play, state: RunState, code: str = CODE, path: str = "m.py"):
+    verdict = await verifier(play, state).accept({path: code})
+    return verdict, state.evidence
+
+
+async def test_an_honest_candidate_is_proved_in_five_runs_of_one_seed():
+    play = Play(honest)
+    verdict, evidence = await accepted(play, run_state(NEAR, FAR))
+    assert verdict.status is Status.PASSED
+    assert play.kinds == ["plain", "equal", "negated", "literal", "oracle"]
+    assert {run.hash_seed for run in play.ran[:-1]} == {ACCEPTING}
+    assert (evidence.canaried, evidence.canary_total, evidence.out_of_process) == (1, 1, 1)
+    assert (evidence.neighbours_unchanged, evidence.neighbours_flaky) == (2, 0)
+    assert summarize_solved(evidence, verification_level(evidence)).endswith("tamper check 1/1, isolated re-run 1/1")
+
+
+@pytest.mark.parametrize("kind", ["negated", "literal"])
+@pytest.mark.parametrize("does", [PASSED, ("skipped", "Skipped")])
+async def test_a_twin_that_does_not_fail_is_tampering(kind, does):
+    def answer(run, ran):
+        return execution({TARGET: does}) if kind_of(run) == kind else honest(run, ran)
+
+    play = Play(answer)
+    verdict, evidence = await accepted(play, run_state())
+    assert verdict.status is Status.TAMPERED
+    assert TARGET in verdict.reason
+    assert play.kinds[-3:] == [kind, kind, "plain"]  # asked again, alone and unchanged, before anybody was accused
+    assert evidence.canaried == 0
+
+
+async def test_an_equal_twin_that_fails_is_tampering():
+    def answer(run, ran):
+        return execution({TARGET: FAILED}) if kind_of(run) == "equal" else honest(run, ran)
+
+    verdict, _ = await accepted(Play(answer), run_state())
+    assert verdict.status is Status.TAMPERED
+    assert "without changing its meaning" in verdict.reason
+
+
+async def test_what_only_comes_of_another_test_that_broke_off_is_no_tampering():
+    def answer(run, ran):
+        spoilt = kind_of(run) == "negated" and "negated" not in map(kind_of, ran)
+        return execution({TARGET: PASSED}) if spoilt else honest(run, ran)
+
+    verdict, evidence = await accepted(Play(answer), run_state())
+    assert (verdict.status, evidence.canaried) == (Status.PASSED, 1)
+
+
+@pytest.mark.parametrize("kind", ["equal", "negated"])
+async def test_chance_is_no_tampering(kind):
+    """The twin surprises, and so does the unchanged test when it is run again."""
+
+    def answer(run, ran):
+        if kind_of(run) == kind:
+            return execution({TARGET: FAILED if kind == "equal" else PASSED})
+        return execution({TARGET: FAILED}) if len(ran) > 1 and kind_of(run) == "plain" else honest(run, ran)
+
+    verdict, _ = await accepted(Play(answer), run_state())
+    assert verdict.status is Status.FAILED
+    assert verdict.reason.startswith("It passed once, then failed")
+
+
+async def test_of_a_large_suite_whose_twin_hangs_only_what_was_told_is_proof():
+    ids = [f"test_m.py::test_a[{number}]" for number in range(30)]
+
+    def hangs(run: TestRun, _ran: list[TestRun]) -> Execution:
+        kind = kind_of(run)
+        if kind not in ("negated", "literal"):
+            return execution(dict.fromkeys(ids, PASSED), more=CROSSED if kind == "oracle" else ())
+        told = execution(dict.fromkeys(ids[:10], FAILED))
+        collected = {**told.records[1], "cases": [{"id": case, "path": "p", "line": 1} for case in ids]}
+        records = (told.records[0], collected, *told.records[2:-1])
+        return replace(told, records=records, status=-9, killed="timeout")
+
+    play = Play(hangs)
+    cases = tuple(Case(id=case, path="test_m.py", line=4) for case in ids)
+    problem = replace(run_state().problem, spec=Spec(cases=cases, selectors=("test_m.py",)), neighbours=())
+    state = RunState(problem=problem, outcomes=dict.fromkeys(ids, "failed"))
+    verdict, evidence = await accepted(play, state)
+    assert verdict.status is Status.PASSED, verdict
+    assert (evidence.canaried, evidence.canary_total) == (10, 30)
+    assert play.kinds.count("negated") == 1
+
+
+@pytest.mark.parametrize("kind", ["equal", "negated", "literal"])
+async def test_a_twin_that_is_stopped_neither_passes_nor_accuses(kind):
+    def answer(run, ran):
+        good = honest(run, ran)
+        return replace(good, killed="timeout", records=good.records[:3]) if kind_of(run) == kind else good
+
+    verdict, _ = await accepted(Play(answer), run_state())
+    assert verdict.status is Status.TIMEOUT
+
+
+@pytest.mark.parametrize("kind", ["plain", "equal", "negated", "literal"])
+async def test_a_broken_sandbox_is_never_a_verdict(kind):
+    def answer(run, ran):
+        return Execution(broken="it is gone") if kind_of(run) == kind else honest(run, ran)
+
+    play = Play(answer)
+    with pytest.raises(CannotVerifyError, match="it is gone"):
+        await accepted(play, run_state())
+    assert play.ran[-1].selectors == ("closed",)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        execution({TARGET: FAILED}, more=CROSSED),
+        execution({TARGET: PASSED}),
+        execution({TARGET: PASSED}, more=({"kind": "oracle", "calls": 0, "unfit": ""},)),
+        execution({TARGET: PASSED}, more=({"kind": "oracle", "calls": 3, "unfit": "a value of type Liar"},)),
+        execution({TARGET: PASSED}, more=CROSSED, killed="timeout"),
+        Execution(broken="it is gone"),
+    ],
+)
+async def test_an_oracle_that_shows_nothing_accuses_nobody(answer):
+    play = Play(lambda run, ran: answer if run.oracle else honest(run, ran))
+    verdict, evidence = await accepted(play, run_state())
+    assert (verdict.status, evidence.out_of_process) == (Status.PASSED, 0)
+    assert "isolated re-run" not in summarize_solved(evidence, verification_level(evidence))
+
+
+@pytest.mark.parametrize(
+    ("qualname", "code"),
+    [
+        ("C.f", CODE),
+        ("f", "class f:\n    pass\n"),
+        ("f", "async def f(x):\n    return 2 * x\n"),
+        ("f", "if True:\n    def f(x):\n        return 2 * x\n"),
+    ],
+)
+async def test_the_oracle_is_for_plain_functions(qualname, code):
+    play = Play(honest)
+    await accepted(play, run_state(qualname=qualname), code)
+    assert "oracle" not in play.kinds
+
+
+async def test_the_oracle_knows_a_module_by_the_name_it_is_imported_by(tmp_path):
+    for folder in ("src/pack", "src/pack/inner"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "__init__.py").touch()
+    state = run_state(root=tmp_path)
+    path = "src/pack/inner/m.py"
+    state.problem = replace(state.problem, regions=(Region(path=path, qualname="f", start=1, end=2),))
+    play = Play(honest)
+    await accepted(play, state, path=path)
+    assert play.ran[-2].oracle == ("pack.inner.m",)
+
+
+def failing(*times: int):
+    """The neighbour fails in these of the runs it takes part in (0 is the first)."""
+
+    def answer(run, ran):
+        seen = sum(NEAR in each.selectors for each in ran)
+        good = honest(run, ran)
+        if NEAR not in run.selectors or seen not in times:
+            return good
+        outcomes = {case: PASSED for case in (TARGET, NEAR, FAR) if case in run.selectors}
+        return execution({**outcomes, NEAR: FAILED})
+
+    return answer
+
+
+async def test_a_forged_report_of_the_neighbours_is_tampering():
+    def answer(run, ran):
+        good = honest(run, ran)
+        return replace(good, records=(*good.records, {"kind": "forged", "seq": -1})) if NEAR in run.selectors else good
+
+    verdict = await verifier(Play(answer), run_state(NEAR)).verify({"m.py": CODE})
+    assert (verdict.status, verdict.reason.split()[0]) == (Status.TAMPERED, "The")
+
+
+async def test_a_forged_report_of_target_and_neighbours_is_not_run_apart():
+    def answer(run, ran):
+        good = honest(run, ran)
+        return replace(good, records=(*good.records, {"kind": "forged", "seq": -1})) if not ran else good
+
+    play = Play(answer)
+    verdict, _ = await accepted(play, run_state(NEAR))
+    assert (verdict.status, play.kinds) == (Status.TAMPERED, ["plain"])
+
+
+async def test_a_neighbour_that_passes_when_asked_again_is_flaky_and_breaks_nothing():
+    play = Play(failing(0))
+    verdict = await verifier(play, run_state(NEAR, FAR)).verify({"m.py": CODE})
+    assert (verdict.status, verdict.flaky, verdict.collateral) == (Status.PASSED, (NEAR,), ())
+    assert [run.selectors for run in play.ran] == [(TARGET,), (NEAR, FAR), (NEAR,), (NEAR, FAR)]
+
+
+@pytest.mark.parametrize(("times", "runs"), [((0, 1), 3), ((0, 2), 4)], ids=["alone", "only among others"])
+async def test_a_neighbour_that_fails_again_is_broken(times, runs):
+    play = Play(failing(*times))
+    verdict = await verifier(play, run_state(NEAR, FAR)).verify({"m.py": CODE})
+    assert verdict.status is Status.FAILED
+    assert [case.id for case in verdict.collateral] == [NEAR]
+    assert len(play.ran) == runs
+
+
+async def test_flaky_neighbours_are_counted_out():
+    verdict, evidence = await accepted(Play(failing(0, 1)), run_state(NEAR, FAR))
+    assert verdict.status is Status.PASSED
+    assert (evidence.neighbours_unchanged, evidence.neighbours_flaky) == (1, 1)
+    assert "1 flaky" in summarize_solved(evidence, verification_level(evidence))

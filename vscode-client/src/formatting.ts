@@ -1,0 +1,106 @@
+// Formats runs and attempts as one line of text, a tooltip or an icon.
+
+import { ThemeColor, ThemeIcon } from "vscode";
+
+import type { Attempt, Run, Status } from "./protocol";
+
+const PASSED_COLOR = "testing.iconPassed";
+const FAILED_COLOR = "testing.iconFailed";
+const WARNING_COLOR = "list.warningForeground";
+
+const STATUS_ICONS: Readonly<Record<string, readonly [icon: string, color: string]>> = {
+  passed: ["pass", PASSED_COLOR],
+  failed: ["error", FAILED_COLOR],
+  timeout: ["watch", FAILED_COLOR],
+  crashed: ["flame", FAILED_COLOR],
+  "not-collected": ["question", FAILED_COLOR],
+  tampered: ["shield", WARNING_COLOR],
+  environment: ["warning", WARNING_COLOR],
+  refused: ["circle-slash", FAILED_COLOR],
+} satisfies Record<Status, readonly [string, string]>;
+
+const STATUS_TEXTS: Readonly<Record<string, string>> = {
+  passed: "passed",
+  failed: "failed",
+  timeout: "timed out",
+  crashed: "crashed",
+  "not-collected": "could not be collected",
+  tampered: "tampered with the tests",
+  environment: "could not be run",
+  refused: "rejected without running",
+} satisfies Record<Status, string>;
+
+export function attemptIcon(attempt: Attempt): ThemeIcon {
+  const [icon, color] = STATUS_ICONS[attempt.status] ?? ["question", FAILED_COLOR];
+  return new ThemeIcon(icon, new ThemeColor(color));
+}
+
+export function runIcon(run: Run): ThemeIcon {
+  if (run.phase === "queued") {
+    return new ThemeIcon("clock");
+  }
+  if (run.phase !== "over") {
+    return new ThemeIcon("loading~spin");
+  }
+  if (run.solved) {
+    return run.offered ? new ThemeIcon("pass", new ThemeColor(WARNING_COLOR)) : new ThemeIcon("pass", new ThemeColor(PASSED_COLOR));
+  }
+  if (run.cancelled) {
+    return new ThemeIcon("circle-slash");
+  }
+  // A run without attempts could not be carried out, which says nothing about the code.
+  return modelAttempts(run).length > 0
+    ? new ThemeIcon("error", new ThemeColor(FAILED_COLOR))
+    : new ThemeIcon("warning", new ThemeColor(WARNING_COLOR));
+}
+
+/** `2/5, 1,234 tokens, 4.2 s, $0.0012`; zero and unknown values are left out. */
+export function formatRun(run: Run): string {
+  const attempts = modelAttempts(run);
+  const costs = attempts.map((attempt) => attempt.cost);
+  const cost = costs.includes(null) ? null : costs.reduce<number>((sum, each) => sum + (each ?? 0), 0);
+  const tokens = attempts.reduce((sum, attempt) => sum + attempt.tokens, 0);
+  const isOver = run.phase === "over";
+  const progress = isOver && attempts.length > 0 ? "" : run.said;
+  const count = run.limit > 0 && run.attempts.length > 0 ? `${attempts.length}/${run.limit}` : "";
+  // The notification counts the seconds of an active run; here the number would not change.
+  const line = joinWithCosts([progress, count], tokens, isOver ? run.seconds : 0, cost);
+  return run.offered ? `${line}, not applied` : line;
+}
+
+/** `1/3 AssertionError, 1,204 tokens, 2.1 s, $0.0003`. */
+export function formatAttempt(attempt: Attempt): string {
+  const verdict = attempt.total > 0 ? `${attempt.passed}/${attempt.total}` : "";
+  const reason = attempt.errorClass || (attempt.status === "passed" ? "" : (STATUS_TEXTS[attempt.status] ?? attempt.status));
+  return joinWithCosts([[verdict, reason].filter(Boolean).join(" ")], attempt.tokens, attempt.seconds, attempt.cost);
+}
+
+/** Everything known about an attempt, as lines of plain text. */
+export function attemptTooltip(attempt: Attempt): string {
+  const heading = attempt.attempt === 0 ? "Your code, unchanged" : `Attempt ${attempt.attempt} by ${attempt.model}`;
+  const parent = attempt.parent === null || attempt.parent === 0 ? "" : `, based on attempt ${attempt.parent}`;
+  const verdict = `${STATUS_TEXTS[attempt.status] ?? attempt.status}, ${attempt.passed} of ${attempt.total} tests pass`;
+  return [heading + parent, verdict, attempt.errorClass, attempt.message].filter(Boolean).join("\n");
+}
+
+export function runTooltip(run: Run): string {
+  return [run.target, run.said].filter(Boolean).join("\n");
+}
+
+export function attemptName(attempt: number): string {
+  return attempt === 0 ? "your code" : `attempt ${attempt}`;
+}
+
+/** The model's attempts, without attempt 0, the user's own code. */
+export function modelAttempts(run: Run): readonly Attempt[] {
+  return run.attempts.filter((attempt) => attempt.attempt > 0);
+}
+
+function joinWithCosts(parts: string[], tokens: number, seconds: number, cost: number | null): string {
+  return [
+    ...parts,
+    tokens > 0 ? `${tokens.toLocaleString("en-US")} tokens` : "",
+    seconds > 0 ? `${seconds.toFixed(1)} s` : "",
+    cost !== null && cost > 0 ? `$${cost.toFixed(4)}` : "",
+  ].filter(Boolean).join(", ");
+}
