@@ -2,34 +2,10 @@
 
 from __future__ import annotations
 
-from greenloop.core.ports import NoUser, Tools
-from greenloop.core.records.problem import Approach, Problem
-from greenloop.core.records.spec import Case, Region, Spec
+from context_problem import TOOLS, problem
+from greenloop.core.records.problem import Approach
 from greenloop.core.records.verdict import Frame
 from greenloop.drafting.context import callers
-from greenloop.localize import regions
-from greenloop.project import targets
-
-TOOLS = Tools(ask=None, run=None, session=None, user=NoUser(), rng=None)
-
-
-def problem(root, files, path, *names, created=False, approaches=None):
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
-    chosen = []
-    for name in names:
-        found = regions.for_function(targets.find_target(files[path], path, name), files[path])
-        chosen.append(Region(path=path, qualname=name, start=found.start, end=found.end, created=created))
-    return Problem(
-        root=root,
-        spec=Spec(cases=(Case(id="test_m.py::t", path="test_m.py", line=1),), selectors=()),
-        regions=tuple(chosen),
-        originals={path: files[path]},
-        files={path: files[path]},
-        approaches=approaches or {},
-    )
-
 
 SHOP = {
     "pkg/__init__.py": "",

@@ -2,59 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 import pytest
 
-from doubling import HALF, PROBLEM, STUB, code, executed
-from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.model import ChatRequest, Reply
-from greenloop.core.records.problem import Problem
-from greenloop.core.records.usage import Usage
-from greenloop.core.records.verdict import Status, Verdict
-from greenloop.drafting.candidates import parse_answer
+from doubling import HALF
 from greenloop.drafting.feedback import raw
 from greenloop.drafting.feedback.published import code_review
 from greenloop.drafting.prompt import assemble
 from greenloop.drafting.search import chain
-from greenloop.engine.attempt_steps import with_verdict
-from specifying import tools
+from requirement_checks import BASELINE, Critic, about, described, tried
 from theatre import Theatre
-
-
-@dataclass
-class Critic:
-    answers: list[str]
-    asked: list[ChatRequest] = field(default_factory=list)
-
-    async def __call__(self, completion: ChatRequest) -> Reply:
-        self.asked.append(completion)
-        return Reply(text=self.answers.pop(0), usage=Usage(prompt_tokens=7), model="critic")
-
-    @property
-    def prompt(self) -> str:
-        return "\n".join(message.content for message in self.asked[-1].messages)
-
-
-def about(text: str = STUB, **more) -> Problem:
-    end = text.count("\n")
-    files = {**PROBLEM.files, "m.py": text}
-    regions = (replace(PROBLEM.regions[0], end=end),)
-    return replace(PROBLEM, files=files, originals=files, regions=regions, **more)
-
-
-def tried(problem: Problem, expression: str = HALF) -> Attempt:
-    candidate = parse_answer.read(code(expression), problem)
-    blank = Attempt(number=1, parent=0, candidate=candidate, verdict=Verdict(status=Status.REFUSED))
-    return with_verdict(blank, executed({"m.py": f"def double(x):\n    return {expression}\n"}))
-
-
-BASELINE = Attempt(number=0, verdict=Verdict(status=Status.FAILED))
-
-
-async def described(part, problem: Problem, critic: Critic, *attempts: Attempt):
-    return await part.describe(problem, [BASELINE, *attempts], replace(tools(), ask=critic))
-
 
 # -- a review ---------------------------------------------------------------------------------------------------------
 
