@@ -31,7 +31,7 @@ from chaos_typing import text_of  # noqa: E402
 from declared import captured, has, names  # noqa: E402
 
 SERVER = HERE.parents[1] / "server"
-SYNC = 50  # operations between two comparisons with the server
+SYNC = 10  # operations between two comparisons with the server
 SETTLED = 1000  # operations after which memory is measured first
 GROWTH = 10.0  # MB
 PATIENCE = 30.0

@@ -22,6 +22,9 @@ from greenloop.lsp.testing.requests import TestRequest
 
 log = logging.getLogger(__name__)
 
+# Runs that are started before the editor is served again, and whose diagnostics are published together.
+STARTED_TOGETHER = 10
+
 
 def register(
     server: LanguageServer,
@@ -47,11 +50,13 @@ def register(
             return
         test_count = len({test_of(result.id) for result in summary.results})
         client.show_message(_message(len(failing), test_count, request.settings.editor.runs))
-        with store.batch():
-            for test in failing:
-                start(request, test)
-                # There may be hundreds, while the user types.
-                await asyncio.sleep(0)
+        for first in range(0, len(failing), STARTED_TOGETHER):
+            # A batch that was kept open while others work would hide their diagnostics too.
+            with store.batch():
+                for test in failing[first : first + STARTED_TOGETHER]:
+                    start(request, test)
+            # There may be hundreds, while the user types.
+            await asyncio.sleep(0)
 
     def start(request: TestRequest, test: str) -> None:
         target = locations.find_target(documents, request.root, test)
