@@ -28,15 +28,20 @@ def run_pytest(request, report, key, folder, sign, siblings, session=None, oracl
     plain = [selector for selector in request["selectors"] if not selector.startswith("doctest:")]
     starter = _starter(send, root, relative_path, siblings["failures"], siblings["options"].may_rerun())
     loaded_packages = siblings["preimport"].loaded_packages if request["baseline"] else None
+    recorder_send = send
+    if request["reversal"] is not None:
+        reversal, recorder_send = siblings["reversal"].make(request["reversal"], root, send, siblings)
     plugins = [
         _recorder(
-            send, relative_path, siblings["failures"], loaded_packages and (lambda: loaded_packages(modules_before))
+            recorder_send, relative_path, siblings["failures"], loaded_packages and (lambda: loaded_packages(modules_before))
         ),
         starter,
     ]
     if doctests:
         plugins.append(siblings["doctest_cases"].plugin(root, doctests, exclusive=not plain))
         plain = [*plain, *(siblings["doctest_cases"].pytest_argument(selector) for selector in doctests)]
+    if request["reversal"] is not None:
+        plugins.append(reversal)
     if request["trace"]:
         plugins.append(siblings["function_tracer"].plugin(root, send))
     if request["watch"]:

@@ -32,6 +32,10 @@ LOADED_WHEN_IDLE = (
     "oracle_codec",
     "oracle_seccomp",
     "split_oracle",
+    "code_objects",
+    "integrity",
+    "returned_values",
+    "reversal",
 )
 
 

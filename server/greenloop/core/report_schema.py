@@ -89,6 +89,8 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "trace": ("id", "functions"),
     "watch": ("id", "files", "hits", "steps"),
     "oracle": ("calls", "unfit"),
+    "values": ("id", "results", "unfit", "altered"),
+    "reversed": ("id", "mode", "outcome", "type", "unfit"),
     "finished": ("status",),
 }
 # A field means the same in every kind.
@@ -109,6 +111,9 @@ _KNOWN: Mapping[str, Check] = {
     "status": _number,
     "root": _text,
     "calls": _number,
+    "results": _number,
+    "mode": _text,
+    "altered": _list_of(_text),
     "unfit": _text,
     "frames": _list_of(_frame),
     "deselected": _list_of(_text),

@@ -59,13 +59,24 @@ class WatchedLines:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Reversal:
+    """A second run of each case over the user's own code of the changed functions (`files`: their whole texts, by path).
+
+    `failing` are the cases that failed with it; the others run over results that are slightly wrong.
+    """
+
+    files: Mapping[str, str]
+    failing: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class TestRun:
     """The request of one execution: selectors and texts.
 
     `files` are laid over the workspace (new files allowed), those in `without` are hidden. `trace` records which
     functions each case reaches; `watch` records which of these lines each case runs, with the values that change there;
     `collect` only collects. `baseline`: this is the user's own code, from which a back end may learn to run faster.
-    `oracle` names modules whose code runs in a process of its own.
+    `oracle` names modules whose code runs in a process of its own; `reversal` asks for a second run of each case.
     """
 
     __test__ = False  # pytest collects classes by their name
@@ -75,6 +86,7 @@ class TestRun:
     without: tuple[str, ...] = ()
     baseline: bool = False
     oracle: tuple[str, ...] = ()
+    reversal: Reversal | None = None
     trace: bool = False
     watch: tuple[WatchedLines, ...] = ()
     collect: bool = False

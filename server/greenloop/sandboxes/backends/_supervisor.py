@@ -183,6 +183,7 @@ def run_request(
         files=files,
         without=run.without,
         oracle=run.oracle,
+        reversal=run.reversal and {"files": dict(run.reversal.files), "failing": list(run.reversal.failing)},
         **fields,
     )
     return message

@@ -1,0 +1,252 @@
+"""Reversal: does a case pass because of the candidate's code, or because of something that this code left behind?
+
+First every case runs as usual. Then, in the same process, the user's own code objects are put back into the changed
+functions, and the cases that failed at the start run again: they must fail again. For the other cases, and where there
+is no code to put back, the changed functions give results that are slightly wrong, and the cases must fail too.
+What still passes passes for another reason: a patched comparison, a cache, a test that looks at nothing.
+
+A test's own assertions are not read, so loops, helpers, base classes, doctests and scorers are all the same here.
+`returned_values.py` and `integrity.py` say what else must hold for the result to count.
+"""
+
+import inspect
+import types
+
+import pytest
+from _pytest import doctest
+from _pytest.runner import runtestprotocol
+
+OWN, WRONG, NOTHING = "own", "wrong", "nothing"
+
+
+def make(request, root, send, siblings):
+    """Makes (plugin, a `send` for the recorder). `request` has "files" (path -> the user's text) and "failing" (ids)."""
+    reversal = Reversal(request, root, send, siblings)
+    return reversal, reversal.send_or_keep
+
+
+class Reversal:
+    """The plugin. Its records: `values` after each case's call, `reversed` after each case's second run."""
+
+    def __init__(self, request, root, send, siblings):
+        self._send, self._failing, self._siblings = send, frozenset(request["failing"]), siblings
+        self._altered = self._phases = None
+        self._files, self._watch = {}, None
+        for path, text in request["files"].items():
+            self._files[root + "/" + path] = text
+
+    def send_or_keep(self, record):
+        """Sends the recorder's records of the usual run, and keeps those of a second run."""
+        if self._phases is None:
+            self._send(record)
+        else:
+            self._phases.append(record)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_load_initial_conftests(self):
+        self._altered = self._siblings["integrity"].make_watch()
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_call(self, item):
+        if self._phases is not None:
+            yield
+            return
+        if self._watch is None:  # the changed modules were imported when the tests were collected
+            self._functions = [File(path, text, self._siblings["code_objects"]) for path, text in self._files.items()]
+            codes = frozenset(code for file in self._functions for code in file.changed_codes)
+            self._watch = self._siblings["returned_values"].Watch(codes, self._is_new)
+        altered = []
+        if isinstance(item, doctest.DoctestItem):
+            checker = item.runner._checker
+            item.runner._checker = Checker(checker, lambda: altered.extend(self._altered()))
+        self._watch.start()
+        yield from self._watch.profile()
+        altered = sorted({*altered, *self._altered()})
+        unfit = self._watch.unfit or ("" if self._watch.intact else "something else took the place of the profiler")
+        record = {"kind": "values", "id": item.nodeid, "results": self._watch.results, "unfit": unfit}
+        self._send({**record, "altered": altered})
+
+    def _is_new(self, code):
+        return code is not None and any(file.is_new(code) for file in self._functions)
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtestloop(self, session):
+        yield
+        if self._watch is None or session.shouldstop or session.config.option.collectonly:
+            return
+        failing = [item for item in session.items if item.nodeid in self._failing]
+        others = [item for item in session.items if item.nodeid not in self._failing]
+        if not any(file.has_own_code for file in self._functions):  # the functions are new
+            failing, others = [], session.items
+            for file in self._functions:
+                file.replaces_new = True
+        self._run_again(OWN, failing)
+        self._run_again(NOTHING, self._run_again(WRONG, others))
+
+    def _run_again(self, mode, items):
+        """Runs the items over other code; returns those that pass."""
+        if not items:
+            return []
+        passing = []
+        unfit = next(filter(None, [file.put(mode) for file in self._functions]), "")
+        try:
+            self._siblings["code_objects"].clear_caches()
+            for item, following in zip(items, [*items[1:], None]):
+                self._phases = []
+                if not unfit:
+                    runtestprotocol(item, log=False, nextitem=following)
+                phases, self._phases = self._phases, None
+                failed = [phase for phase in phases if phase.get("outcome") == "failed"]
+                outcome = "failed" if failed else "passed" if len(phases) >= 3 else "missing"
+                record = {"kind": "reversed", "id": item.nodeid, "mode": mode, "outcome": outcome, "unfit": unfit}
+                self._send({**record, "type": failed[0].get("type") if failed else None})
+                if outcome == "passed":
+                    passing.append(item)
+        finally:
+            self._phases = None
+            for file in self._functions:
+                file.restore()
+        return passing
+
+
+class Checker:
+    """The checker of a doctest, which looks for what was replaced just before it compares: doctest restores some of it."""
+
+    def __init__(self, checker, look):
+        self._checker, self._look = checker, look
+
+    def check_output(self, want, got, optionflags):
+        self._look()
+        return self._checker.check_output(want, got, optionflags)
+
+    def __getattr__(self, name):
+        return getattr(self._checker, name)
+
+
+class File:
+    """One changed file: its functions whose code differs from the user's, and what can be put in their place."""
+
+    def __init__(self, path, text, code_objects):
+        self._path, self._same = path, code_objects.same_code
+        own = code_objects.codes_of_text(text, path)
+        self._own_by_name = {}
+        for code in code_objects.all_codes(text, path):
+            self._own_by_name.setdefault(code.co_name, []).append(code)
+        live = code_objects.live_functions(path)
+        with open(path, "rb") as stream:
+            present = code_objects.codes_of_text(stream.read(), path)
+        self._replaceable, self.changed_codes, self.replaces_new = [], set(), False
+        for name, code in present.items():
+            if "<locals>" in name or (name in own and self._same(code, own[name])):
+                continue
+            functions = live.get((code.co_name, code.co_firstlineno), [])
+            self.changed_codes |= {function.__code__ for function in functions}
+            self._replaceable += [(function, function.__code__, own.get(name)) for function in functions]
+        self.has_own_code = any(own_code for _function, _code, own_code in self._replaceable)
+
+    def is_new(self, code):
+        """Whether this code is of this file and the user's text has none like it."""
+        if code.co_filename != self._path:
+            return False
+        return not any(self._same(code, own) for own in self._own_by_name.get(code.co_name, ()))
+
+    def put(self, mode):
+        """Puts other code into the changed functions; why that cannot be done, or ""."""
+        for function, code, own in self._replaceable:
+            if mode == OWN and own is not None:
+                if own.co_freevars != code.co_freevars:
+                    return "%s has other variables of the code around it" % code.co_name
+                function.__code__ = own
+            elif mode != OWN and (own is not None or self.replaces_new):
+                function.__code__ = _code_instead(function, mode)
+        return ""
+
+    def restore(self):
+        for function, code, _own in self._replaceable:
+            function.__code__ = code
+
+
+def _code_instead(function, mode):
+    """Code that calls this function as it is now and gives a result that is slightly wrong, or that does nothing."""
+    same = types.FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    same.__kwdefaults__ = function.__kwdefaults__
+    if mode == NOTHING:
+        template = _do_nothing
+    elif inspect.iscoroutinefunction(function):
+        template = _await_wrongly
+    elif inspect.isgeneratorfunction(function):
+        template = _yield_wrongly
+    else:
+        template = _return_wrongly
+    constants = tuple(
+        {"SAME": same, "WRONG": wrong, "ERROR": Exception}.get(constant, constant)
+        if isinstance(constant, str)
+        else constant
+        for constant in template.__code__.co_consts
+    )
+    code = function.__code__
+    return template.__code__.replace(
+        co_consts=constants, co_freevars=code.co_freevars, co_name=code.co_name, co_filename=code.co_filename
+    )
+
+
+# The texts in these are replaced by the function itself, `wrong` and `Exception`: no name of theirs may be looked up in
+# the candidate's module.
+
+
+def _return_wrongly(*args, **keywords):
+    same = "SAME"
+    change = "WRONG"
+    error = "ERROR"
+    try:
+        result = same(*args, **keywords)
+    except error:
+        return None
+    return change(result)
+
+
+def _yield_wrongly(*args, **keywords):
+    same = "SAME"
+    change = "WRONG"
+    for result in same(*args, **keywords):
+        yield change(result)
+    yield None
+
+
+async def _await_wrongly(*args, **keywords):
+    same = "SAME"
+    change = "WRONG"
+    error = "ERROR"
+    try:
+        result = await same(*args, **keywords)
+    except error:
+        return None
+    return change(result)
+
+
+def _do_nothing(*_args, **_keywords):
+    return None
+
+
+def wrong(value):
+    """A value of the same kind that is not equal to this one, where its type is plain; else None."""
+    kind = type(value)
+    if kind is bool:
+        return not value
+    if kind in (int, float, complex):
+        return value + 1 if value + 1 != value and value == value else kind(0)
+    if kind is str:
+        return value + "~"
+    if kind is bytes:
+        return value + b"~"
+    if kind is list:
+        return [*value, None]
+    if kind is tuple:
+        return (*value, None)
+    if kind in (set, frozenset):
+        return kind([*value, ("another",)])
+    if kind is dict:
+        return {**value, ("another",): None}
+    return 1 if value is None else None
