@@ -45,7 +45,7 @@ def same_code(one, other):
         return False
     if len(one.co_consts) != len(other.co_consts):
         return False
-    for left, right in zip(one.co_consts, other.co_consts):
+    for left, right in zip(one.co_consts, other.co_consts):  # noqa: B905 - Python 3.9
         if type(left) is not type(right):
             return False
         if type(left) is types.CodeType:

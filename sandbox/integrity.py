@@ -3,12 +3,14 @@
 import sys
 
 # Modules whose functions decide whether a test passes, or how a value compares, is shown and is printed.
-WATCHED = frozenset(
-    {"_pytest.%s" % name for name in (
-        "assertion.rewrite", "assertion.util", "doctest", "fixtures", "main", "nodes", "outcomes", "python", "python_api",
-        "raises", "recwarn", "reports", "runner", "skipping", "unittest")}
-    | {"builtins", "difflib", "doctest", "math", "operator", "pluggy._callers", "pluggy._hooks", "pluggy._manager", "pprint",
-       "pytest", "reprlib", "unittest", "unittest.case", "unittest.mock", "unittest.util"}
+WATCHED_OF_PYTEST = (
+    "assertion.rewrite", "assertion.util", "doctest", "fixtures", "main", "nodes", "outcomes", "python", "python_api",
+    "raises", "recwarn", "reports", "runner", "skipping", "unittest",
+)  # fmt: skip
+WATCHED = (
+    "builtins", "difflib", "doctest", "math", "operator", "pluggy._callers", "pluggy._hooks", "pluggy._manager",
+    "pprint", "pytest", "reprlib", "unittest", "unittest.case", "unittest.mock", "unittest.util",
+    *("_pytest." + name for name in WATCHED_OF_PYTEST),
 )  # fmt: skip
 # Part of `sys` that a test can see; the rest changes while tests run.
 WATCHED_OF_SYS = ("displayhook", "excepthook", "__displayhook__", "__excepthook__")
@@ -23,9 +25,7 @@ def make_watch():
     modules, code_of, kind = sys.modules, _code_of, type
     function_type, plain_type = type(make_watch), type
     watched = [
-        (name, module)
-        for name, module in sorted(modules.items())
-        if name in WATCHED and kind(module) is kind(sys)
+        (name, module) for name, module in sorted(modules.items()) if name in WATCHED and kind(module) is kind(sys)
     ]
     snapshot = {}  # dotted name -> (namespace, attribute, value, code)
     for name, module in watched:

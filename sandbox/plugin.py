@@ -33,7 +33,10 @@ def run_pytest(request, report, key, folder, sign, siblings, session=None, oracl
         reversal, recorder_send = siblings["reversal"].make(request["reversal"], root, send, siblings)
     plugins = [
         _recorder(
-            recorder_send, relative_path, siblings["failures"], loaded_packages and (lambda: loaded_packages(modules_before))
+            recorder_send,
+            relative_path,
+            siblings["failures"],
+            loaded_packages and (lambda: loaded_packages(modules_before)),
         ),
         starter,
     ]

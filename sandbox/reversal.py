@@ -9,6 +9,7 @@ A test's own assertions are not read, so loops, helpers, base classes, doctests 
 `returned_values.py` and `integrity.py` say what else must hold for the result to count.
 """
 
+import cmath
 import inspect
 import types
 
@@ -20,7 +21,7 @@ OWN, WRONG, NOTHING = "own", "wrong", "nothing"
 
 
 def make(request, root, send, siblings):
-    """Makes (plugin, a `send` for the recorder). `request` has "files" (path -> the user's text) and "failing" (ids)."""
+    """Makes (plugin, `send` for the recorder). `request`: "files" (path -> the user's text) and "failing" (ids)."""
     reversal = Reversal(request, root, send, siblings)
     return reversal, reversal.send_or_keep
 
@@ -91,7 +92,7 @@ class Reversal:
         unfit = next(filter(None, [file.put(mode) for file in self._functions]), "")
         try:
             self._siblings["code_objects"].clear_caches()
-            for item, following in zip(items, [*items[1:], None]):
+            for item, following in zip(items, [*items[1:], None]):  # noqa: B905 - Python 3.9
                 self._phases = []
                 if not unfit:
                     runtestprotocol(item, log=False, nextitem=following)
@@ -110,7 +111,7 @@ class Reversal:
 
 
 class Checker:
-    """The checker of a doctest, which looks for what was replaced just before it compares: doctest restores some of it."""
+    """A doctest's checker that looks for what was replaced just before it compares: doctest restores some of it."""
 
     def __init__(self, checker, look):
         self._checker, self._look = checker, look
@@ -236,7 +237,7 @@ def wrong(value):
     if kind is bool:
         return not value
     if kind in (int, float, complex):
-        return value + 1 if value + 1 != value and value == value else kind(0)
+        return value + 1 if cmath.isfinite(value) and value + 1 != value else kind(0)
     if kind is str:
         return value + "~"
     if kind is bytes:

@@ -48,14 +48,27 @@ REJECTIONS = {
 
 
 def verification_level(evidence: Evidence) -> Verified:
-    """`VERIFIED` needs passing tests or examples of the user, all neighbours, a sandbox, and any requested approval."""
+    """The level that the evidence supports; the only place that decides it.
+
+    `VERIFIED` needs passing tests or examples of the user, a proof for each of them that its pass was earned, all
+    related tests, a sandbox, and any requested approval.
+    """
     if evidence.sandbox == "none":
         return Verified.UNVERIFIED
     passed = {kind for kind, (good, _every) in evidence.cases.items() if good}
     lacks_approval = Provenance.HUMAN in evidence.cases and Provenance.HUMAN not in passed
-    if evidence.neighbours_left_out or lacks_approval or not passed & USER_PROVENANCES:
+    if evidence.neighbours_left_out or evidence.unproven or lacks_approval or not passed & USER_PROVENANCES:
         return Verified.PARTIALLY
     return Verified.VERIFIED
+
+
+def describe_unproven(evidence: Evidence) -> str:
+    """Why some passes prove nothing: `1 pass is not proven (test_m.py::test_x: …)`; "" where all are."""
+    if not evidence.unproven:
+        return ""
+    case, reason = next(iter(evidence.unproven.items()))
+    count = len(evidence.unproven)
+    return f"{count} {'pass is' if count == 1 else 'passes are'} not proven ({case}: {reason})"
 
 
 def count_cases(evidence: Evidence) -> list[str]:
@@ -150,6 +163,12 @@ def summarize_solved(evidence: Evidence, verified: Verified) -> str:
     parts.append(tamper_check if evidence.canary_total else "no tamper check")
     if evidence.out_of_process:
         parts.append(f"isolated re-run {evidence.out_of_process}/{evidence.canary_total}")
+    total = len({*evidence.proofs, *evidence.unproven})
+    if total:
+        reversed_count = sum("reversal" in kinds for kinds in evidence.proofs.values())
+        parts.append(f"with your own code put back {reversed_count}/{total} fail again")
+    if evidence.unproven:
+        parts.append(describe_unproven(evidence))
     label = {
         Verified.VERIFIED: "Verified",
         Verified.PARTIALLY: "Partially verified",

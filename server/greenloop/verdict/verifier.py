@@ -14,20 +14,22 @@ from greenloop.core.ports import Session, Tools
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.sandbox import Execution, TestRun, WatchedLines
-from greenloop.core.records.spec import Case, Provenance, Spec
+from greenloop.core.records.spec import USER_PROVENANCES, Case, Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.core.report import case_results
 from greenloop.core.run_state import RunState
 from greenloop.core.selectors import fit_selectors
 from greenloop.core.verdict import forged
 from greenloop.specs import host_checks
-from greenloop.verdict import proofs
+from greenloop.verdict import proofs, reversal
 from greenloop.verdict.inputs import ACCEPTING, Encode, VerificationInputs, check_sandbox
+from greenloop.verdict.reversal import ReversalResult
 
 Files = Mapping[str, str]
 OpenSession = Callable[[], Awaitable[Session]]
 
 SLOWER = 10  # times the duration with the user's own code: allows for a loaded machine or a slower algorithm
+NO_PROOF = "nothing shows that it depends on the changed code"
 GLANCE = 1.0  # lower bound in seconds for one of many candidates
 
 
@@ -37,7 +39,8 @@ class Verifier:
 
     `session` is the open sandbox for `verify` and `glance`; `open_session` opens a fresh one for `accept`.
     `tools` serve the checks that need no sandbox (None: no such checks); `ensure_unchanged` raises
-    `BaselineChangedError` where the user's tests have changed since the baseline.
+    `BaselineChangedError` where the user's tests have changed since the baseline. `own_texts` are the texts before the
+    change, where the changed ones are those of the workspace.
     """
 
     state: RunState
@@ -48,6 +51,7 @@ class Verifier:
     session: Session | None = None
     tools: Tools | None = None
     ensure_unchanged: Callable[[], Awaitable[None]] | None = None
+    own_texts: Files | None = None
 
     @property
     def inputs(self) -> VerificationInputs:
@@ -126,12 +130,27 @@ class Verifier:
             failure, canaried = await proofs.check_tampering(inputs, session, files, tests, cases)
             if failure is not None:
                 return failure, Evidence()
-            isolated = await proofs.count_isolated_passes(inputs, session, files, cases)
-            return verdict, gather_evidence(
-                inputs, verdict, session.name, cases, canaried=canaried, out_of_process=isolated
+            failure, reversed_cases = await reversal.reverse(
+                inputs, session, files, self._own_texts(files), self._first_failures()
             )
+            if failure is not None:
+                return failure, Evidence()
+            isolated = await proofs.count_isolated_passes(inputs, session, files, cases)
+            evidence = gather_evidence(inputs, verdict, session.name, cases, canaried=canaried, out_of_process=isolated)
+            return verdict, add_proofs(evidence, spec, passed, reversed_cases)
         finally:
             await session.close()
+
+    def _own_texts(self, files: Files) -> dict[str, str]:
+        """Returns the user's own texts of the changed files; a new file has none."""
+        own_texts = self.own_texts if self.own_texts is not None else self.state.problem.originals
+        changed = files if self.own_texts is None else own_texts
+        return {path: text for path in changed if path.endswith(".py") and (text := own_texts.get(path)) is not None}
+
+    def _first_failures(self) -> dict[str, str]:
+        """Returns the types of the failures with the user's own code, by case id."""
+        first = self.state.attempts[0].verdict.cases if self.state.attempts else ()
+        return {result.id: result.failure.type for result in first if result.failure and not result.passed}
 
     def _changed(self, files: Files) -> dict[str, str]:
         """Returns the texts that differ from the user's own; only those overlay the workspace."""
@@ -251,6 +270,30 @@ def gather_evidence(
         canary_total=len(cases),
         out_of_process=out_of_process,
     )
+
+
+def add_proofs(evidence: Evidence, spec: Spec, passed: Collection[str], reversed_cases: ReversalResult) -> Evidence:
+    """Adds the proofs of each passed case, and the reason where one of the user's has none.
+
+    Where the values that a test compared may lie, only the isolated re-run counts: no such value reached it.
+    """
+    isolated = {case.id for case in spec.cases if case.id in passed and _has_assertions(case)}
+    isolated = isolated if evidence.out_of_process == len(isolated) else set()
+    found: dict[str, tuple[str, ...]] = {}
+    unproven: dict[str, str] = {}
+    for case in spec.cases:
+        if case.id not in passed or not case.executed:
+            continue
+        is_suspicious = case.id in reversed_cases.suspicious
+        kinds = {
+            "reversal": case.id in reversed_cases.proven,
+            "tamper check": case.id in evidence.canaried_cases and not is_suspicious,
+            "isolated re-run": case.id in isolated,
+        }
+        found[case.id] = tuple(kind for kind, holds in kinds.items() if holds)
+        if not found[case.id] and case.provenance in USER_PROVENANCES:
+            unproven[case.id] = reversed_cases.unproven.get(case.id, NO_PROOF)
+    return replace(evidence, proofs={case: kinds for case, kinds in found.items() if kinds}, unproven=unproven)
 
 
 def count_cases(spec: Spec, verdict: Verdict) -> dict[str, tuple[int, int]]:

@@ -42,6 +42,8 @@ class Evidence:
 
     `canaried` of `canary_total` cases failed when an assertion was inverted, as they must (`canaried_cases`).
     `out_of_process` cases passed with the candidate's code in a process of its own.
+    `proofs` has, by case id, how it was shown that a pass was earned: `reversal`, `tamper check`, `isolated re-run`;
+    `unproven` the reason for each of the user's cases where none of them could show it.
     """
 
     sandbox: str = ""
@@ -55,6 +57,8 @@ class Evidence:
     canaried_cases: tuple[str, ...] = ()
     canary_total: int = 0
     out_of_process: int = 0
+    proofs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unproven: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
 

@@ -60,7 +60,7 @@ class WatchedLines:
 
 @dataclass(frozen=True, kw_only=True)
 class Reversal:
-    """A second run of each case over the user's own code of the changed functions (`files`: their whole texts, by path).
+    """A second run of each case over the user's own code of the changed functions (`files`: whole texts by path).
 
     `failing` are the cases that failed with it; the others run over results that are slightly wrong.
     """

@@ -6,7 +6,14 @@ from lsprotocol import types as lsp
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
-from greenloop.core.summary import count_cases, describe_related, describe_sandbox, isolation_caveat, summarize_solved
+from greenloop.core.summary import (
+    count_cases,
+    describe_related,
+    describe_sandbox,
+    describe_unproven,
+    isolation_caveat,
+    summarize_solved,
+)
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.convert import line_range
@@ -177,6 +184,7 @@ def short_verdict(outcome: Outcome) -> str:
         reasons = count_cases(outcome.evidence) + [
             f"{outcome.evidence.neighbours_left_out} related tests not run"
         ] * bool(outcome.evidence.neighbours_left_out)
+        reasons += filter(None, [describe_unproven(outcome.evidence)])
         return f"partially verified: {', '.join(reasons)}"
     best = next((each.verdict for each in outcome.attempts if each.number == outcome.best and each.verdict.total), None)
     return "not verified" if best is None else f"not verified: {best.passed} of {best.total} tests pass"

@@ -1,0 +1,128 @@
+"""Reversal: the user's own code is put back in place of a candidate that has run; what failed must fail again.
+
+One more run in the accepting session; sandbox/reversal.py has the worker's side.
+It must not know where candidates come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from greenloop.core.ports import Session
+from greenloop.core.records.sandbox import Execution, Reversal, TestRun
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop.core.report import records_of_kind
+from greenloop.core.verdict import forged
+from greenloop.verdict.inputs import VerificationInputs, check_sandbox
+
+# The usual run, one over the user's code, and two over wrong results, each with failures to report.
+TIMES = 4
+# Failures that have no type of their own: such code is not put back, it would hang or crash again.
+ENDED = frozenset({"Timeout", "Killed", "Crash", "MemoryLimit", "ProcessLimit", "Missing"})
+
+OWN_PASSES = "it also passes with your own code put back"
+WRONG_PASSES = "it also passes when the changed code returns wrong results"
+NEVER_CALLED = "it never calls the changed code in its own process"
+OTHER_FAILURE = "with your own code put back it fails in another way than at the start"
+NOT_REACHED = "its run with your own code put back did not end"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReversalResult:
+    """What the reversal showed: `proven` case ids, and the reason for each other case.
+
+    `suspicious` maps cases to a reason why no proof in the candidate's process counts: the values that it compared.
+    """
+
+    proven: frozenset[str] = frozenset()
+    unproven: Mapping[str, str] = field(default_factory=dict)
+    suspicious: Mapping[str, str] = field(default_factory=dict)
+
+
+async def reverse(
+    inputs: VerificationInputs,
+    session: Session,
+    files: Mapping[str, str],
+    own_texts: Mapping[str, str],
+    failures: Mapping[str, str],
+) -> tuple[Verdict | None, ReversalResult]:
+    """Runs the target cases over these texts, and again over `own_texts` put back in the same process.
+
+    `failures` are the types of the failures with the user's own code, by case id, where they are known. The verdict is
+    one against the pass (None: nothing found): what the tests are decided by was replaced while they ran.
+    """
+    if not own_texts:
+        return None, ReversalResult()
+    started_failing = tuple(
+        case
+        for case in inputs.expected
+        if inputs.outcomes.get(case) in ("failed", "error") and failures.get(case) not in ENDED
+    )
+    run = inputs.test_run(files)
+    run = replace(run, seconds=TIMES * run.seconds, reversal=Reversal(files=own_texts, failing=started_failing))
+    execution = await session.run(run)
+    check_sandbox(execution)
+    if forgery := forged(execution):
+        return Verdict(status=Status.TAMPERED, reason=forgery, output=execution.output), ReversalResult()
+    values = {str(record["id"]): record for record in records_of_kind(execution, "values")}
+    if altered := await _altered(inputs, session, run, values):
+        case, name = altered
+        reason = f"{name} was replaced while {case} ran."
+        return Verdict(status=Status.TAMPERED, reason=reason, output=execution.output), ReversalResult()
+    return None, _read(execution, inputs.expected, values, failures)
+
+
+async def _altered(
+    inputs: VerificationInputs, session: Session, run: TestRun, values: Mapping[str, Mapping[str, Any]]
+) -> tuple[str, str] | None:
+    """The first case and what was replaced in it; None where nothing was, or the user's own code does the same."""
+    altered = {case: list(record["altered"]) for case, record in values.items() if record["altered"]}
+    if not altered:
+        return None
+    control = await session.run(replace(run, files=inputs.test_run({}).files))
+    excused = {name for record in records_of_kind(control, "values") for name in record["altered"]}
+    return next(((case, name) for case, names in altered.items() for name in names if name not in excused), None)
+
+
+def _read(
+    execution: Execution,
+    expected: Sequence[str],
+    values: Mapping[str, Mapping[str, Any]],
+    failures: Mapping[str, str],
+) -> ReversalResult:
+    reversed_runs: dict[str, list[Mapping[str, Any]]] = {}
+    for record in records_of_kind(execution, "reversed"):
+        reversed_runs.setdefault(str(record["id"]), []).append(record)
+    suspicious = {
+        case: f"it was given {record['unfit']}"
+        for case, record in values.items()
+        if case in expected and record["unfit"]
+    }
+    unproven = {}
+    for case in expected:
+        if case in suspicious:
+            unproven[case] = suspicious[case]
+        elif reason := _why_unproven(values.get(case), reversed_runs.get(case, []), failures.get(case, "")):
+            unproven[case] = reason
+    return ReversalResult(
+        proven=frozenset(case for case in expected if case not in unproven), unproven=unproven, suspicious=suspicious
+    )
+
+
+def _why_unproven(values: Mapping[str, Any] | None, runs: Sequence[Mapping[str, Any]], first_failure: str) -> str:
+    """Empty where the case failed as it must."""
+    if values is None or not runs:
+        return NOT_REACHED
+    failed = next((run for run in runs if run["outcome"] == "failed"), None)
+    if failed is not None:
+        is_same = failed["mode"] != "own" or not first_failure or failed["type"] == first_failure
+        return "" if is_same else OTHER_FAILURE
+    if runs[-1]["unfit"]:
+        return f"your own code cannot be put back: {runs[-1]['unfit']}"
+    if runs[-1]["outcome"] != "passed":
+        return NOT_REACHED
+    if not values["results"]:
+        return NEVER_CALLED
+    return OWN_PASSES if runs[-1]["mode"] == "own" else WRONG_PASSES
