@@ -236,7 +236,9 @@ def wrong(value):
     kind = type(value)
     if kind is bool:
         return not value
-    if kind in (int, float, complex):
+    if kind is int:
+        return value + 1
+    if kind in (float, complex):
         return value + 1 if cmath.isfinite(value) and value + 1 != value else kind(0)
     if kind is str:
         return value + "~"

@@ -36,7 +36,7 @@ def label_json(notebook: Notebook, value: Any) -> Any:
         return [label_json(notebook, each) for each in value]
     if not isinstance(value, dict):
         return value
-    labelled = {name: label_json(notebook, each) for name, each in value.items()}
+    labelled = {label_text(notebook, name): label_json(notebook, each) for name, each in value.items()}
     if value.get("path") in (notebook.module, notebook.tests):
         labelled |= _cell_position(notebook, value)
     return labelled

@@ -28,8 +28,8 @@ Outcomes = dict[str, tuple[str, str | None]]
 
 def kind_of(run: TestRun) -> str:
     """Which of the accepting runs this is."""
-    if run.oracle:
-        return "oracle"
+    if run.oracle or run.reversal:
+        return "oracle" if run.oracle else "reversal"
     text = run.files.get("test_m.py", b"").decode()
     return next((kind for kind, mark in TURNED.items() if mark in text), "plain")
 
@@ -49,6 +49,10 @@ def execution(cases: Outcomes, *, more: tuple[dict[str, object], ...] = (), **ab
 
 
 PASSED, FAILED = ("passed", None), ("failed", "AssertionError")
+REVERSED = (
+    {"kind": "values", "id": TARGET, "results": 1, "unfit": "", "altered": []},
+    {"kind": "reversed", "id": TARGET, "mode": "own", "outcome": "failed", "unfit": "", "type": "AssertionError"},
+)
 CROSSED = ({"kind": "oracle", "calls": 1, "unfit": ""},)
 
 
@@ -59,7 +63,7 @@ def honest(run: TestRun, _ran: list[TestRun]) -> Execution:
     outcomes = dict.fromkeys(ids, PASSED)
     if kind in ("negated", "literal"):
         outcomes[TARGET] = FAILED
-    return execution(outcomes, more=CROSSED if kind == "oracle" else ())
+    return execution(outcomes, more={"oracle": CROSSED, "reversal": REVERSED}.get(kind, ()))
 
 
 class Play:
@@ -87,7 +91,7 @@ def run_state(*neighbours: str, qualname: str = "f", root: Path = Path("/nowhere
         root=root,
         spec=Spec(cases=(Case(id=TARGET, path="test_m.py", line=4),), selectors=(TARGET,)),
         regions=(Region(path="m.py", qualname=qualname, start=1, end=2),),
-        originals={},
+        originals={"m.py": "def f(x):\n    return x\n"},
         files={"m.py": CODE, "test_m.py": TEST},
         neighbours=neighbours,
     )
@@ -113,15 +117,18 @@ async def accepted(play: Play, state: RunState, code: str = CODE, path: str = "m
     return verdict, state.evidence
 
 
-async def test_an_honest_candidate_is_proved_in_five_runs_of_one_seed():
+async def test_an_honest_candidate_is_proved_in_six_runs_of_one_seed():
     play = Play(honest)
     verdict, evidence = await accepted(play, run_state(NEAR, FAR))
     assert verdict.status is Status.PASSED
-    assert play.kinds == ["plain", "equal", "negated", "literal", "oracle"]
+    assert play.kinds == ["plain", "equal", "negated", "literal", "reversal", "oracle"]
     assert {run.hash_seed for run in play.ran[:-1]} == {ACCEPTING}
     assert (evidence.canaried, evidence.canary_total, evidence.out_of_process) == (1, 1, 1)
     assert (evidence.neighbours_unchanged, evidence.neighbours_flaky) == (2, 0)
-    assert summarize_solved(evidence, verification_level(evidence)).endswith("tamper check 1/1, isolated re-run 1/1")
+    assert evidence.proofs == {TARGET: ("reversal", "tamper check", "isolated re-run")}
+    assert summarize_solved(evidence, verification_level(evidence)).endswith(
+        "tamper check 1/1, isolated re-run 1/1, with your own code put back 1/1 fail again"
+    )
 
 
 @pytest.mark.parametrize("kind", ["negated", "literal"])
