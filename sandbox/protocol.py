@@ -40,7 +40,9 @@ relative to it; lines are 1-based. Kinds, in the order they are sent:
     oracle         calls (answered by the other process), unfit (why some value could not cross, or ""); with `oracle`
     values         id, results (number of values that the changed functions returned to other code), unfit (why these
                    may compare as the new code likes, or ""), altered: [dotted name of what was replaced in pytest,
-                   doctest, unittest or the built-ins]; with `reversal`, as all of the next kind
+                   doctest, unittest or the built-ins], traced (bool), ran: [[path, line of an assertion that ran]],
+                   swallowed (line of an assertion that failed without failing its test, or 0); with `reversal`, as all
+                   of the next kind
     reversed       id, mode (own: over the user's code, wrong: over wrong results, nothing: over functions that do
                    nothing), outcome (passed|failed|missing), type, unfit (why that code cannot be put in place, or "")
     finished       status (pytest's exit status)
@@ -152,8 +154,8 @@ def run_request(
     `seconds` of elapsed time; `memory`, `disk`, `output` in bytes; `processes` counts processes and threads.
     `files` (relative path -> bytes) are laid over the workspace for this run and removed after it; the files of
     `without` are hidden meanwhile. `oracle` names modules whose code runs in a process of its own.
-    `reversal`: {"files": path -> the user's text, "failing": ids that failed with it}; each case runs a second time,
-    over that code or over results that are slightly wrong (reversal.py).
+    `reversal`: {"files": path -> the user's text, "failing": ids that failed with it, "assertions": path -> lines of
+    assertions}; each case runs a second time, over that code or over results that are slightly wrong (reversal.py).
     `watch` lists (path, first line, last line) whose execution is recorded for each case.
     `baseline`: report which packages were imported. `session`: use the prepared pytest session.
     `wall`: the worker makes mounts of its own and covers these paths ({"files", "folders"}).
@@ -187,6 +189,7 @@ def run_request(
         and {
             "files": {check_path(path): text for path, text in reversal["files"].items()},
             "failing": list(reversal["failing"]),
+            "assertions": {check_path(path): list(lines) for path, lines in reversal["assertions"].items()},
         },
         "uid": uid,
         "count_processes": bool(count_processes),

@@ -21,7 +21,7 @@ OWN, WRONG, NOTHING = "own", "wrong", "nothing"
 
 
 def make(request, root, send, siblings):
-    """Makes (plugin, `send` for the recorder). `request`: "files" (path -> the user's text) and "failing" (ids)."""
+    """Makes (plugin, `send` for the recorder). `request` is that of `protocol.run_request`."""
     reversal = Reversal(request, root, send, siblings)
     return reversal, reversal.send_or_keep
 
@@ -31,8 +31,9 @@ class Reversal:
 
     def __init__(self, request, root, send, siblings):
         self._send, self._failing, self._siblings = send, frozenset(request["failing"]), siblings
-        self._altered = self._phases = None
+        self._altered = self._phases = self._record = None
         self._files, self._watch = {}, None
+        self._root, self._lines = root, request["assertions"]
         for path, text in request["files"].items():
             self._files[root + "/" + path] = text
 
@@ -56,16 +57,40 @@ class Reversal:
             self._functions = [File(path, text, self._siblings["code_objects"]) for path, text in self._files.items()]
             codes = frozenset(code for file in self._functions for code in file.changed_codes)
             self._watch = self._siblings["returned_values"].Watch(codes, self._is_new)
+            self._assertions = self._siblings["assertion_watch"].AssertionWatch(self._root, self._lines)
         altered = []
         if isinstance(item, doctest.DoctestItem):
             checker = item.runner._checker
             item.runner._checker = Checker(checker, lambda: altered.extend(self._altered()))
         self._watch.start()
-        yield from self._watch.profile()
-        altered = sorted({*altered, *self._altered()})
+        self._assertions.start()
+        profiling, tracing = self._watch.profile(), self._assertions.trace()
+        next(profiling)
+        next(tracing)
+        yield
+        for watching in (tracing, profiling):
+            next(watching, None)
         unfit = self._watch.unfit or ("" if self._watch.intact else "something else took the place of the profiler")
-        record = {"kind": "values", "id": item.nodeid, "results": self._watch.results, "unfit": unfit}
-        self._send({**record, "altered": altered})
+        self._record = {
+            "kind": "values",
+            "id": item.nodeid,
+            "results": self._watch.results,
+            "unfit": unfit,
+            "altered": altered,
+            "altered_by_call": self._altered(),
+            "traced": self._assertions.complete,
+            "ran": sorted(map(list, self._assertions.ran)),
+            "swallowed": self._assertions.swallowed,
+        }
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self):
+        yield
+        record, self._record = self._record, None
+        if record is not None:
+            # What a fixture replaced for the test alone is restored by now.
+            lasting = set(self._altered()) & set(record.pop("altered_by_call"))
+            self._send({**record, "altered": sorted({*record["altered"], *lasting})})
 
     def _is_new(self, code):
         return code is not None and any(file.is_new(code) for file in self._functions)

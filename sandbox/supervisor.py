@@ -32,6 +32,7 @@ LOADED_WHEN_IDLE = (
     "oracle_codec",
     "oracle_seccomp",
     "split_oracle",
+    "assertion_watch",
     "code_objects",
     "integrity",
     "returned_values",

@@ -17,12 +17,13 @@ import pytest
 import pytest_asyncio
 
 from greenloop.core.ports import Session
-from greenloop.core.records.outcome import Evidence
+from greenloop.core.records.outcome import Evidence, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Environment, Limits, SandboxSpec, TestRun
 from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
+from greenloop.core.summary import verification_level
 from greenloop.core.text.redact import clean_for_display
 from greenloop.core.verdict import judge
 from greenloop.project.settings import Settings
@@ -220,8 +221,9 @@ async def proved(session: Session, machine: Machine, code: str, tests: str) -> t
 @one_loop
 @pytest.mark.parametrize("fake", FAKES, ids=lambda fake: fake.id)
 async def test_a_faked_pass_is_rejected(session: Session, machine: Machine, fake: Fake):
-    verdict, _ = await proved(session, machine, fake.code, fake.tests)
-    table.count(session.name, fake, won=verdict.status is Status.PASSED)
+    verdict, evidence = await proved(session, machine, fake.code, fake.tests)
+    is_forged = verdict.status is Status.PASSED and verification_level(evidence) is Verified.VERIFIED
+    table.count(session.name, fake, won=is_forged)
     if fake.promise is Promise.DOCUMENTED:
         assert fake.documented in SECURITY, f"docs/security.md does not say {fake.documented!r}"
         return

@@ -63,6 +63,10 @@ def _frame(value: Any) -> bool:
     )
 
 
+def _place(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 2 and _text(value[0]) and _number(value[1])
+
+
 def _caller(value: Any) -> bool:
     return value is None or _frame(value)
 
@@ -89,7 +93,7 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "trace": ("id", "functions"),
     "watch": ("id", "files", "hits", "steps"),
     "oracle": ("calls", "unfit"),
-    "values": ("id", "results", "unfit", "altered"),
+    "values": ("id", "results", "unfit", "altered", "traced", "ran", "swallowed"),
     "reversed": ("id", "mode", "outcome", "type", "unfit"),
     "finished": ("status",),
 }
@@ -112,6 +116,9 @@ _KNOWN: Mapping[str, Check] = {
     "root": _text,
     "calls": _number,
     "results": _number,
+    "traced": _flag,
+    "ran": _list_of(_place),
+    "swallowed": _number,
     "mode": _text,
     "altered": _list_of(_text),
     "unfit": _text,

@@ -45,9 +45,9 @@ def iter_executed(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
         yield statement
         if isinstance(statement, ast.With) and all(is_transparent(item) for item in statement.items):
             yield from iter_executed(statement.body)
-        if isinstance(statement, ast.Try) and not statement.handlers and not any(map(_may_leave, statement.finalbody)):
+        if isinstance(statement, ast.Try) and not statement.handlers and not any(map(may_leave, statement.finalbody)):
             yield from iter_executed(statement.body)
-        if _may_leave(statement):
+        if may_leave(statement):
             return
 
 
@@ -73,9 +73,10 @@ def _walk_tests(node: ast.AST, prefix: str, *, conditional: bool) -> Iterator[tu
             yield from _walk_tests(child, prefix, conditional=True)
 
 
-def _may_leave(statement: ast.AST) -> bool:
+def may_leave(statement: ast.AST) -> bool:
+    """May this statement end its function, or pause it?"""
     if isinstance(statement, ast.Return | ast.Yield | ast.YieldFrom):
         return True
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
         return False
-    return any(_may_leave(child) for child in ast.iter_child_nodes(statement))
+    return any(may_leave(child) for child in ast.iter_child_nodes(statement))

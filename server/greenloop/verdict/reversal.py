@@ -6,7 +6,7 @@ It must not know where candidates come from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,6 +15,8 @@ from greenloop.core.records.sandbox import Execution, Reversal, TestRun
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.report import records_of_kind
 from greenloop.core.verdict import forged
+from greenloop.verdict.assertion_lines import Lines, assertion_lines
+from greenloop.verdict.canary import function_of
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 
 # The usual run, one over the user's code, and two over wrong results, each with failures to report.
@@ -34,11 +36,13 @@ class ReversalResult:
     """What the reversal showed: `proven` case ids, and the reason for each other case.
 
     `suspicious` maps cases to a reason why no proof in the candidate's process counts: the values that it compared.
+    `unasserted` maps them to a reason why their pass asserts too little: an assertion that never ran, or failed unseen.
     """
 
     proven: frozenset[str] = frozenset()
     unproven: Mapping[str, str] = field(default_factory=dict)
     suspicious: Mapping[str, str] = field(default_factory=dict)
+    unasserted: Mapping[str, str] = field(default_factory=dict)
 
 
 async def reverse(
@@ -46,12 +50,14 @@ async def reverse(
     session: Session,
     files: Mapping[str, str],
     own_texts: Mapping[str, str],
+    tests: Mapping[str, str],
     failures: Mapping[str, str],
 ) -> tuple[Verdict | None, ReversalResult]:
     """Runs the target cases over these texts, and again over `own_texts` put back in the same process.
 
-    `failures` are the types of the failures with the user's own code, by case id, where they are known. The verdict is
-    one against the pass (None: nothing found): what the tests are decided by was replaced while they ran.
+    `tests` are the texts of the test files; `failures` are the types of the failures with the user's own code, by case
+    id, where they are known. The verdict is one against the pass (None: nothing found): what decides the tests was
+    replaced while they ran.
     """
     if not own_texts:
         return None, ReversalResult()
@@ -60,8 +66,14 @@ async def reverse(
         for case in inputs.expected
         if inputs.outcomes.get(case) in ("failed", "error") and failures.get(case) not in ENDED
     )
+    assertions = {path: assertion_lines(text) for path, text in tests.items()}
+    request = Reversal(
+        files=own_texts,
+        failing=started_failing,
+        assertions={path: tuple(_all_lines(by_test.values())) for path, by_test in assertions.items()},
+    )
     run = inputs.test_run(files)
-    run = replace(run, seconds=TIMES * run.seconds, reversal=Reversal(files=own_texts, failing=started_failing))
+    run = replace(run, seconds=TIMES * run.seconds, reversal=request)
     execution = await session.run(run)
     check_sandbox(execution)
     if forgery := forged(execution):
@@ -71,7 +83,11 @@ async def reverse(
         case, name = altered
         reason = f"{name} was replaced while {case} ran."
         return Verdict(status=Status.TAMPERED, reason=reason, output=execution.output), ReversalResult()
-    return None, _read(execution, inputs.expected, values, failures)
+    return None, _read(execution, inputs.expected, values, failures, assertions)
+
+
+def _all_lines(tests: Iterable[Sequence[Lines]]) -> set[int]:
+    return {line for ranges in tests for first, last in ranges for line in range(first, last + 1)}
 
 
 async def _altered(
@@ -91,6 +107,7 @@ def _read(
     expected: Sequence[str],
     values: Mapping[str, Mapping[str, Any]],
     failures: Mapping[str, str],
+    assertions: Mapping[str, Mapping[str, Sequence[Lines]]],
 ) -> ReversalResult:
     reversed_runs: dict[str, list[Mapping[str, Any]]] = {}
     for record in records_of_kind(execution, "reversed"):
@@ -100,15 +117,37 @@ def _read(
         for case, record in values.items()
         if case in expected and record["unfit"]
     }
+    unasserted = {
+        case: reason
+        for case, record in values.items()
+        if case in expected and (reason := _why_unasserted(case, record, assertions))
+    }
     unproven = {}
     for case in expected:
-        if case in suspicious:
-            unproven[case] = suspicious[case]
+        if case in suspicious or case in unasserted:
+            unproven[case] = suspicious.get(case) or unasserted[case]
         elif reason := _why_unproven(values.get(case), reversed_runs.get(case, []), failures.get(case, "")):
             unproven[case] = reason
     return ReversalResult(
-        proven=frozenset(case for case in expected if case not in unproven), unproven=unproven, suspicious=suspicious
+        proven=frozenset(case for case in expected if case not in unproven),
+        unproven=unproven,
+        suspicious=suspicious,
+        unasserted=unasserted,
     )
+
+
+def _why_unasserted(
+    case: str, values: Mapping[str, Any], assertions: Mapping[str, Mapping[str, Sequence[Lines]]]
+) -> str:
+    """Empty where all assertions that have to run did, or where that is not known."""
+    if values["swallowed"]:
+        return f"its assertion in line {values['swallowed']} failed, and it passes all the same"
+    path = case.partition("::")[0]
+    ran = {line for ran_path, line in values["ran"] if ran_path == path}
+    for first, last in assertions.get(path, {}).get(function_of(case), ()) if values["traced"] else ():
+        if not ran & set(range(first, last + 1)):
+            return f"its assertion in line {first} never ran"
+    return ""
 
 
 def _why_unproven(values: Mapping[str, Any] | None, runs: Sequence[Mapping[str, Any]], first_failure: str) -> str:

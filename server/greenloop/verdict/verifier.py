@@ -131,7 +131,7 @@ class Verifier:
             if failure is not None:
                 return failure, Evidence()
             failure, reversed_cases = await reversal.reverse(
-                inputs, session, files, self._own_texts(files), self._first_failures()
+                inputs, session, files, self._own_texts(files), tests, self._first_failures()
             )
             if failure is not None:
                 return failure, Evidence()
@@ -288,7 +288,7 @@ def add_proofs(evidence: Evidence, spec: Spec, passed: Collection[str], reversed
         kinds = {
             "reversal": case.id in reversed_cases.proven,
             "tamper check": case.id in evidence.canaried_cases and not is_suspicious,
-            "isolated re-run": case.id in isolated,
+            "isolated re-run": case.id in isolated and case.id not in reversed_cases.unasserted,
         }
         found[case.id] = tuple(kind for kind, holds in kinds.items() if holds)
         if not found[case.id] and case.provenance in USER_PROVENANCES:

@@ -8,6 +8,7 @@ import sys
 import unittest
 
 import pytest
+
 from inside import load
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 import pytest
+
 from inside import load
 
 
@@ -48,7 +49,19 @@ def look(value):
 
 @pytest.mark.parametrize(
     "value",
-    [1, "a", None, [1, (2, {3: {4}})], Honest(1), Data(), Counter("ab"), decimal.Decimal(1), ValueError(1), len, Honest],
+    [
+        1,
+        "a",
+        None,
+        [1, (2, {3: {4}})],
+        Honest(1),
+        Data(),
+        Counter("ab"),
+        decimal.Decimal(1),
+        ValueError(1),
+        len,
+        Honest,
+    ],
     ids=repr,
 )
 def test_plain_data_and_honest_classes(value):

@@ -6,6 +6,7 @@ import asyncio
 import math
 
 import pytest
+
 from inside import load
 
 

@@ -15,6 +15,7 @@ from greenloop.verdict import reversal
 from greenloop.verdict.inputs import VerificationInputs
 
 CASE = "test_m.py::test_a"
+TEST = "from m import f\n\n\ndef test_a():\n    assert f(1) == 2\n"
 OWN, NEW = {"m.py": "def f(x):\n    return x\n"}, {"m.py": "def f(x):\n    return 2 * x\n"}
 
 
@@ -33,8 +34,9 @@ class Session:
         return replace(Execution(records=numbered, status=0), **self.about)
 
 
-def values(*, unfit="", altered=(), results=1):
-    return {"kind": "values", "id": CASE, "results": results, "unfit": unfit, "altered": list(altered)}
+def values(*, unfit="", altered=(), results=1, ran=(("test_m.py", 5),), swallowed=0):
+    record = {"kind": "values", "id": CASE, "results": results, "unfit": unfit, "altered": list(altered)}
+    return {**record, "traced": True, "ran": [list(line) for line in ran], "swallowed": swallowed}
 
 
 def again(outcome, mode="own", *, kind="AssertionError", unfit=""):
@@ -45,14 +47,18 @@ def again(outcome, mode="own", *, kind="AssertionError", unfit=""):
 async def reverse(session, *, failures=None, outcome="failed"):
     inputs = VerificationInputs(
         problem=Problem(
-            root=Path("/w"), spec=Spec(cases=(Case(id=CASE, path="test_m.py", line=1),)), regions=(), originals=OWN, files=OWN
+            root=Path("/w"),
+            spec=Spec(cases=(Case(id=CASE, path="test_m.py", line=1),)),
+            regions=(),
+            originals=OWN,
+            files=OWN,
         ),
         outcomes={CASE: outcome},
         limits=Limits(),
         suite_seconds=10.0,
         encode=lambda texts: {path: text.encode() for path, text in texts.items()},
     )
-    return await reversal.reverse(inputs, session, NEW, OWN, failures or {})
+    return await reversal.reverse(inputs, session, NEW, OWN, {"test_m.py": TEST}, failures or {})
 
 
 async def test_a_case_that_fails_again_with_the_own_code_is_proven():
@@ -80,6 +86,18 @@ async def test_a_case_that_fails_again_with_the_own_code_is_proven():
 async def test_every_other_case_has_a_reason(records, reason):
     failure, result = await reverse(Session(*records), failures={CASE: "AssertionError"})
     assert (failure, result.proven, result.unproven) == (None, frozenset(), {CASE: reason})
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        (values(ran=()), "its assertion in line 5 never ran"),
+        (values(swallowed=5), "its assertion in line 5 failed, and it passes all the same"),
+    ],
+)
+async def test_a_pass_without_its_assertions_proves_nothing(record, reason):
+    _, result = await reverse(Session(record, again("failed")))
+    assert (result.unproven, result.unasserted) == ({CASE: reason}, {CASE: reason})
 
 
 async def test_wrong_results_that_only_doing_nothing_reveals_are_enough():

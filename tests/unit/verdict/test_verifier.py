@@ -50,7 +50,16 @@ def execution(cases: Outcomes, *, more: tuple[dict[str, object], ...] = (), **ab
 
 PASSED, FAILED = ("passed", None), ("failed", "AssertionError")
 REVERSED = (
-    {"kind": "values", "id": TARGET, "results": 1, "unfit": "", "altered": []},
+    {
+        "kind": "values",
+        "id": TARGET,
+        "results": 1,
+        "unfit": "",
+        "altered": [],
+        "traced": True,
+        "ran": [["test_m.py", 5]],
+        "swallowed": 0,
+    },
     {"kind": "reversed", "id": TARGET, "mode": "own", "outcome": "failed", "unfit": "", "type": "AssertionError"},
 )
 CROSSED = ({"kind": "oracle", "calls": 1, "unfit": ""},)

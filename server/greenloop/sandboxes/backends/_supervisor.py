@@ -8,6 +8,7 @@ import os
 import secrets
 import signal
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -183,7 +184,7 @@ def run_request(
         files=files,
         without=run.without,
         oracle=run.oracle,
-        reversal=run.reversal and {"files": dict(run.reversal.files), "failing": list(run.reversal.failing)},
+        reversal=run.reversal and asdict(run.reversal),
         **fields,
     )
     return message

@@ -1,0 +1,37 @@
+"""Which assertions have to run when their test passes."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from greenloop.verdict.assertion_lines import assertion_lines
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("assert f()\nassert (\n    g()\n)", [(2, 2), (3, 5)]),
+        ("for x in f():\n    assert x", [(3, 3)]),
+        ("with f() as x:\n    self.assertEqual(x, 1)", [(3, 3)]),
+        ("try:\n    assert f()\nfinally:\n    close()", [(3, 3)]),
+        ("if windows:\n    assert f()", []),
+        ("with pytest.raises(AssertionError):\n    assert f()", []),
+        ("try:\n    assert f()\nexcept AssertionError:\n    pass", []),
+        ("if windows:\n    return\nassert f()", []),
+        ("def helper():\n    assert f()\nhelper()", []),
+        ("check(f())", []),
+    ],
+)
+def test_those_that_a_pass_needs(body, lines):
+    text = "def test_a(self):\n" + textwrap.indent(body, "    ") + "\n"
+    assert assertion_lines(text) == {"test_a": lines}
+
+
+def test_methods_have_their_class_in_front():
+    assert assertion_lines("class TestA:\n    def test_b(self):\n        assert f()\n") == {"TestA::test_b": [(3, 3)]}
+
+
+def test_a_broken_text_has_none():
+    assert assertion_lines("def test_a(:\n") == {}
