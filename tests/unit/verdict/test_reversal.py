@@ -105,6 +105,19 @@ async def test_wrong_results_that_only_doing_nothing_reveals_are_enough():
     assert result.proven == {CASE}
 
 
+async def test_a_case_that_passed_and_never_calls_the_changed_code_is_not_affected():
+    record = values(results=0)
+    _, result = await reverse(Session(record, again("passed", "wrong"), again("passed", "nothing")), outcome="passed")
+    assert result.proven == {CASE}
+
+
+async def test_own_code_that_hangs_unexpectedly_is_replaced_by_wrong_results():
+    session = Session(values(), again("failed", "wrong"), killed="timeout")
+    _, result = await reverse(session)
+    assert [run.reversal.failing for run in session.runs] == [(CASE,), ()]
+    assert result.proven == {CASE}
+
+
 @pytest.mark.parametrize("ended", ["Timeout", "Crash"])
 async def test_code_that_hung_or_crashed_is_not_put_back(ended):
     session = Session(values(), again("failed", "wrong"))

@@ -57,7 +57,12 @@ async def replay(
     snapshot = Snapshot(root=root, buffers={})
     tests = {case.path: text for case in stored_basis.spec.cases if (text := snapshot.text(case.path)) is not None}
     problem = Problem(
-        root=root, spec=stored_basis.spec, regions=(), originals={}, files=tests, neighbours=stored_basis.neighbours
+        root=root,
+        spec=stored_basis.spec,
+        regions=(),
+        originals=outcome.before,
+        files=tests,
+        neighbours=stored_basis.neighbours,
     )
     verifier = past_run_verifier(
         problem, stored_basis.outcomes, sandbox=sandbox, place=place, settings=run_settings, seconds=seconds
