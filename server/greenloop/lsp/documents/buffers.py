@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from greenloop.core.errors import GreenloopError
-from greenloop.core.text.diff import with_plain_ends
+from greenloop.core.text.diff import keep_ends, with_plain_ends
 from greenloop.core.text.encoding import Encoding, declared_encoding, decode, encode
 
 
@@ -37,3 +37,16 @@ def _differs(text: str, path: Path) -> bool:
         return with_plain_ends(decode(path.read_bytes())[0]) != with_plain_ends(text.removeprefix("\ufeff"))
     except (OSError, GreenloopError):
         return True
+
+
+_MARK = "\ufeff"
+
+
+def normalize(text: str) -> str:
+    """The text as the engine has it, without line end style and byte order mark, which few editors show."""
+    return with_plain_ends(text.removeprefix(_MARK))
+
+
+def restore_style(current: str, text: str) -> str:
+    """The text with the line ends and the byte order mark of the current text that it replaces."""
+    return keep_ends(current, (_MARK if current.startswith(_MARK) else "") + text)

@@ -13,9 +13,8 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case
 from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status
 from greenloop.core.text.redact import clean_for_display
-from greenloop.lsp.connection.client import Client
 from greenloop.lsp.documents import line_mapping, locations
-from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters import case_diagnostics, notifications
 from greenloop.lsp.presenters.attempt_line import line_of
 from greenloop.lsp.presenters.attempt_positions import AttemptLines
@@ -31,8 +30,9 @@ MOST = 100
 class RunDiagnostics:
     """The diagnostics of runs. `runs` are those that still exist: a discarded one shows nothing."""
 
-    def __init__(self, store: DiagnosticsStore, client: Client, documents: Documents, runs: Iterable[Run]) -> None:
-        self._store, self._client, self._documents, self._runs = store, client, documents, runs
+    def __init__(self, editor: Editor, store: DiagnosticsStore, runs: Iterable[Run]) -> None:
+        self._client, self._documents = editor.client, editor.documents
+        self._store, self._runs = store, runs
 
     def publish(self, run: Run) -> None:
         """Shows that a run is queued, why it was refused, or the shown attempt's failing cases and the summary."""
@@ -43,6 +43,11 @@ class RunDiagnostics:
 
     def remove(self, run: Run) -> None:
         self._store.put(run, {})
+
+    def remove_dropped(self) -> None:
+        """Removes the diagnostics of runs that were dropped from the list, which could not be discarded otherwise."""
+        current_runs = set(self._runs)
+        self._store.remove_owners(lambda owner: isinstance(owner, Run) and owner not in current_runs)
 
     def _items(self, run: Run) -> list[tuple[Path, lsp.Diagnostic]]:
         attempt = run.shown_attempt

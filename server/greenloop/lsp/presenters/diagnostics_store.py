@@ -15,10 +15,9 @@ import attrs
 from lsprotocol import types as lsp
 from pygls.workspace import PositionCodec
 
-from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.convert import line_range
 from greenloop.lsp.documents import line_mapping
-from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.editor import Editor
 
 
 @dataclass(eq=False, kw_only=True)
@@ -36,8 +35,8 @@ class DiagnosticsStore:
     Ranges refer to the file's whole text, even where it consists of several documents.
     """
 
-    def __init__(self, client: Client, documents: Documents) -> None:
-        self._client, self._documents = client, documents
+    def __init__(self, editor: Editor) -> None:
+        self._client, self._documents = editor.client, editor.documents
         self._files: dict[Path, _File] = {}
         self._batched: dict[Path, None] | None = None
         # Called with the owner of a change before it is published, so that other owners can hide duplicates.

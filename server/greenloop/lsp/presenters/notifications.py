@@ -8,14 +8,13 @@ from greenloop.core.errors import GreenloopError
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.summary import count_cases, describe_related, describe_sandbox, isolation_caveat, summarize_solved
 from greenloop.core.text.redact import clean_for_display
-from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.convert import line_range
 from greenloop.lsp.connection.messages import REVIEW
 from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters.attempt_line import line_of
 from greenloop.lsp.state.apply_result import ApplyResult
 from greenloop.lsp.state.run import Run
-from greenloop.lsp.tasks import Tasks
 from greenloop.notebook.cell_labels import label_text
 
 # Ends that say nothing about the attempts: the user must fix something before a run makes sense.
@@ -27,8 +26,8 @@ PARTIAL = ", not fully verified"
 class RunNotifications:
     """Tells the user how a run goes, with messages and log lines."""
 
-    def __init__(self, client: Client, documents: Documents, tasks: Tasks) -> None:
-        self._client, self._documents, self._tasks = client, documents, tasks
+    def __init__(self, editor: Editor) -> None:
+        self._client, self._documents, self._tasks = editor.client, editor.documents, editor.tasks
 
     def begin(self, run: Run) -> None:
         if not self._client.capabilities.progress:

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from greenloop.core.text.uris import uri_from_path
-from greenloop.lsp.connection.client import Client
-from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters import page_text
 from greenloop.lsp.presenters.notifications import name_cells
 from greenloop.lsp.state import attempt_texts
@@ -36,8 +35,8 @@ FILES = 200  # newest pages that are kept
 class Pages:
     """The pages that this server opens."""
 
-    def __init__(self, client: Client, documents: Documents) -> None:
-        self._client, self._documents = client, documents
+    def __init__(self, editor: Editor) -> None:
+        self._client, self._documents = editor.client, editor.documents
 
     async def open_attempts(self, runs: Sequence[Run]) -> None:
         """Opens a page with all attempts of one run, or of several runs."""

@@ -16,9 +16,8 @@ from lsprotocol import types as lsp
 from greenloop.core.records.verdict import Failure
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.text.redact import clean_for_display
-from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.convert import LineMap, old_line
-from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters.case_diagnostics import (
     FindLine,
     current_range,
@@ -69,15 +68,10 @@ class FailingTests:
     """The failing tests by test file, from the last run of each test."""
 
     def __init__(
-        self,
-        store: DiagnosticsStore,
-        client: Client,
-        documents: Documents,
-        runs: Iterable[Run],
-        run_diagnostics: RunDiagnostics,
+        self, editor: Editor, store: DiagnosticsStore, runs: Iterable[Run], run_diagnostics: RunDiagnostics
     ) -> None:
-        self._store, self._client, self._documents = store, client, documents
-        self._runs, self._run_diagnostics = runs, run_diagnostics
+        self._client, self._documents = editor.client, editor.documents
+        self._store, self._runs, self._run_diagnostics = store, runs, run_diagnostics
         self._failing: dict[TestFile, dict[str, FailingTest]] = {}
         store.on_change = self._hide_duplicates
 

@@ -10,9 +10,9 @@ from lsprotocol import types as lsp
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.text.redact import clean_for_display
-from greenloop.lsp.connection.client import Client, after_reply
-from greenloop.lsp.presenters.progress_line import ProgressLine
-from greenloop.lsp.tasks import Tasks
+from greenloop.lsp.connection.client import after_reply
+from greenloop.lsp.editor import Editor
+from greenloop.lsp.presenters.progress import ProgressLine
 
 log = logging.getLogger(__name__)
 
@@ -20,8 +20,8 @@ log = logging.getLogger(__name__)
 class LongTasks:
     """The tasks in progress; their progress line, `greenloop.cancel` without an argument, or shutdown cancels them."""
 
-    def __init__(self, client: Client, tasks: Tasks) -> None:
-        self._client, self._tasks = client, tasks
+    def __init__(self, editor: Editor) -> None:
+        self._editor, self._client, self._tasks = editor, editor.client, editor.tasks
         self._by_title: dict[str, asyncio.Task[None]] = {}
 
     def start(
@@ -33,9 +33,7 @@ class LongTasks:
         """
         if title in self._by_title:
             return False
-        progress_line = ProgressLine(
-            self._client, self._tasks, title, lambda: self._cancel(title), percentage=percentage
-        )
+        progress_line = ProgressLine(self._editor, title, lambda: self._cancel(title), percentage=percentage)
         progress_line.open()
         self._by_title[title] = self._tasks.spawn(self._run(title, work, progress_line))
         return True

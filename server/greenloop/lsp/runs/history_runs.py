@@ -22,8 +22,7 @@ from greenloop.core.records.spec import Region, Spec, Target
 from greenloop.core.text.diff import merge, with_plain_ends
 from greenloop.core.text.encoding import decode
 from greenloop.lsp.connection.convert import contains
-from greenloop.lsp.documents.buffers import encode_as_saved
-from greenloop.lsp.documents.text_style import normalize
+from greenloop.lsp.documents.buffers import encode_as_saved, normalize
 from greenloop.lsp.runs.runs import KEPT
 from greenloop.lsp.state.run import Phase, Run, RunProgress, RunRequest, RunResult
 from greenloop.project.settings import Settings, state_folder

@@ -8,10 +8,9 @@ import time
 from pathlib import Path
 
 from greenloop.core.errors import GreenloopError
-from greenloop.lsp.client_settings import SettingsLoader
+from greenloop.lsp.editor import Editor
 from greenloop.lsp.engines import Engines
 from greenloop.lsp.runs.runs import Runs
-from greenloop.lsp.tasks import Tasks
 
 log = logging.getLogger(__name__)
 
@@ -22,8 +21,9 @@ AGAIN = 10.0
 class Prewarmer:
     """The folders whose sandbox was checked, and when."""
 
-    def __init__(self, engines: Engines, settings: SettingsLoader, runs: Runs, tasks: Tasks) -> None:
-        self._engines, self._settings, self._runs, self._tasks = engines, settings, runs, tasks
+    def __init__(self, editor: Editor, engines: Engines, runs: Runs) -> None:
+        self._settings, self._tasks = editor.settings, editor.tasks
+        self._engines, self._runs = engines, runs
         self._checked_at: dict[Path, float] = {}
 
     def prewarm(self, root: Path) -> None:

@@ -6,11 +6,9 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.text.redact import clean_for_display
-from greenloop.lsp.client_settings import SettingsLoader
-from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.messages import RefineParams
 from greenloop.lsp.documents import locations
-from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters.refusals import Refusals
 from greenloop.lsp.runs.command_arguments import refine_target
 from greenloop.lsp.runs.drive import RunDriver
@@ -20,10 +18,8 @@ from greenloop.lsp.state.run import Run
 class RunStarter:
     """Finds what a request means, and gives it to the driver."""
 
-    def __init__(
-        self, client: Client, documents: Documents, settings: SettingsLoader, refusals: Refusals, driver: RunDriver
-    ) -> None:
-        self._client, self._documents, self._settings = client, documents, settings
+    def __init__(self, editor: Editor, refusals: Refusals, driver: RunDriver) -> None:
+        self._client, self._documents, self._settings = editor.client, editor.documents, editor.settings
         self._refusals, self._driver = refusals, driver
 
     def start(self, params: RefineParams) -> tuple[Run, bool]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lsprotocol import types as lsp
@@ -11,14 +12,12 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.spec import Target, TargetKind
+from greenloop.core.records.verdict import CaseResult
 from greenloop.core.text.redact import clean_for_display
-from greenloop.lsp.client_settings import SettingsLoader
-from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.messages import command_argument, position_of
 from greenloop.lsp.documents import locations, notebook_requests
 from greenloop.lsp.documents.locations import ProjectFile
-from greenloop.lsp.documents.open_documents import Documents
-from greenloop.lsp.presenters.test_summary import summary_text
+from greenloop.lsp.editor import Editor
 from greenloop.lsp.testing.requests import TestRequest, TestSummary
 from greenloop.lsp.testing.scheduler import TestScheduler
 
@@ -28,11 +27,9 @@ class TestCommands:
 
     __test__ = False  # for pytest, which collects classes by name
 
-    def __init__(
-        self, client: Client, documents: Documents, settings: SettingsLoader, scheduler: TestScheduler
-    ) -> None:
-        self._client, self._documents = client, documents
-        self._settings, self._scheduler = settings, scheduler
+    def __init__(self, editor: Editor, scheduler: TestScheduler) -> None:
+        self._client, self._documents, self._settings = editor.client, editor.documents, editor.settings
+        self._scheduler = scheduler
 
     def start(self, arguments: tuple[Any, ...]) -> TestRequest:
         """Starts a command's tests: those of a file, one test or class, or those that reach a function.
@@ -131,3 +128,19 @@ def _selector_at(file: ProjectFile, line: int) -> str:
     if target is None:
         raise JsonRpcInvalidParams("There is no test or function here.")
     return target.selector
+
+
+def summary_text(
+    results: Sequence[CaseResult], broken: Sequence[str], out_of_time: int, interrupted: int, seconds: float
+) -> str:
+    """`3 passed, 1 failed in 0.2 s`."""
+    counts = Counter(result.outcome for result in results)
+    labels = {"error": "with errors", "xfailed": "expected to fail", "xpassed": "passed unexpectedly"}
+    order = ("passed", "failed", "error", "skipped", "xfailed", "xpassed")
+    parts = [f"{counts[outcome]} {labels.get(outcome, outcome)}" for outcome in order if counts[outcome]]
+    if out_of_time:
+        parts.append(f"{out_of_time} not run (time limit)")
+    if interrupted:
+        parts.append(f"{interrupted} not run (pytest ended early)")
+    text = f"{', '.join(parts) or 'no tests ran'} in {seconds:.1f} s"
+    return "; ".join([text, *(f"{file} cannot be collected" for file in broken)])

@@ -15,7 +15,7 @@ from greenloop.lsp.documents.buffers import snapshot
 from greenloop.lsp.documents.notebook_requests import grid_texts
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.engines import Engines
-from greenloop.lsp.presenters.progress_line import ProgressLine
+from greenloop.lsp.presenters.progress import ProgressLine
 from greenloop.lsp.presenters.test_diagnostics import FailingTests
 from greenloop.lsp.state.results import TestResults, group_by_test
 from greenloop.lsp.testing.coverage_map import CoverageMap
