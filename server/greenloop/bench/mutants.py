@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from greenloop.bench import hidden_inputs, mbpp
+from greenloop.bench import hidden_tests, mbpp
 from greenloop.bench.ast_edits import Source
 from greenloop.bench.mbpp import INI, JUDGE, MODULE, TESTS, Row
 from greenloop.bench.mutate_project import find_mutant
@@ -113,7 +113,7 @@ async def _from_row(
     shown_tests = row.tests[: shown or max(len(row.tests) - 1, 1)]
     tests, target, cases = mbpp.visible_tests_file(row, shown_tests)
     correct = reference_module(row)
-    hidden_files = {JUDGE: mbpp.judging_tests_file(row), **hidden_inputs.judging_files(row)}
+    hidden_files = {JUDGE: mbpp.judging_tests_file(row), **hidden_tests.judging_files(row)}
     pool = SandboxPool()
     with TemporaryDirectory(prefix="greenloop-bench-") as name:
         root = Path(name) / "project"
@@ -163,7 +163,7 @@ async def _set_judging_cases(tester: _MutantTester, correct: str, row: Row) -> b
     if any(first.get(case) != "passed" or second.get(case) != "passed" for case in required):
         return False
     similar = [
-        case for case in first if case.startswith(hidden_inputs.TESTS) and first[case] == second.get(case) == "passed"
+        case for case in first if case.startswith(hidden_tests.TESTS) and first[case] == second.get(case) == "passed"
     ]
     tester.cases = (*mbpp.judging_case_ids(row), *similar)
     return True

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.bench import mbpp, mutants, projects, tasks
-from greenloop.bench.arms import settings_for
+from greenloop.bench.plans import settings_for
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import UsageError
 

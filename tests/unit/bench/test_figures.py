@@ -10,7 +10,7 @@ import pytest
 
 from greenloop.bench import report, results
 from greenloop.bench.figures import compare_pairs, compute_figures, mcnemar, transitions, wilson
-from greenloop.bench.records import BROKEN
+from greenloop.bench.results import BROKEN
 
 broken = frozenset(BROKEN)
 

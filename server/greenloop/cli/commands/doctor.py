@@ -11,7 +11,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from greenloop.cli import exit_codes, interrupt, locate, options, render
+from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.core.errors import UsageError
 from greenloop.engine.doctor.report import DoctorFinding, can_run, examine, status_word, summary
 
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
 def find_workspace(root: str | None, cwd: Path) -> tuple[DoctorFinding, Path]:
     """The workspace and its row; without a workspace, the other checks use `cwd`."""
     try:
-        folder, _target = locate.locate(root, None, cwd=cwd)
+        folder, _target = options.locate(root, None, cwd=cwd)
     except UsageError as error:
         return DoctorFinding(part="workspace", name="", ok=False, detail=str(error), remedy=error.remedy), cwd
     return DoctorFinding(part="workspace", name=folder.name, ok=True, detail=str(folder)), folder

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from greenloop.cli import apply_result, exit_codes, locate, render
+from greenloop.cli import apply_result, exit_codes, options, render
 from greenloop.cli.errors import print_warning
 from greenloop.cli.live_table import attempt_table, colour_diff
 from greenloop.cli.screen import View
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _root(arguments: argparse.Namespace) -> Path | None:
-    return locate.locate(arguments.root, None, cwd=Path.cwd())[0] if arguments.root else None
+    return options.locate(arguments.root, None, cwd=Path.cwd())[0] if arguments.root else None
 
 
 def _list(history: History, arguments: argparse.Namespace) -> int:
