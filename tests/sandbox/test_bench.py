@@ -194,12 +194,13 @@ async def test_the_model_that_knows_solves_every_task(experiment, bare_python):
     made = await mutants.from_rows(
         [mbpp.parse(row) for row in ROWS],
         plans.settings_for(table, None),
-        count=2,
-        lines=1,
-        seed=7,
-        shown=None,
-        is_excluded=lambda family: family == "mutant-mbpp-2-",
-        report_status=quiet,
+        mutate_project.MutantRequest(
+            count=2,
+            lines=1,
+            seed=7,
+            is_excluded=lambda family: family == "mutant-mbpp-2-",
+            report_status=quiet,
+        ),
     )
     assert len(made) == 2
     assert "mbpp 2" not in {task.origin for task in made}
@@ -221,12 +222,9 @@ async def test_both_lines_of_a_mutant_matter(bare_python, monkeypatch, tmp_path)
     (task,) = await mutants.from_rows(
         [mbpp.parse(ROWS[0])],
         found,
-        count=1,
-        lines=2,
-        seed=7,
-        shown=2,
-        is_excluded=lambda _: False,
-        report_status=quiet,
+        mutate_project.MutantRequest(
+            count=1, lines=2, seed=7, shown=2, is_excluded=lambda _: False, report_status=quiet
+        ),
     )
     assert len(task.operators) == 2
     assert mutate_project.count_changed_lines(task.solution["solution.py"], task.files["solution.py"]) == 2

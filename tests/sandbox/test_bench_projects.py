@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from greenloop.bench import mbpp, mutate_project, plans, projects, sources, tasks
+from greenloop.bench.mutate_project import MutantRequest
 from greenloop.bench.run import Experiment, run
 from greenloop.core.errors import UsageError
 from greenloop.core.records.model import Reply, Role
@@ -84,7 +85,8 @@ def quiet(_text):
 
 async def made(project, table, **more):
     wanted = {"count": 3, "lines": 1, "seed": 7, "is_excluded": lambda _family: False, "report_status": quiet}
-    return await projects.from_folder(project, plans.settings_for(table, project), **{**wanted, **more})
+    request = MutantRequest(**{**wanted, **more})
+    return await projects.from_folder(project, plans.settings_for(table, project), request)
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 import copy
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,19 @@ TIME_FACTOR = 4
 NOT_RUN = Judgement(right=False, shown=False, passed=0, total=0)  # without a run
 
 
+@asynccontextmanager
+async def open_session(
+    root: Path, settings: Settings, pool: SandboxPool, report_status: Callable[[str], None] = refine.ignore_status
+) -> AsyncIterator[Session]:
+    """A session in the first usable sandbox. Raises `CannotVerifyError` where none can be used."""
+    spec = await refine.build_sandbox_spec(root, settings, report_status)
+    _sandbox, session = await selection.open_first(spec, settings, refine.ignore_status, pool)
+    try:
+        yield session
+    finally:
+        await pool.release(session)
+
+
 @dataclass(kw_only=True)
 class Judge:
     """The judge of one task. Texts are run only once."""
@@ -56,12 +70,8 @@ class Judge:
         """Judges whole files by path, laid over the task. Raises `CannotVerifyError` where no sandbox can be used."""
         key = json.dumps(sorted(texts.items()))
         if key not in self.judgements:
-            sandbox_spec = await refine.build_sandbox_spec(self.root, self.settings)
-            _sandbox, session = await selection.open_first(sandbox_spec, self.settings, refine.ignore_status, self.pool)
-            try:
+            async with open_session(self.root, self.settings, self.pool) as session:
                 self.judgements[key] = await self._run(session, texts)
-            finally:
-                await self.pool.release(session)
         return self.judgements[key]
 
     async def _run(self, session: Session, texts: Mapping[str, str]) -> Judgement:
