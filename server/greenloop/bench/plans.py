@@ -20,7 +20,7 @@ import re
 import statistics
 import sys
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from greenloop.bench.results import Key
 from greenloop.core import registry
 from greenloop.core.errors import SettingsError, UsageError
 from greenloop.core.records.outcome import StopReason
+from greenloop.core.tables import flatten
 from greenloop.engine.presets import Preset, find_preset, load_presets
 from greenloop.project import settings as configuration
 from greenloop.project.settings import Settings
@@ -78,23 +79,15 @@ def _plan(table: Mapping[str, Any]) -> Plan:
         arms=tuple(_arm(name, values) for name, values in arms.items()),
         about=str(table.get("about", "")),
         repeats=repeats,
-        settings=dict(_flatten(table.get("settings", {}))),
+        settings=dict(flatten(table.get("settings", {}))),
     )
 
 
 def _arm(name: str, values: Any) -> Arm:
     if not isinstance(values, dict) or not isinstance(values.get("preset"), str):
         raise ValueError(f"the arm '{name}' names no preset")  # noqa: TRY004 - one error for what is wrong in a plan
-    flat = dict(_flatten({key: value for key, value in values.items() if key != "preset"}))
+    flat = dict(flatten({key: value for key, value in values.items() if key != "preset"}))
     return make_arm(name, values["preset"], flat)
-
-
-def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in table.items():
-        if isinstance(value, dict):
-            yield from _flatten(value, f"{prefix}{name}.")
-        else:
-            yield prefix + name, value
 
 
 @dataclass(frozen=True, kw_only=True)

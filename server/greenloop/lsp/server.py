@@ -48,10 +48,9 @@ from greenloop.lsp.presenters.test_diagnostics import FailingTests
 from greenloop.lsp.process_end import ProcessEnd
 from greenloop.lsp.runs.apply_edit import EditApplier
 from greenloop.lsp.runs.available_actions import AvailableActions
-from greenloop.lsp.runs.background_tasks import LongTasks
+from greenloop.lsp.runs.background_tasks import LongTasks, Prewarmer
 from greenloop.lsp.runs.drive import RunDriver
 from greenloop.lsp.runs.editor_model import AnswerStreams
-from greenloop.lsp.runs.prewarm import Prewarmer
 from greenloop.lsp.runs.restore import RunRestorer
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.runs.start import RunStarter

@@ -28,7 +28,7 @@ from greenloop.lsp.documents.locations import ProjectFile
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
 from greenloop.lsp.runs.available_actions import FILE, MORE, AvailableActions, FurtherAction, file_actions
-from greenloop.lsp.runs.prewarm import Prewarmer
+from greenloop.lsp.runs.background_tasks import Prewarmer
 from greenloop.lsp.runs.runs import Runs
 
 KINDS: tuple[str, ...] = (lsp.CodeActionKind.QuickFix.value, lsp.CodeActionKind.RefactorRewrite.value, MORE, FILE)

@@ -97,7 +97,17 @@ def _embedded_choice() -> dict[str, str]:
 
 async def pull(editor: Editor, progress_line: ProgressLine) -> str:
     """Downloads the embedded model; a cancelled download can be resumed."""
-    client = editor.client
+    try:
+        message = await _download(editor, progress_line)
+    except asyncio.CancelledError:
+        editor.client.show_message("Download cancelled. The part downloaded so far is kept.")
+        raise
+    editor.client.show_message(message)
+    return "ready"
+
+
+async def _download(editor: Editor, progress_line: ProgressLine) -> str:
+    """Downloads the weights if they are missing; returns a sentence for the user."""
     weights = await asyncio.to_thread(importlib.import_module, "greenloop.models.embedded.weights")
     hardware = await asyncio.to_thread(importlib.import_module, "greenloop.models.embedded.hardware")
     present = weights.downloaded_file()
@@ -107,18 +117,10 @@ async def pull(editor: Editor, progress_line: ProgressLine) -> str:
 
     if present is None:
         report(0, weights.CODER.size)
-        try:
-            await weights.pull(report)
-        except asyncio.CancelledError:
-            client.show_message("Download cancelled. The part downloaded so far is kept.")
-            raise
-    message = (
-        "The embedded model is ready." if present is None else f"The embedded model is already installed: {present}"
-    )
+        await weights.pull(report)
     try:
         loaded = editor.settings.load(locations.root_named(editor.documents, None))
         await asyncio.to_thread(hardware.check, weights.CODER.size, loaded.embedded.context)
     except GreenloopError as error:
-        message = f"The embedded model is installed but cannot run now. {error.advice}"
-    client.show_message(message)
-    return "ready"
+        return f"The embedded model is installed but cannot run now. {error.advice}"
+    return "The embedded model is ready." if present is None else f"The embedded model is already installed: {present}"

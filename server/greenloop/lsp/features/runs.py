@@ -11,7 +11,7 @@ from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.messages import RUNS
 from greenloop.lsp.presenters import hover_text, progress
-from greenloop.lsp.presenters.attempt_line import message_of
+from greenloop.lsp.presenters.notifications import message_of
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.run import Run
 

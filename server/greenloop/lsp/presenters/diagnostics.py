@@ -16,9 +16,9 @@ from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.documents import line_mapping, locations
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters import case_diagnostics, notifications
-from greenloop.lsp.presenters.attempt_line import line_of
 from greenloop.lsp.presenters.attempt_positions import AttemptLines
 from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
+from greenloop.lsp.presenters.notifications import line_of
 from greenloop.lsp.presenters.refusals import refusal_diagnostic, refusal_of
 from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.run import Phase, Run

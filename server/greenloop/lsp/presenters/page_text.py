@@ -13,9 +13,8 @@ from greenloop.core.summary import attempt_label
 from greenloop.core.text.diff import unified_diff, with_plain_ends
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.presenters import hover_text
-from greenloop.lsp.presenters.attempt_line import line_of
 from greenloop.lsp.presenters.hover_text import code, code_block
-from greenloop.lsp.presenters.notifications import evidence_text, short_verdict
+from greenloop.lsp.presenters.notifications import evidence_text, line_of, short_verdict
 from greenloop.lsp.state.attempt_texts import AttemptText
 from greenloop.lsp.state.run import Run
 

@@ -20,8 +20,7 @@ from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.client import after_reply
 from greenloop.lsp.connection.convert import contains
 from greenloop.lsp.documents import notebook_requests
-from greenloop.lsp.documents.buffers import encode_as_saved
-from greenloop.lsp.documents.disk import on_disk
+from greenloop.lsp.documents.disk import encode_as_saved, on_disk
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.engines import Engines
 from greenloop.lsp.runs.edit_plan import EditPlanner, FileChange, new_texts

@@ -16,7 +16,7 @@ from greenloop.core.records.spec import Target
 from greenloop.lsp.connection.client import after_reply
 from greenloop.lsp.connection.messages import RefineParams
 from greenloop.lsp.documents import notebook_requests
-from greenloop.lsp.documents.buffers import snapshot
+from greenloop.lsp.documents.disk import snapshot
 from greenloop.lsp.documents.locations import ProjectFile
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.engines import Engines

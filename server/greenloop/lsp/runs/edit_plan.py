@@ -12,7 +12,7 @@ from lsprotocol import types as lsp
 
 from greenloop.core.text.diff import merge
 from greenloop.lsp.connection.convert import FileEdit, contains, workspace_edit
-from greenloop.lsp.documents.buffers import normalize, restore_style
+from greenloop.lsp.documents.disk import normalize, restore_style
 from greenloop.lsp.documents.notebooks import cell_changes
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.state.apply_result import ApplyResult

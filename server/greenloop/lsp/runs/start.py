@@ -5,7 +5,6 @@ from __future__ import annotations
 from pygls.exceptions import JsonRpcInvalidParams
 
 from greenloop.core.errors import GreenloopError, UsageError
-from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.messages import RefineParams
 from greenloop.lsp.documents import locations
 from greenloop.lsp.editor import Editor
@@ -32,12 +31,7 @@ class RunStarter:
         except JsonRpcInvalidParams as error:
             if self._client.capabilities.refusals:
                 cause = error.__cause__ if isinstance(error.__cause__, GreenloopError) else UsageError(error.message)
-                self._client.report_refusal(
-                    clean_for_display(str(cause)),
-                    reason=cause.kind,
-                    remedy=clean_for_display(cause.remedy),
-                    uri=params.uri,
-                )
+                self._client.report_error(cause, uri=params.uri)
             raise
 
     def _start(self, params: RefineParams) -> tuple[Run, bool]:

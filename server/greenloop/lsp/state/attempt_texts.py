@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.text.diff import merge
 from greenloop.lsp.documents import notebook_requests
-from greenloop.lsp.documents.buffers import normalize, restore_style
+from greenloop.lsp.documents.disk import normalize, restore_style
 from greenloop.lsp.documents.notebooks import cell_changes
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.notebook.cell_labels import label_text

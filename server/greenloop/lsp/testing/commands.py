@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from lsprotocol import types as lsp
@@ -12,7 +12,6 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.spec import Target, TargetKind
-from greenloop.core.records.verdict import CaseResult
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.messages import command_argument, position_of
 from greenloop.lsp.documents import locations, notebook_requests
@@ -60,13 +59,7 @@ class TestCommands:
         error = request.summary_future.exception()
         if isinstance(error, GreenloopError):
             uri = self._documents.uri_of(request.root / request.path)
-            self._client.report_refusal(
-                clean_for_display(str(error)),
-                reason=error.kind,
-                remedy=clean_for_display(error.remedy),
-                uri=uri,
-                target=request.target,
-            )
+            self._client.report_error(error, uri=uri, target=request.target)
             return None
         return request.summary_future.result()
 
@@ -79,7 +72,7 @@ class TestCommands:
                 else f"No known test covers {request.name}."
             )
             return
-        text = summary_text(summary.results, summary.broken, summary.out_of_time, summary.interrupted, summary.seconds)
+        text = _summary_text(summary)
         text = request.prepared.label_cells(text) if request.prepared is not None else text
         is_good = not (summary.broken or summary.out_of_time or summary.interrupted or summary.failing)
         self._client.show_message(text, lsp.MessageType.Info if is_good else lsp.MessageType.Warning)
@@ -130,17 +123,15 @@ def _selector_at(file: ProjectFile, line: int) -> str:
     return target.selector
 
 
-def summary_text(
-    results: Sequence[CaseResult], broken: Sequence[str], out_of_time: int, interrupted: int, seconds: float
-) -> str:
+def _summary_text(summary: TestSummary) -> str:
     """`3 passed, 1 failed in 0.2 s`."""
-    counts = Counter(result.outcome for result in results)
+    counts = Counter(result.outcome for result in summary.results)
     labels = {"error": "with errors", "xfailed": "expected to fail", "xpassed": "passed unexpectedly"}
     order = ("passed", "failed", "error", "skipped", "xfailed", "xpassed")
     parts = [f"{counts[outcome]} {labels.get(outcome, outcome)}" for outcome in order if counts[outcome]]
-    if out_of_time:
-        parts.append(f"{out_of_time} not run (time limit)")
-    if interrupted:
-        parts.append(f"{interrupted} not run (pytest ended early)")
-    text = f"{', '.join(parts) or 'no tests ran'} in {seconds:.1f} s"
-    return "; ".join([text, *(f"{file} cannot be collected" for file in broken)])
+    if summary.out_of_time:
+        parts.append(f"{summary.out_of_time} not run (time limit)")
+    if summary.interrupted:
+        parts.append(f"{summary.interrupted} not run (pytest ended early)")
+    text = f"{', '.join(parts) or 'no tests ran'} in {summary.seconds:.1f} s"
+    return "; ".join([text, *(f"{file} cannot be collected" for file in summary.broken)])

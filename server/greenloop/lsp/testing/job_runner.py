@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.lsp.documents.buffers import snapshot
+from greenloop.lsp.documents.disk import snapshot
 from greenloop.lsp.documents.notebook_requests import grid_texts
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.engines import Engines
@@ -146,9 +146,7 @@ class JobRunner:
             return
         own_job = TestJob(root=job.root, settings=job.settings)
         self._take(own_job, report, {**texts, **grid_texts(prepared.notebook)})
-        request.summary_future.set_result(
-            summarize(request, coverage_map, [report], own_job.out_of_time, own_job.interrupted)
-        )
+        request.summary_future.set_result(summarize(request, coverage_map, [report], own_job))
 
     async def _run(
         self,

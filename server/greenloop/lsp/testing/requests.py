@@ -113,10 +113,8 @@ class TestJob:
         return target is None and path in self.saved
 
 
-def summarize(
-    request: TestRequest, coverage_map: CoverageMap, reports: Sequence[Report], out_of_time: int, interrupted: int
-) -> TestSummary:
-    """The part of a job's results that answers a request; `out_of_time` and `interrupted` cases did not run."""
+def summarize(request: TestRequest, coverage_map: CoverageMap, reports: Sequence[Report], job: TestJob) -> TestSummary:
+    """The part of a job's results that answers a request."""
     results = tuple(result for report in reports for result in report.results)
     broken = dict.fromkeys(error.id.split("::", 1)[0] for report in reports for error in report.errors)
     if request.function:
@@ -138,8 +136,8 @@ def summarize(
     return TestSummary(
         results=answer,
         broken=tuple(broken),
-        out_of_time=out_of_time,
-        interrupted=interrupted,
+        out_of_time=job.out_of_time,
+        interrupted=job.interrupted,
         seconds=sum(report.seconds for report in reports),
     )
 

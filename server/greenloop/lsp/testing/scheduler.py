@@ -206,9 +206,7 @@ class TestScheduler:
     def _report(self, job: TestJob, coverage_map: CoverageMap, reports: Sequence[Report]) -> None:
         for request in job.requests:
             if not request.summary_future.done():
-                request.summary_future.set_result(
-                    summarize(request, coverage_map, reports, job.out_of_time, job.interrupted)
-                )
+                request.summary_future.set_result(summarize(request, coverage_map, reports, job))
         if job.saved and (job.out_of_time or job.interrupted):
             limit = f"the time limit was reached (suite.seconds = {job.settings.suite.seconds:g})"
             reason = limit if job.out_of_time else "pytest ended early"
