@@ -20,6 +20,7 @@ from greenloop.core.errors import UsageError
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
+from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status
 from greenloop.project import settings as configuration
 from greenloop.project.settings import Settings
@@ -146,12 +147,7 @@ def _attempt_row(attempt: Attempt, judged: Judgement | None) -> dict[str, Any]:
         "reason": verdict.reason,
         "accepted": attempt.accepted,
         "confidence": attempt.confidence,
-        "prompt_tokens": usage.prompt_tokens,
-        "completion_tokens": usage.completion_tokens,
-        "cached_tokens": usage.cached_tokens,
-        "cost": usage.cost,
-        "model_seconds": round(usage.model_seconds, 3),
-        "test_seconds": round(usage.test_seconds, 3),
+        **_usage_fields(usage),
         "right": judged.right if judged else None,
         "judge_passed": judged.passed if judged and judged.total else None,
         "judge_total": judged.total if judged and judged.total else None,
@@ -175,6 +171,12 @@ def outcome_fields(outcome: Outcome, judgement: Judgement | None, total: int) ->
         "best": outcome.best,
         "at": count_asked(outcome.attempts[: (outcome.best or 0) + 1]),
         "confidence": confidences[-1] if confidences else None,
+        **_usage_fields(usage),
+    }
+
+
+def _usage_fields(usage: Usage) -> dict[str, Any]:
+    return {
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.completion_tokens,
         "cached_tokens": usage.cached_tokens,

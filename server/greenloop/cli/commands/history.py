@@ -22,7 +22,7 @@ from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
 from greenloop.core.records.outcome import Outcome
 from greenloop.engine.history.rows import Record
 from greenloop.engine.history.store import History
-from greenloop.notebook.adapter import prepare_from_run, recover_outcome, strip_line_numbers, target_title
+from greenloop.notebook.past_runs import prepare_from_run, recover_outcome, strip_line_numbers, target_title
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
