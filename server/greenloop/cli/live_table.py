@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from greenloop.cli import render
+from greenloop.cli.screen import Screen
 from greenloop.core import spec_summary
 from greenloop.core.estimate import format_estimate
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
@@ -75,7 +76,7 @@ class Activity:
         return f"{self._sentence}{expected}" + (f" ({elapsed:.0f} s)" if elapsed >= 2 else "")
 
 
-class LiveTable:
+class LiveTable(Screen):
     """The live table. A context manager: on exit the finished table stays on the screen."""
 
     def __init__(
@@ -135,25 +136,13 @@ class LiveTable:
         return Group(*parts)
 
 
-class PlainLines:
+class PlainLines(Screen):
     """Plain lines for a log or a pipe: one for each step."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write = write
         self._attempts = 0
         self._frozen_tests = FrozenTestLister()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_details: object) -> None:
-        return
-
-    def pause(self) -> None:
-        return
-
-    def resume(self) -> None:
-        return
 
     def report_status(self, sentence: str) -> None:
         self._write(render.first_line(sentence))

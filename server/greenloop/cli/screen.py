@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable, Sequence
-from typing import Protocol, Self
+from typing import Self
 
 from greenloop.cli import interrupt, render
 from greenloop.core.docstrings.literal_input import parse_literal_input
@@ -16,10 +16,11 @@ from greenloop.core.events import Event
 from greenloop.core.ports import NoUser, User
 
 
-class Screen(Protocol):
-    """A display of events: the live table or plain lines."""
+class Screen:
+    """A display of events; this one shows nothing."""
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(self, *details: object) -> None: ...
 
@@ -36,40 +37,34 @@ class View:
     """An open screen, with or without a user who can answer. A context manager."""
 
     def __init__(self, screen: Screen | None) -> None:
-        self._screen = screen
+        self._screen = screen or Screen()
         self.user: User = TerminalUser(self.ask_paused) if screen is not None and View.can_ask() else NoUser()
 
     def __enter__(self) -> Self:
-        if self._screen is not None:
-            self._screen.__enter__()
+        self._screen.__enter__()
         return self
 
     def __exit__(self, *_details: object) -> None:
         self.close()
 
     def close(self) -> None:
-        if self._screen is not None:
-            self._screen.__exit__()
-            self._screen = None
+        self._screen.__exit__()
+        self._screen = Screen()
 
     def report_status(self, sentence: str) -> None:
-        if self._screen is not None:
-            self._screen.report_status(sentence)
+        self._screen.report_status(sentence)
 
     def emit(self, event: Event) -> None:
-        if self._screen is not None:
-            self._screen.emit(event)
+        self._screen.emit(event)
 
     def ask_paused(self, question: Callable[[], str]) -> str:
         """Asks while the screen is paused."""
         screen = self._screen
-        if screen is not None:
-            screen.pause()
+        screen.pause()
         try:
             return question()
         finally:
-            if screen is not None:
-                screen.resume()
+            screen.resume()
 
     @staticmethod
     def can_ask() -> bool:

@@ -51,9 +51,9 @@ from greenloop.lsp.runs.available_actions import AvailableActions
 from greenloop.lsp.runs.background_tasks import LongTasks, Prewarmer
 from greenloop.lsp.runs.drive import RunDriver
 from greenloop.lsp.runs.editor_model import AnswerStreams
+from greenloop.lsp.runs.requests import RunStarter
 from greenloop.lsp.runs.restore import RunRestorer
 from greenloop.lsp.runs.runs import Runs
-from greenloop.lsp.runs.start import RunStarter
 from greenloop.lsp.runs.text_changes import TextChanges
 from greenloop.lsp.state.results import TestResults
 from greenloop.lsp.tasks import Tasks

@@ -19,7 +19,7 @@ from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters.diagnostics import RunDiagnostics
 from greenloop.lsp.presenters.pages import Pages
 from greenloop.lsp.runs import stored_tests
-from greenloop.lsp.runs.command_arguments import run_filter
+from greenloop.lsp.runs.requests import run_filter
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.run import Run

@@ -16,12 +16,11 @@ from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters.diagnostics import RunDiagnostics
 from greenloop.lsp.presenters.refusals import Refusals
 from greenloop.lsp.presenters.test_diagnostics import FailingTests
-from greenloop.lsp.runs import command_arguments
 from greenloop.lsp.runs.background_tasks import LongTasks
 from greenloop.lsp.runs.drive import RunDriver
+from greenloop.lsp.runs.requests import RunStarter, command_scope, newest_offered, run_filter
 from greenloop.lsp.runs.restore import record_discarded
 from greenloop.lsp.runs.runs import Runs
-from greenloop.lsp.runs.start import RunStarter
 from greenloop.lsp.state.questions import Answer, Question
 from greenloop.lsp.state.run import Run
 from greenloop.lsp.testing.scheduler import TestScheduler
@@ -68,14 +67,14 @@ def register(
 
     @server.command("greenloop.cancel")
     def cancel(*arguments: Any) -> int:
-        is_meant = command_arguments.run_filter(documents, runs, arguments)
-        scope = command_arguments.scope(documents, arguments)
+        is_meant = run_filter(documents, runs, arguments)
+        scope = command_scope(documents, arguments)
         others = long_tasks.cancel() if command_argument(arguments) is None else 0
         return runs.cancel(is_meant) + scheduler.cancel(*scope) + others
 
     @server.command("greenloop.apply")
     def apply(*arguments: Any) -> None:
-        run = command_arguments.newest_offered(documents, runs, arguments)
+        run = newest_offered(documents, runs, arguments)
         if run is not None:
             tasks.spawn(driver.apply(run))
         else:
@@ -83,7 +82,7 @@ def register(
 
     @server.command("greenloop.discard")
     def discard(*arguments: Any) -> None:
-        is_meant = command_arguments.run_filter(documents, runs, arguments)
+        is_meant = run_filter(documents, runs, arguments)
         argument = command_argument(arguments) or {}
         refusals.clear(argument.get("uri"))
         if "target" not in argument:
@@ -101,7 +100,7 @@ def register(
     @server.command("greenloop.answer")
     def answer(*arguments: Any) -> None:
         params = answer_params(command_argument(arguments))
-        is_meant = command_arguments.run_filter(documents, runs, arguments)
+        is_meant = run_filter(documents, runs, arguments)
         open_questions = [run.question for run in runs if run.question is not None and is_meant(run)]
         question = next((each for each in open_questions if each.text == params.question), None)
         if question is None:

@@ -18,7 +18,7 @@ from greenloop.lsp.editor import Editor
 from greenloop.lsp.features.document_sync import DocumentEvents
 from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
 from greenloop.lsp.runs.background_tasks import Prewarmer
-from greenloop.lsp.runs.start import RunStarter
+from greenloop.lsp.runs.requests import RunStarter
 from greenloop.lsp.state.results import test_of
 from greenloop.lsp.testing.commands import TestCommands
 from greenloop.lsp.testing.requests import TestRequest

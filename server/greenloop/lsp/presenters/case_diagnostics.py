@@ -48,6 +48,12 @@ def is_own_frame(root: Path, frame: Frame) -> bool:
     return not Path(frame.path).is_absolute() and "site-packages" not in parts and (root / frame.path).is_file()
 
 
+def related(documents: Documents, path: Path, line: int, note: str) -> lsp.DiagnosticRelatedInformation:
+    """A line of a file's current text with a note, for a diagnostic."""
+    location = documents.location(path, current_range(documents, path, line))
+    return lsp.DiagnosticRelatedInformation(location=location, message=clean_for_display(note))
+
+
 def current_range(documents: Documents, path: Path, line: int) -> lsp.Range:
     """The range of a 1-based line of a file's current text."""
     return line_range(line, documents.text(path) or "", documents.position_codec)

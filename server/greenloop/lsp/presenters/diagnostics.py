@@ -94,7 +94,7 @@ class RunDiagnostics:
         if not line:
             return []
         outcome = result.outcome if result else attempt.verdict.status.value
-        error_name = failure.type.rsplit(".", 1)[-1] if failure else attempt.error_class or outcome
+        error_name = case_diagnostics.error_name(failure) if failure else attempt.error_class or outcome
         message = f"{case.source or case.id.split('::')[-1]}: {_describe(attempt, failure, error_name)}"
         if frames and not lines.line_of_attempt(frames[-1].path, frames[-1].line):
             message += f"\nat {_line_name(run, frames[-1], attempt)}"
@@ -124,10 +124,7 @@ class RunDiagnostics:
             note = f"{note} ({_line_name(run, frame, attempt)})"
         if not line:
             return None
-        where = case_diagnostics.current_range(self._documents, path, line)
-        return lsp.DiagnosticRelatedInformation(
-            location=self._documents.location(path, where), message=clean_for_display(note)
-        )
+        return case_diagnostics.related(self._documents, path, line, note)
 
     # -- the summary ------------------------------------------------------------------------------------------------
 

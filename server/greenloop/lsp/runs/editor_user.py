@@ -19,7 +19,7 @@ from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.messages import QUESTION, QUESTION_OVER
 from greenloop.lsp.editor import Editor
-from greenloop.lsp.presenters import page_text
+from greenloop.lsp.presenters import pages
 from greenloop.lsp.presenters.notifications import name_cells, short_verdict, warning_sentences
 from greenloop.lsp.presenters.pages import Pages
 from greenloop.lsp.runs.edit_plan import EditPlanner
@@ -142,7 +142,7 @@ class ApplyConfirmation:
             may_retry = self._client.capabilities.show_document and not is_shown
             lines = [question]
             if not is_shown:
-                lines += [page_text.first_lines(diff), f"The full change is in {path}" if path else ""]
+                lines += [pages.first_lines(diff), f"The full change is in {path}" if path else ""]
             answer = await self._client.ask(
                 "\n\n".join(filter(None, lines)), (APPLY, SHOW, KEEP) if may_retry else (APPLY, KEEP)
             )
@@ -159,5 +159,5 @@ class ApplyConfirmation:
         if not isinstance(changes, list) or not changes:
             return False, None, ""
         before, after = {each.path: each.current for each in changes}, {each.path: each.new for each in changes}
-        diff = name_cells(self._documents, run, page_text.diff(before, after))
+        diff = name_cells(self._documents, run, pages.diff(before, after))
         return *await self._pages.open_result(run, diff), diff

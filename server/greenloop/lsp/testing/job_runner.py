@@ -18,8 +18,7 @@ from greenloop.lsp.engines import Engines
 from greenloop.lsp.presenters.progress import ProgressLine
 from greenloop.lsp.presenters.test_diagnostics import FailingTests
 from greenloop.lsp.state.results import TestResults, group_by_test
-from greenloop.lsp.testing.coverage_map import CoverageMap
-from greenloop.lsp.testing.requests import DOCTEST, TestJob, TestRequest, select_tests, summarize
+from greenloop.lsp.testing.requests import DOCTEST, CoverageMap, TestJob, TestRequest, select_tests, summarize
 from greenloop.project.settings import Settings
 
 if TYPE_CHECKING:

@@ -19,9 +19,8 @@ from greenloop.lsp.engines import Engines
 from greenloop.lsp.presenters.progress import ProgressLine
 from greenloop.lsp.presenters.test_diagnostics import FailingTests
 from greenloop.lsp.state.results import TestResults
-from greenloop.lsp.testing.coverage_map import CoverageMap
 from greenloop.lsp.testing.job_runner import JobRunner
-from greenloop.lsp.testing.requests import TestJob, TestRequest, summarize
+from greenloop.lsp.testing.requests import CoverageMap, TestJob, TestRequest, summarize
 from greenloop.project.settings import Settings
 
 if TYPE_CHECKING:
