@@ -114,10 +114,9 @@ class DiagnosticsStore:
 
     def remove_folder(self, folder: Path) -> None:
         """Removes all diagnostics in a folder that left the workspace."""
-        for shown_path in [shown_path for shown_path in self._files if shown_path.is_relative_to(folder)]:
-            if self._documents.root_of(shown_path) is None:
-                self._files[shown_path].by_owner = {}
-                self._publish(shown_path)
+        for path in list(self._files):
+            if path.is_relative_to(folder) and self._documents.root_of(path) is None:
+                self.remove_path(path)
 
     def clear_leftovers(self, path: Path) -> None:
         """Clears the diagnostics that an earlier server left on the screen."""

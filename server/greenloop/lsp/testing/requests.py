@@ -124,7 +124,8 @@ class TestRequest:
 class TestJob:
     """A test run in a folder, for saved files and for requests.
 
-    Without a request it begins after `delay` seconds. `out_of_time` cases did not run because time was up,
+    Without a request it begins after `delay` seconds. `texts` are those of the open files at its start, `buffers` the
+    unsaved ones as bytes. `out_of_time` cases did not run because time was up,
     `interrupted` ones because pytest ended early.
     `is_reported`: all results are shown, but traces may still be recorded. `is_stopped`: nothing more may be shown.
     `previous` is the job that it replaces, until it has begun.
@@ -136,6 +137,8 @@ class TestJob:
     saved: dict[str, None] = field(default_factory=dict)
     requests: list[TestRequest] = field(default_factory=list)
     delay: float = 0.0
+    texts: Mapping[str, str] = field(default_factory=dict)
+    buffers: Mapping[str, bytes] = field(default_factory=dict)
     out_of_time: int = 0
     interrupted: int = 0
     is_reported: bool = False
@@ -202,9 +205,7 @@ def _is_selected(case: str, selectors: Sequence[str]) -> bool:
     return any(case == each or case.startswith((f"{each}::", f"{each}[")) for each in selectors)
 
 
-def select_tests(
-    job: TestJob, coverage_map: CoverageMap, buffers: Mapping[str, bytes]
-) -> tuple[dict[str, tuple[str, ...]], dict[str, int]]:
+def select_tests(job: TestJob, coverage_map: CoverageMap) -> tuple[dict[str, tuple[str, ...]], dict[str, int]]:
     """The selectors of each test file, and the outlines of the saved files. May read the workspace."""
     from greenloop.project import sources, test_impact  # noqa: PLC0415 - only test runs need it, not the start
 
@@ -215,7 +216,7 @@ def select_tests(
             covering = coverage_map.reached.tests_through(request.path, request.function)
             selectors += covering or test_impact.affected_tests(job.root, request.path, coverage_map.reached)
     outlines = {
-        path: test_impact.outline_hash(sources.read_text(job.root, path, buffers) or "", path) for path in job.saved
+        path: test_impact.outline_hash(sources.read_text(job.root, path, job.buffers) or "", path) for path in job.saved
     }
     for path, outline in outlines.items():
         is_unchanged = coverage_map.outlines.get(path) == outline
