@@ -16,7 +16,6 @@ from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.documents import line_mapping, locations
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters import case_diagnostics, notifications
-from greenloop.lsp.presenters.attempt_positions import AttemptLines
 from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
 from greenloop.lsp.presenters.notifications import line_of
 from greenloop.lsp.presenters.refusals import refusal_diagnostic, refusal_of
@@ -66,7 +65,7 @@ class RunDiagnostics:
     # -- the failing cases ------------------------------------------------------------------------------------------
 
     def _cases(self, run: Run, problem: Problem, attempt: Attempt) -> list[tuple[Path, lsp.Diagnostic]]:
-        lines = AttemptLines(self._documents, run.root, problem, attempt)
+        lines = case_diagnostics.AttemptLines(self._documents, run.root, problem, attempt)
         # A test that the user removed from its file is no longer shown.
         shown_cases = run.shown_cases
         own_cases = [case for case in problem.spec.cases if case.id in shown_cases and lines.still_has(case)]
@@ -85,7 +84,7 @@ class RunDiagnostics:
         return [item for case, result in failing[:MOST] for item in self._case(run, attempt, case, result, lines)]
 
     def _case(
-        self, run: Run, attempt: Attempt, case: Case, result: CaseResult | None, lines: AttemptLines
+        self, run: Run, attempt: Attempt, case: Case, result: CaseResult | None, lines: case_diagnostics.AttemptLines
     ) -> list[tuple[Path, lsp.Diagnostic]]:
         """The case's diagnostic; none where it has no line left in any file."""
         failure = result.failure if result else None
@@ -115,7 +114,7 @@ class RunDiagnostics:
         return case_diagnostics.is_own_frame(run.root, frame) or self._documents.notebook_at(path) is not None
 
     def _related_information(
-        self, run: Run, attempt: Attempt, frame: Frame, lines: AttemptLines
+        self, run: Run, attempt: Attempt, frame: Frame, lines: case_diagnostics.AttemptLines
     ) -> lsp.DiagnosticRelatedInformation | None:
         line, note = lines.line_of_attempt(frame.path, frame.line), frame.function
         path = run.root / frame.path
@@ -166,7 +165,7 @@ def _describe(attempt: Attempt, failure: Failure | None, error_name: str) -> str
     return clean_for_display(f"{error_name}: {reason}" if reason else error_name)[: case_diagnostics.LONGEST]
 
 
-def _line_of_case(case: Case, frames: list[Frame], lines: AttemptLines) -> tuple[str, int]:
+def _line_of_case(case: Case, frames: list[Frame], lines: case_diagnostics.AttemptLines) -> tuple[str, int]:
     """The failure's deepest line in the user's own text, else the case's own line, else the nearest line."""
     for frame in reversed(frames):
         if line := lines.line_of_attempt(frame.path, frame.line):
