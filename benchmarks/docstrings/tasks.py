@@ -17,7 +17,7 @@ from pathlib import Path
 from benchmarks.docstrings import ground, task
 from benchmarks.docstrings.task import Docstring
 
-from greenloop.bench import hidden_inputs, mbpp
+from greenloop.bench import hidden_tests, mbpp
 from greenloop.bench.mbpp import JUDGE, MODULE, Row
 from greenloop.core.records.spec import Provenance
 
@@ -69,7 +69,7 @@ def _meaningful(row: Row) -> bool:
         except (SyntaxError, ValueError, AssertionError):
             return False
     return (
-        len(values) > 1 and len(row.text.split()) > 8 and not row.support and bool(hidden_inputs.similar_calls_in(row))
+        len(values) > 1 and len(row.text.split()) > 8 and not row.support and bool(hidden_tests.similar_calls_in(row))
     )
 
 
@@ -88,7 +88,7 @@ def _of_row(row: Row, *, shown: bool) -> Docstring:
     node.body = [ast.Expr(ast.Constant(text)), *node.body]
     tests = mbpp.judging_case_ids(row)
     more = tuple(
-        f"{hidden_inputs.TESTS}::test_{number}" for number, _call in enumerate(hidden_inputs.similar_calls_in(row), 1)
+        f"{hidden_tests.TESTS}::test_{number}" for number, _call in enumerate(hidden_tests.similar_calls_in(row), 1)
     )
     return Docstring(
         id=f"mbpp-{row.number}" + ("-example" if shown else ""),
@@ -99,7 +99,7 @@ def _of_row(row: Row, *, shown: bool) -> Docstring:
         reference=ast.unparse(ast.fix_missing_locations(tree)) + "\n",
         judge=(*tests, *more),
         tests=tests,
-        files={JUDGE: mbpp.judging_tests_file(row), **hidden_inputs.judging_files(row)},
+        files={JUDGE: mbpp.judging_tests_file(row), **hidden_tests.judging_files(row)},
     )
 
 

@@ -130,7 +130,8 @@ def refine_cell(
         try:
             return await refine.refine(request, settings=settings, emit=emit)
         except GreenloopError as error:
-            error.args, error.remedy = (_capitalize(named(str(error))),), named(error.remedy)
+            sentence = named(str(error))
+            error.args, error.remedy = (sentence[:1].upper() + sentence[1:],), named(error.remedy)
             raise
 
     def emit(event: Event) -> None:
@@ -288,10 +289,6 @@ def _attempt_line(attempt: Attempt) -> str:
     case_failures = (case.failure for case in (*verdict.cases, *verdict.collateral) if case.failure)
     message = next((failure.message for failure in case_failures), verdict.reason).strip().split("\n")[0]
     return clean_for_display(", ".join(part for part in (score, attempt.error_class, message) if part))
-
-
-def _capitalize(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _closing_line(outcome: Outcome) -> str:

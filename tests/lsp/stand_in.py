@@ -25,7 +25,7 @@ from greenloop.core.records.usage import Estimate, Quantiles, Usage
 from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
 from greenloop.lsp import process_end
 from greenloop.lsp.connection import client
-from greenloop.lsp.features import doctor, pull_model
+from greenloop.lsp.features import models, troubleshooting
 from greenloop.lsp.presenters.diagnostics import RunDiagnostics
 from greenloop.lsp.runs import apply_edit, editor_user
 from greenloop.lsp.server import create_server, serve
@@ -477,7 +477,7 @@ def unshowable():
 def main():
     play = Play()
     if "--without-model" not in sys.argv:
-        pull_model.pull = doctor.examine = harmless
+        models.pull = troubleshooting.examine = harmless
     if "--without-model" in sys.argv:
         without_model(play.go if "--slowly" in sys.argv else None)
     if "--examined" in sys.argv:

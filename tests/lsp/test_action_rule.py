@@ -6,7 +6,7 @@ import pytest
 from lsprotocol import types as lsp
 
 from greenloop.core.records.verdict import CaseResult
-from greenloop.lsp.runs import command_arguments
+from greenloop.lsp.runs.requests import run_filter
 from greenloop.lsp.state.questions import Question
 from greenloop.lsp.state.run import Phase
 
@@ -291,7 +291,7 @@ def test_a_command_at_a_position_means_the_run_of_what_stands_there(tmp_path, mo
 
     def meant_at(name, row):
         argument = {"uri": inside.uri(name), "position": {"line": row, "character": 0}}
-        is_meant = command_arguments.run_filter(inside.server.documents, inside.server.runs, (argument,))
+        is_meant = run_filter(inside.server.documents, inside.server.runs, (argument,))
         return [run for run in (one, other) if is_meant(run)]
 
     assert meant_at("test_m.py", 12) == [one]

@@ -4,6 +4,7 @@ import re
 import stat
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -285,8 +286,8 @@ def test_a_page_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypat
 
 async def test_a_page_of_long_files_holds_up_nobody(monkeypatch):
     made = []
-    monkeypatch.setattr(pages.page_text, "attempts_page", lambda _runs: str(made.append(threading.current_thread())))
-    await pages.Pages(None, None).attempts([])
+    monkeypatch.setattr(pages, "attempts_page", lambda _runs: str(made.append(threading.current_thread())))
+    await pages.Pages(SimpleNamespace(client=None, documents=None)).attempts([])
     assert made != [threading.main_thread()]
 
 

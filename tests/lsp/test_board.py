@@ -22,7 +22,7 @@ class Host:
         self.client = Client(self)
         self.client.capabilities = Capabilities(diagnostic_versions=True)
         self.documents = Documents(root.as_uri(), lsp.TextDocumentSyncKind.Incremental, [], encoding)
-        self.board = DiagnosticsStore(self.client, self.documents)
+        self.board = DiagnosticsStore(self)
         (root / "t.py").write_text(TEXT)
 
     @property

@@ -248,7 +248,7 @@ async def test_many_changes_are_one_request_and_one_that_is_not_answered_holds_u
 
     monkeypatch.setattr("greenloop.lsp.features.code_lens.INTERVAL", 0)
     monkeypatch.setattr(inside.server, "workspace_code_lens_refresh_async", refresh)
-    refresher = LensRefresher(inside.server.client, inside.server.tasks)
+    refresher = LensRefresher(inside.server.editor)
     refresher.schedule()
     refresher.were_requested = True
     for _ in range(20):

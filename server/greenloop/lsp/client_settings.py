@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from greenloop.core.tables import flatten
 from greenloop.lsp.connection.client import Client
-from greenloop.lsp.connection.convert import flatten
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.project import settings, templates
 
@@ -53,7 +53,9 @@ class ClientSettings:
 def section(payload: Any) -> dict[str, object]:
     """The greenloop settings of a payload, nested or dotted, with or without the enclosing `greenloop` key."""
     inner = payload.get(settings.APP, payload) if isinstance(payload, Mapping) else None
-    return flatten(inner) if isinstance(inner, Mapping) else {}
+    # A null means that the editor does not set this key.
+    items = flatten(inner) if isinstance(inner, Mapping) else ()
+    return {key: value for key, value in items if value is not None}
 
 
 class SettingsLoader:

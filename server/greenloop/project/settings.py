@@ -19,6 +19,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import platformdirs
 
 from greenloop.core.errors import SettingsError
+from greenloop.core.tables import flatten
 
 APP = "greenloop"
 # The name of the model that only an editor can query.
@@ -361,14 +362,6 @@ def _environment(environ: Mapping[str, str]) -> dict[str, Any]:
     return result
 
 
-def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in table.items():
-        if isinstance(value, Mapping):
-            yield from _flatten(value, f"{prefix}{name}.")
-        else:
-            yield prefix + name, value
-
-
 def _merge(
     settings: Settings,
     table: Mapping[str, Any],
@@ -379,7 +372,7 @@ def _merge(
     editor: bool = False,
 ) -> Settings:
     known_keys = {key: (kind, metadata) for key, kind, _default, metadata in keys()}
-    for key, value in _flatten(table):
+    for key, value in flatten(table):
         if key not in known_keys:
             similar = difflib.get_close_matches(key, known_keys, n=1)
             hint = f"; did you mean '{similar[0]}'?" if similar else "; see docs/settings.md"

@@ -18,8 +18,7 @@ from greenloop.core.spec_summary import SpecRow, count_tests, list_rows
 from greenloop.core.summary import attempt_label, fold_attempts, summarize_infills, total_usage
 from greenloop.core.text.diff import unified_diff
 from greenloop.core.text.redact import clean_for_display
-from greenloop.lsp.presenters.attempt_line import error_of
-from greenloop.lsp.presenters.notifications import evidence_text, short_verdict
+from greenloop.lsp.presenters.notifications import error_of, evidence_text, short_verdict
 from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.run import Run
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.bench import compute_matching
+from greenloop.bench import plans
 
 
 def runs(*told):
@@ -17,7 +17,7 @@ def runs(*told):
 
 @pytest.mark.parametrize(("calls", "limit"), [([], 1), ([0, 0], 1), ([1, 8, 8], 6), ([3, 3], 3)])
 def test_the_first_limit_is_the_mean(calls, limit):
-    assert compute_matching.first_limit(calls) == limit
+    assert plans.first_limit(calls) == limit
 
 
 @pytest.mark.parametrize(
@@ -31,4 +31,4 @@ def test_the_first_limit_is_the_mean(calls, limit):
     ],
 )
 def test_what_is_not_solved_goes_on_until_both_made_the_same(found, more):
-    assert {key[1]: limit for key, limit in compute_matching.next_limits([1, 8, 8], found).items()} == more
+    assert {key[1]: limit for key, limit in plans.next_limits([1, 8, 8], found).items()} == more

@@ -10,8 +10,7 @@ from rich.console import Console
 from fake_engine import CASE
 from greenloop.cli.live_table import LiveTable
 from greenloop.cli.main import main
-from greenloop.cli.screen import View
-from greenloop.cli.terminal_user import TerminalUser
+from greenloop.cli.screen import TerminalUser, View
 from greenloop.core.docstrings.literal_input import parse_literal_input
 
 QUESTION = 'Is `rle("") == []` right?'
@@ -28,7 +27,7 @@ def typed(monkeypatch):
         asked.append(question)
         return answers.pop(0) if answers else ""
 
-    monkeypatch.setattr("greenloop.cli.terminal_user.read_line", line)
+    monkeypatch.setattr("greenloop.cli.screen.read_line", line)
     return answers, asked
 
 
@@ -133,7 +132,7 @@ def test_ctrl_c_at_a_question_cancels_the_run(fake, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(View, "can_ask", staticmethod(lambda: True))
-    monkeypatch.setattr("greenloop.cli.terminal_user.read_line", line)
+    monkeypatch.setattr("greenloop.cli.screen.read_line", line)
     inner = fake.refine
 
     async def asking(request, *, user, **more):

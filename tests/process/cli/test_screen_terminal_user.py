@@ -12,7 +12,7 @@ import pytest
 ASKING = """
 import asyncio, sys
 from greenloop.cli import interrupt
-from greenloop.cli.terminal_user import TerminalUser
+from greenloop.cli.screen import TerminalUser
 
 async def ask():
     print("ready", flush=True)

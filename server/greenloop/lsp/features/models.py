@@ -1,7 +1,4 @@
-"""`greenloop/choices`: the models and presets that can be chosen here.
-
-Sends no request except a short one to Ollama.
-"""
+"""The models: those that can be chosen here, the embedded one's download, and answers of the editor's own."""
 
 from __future__ import annotations
 
@@ -14,28 +11,30 @@ from typing import Any
 
 from pygls.lsp.server import LanguageServer
 
+from greenloop.core.errors import GreenloopError
 from greenloop.core.text.redact import clean_for_display
 from greenloop.engine.presets import load_presets
-from greenloop.lsp.client_settings import SettingsLoader
 from greenloop.lsp.connection.client import Client
-from greenloop.lsp.connection.messages import CHOICES
+from greenloop.lsp.connection.messages import CHOICES, COMPLETING
 from greenloop.lsp.documents import locations
-from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.editor import Editor
+from greenloop.lsp.presenters.progress import ProgressLine
+from greenloop.lsp.runs.background_tasks import LongTasks
+from greenloop.lsp.runs.editor_model import AnswerStreams
 from greenloop.project.settings import Settings
 
 # Seconds in which Ollama must answer.
 PATIENCE = 2.0
+TITLE = "Downloading the embedded model"
 
 
-def register(server: LanguageServer, client: Client, documents: Documents, settings: SettingsLoader) -> None:
+def register(server: LanguageServer, editor: Editor, streams: AnswerStreams, long_tasks: LongTasks) -> None:
+    client, settings = editor.client, editor.settings
+
     @server.feature(CHOICES)
     async def choices(params: Any) -> dict[str, Any]:
         await settings.wait_shortly()
-        roots = documents.roots()
-        uri = params.get("uri") if isinstance(params, Mapping) else None
-        file = locations.locate_for_display(documents, uri) if isinstance(uri, str) else None
-        root = file.root if file is not None else roots[0] if roots else None
-        loaded = settings.load(root)
+        loaded = settings.load(locations.root_named(editor.documents, params))
         presets = await asyncio.to_thread(load_presets)
         names = sorted(presets, key=lambda name: name != "default")
         return {
@@ -46,6 +45,17 @@ def register(server: LanguageServer, client: Client, documents: Documents, setti
             "model": loaded.model,
             "preset": loaded.preset,
         }
+
+    @server.feature(COMPLETING)
+    def completing(params: Any) -> None:
+        number, text = (params.get("id"), params.get("text")) if isinstance(params, Mapping) else (None, None)
+        if isinstance(number, int) and isinstance(text, str):
+            streams.receive(number, text)
+
+    @server.command("greenloop.pullModel")
+    def pull_model(*_arguments: Any) -> None:
+        if not long_tasks.start(TITLE, lambda line: pull(editor, line), percentage=0):
+            client.show_message("The embedded model is already being downloaded.")
 
 
 async def _models(client: Client, settings: Settings) -> list[dict[str, str]]:
@@ -83,3 +93,34 @@ def _embedded_choice() -> dict[str, str]:
     if weights.downloaded_file() is None:
         return _choice("local", f"{description}; not downloaded yet (1.1 GB)", "pull")
     return _choice("local", description)
+
+
+async def pull(editor: Editor, progress_line: ProgressLine) -> str:
+    """Downloads the embedded model; a cancelled download can be resumed."""
+    try:
+        message = await _download(editor, progress_line)
+    except asyncio.CancelledError:
+        editor.client.show_message("Download cancelled. The part downloaded so far is kept.")
+        raise
+    editor.client.show_message(message)
+    return "ready"
+
+
+async def _download(editor: Editor, progress_line: ProgressLine) -> str:
+    """Downloads the weights if they are missing; returns a sentence for the user."""
+    weights = await asyncio.to_thread(importlib.import_module, "greenloop.models.embedded.weights")
+    hardware = await asyncio.to_thread(importlib.import_module, "greenloop.models.embedded.hardware")
+    present = weights.downloaded_file()
+
+    def report(done: int, total: int) -> None:
+        progress_line.report(f"{done / 1e6:.0f} of {total / 1e6:.0f} MB", done * 100 // max(total, 1))
+
+    if present is None:
+        report(0, weights.CODER.size)
+        await weights.pull(report)
+    try:
+        loaded = editor.settings.load(locations.root_named(editor.documents, None))
+        await asyncio.to_thread(hardware.check, weights.CODER.size, loaded.embedded.context)
+    except GreenloopError as error:
+        return f"The embedded model is installed but cannot run now. {error.advice}"
+    return "The embedded model is ready." if present is None else f"The embedded model is already installed: {present}"

@@ -4,9 +4,9 @@ import asyncio
 from contextlib import contextmanager
 from types import SimpleNamespace
 
-from greenloop.lsp.features import refine_all
+from greenloop.lsp.features import run_test
 
-SELECTORS = [f"test_m.py::test_{number}" for number in range(3 * refine_all.STARTED_TOGETHER + 1)]
+SELECTORS = [f"test_m.py::test_{number}" for number in range(3 * run_test.STARTED_TOGETHER + 1)]
 
 
 class Store:
@@ -23,7 +23,7 @@ class Store:
 
 def refine(monkeypatch, tmp_path, store, beside):
     """The selectors that were started for a whole file of failing tests, while `beside` works in the same loop."""
-    monkeypatch.setattr(refine_all.locations, "find_target", lambda *_arguments: None)
+    monkeypatch.setattr(run_test.locations, "find_target", lambda *_arguments: None)
     commands, started, spawned = {}, [], []
 
     async def wait(_request):
@@ -32,11 +32,13 @@ def refine(monkeypatch, tmp_path, store, beside):
     results = [SimpleNamespace(id=selector) for selector in SELECTORS]
     editor = SimpleNamespace(editor=SimpleNamespace(runs=4))
     request = SimpleNamespace(root=tmp_path, path="test_m.py", settings=editor)
-    refine_all.register(
+    run_test.register_refine_all(
         server=SimpleNamespace(command=lambda name: lambda function: commands.setdefault(name, function)),
-        client=SimpleNamespace(show_message=lambda _text: None),
-        documents=SimpleNamespace(uri_of=lambda _path: "file:///test_m.py"),
-        tasks=SimpleNamespace(spawn=spawned.append),
+        editor=SimpleNamespace(
+            client=SimpleNamespace(show_message=lambda _text: None),
+            documents=SimpleNamespace(uri_of=lambda _path: "file:///test_m.py"),
+            tasks=SimpleNamespace(spawn=spawned.append),
+        ),
         store=store,
         test_commands=SimpleNamespace(start=lambda _arguments: request, wait=wait),
         starter=SimpleNamespace(start=lambda params: started.append(params.test)),

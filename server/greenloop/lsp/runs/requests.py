@@ -1,4 +1,4 @@
-"""Interprets a client's arguments: the target of a request, the runs of a command."""
+"""Interprets a client's requests: starts a run or refuses it with a remedy, finds the runs that a command means."""
 
 from __future__ import annotations
 
@@ -8,12 +8,50 @@ from typing import Any
 
 from pygls.exceptions import JsonRpcInvalidParams
 
+from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.connection.messages import RefineParams, command_argument, position_of
 from greenloop.lsp.documents import locations
 from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.editor import Editor
+from greenloop.lsp.presenters.refusals import Refusals
+from greenloop.lsp.runs.drive import RunDriver
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.run import Run
+
+
+class RunStarter:
+    """Finds what a request means, and gives it to the driver."""
+
+    def __init__(self, editor: Editor, refusals: Refusals, driver: RunDriver) -> None:
+        self._client, self._documents, self._settings = editor.client, editor.documents, editor.settings
+        self._refusals, self._driver = refusals, driver
+
+    def start(self, params: RefineParams) -> tuple[Run, bool]:
+        """The run for the requested target, and whether it was started by this call.
+
+        Raises `JsonRpcInvalidParams` where there is nothing to refine; a client that declared `refusals` is notified.
+        """
+        try:
+            return self._start(params)
+        except JsonRpcInvalidParams as error:
+            if self._client.capabilities.refusals:
+                cause = error.__cause__ if isinstance(error.__cause__, GreenloopError) else UsageError(error.message)
+                self._client.report_error(cause, uri=params.uri)
+            raise
+
+    def _start(self, params: RefineParams) -> tuple[Run, bool]:
+        try:
+            file = locations.locate(self._documents, params.uri)
+            if file is None:
+                raise JsonRpcInvalidParams("Only files on disk can be refined.")
+            target = refine_target(self._documents, file, params)
+            settings = self._settings.load(file.root, preset=params.preset)
+        except GreenloopError as error:
+            self._refusals.show(params.uri, params.position.line if params.position else 0, error)
+            raise JsonRpcInvalidParams(error.advice) from error
+        self._refusals.clear(params.uri)
+        return self._driver.start(file, target, settings, params)
 
 
 def refine_target(documents: Documents, file: locations.ProjectFile, params: RefineParams) -> Target:
@@ -65,7 +103,7 @@ def _target_at_position(file: locations.ProjectFile | None, argument: Mapping[st
     return locations.target_at(file, file.line(line)) if file is not None and line is not None else None
 
 
-def scope(documents: Documents, arguments: tuple[Any, ...]) -> tuple[Path | None, str | None, str | None]:
+def command_scope(documents: Documents, arguments: tuple[Any, ...]) -> tuple[Path | None, str | None, str | None]:
     """A command's folder, workspace path and target, as read by `run_filter`; None for those it does not name.
 
     For a document that is not in any project the folder and path match nothing.
