@@ -15,7 +15,7 @@ from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Message
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.records.spec import Region
-from greenloop.core.text.truncate import Count, max_characters, truncate
+from greenloop.core.text.tokens import Count, max_characters, truncate
 
 ESSENTIAL = 0.9  # excerpts of at least this value are shortened, never left out: the code and its tests
 KINDS = 8  # of earlier failures that the prompt lists
