@@ -19,15 +19,11 @@ def find_approaches(reach: Mapping[str, Sequence[ReachedFunction]], regions: Seq
     """How each case reaches the regions, by the shortest path; only cases that reach one."""
     by_case = {}
     for case, hits in reach.items():
-        hits_in_regions = [hit for hit in hits if any(_in(hit, region) for region in regions)]
+        hits_in_regions = [hit for hit in hits if any(hit.is_in(region) for region in regions)]
         if hits_in_regions:
             nearest = min(hits_in_regions, key=lambda hit: hit.depth)
             by_case[case] = Approach(depth=nearest.depth, caller=nearest.caller)
     return by_case
-
-
-def _in(hit: ReachedFunction, region: Region) -> bool:
-    return hit.path == region.path and region.start <= hit.firstlineno <= region.end
 
 
 def select_tests(cases: Sequence[Case], approaches: Mapping[str, Approach], limit: int = MOST_TESTS) -> list[Case]:

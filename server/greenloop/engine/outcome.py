@@ -25,7 +25,7 @@ from greenloop.core.summary import (
     verification_level,
 )
 from greenloop.drafting.candidates import hardcoding
-from greenloop.drafting.candidates.gate import warnings
+from greenloop.drafting.candidates.risky_calls import warnings
 
 
 @dataclass(frozen=True, kw_only=True)
