@@ -135,7 +135,7 @@ BREAKS = (
     ),
     Break(
         promise="every selected test runs",
-        file="core/selectors.py",
+        file="core/test_selection.py",
         old="return tuple(ids)",
         new="return tuple(ids[:1])",
         room="tests/unit/core",

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from greenloop.bench.hidden_tests import NOT_RUN, Judge, Judgement
-from greenloop.core.attempts import CHEAP, count_asked
 from greenloop.core.compose import compose
+from greenloop.core.election import CHEAP, count_asked
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from greenloop.cli import interrupt, render
-from greenloop.core.docstrings.literal_input import parse_literal_input
+from greenloop.core.docstrings.literals import parse_literal_input
 
 
 def read_line(question: str) -> str:

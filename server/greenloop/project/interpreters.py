@@ -41,7 +41,7 @@ def find_environment(root: Path, settings: Settings, *, environ: Mapping[str, st
 
     Raises `CannotVerifyError` if there is none, if the chosen one is broken, or if it is older than Python 3.9.
     """
-    chosen = _find(root, settings, os.environ if environ is None else environ)
+    chosen = _require_supported(_find(root, settings, os.environ if environ is None else environ))
     site_folders = site_packages(chosen.prefix, chosen.version)
     return replace(
         chosen,
@@ -52,12 +52,15 @@ def find_environment(root: Path, settings: Settings, *, environ: Mapping[str, st
 def _find(root: Path, settings: Settings, environ: Mapping[str, str]) -> Environment:
     if settings.interpreter:
         return _find_named(settings.interpreter, root, environ)
-    for folder, source in _environment_hints(root, environ):
-        if (folder / "pyvenv.cfg").is_file():
-            return _require_supported(_read_virtual(folder, source, root))
-        if (folder / "conda-meta").is_dir() and (conda := _read_conda(folder, source)):
-            return _require_supported(conda)
-    return _require_supported(_find_system(root, environ))
+    hinted = (_read_folder(folder, source, root) for folder, source in _environment_hints(root, environ))
+    return next(filter(None, hinted), None) or _find_system(root, environ)
+
+
+def _read_folder(folder: Path, source: str, root: Path) -> Environment | None:
+    """The virtual or conda environment in a folder."""
+    if (folder / "pyvenv.cfg").is_file():
+        return _read_virtual(folder, source, root)
+    return _read_conda(folder, source) if (folder / "conda-meta").is_dir() else None
 
 
 def _environment_hints(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
@@ -136,11 +139,7 @@ def _find_named(name: str, root: Path, environ: Mapping[str, str]) -> Environmen
             f"The setting 'interpreter' is {path}, which does not exist.",
             remedy="Set it to a Python executable or the folder of a virtual environment.",
         )
-    if (folder / "pyvenv.cfg").is_file():
-        return _require_supported(_read_virtual(folder, "setting", root))
-    if (folder / "conda-meta").is_dir() and (conda := _read_conda(folder, "setting")):
-        return _require_supported(conda)
-    return _require_supported(_query_environment(path, "setting", root))
+    return _read_folder(folder, "setting", root) or _query_environment(path, "setting", root)
 
 
 # -- read, never run ------------------------------------------------------------------------------------------------
@@ -167,7 +166,7 @@ def _read_virtual(folder: Path, source: str, root: Path) -> Environment:
         base=base,
         version=version_numbers,
         source=source,
-        has_pytest=any(_has_pytest(prefix, version_numbers) for prefix in prefixes),
+        has_pytest=any(has_package(prefix, version_numbers, "pytest") for prefix in prefixes),
     )
 
 
@@ -214,7 +213,7 @@ def _read_conda(prefix: Path, source: str) -> Environment | None:
         base=prefix,
         version=version,
         source=source,
-        has_pytest=_has_pytest(prefix, version),
+        has_pytest=has_package(prefix, version, "pytest"),
     )
 
 
@@ -231,16 +230,8 @@ def site_packages(prefix: Path, version: tuple[int, int]) -> list[Path]:
     return [prefix / folder for folder in subfolders if (prefix / folder).is_dir()]
 
 
-def _has_pytest(prefix: Path, version: tuple[int, int]) -> bool:
-    return _has(prefix, version, "pytest")
-
-
-def has_package(environment: Environment, name: str) -> bool:
-    """Is a package installed in this environment's own site-packages?"""
-    return _has(environment.prefix, environment.version, name)
-
-
-def _has(prefix: Path, version: tuple[int, int], name: str) -> bool:
+def has_package(prefix: Path, version: tuple[int, int], name: str) -> bool:
+    """Is a package installed below this prefix?"""
     return any((folder / name / "__init__.py").is_file() for folder in site_packages(prefix, version))
 
 
@@ -299,7 +290,7 @@ def _query_environment(executable: Path, source: str, root: Path) -> Environment
         base=Path(base),
         version=version,
         source=source,
-        has_pytest=_has_pytest(Path(prefix), version),
+        has_pytest=has_package(Path(prefix), version, "pytest"),
     )
 
 

@@ -12,7 +12,7 @@ from greenloop.cli.live_table import LiveTable
 from greenloop.cli.main import main
 from greenloop.cli.screen import View
 from greenloop.cli.terminal_user import TerminalUser
-from greenloop.core.docstrings.literal_input import parse_literal_input
+from greenloop.core.docstrings.literals import parse_literal_input
 
 QUESTION = 'Is `rle("") == []` right?'
 OPTIONS = ("Yes", "No", "It is [('', 0)]", "The right value is …", "Skip")

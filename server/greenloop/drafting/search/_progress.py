@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-from greenloop.core.attempts import rank
 from greenloop.core.classify import failure_key
+from greenloop.core.election import rank
 from greenloop.core.records.attempt import Attempt, Move
 from greenloop.core.records.verdict import ErrorGroup
 

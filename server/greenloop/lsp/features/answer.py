@@ -7,7 +7,7 @@ from typing import Any
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from greenloop.core.docstrings.literal_input import parse_literal_input
+from greenloop.core.docstrings.literals import parse_literal_input
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.messages import AnswerParams, answer_params, command_argument
 from greenloop.lsp.documents.open_documents import Documents
