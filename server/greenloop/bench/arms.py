@@ -13,7 +13,7 @@ from greenloop.bench import reference
 from greenloop.core import registry
 from greenloop.core.errors import SettingsError, UsageError
 from greenloop.engine.presets import Preset, find_preset, load_presets
-from greenloop.project import settings as configuration
+from greenloop.project import configuration
 from greenloop.project.settings import Settings
 
 # Fields of the preset that an arm may replace.

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.cli.errors import print_warning
-from greenloop.project import settings as configuration
-from greenloop.project import templates
+from greenloop.project import configuration, templates
 from greenloop.project.settings import Settings
 
 _ALIASES = {

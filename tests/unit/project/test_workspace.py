@@ -11,6 +11,7 @@ import pytest
 
 from greenloop.core.errors import UsageError, WorkspaceError
 from greenloop.project import workspace
+from greenloop.project.atomic_write import write_atomically
 from greenloop.project.settings import SandboxSettings, Settings
 
 
@@ -251,7 +252,7 @@ def test_write_keeps_mode_and_leaves_nothing_behind(tmp_path):
     file = tmp_path / "a b#.py"
     file.write_bytes(b"old")
     file.chmod(0o750)
-    workspace.write_atomically(file, b"new\r\n", b"old")
+    write_atomically(file, b"new\r\n", b"old")
     assert file.read_bytes() == b"new\r\n"
     assert stat.S_IMODE(file.stat().st_mode) == 0o750
     assert [file.name for file in tmp_path.iterdir()] == ["a b#.py"]
@@ -259,7 +260,7 @@ def test_write_keeps_mode_and_leaves_nothing_behind(tmp_path):
 
 def test_write_makes_new_files_and_folders(tmp_path):
     file = tmp_path / "pkg" / "m.py"
-    workspace.write_atomically(file, b"x", None)
+    write_atomically(file, b"x", None)
     assert file.read_bytes() == b"x"
     mask = os.umask(0)
     os.umask(mask)
@@ -269,7 +270,7 @@ def test_write_makes_new_files_and_folders(tmp_path):
 def test_write_follows_a_link(tmp_path):
     (tmp_path / "real.py").write_bytes(b"old")
     (tmp_path / "link.py").symlink_to("real.py")
-    workspace.write_atomically(tmp_path / "link.py", b"new", b"old")
+    write_atomically(tmp_path / "link.py", b"new", b"old")
     assert (tmp_path / "link.py").is_symlink()
     assert (tmp_path / "real.py").read_bytes() == b"new"
 
@@ -287,7 +288,7 @@ def test_write_refuses_what_moved_on(tmp_path, now, expected, sentence):
     if now is not None:
         file.write_bytes(now)
     with pytest.raises(WorkspaceError, match=sentence):
-        workspace.write_atomically(file, b"new", expected)
+        write_atomically(file, b"new", expected)
     assert [file.name for file in tmp_path.iterdir()] == ([] if now is None else ["m.py"])
     assert now is None or file.read_bytes() == now
 
@@ -310,7 +311,7 @@ def test_write_says_why_it_could_not(tmp_path, monkeypatch, number, sentence):
 
     monkeypatch.setattr(os, "fsync", refuse)
     with pytest.raises(WorkspaceError, match=sentence):
-        workspace.write_atomically(file, b"new", b"old")
+        write_atomically(file, b"new", b"old")
     assert file.read_bytes() == b"old"
     assert [file.name for file in tmp_path.iterdir()] == ["m.py"]
 
@@ -320,5 +321,5 @@ def test_write_respects_a_read_only_file(tmp_path, monkeypatch):
     file.write_bytes(b"old")
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
     with pytest.raises(WorkspaceError, match="not have write permission"):
-        workspace.write_atomically(file, b"new", b"old")
+        write_atomically(file, b"new", b"old")
     assert file.read_bytes() == b"old"

@@ -11,7 +11,7 @@ from greenloop.cli.commands import doctor
 from greenloop.cli.editors import command, installed_editors
 from greenloop.cli.errors import print_warning
 from greenloop.engine.doctor import report
-from greenloop.project import settings as configuration
+from greenloop.project import configuration
 
 
 def run(arguments: argparse.Namespace) -> int:  # noqa: ARG001

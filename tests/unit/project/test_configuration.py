@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core.errors import SettingsError
-from greenloop.project import settings
+from greenloop.project import configuration, settings
 
 
 @pytest.fixture(autouse=True)
@@ -17,7 +17,7 @@ def load(tmp_path, *, repository="", user="", environ=None, **sources):
     (tmp_path / "pyproject.toml").write_text(repository)
     settings.user_file().parent.mkdir(parents=True, exist_ok=True)
     settings.user_file().write_text(user)
-    return settings.load(tmp_path, environ=environ or {}, **sources)
+    return configuration.load(tmp_path, environ=environ or {}, **sources)
 
 
 def test_later_sources_win(tmp_path):
@@ -90,13 +90,13 @@ def test_a_broken_user_file_is_named_and_survived(tmp_path):
 
 def test_the_command_line_is_refused_instead_of_warned(tmp_path):
     with pytest.raises(SettingsError, match="sandbox.knd"):
-        load(tmp_path, command_line=settings.parse_assignments(["sandbox.knd=docker"]))
+        load(tmp_path, command_line=configuration.parse_assignments(["sandbox.knd=docker"]))
     with pytest.raises(SettingsError, match="key=value"):
-        settings.parse_assignments(["attempts"])
+        configuration.parse_assignments(["attempts"])
 
 
 def test_assignments_are_toml_where_they_parse(tmp_path):
-    assert settings.parse_assignments(["attempts=3", "model=openai/gpt", "sandbox.network=true"]) == {
+    assert configuration.parse_assignments(["attempts=3", "model=openai/gpt", "sandbox.network=true"]) == {
         "attempts": 3,
         "model": "openai/gpt",
         "sandbox.network": True,
@@ -108,8 +108,8 @@ def test_every_setting_is_documented():
 
 
 def test_no_consent_comes_from_an_editor_whose_settings_may_be_the_repositorys(tmp_path):
-    found, warnings = settings.load(tmp_path, editor={"sandbox": {"unsafe": True, "kind": "none"}}, environ={})
+    found, warnings = configuration.load(tmp_path, editor={"sandbox": {"unsafe": True, "kind": "none"}}, environ={})
     assert not found.sandbox.unsafe
     assert any("'sandbox.unsafe' in the editor is ignored" in text for text in warnings)
-    own, _ = settings.load(tmp_path, command_line={"sandbox.unsafe": True}, environ={})
+    own, _ = configuration.load(tmp_path, command_line={"sandbox.unsafe": True}, environ={})
     assert own.sandbox.unsafe
