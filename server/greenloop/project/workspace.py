@@ -128,11 +128,11 @@ _MOST_SECRETS = 200
 
 def masked_patterns(settings: Settings) -> tuple[str, ...]:
     """Glob patterns (of names, at any depth) of files that the sandbox hides from tests."""
-    return tuple(item for item in MASKED if not any(_covers(exposed, item) for exposed in settings.sandbox.expose))
-
-
-def _covers(exposed: str, pattern: str) -> bool:
-    return exposed == pattern or fnmatch(pattern, exposed)
+    return tuple(
+        pattern
+        for pattern in MASKED
+        if not any(exposed == pattern or fnmatch(pattern, exposed) for exposed in settings.sandbox.expose)
+    )
 
 
 def is_masked(path: str, patterns: Sequence[str]) -> bool:

@@ -95,12 +95,8 @@ def _distribution_of(module: str, named: Mapping[str, Path], infos: Iterable[Pat
     return (
         info
         or next((other for other in infos if module in _installed_modules(other)), None)
-        or named.get(_known(module))
+        or named.get(locks.normalize_name(_usual_name(module)))
     )
-
-
-def _known(module: str) -> str:
-    return locks.normalize_name(_usual_name(module))
 
 
 def _installed_modules(info: Path) -> set[str]:

@@ -74,8 +74,7 @@ def find_questions(problem: Problem, attempt: Attempt) -> list[Question]:
     if finding and finding.error_class == "UndefinedName":
         failures = [Failure(type="NameError", message=finding.message)]
     else:
-        cases = [case for case in (*attempt.verdict.cases, *attempt.verdict.collateral) if not case.passed]
-        failures = [case.failure for case in cases[:LOOKED] if case.failure]
+        failures = [case.failure for case in attempt.verdict.failing[:LOOKED] if case.failure]
     for failure in failures:
         paths = [frame.path for frame in failure.frames if frame.path in texts]
         paths = [*dict.fromkeys(reversed(paths)), *(region.path for region in problem.regions)]

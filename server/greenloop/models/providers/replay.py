@@ -12,7 +12,6 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from greenloop.core.errors import ModelError, UsageError
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
@@ -128,7 +127,9 @@ def _read(path: Path) -> Recorded:
             continue
         try:
             exchange = json.loads(line)
-            contents.replies.setdefault(exchange["key"], []).append(_reply(exchange["reply"]))
+            reply = exchange["reply"]
+            reply = Reply(**{**reply, "usage": Usage(**reply["usage"])})
+            contents.replies.setdefault(exchange["key"], []).append(reply)
             contents.has_infills = contents.has_infills or bool(exchange.get("hole"))
             contents.slots = max(contents.slots, int(exchange.get("slots", 1)))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -136,7 +137,3 @@ def _read(path: Path) -> Recorded:
                 f"Line {number} of the replay file {path} is not a recorded exchange.", remedy="Record the file again."
             ) from error
     return contents
-
-
-def _reply(record: dict[str, Any]) -> Reply:
-    return Reply(**{**record, "usage": Usage(**record["usage"])})

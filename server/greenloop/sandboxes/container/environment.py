@@ -158,7 +158,7 @@ class _ImageBuilder:
 
     def _fetch(self, pins: list[Pin], fetcher: Fetcher, folder: Path) -> list[Path]:
         wheels = list((folder / "made").glob("*.whl"))
-        built_names = {_package_name(wheel) for wheel in wheels}
+        built_names = {locks.normalize_name(wheel.name.partition("-")[0]) for wheel in wheels}
         pending = [pin for pin in pins if pin.name not in built_names]
         self.report_status(f"fetching {len(pending)} packages")
         while pending:
@@ -250,7 +250,3 @@ def _save_resolution(file: Path, pins: list[Pin]) -> None:
         for old in existing[:-MAX_RESOLUTIONS]:
             old.unlink(missing_ok=True)
         file.write_text(json.dumps([vars(pin) for pin in pins]), encoding="utf-8")
-
-
-def _package_name(wheel: Path) -> str:
-    return locks.normalize_name(wheel.name.partition("-")[0])

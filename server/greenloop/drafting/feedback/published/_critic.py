@@ -11,9 +11,9 @@ from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import ChatRequest, Message, Reply, Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.text.tokens import estimate_tokens, truncate
-from greenloop.drafting.feedback._case_rows import list_cases
 from greenloop.drafting.feedback._rejected_answers import describe_newest
 from greenloop.drafting.feedback._value_diff import shorten
+from greenloop.drafting.feedback.cases import list_cases
 from greenloop.drafting.feedback.raw import render_output
 from greenloop.drafting.prompt import answer_of
 from greenloop.project import templates

@@ -32,7 +32,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
 def _simplest(problem: Problem, attempt: Attempt) -> str:
     verdict = attempt.verdict
     cases = {case.id: case for case in problem.spec.cases}
-    failing = [case for case in (*verdict.cases, *verdict.collateral) if not case.passed]
+    failing = verdict.failing
     if not failing:
         return shorten(verdict.reason)
     binding = [each for each in failing if each.id not in cases or cases[each.id].binding]

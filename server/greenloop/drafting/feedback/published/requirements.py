@@ -16,9 +16,9 @@ from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import DEFINITIONS, parse_fragment
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback._case_rows import list_cases
 from greenloop.drafting.feedback._rejected_answers import describe_newest
 from greenloop.drafting.feedback._value_diff import shorten
+from greenloop.drafting.feedback.cases import list_cases
 from greenloop.drafting.feedback.published._critic import FIELD, ask, worth_asking
 
 TOKENS = 60

@@ -14,8 +14,8 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status
-from greenloop.drafting.feedback._case_rows import list_cases
 from greenloop.drafting.feedback._rejected_answers import describe_newest
+from greenloop.drafting.feedback.cases import list_cases
 from greenloop.drafting.feedback.published._critic import ask
 
 SAMPLES = 4  # the first round of search/magicore.py
