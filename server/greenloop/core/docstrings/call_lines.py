@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from greenloop.core.docstrings import literals
+from greenloop.core.python.ast_source import accepts_call
 
 CALLS = 200  # mentions of the function that are read
 LONGEST = 2_000  # characters of one call or value
@@ -102,26 +103,7 @@ def is_literal(node: ast.Call, subject: DocumentedFunction) -> bool:
 def is_call_allowed(header: str, call: ast.Call) -> bool:
     """Does the header allow this call? True where the header cannot be parsed or does not decide it."""
     parameters = header_parameters(header)
-    if (
-        parameters is None
-        or not isinstance(call.func, ast.Name)
-        or any(isinstance(item, ast.Starred) for item in call.args)
-    ):
-        return True
-    positional = [*parameters.posonlyargs, *parameters.args]
-    keywords = {key.arg for key in call.keywords}
-    if len(call.args) > len(positional) and not parameters.vararg:
-        return False
-    keyword_parameters = {item.arg for item in [*parameters.args, *parameters.kwonlyargs]}
-    if keywords - keyword_parameters and not parameters.kwarg:
-        return False
-    required = {item.arg for item in positional[len(call.args) : len(positional) - len(parameters.defaults)]}
-    required |= {
-        item.arg for item, default in zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True) if default is None
-    }
-    return None in keywords or (
-        required <= keywords and not keywords & {item.arg for item in positional[: len(call.args)]}
-    )
+    return parameters is None or not isinstance(call.func, ast.Name) or accepts_call(parameters, call)
 
 
 def header_parameters(header: str) -> ast.arguments | None:

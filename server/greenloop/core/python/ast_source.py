@@ -92,6 +92,22 @@ def parse_fragment(text: str) -> Fragment | SyntaxError:
     return Fragment(lines=tuple(wrapped_text.split("\n")), body=tuple(block.body), shift=1)
 
 
+def statements_of(text: str) -> Sequence[ast.stmt]:
+    """The statements of a module or fragment; none where it cannot be parsed."""
+    parsed = parse_fragment(text)
+    return () if isinstance(parsed, SyntaxError) else parsed.body
+
+
+def walk_code(text: str) -> Iterator[ast.AST]:
+    """Yields every node of a module or fragment; none where it cannot be parsed."""
+    return (node for statement in statements_of(text) for node in ast.walk(statement))
+
+
+def first_definition(text: str) -> Definition | None:
+    """The first function or class of a fragment; None where it has none or cannot be parsed."""
+    return next((node for node in statements_of(text) if isinstance(node, DEFINITIONS)), None)
+
+
 def find_definitions(body: Sequence[ast.stmt], prefix: str = "") -> Iterator[tuple[str, Definition]]:
     """Yields every function and class with its qualified name (`outer.inner`, without `<locals>`), in source order."""
     waiting = [(node, prefix) for node in reversed(body)]  # not recursive: each `elif` nests one level deeper
@@ -126,6 +142,29 @@ def decorator_role(node: ast.AST) -> str:
         if name in ("overload", "setter", "deleter", "getter", "register"):
             return name
     return ""
+
+
+def accepts_call(parameters: ast.arguments, call: ast.Call) -> bool:
+    """Do the parameters accept the call's arguments, as far as its source tells? A leading self or cls is left out."""
+    if any(isinstance(item, ast.Starred) for item in call.args) or any(item.arg is None for item in call.keywords):
+        return True
+    plain = [*parameters.posonlyargs, *parameters.args]
+    required = [item.arg for item in plain[: len(plain) - len(parameters.defaults)]]
+    required += [
+        item.arg for item, value in zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True) if value is None
+    ]
+    positional = [item.arg for item in plain]
+    if positional[:1] in (["self"], ["cls"]):
+        required = required[1:] if required[:1] == positional[:1] else required
+        positional = positional[1:]
+    by_position, by_name = {*positional[: len(call.args)]}, {item.arg for item in call.keywords}
+    names = {item.arg for item in (*parameters.args, *parameters.kwonlyargs)}
+    return (
+        (len(call.args) <= len(positional) or parameters.vararg is not None)
+        and (by_name <= names or parameters.kwarg is not None)
+        and set(required) <= by_position | by_name
+        and not by_name & by_position & names
+    )
 
 
 def start_line(node: ast.stmt, lines: Sequence[str]) -> int:

@@ -15,6 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import SandboxSpec
 from greenloop.project import locks
@@ -158,14 +161,14 @@ class _ImageBuilder:
 
     def _fetch(self, pins: list[Pin], fetcher: Fetcher, folder: Path) -> list[Path]:
         wheels = list((folder / "made").glob("*.whl"))
-        built_names = {locks.normalize_name(wheel.name.partition("-")[0]) for wheel in wheels}
+        built_names = {canonicalize_name(wheel.name.partition("-")[0]) for wheel in wheels}
         pending = [pin for pin in pins if pin.name not in built_names]
         self.report_status(f"fetching {len(pending)} packages")
         while pending:
             try:
                 return [*fetcher.fetch_wheels(pending, folder / "wheels"), *wheels]
             except NoWheelError as problem:
-                missing = next((pin for pin in pending if locks.is_same_package(pin.name, str(problem))), None)
+                missing = next((pin for pin in pending if pin.name == canonicalize_name(str(problem))), None)
                 if missing is None:
                     raise CannotVerifyError(f"{problem} is not on your package index.") from problem
                 wheels.append(self._build_package(missing, fetcher, folder))
@@ -202,7 +205,7 @@ class _ImageBuilder:
                     (
                         line
                         for line in self.lock.requirements
-                        if locks.is_same_package(locks.requirement_name(line), package)
+                        if canonicalize_name(Requirement(line).name) == canonicalize_name(package)
                     ),
                     package,
                 )

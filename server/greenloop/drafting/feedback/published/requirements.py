@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from greenloop.core.compose import region_text
 from greenloop.core.docstrings.requirements import list_demands
 from greenloop.core.ports import Tools
-from greenloop.core.python.ast_source import DEFINITIONS, parse_fragment
+from greenloop.core.python.ast_source import first_definition
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.drafting.feedback._rejected_answers import describe_newest
@@ -51,9 +51,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
 
 def docstring_demands(problem: Problem) -> tuple[str, ...]:
     """The demands in the docstring of the run's first region."""
-    parsed_code = parse_fragment(region_text(problem, problem.regions[0]))
-    body = [] if isinstance(parsed_code, SyntaxError) else parsed_code.body
-    node = next((each for each in body if isinstance(each, DEFINITIONS)), None)
+    node = first_definition(region_text(problem, problem.regions[0]))
     return list_demands(ast.get_docstring(node, clean=False) or "") if node else ()
 
 

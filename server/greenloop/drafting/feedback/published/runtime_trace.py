@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from greenloop.core.compose import compose
 from greenloop.core.ports import Tools
-from greenloop.core.python.ast_source import find_definitions, parse_module, plain_name
+from greenloop.core.python.ast_source import find_definitions, plain_name, statements_of
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import WatchedLines
@@ -113,8 +113,7 @@ def render_trace(
 
 
 def _definitions(text: str) -> list[tuple[str, ast.stmt]]:
-    module = parse_module(text)
-    return [] if isinstance(module, SyntaxError) else list(find_definitions(module.body))
+    return list(find_definitions(statements_of(text)))
 
 
 def _block(number: int, visit: Visit, texts: Mapping[str, Sequence[str]]) -> str:
