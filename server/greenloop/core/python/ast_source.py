@@ -144,29 +144,6 @@ def decorator_role(node: ast.AST) -> str:
     return ""
 
 
-def accepts_call(parameters: ast.arguments, call: ast.Call) -> bool:
-    """Do the parameters accept the call's arguments, as far as its source tells? A leading self or cls is left out."""
-    if any(isinstance(item, ast.Starred) for item in call.args) or any(item.arg is None for item in call.keywords):
-        return True
-    plain = [*parameters.posonlyargs, *parameters.args]
-    required = [item.arg for item in plain[: len(plain) - len(parameters.defaults)]]
-    required += [
-        item.arg for item, value in zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True) if value is None
-    ]
-    positional = [item.arg for item in plain]
-    if positional[:1] in (["self"], ["cls"]):
-        required = required[1:] if required[:1] == positional[:1] else required
-        positional = positional[1:]
-    by_position, by_name = {*positional[: len(call.args)]}, {item.arg for item in call.keywords}
-    names = {item.arg for item in (*parameters.args, *parameters.kwonlyargs)}
-    return (
-        (len(call.args) <= len(positional) or parameters.vararg is not None)
-        and (by_name <= names or parameters.kwarg is not None)
-        and set(required) <= by_position | by_name
-        and not by_name & by_position & names
-    )
-
-
 def start_line(node: ast.stmt, lines: Sequence[str]) -> int:
     """The 1-based line a statement begins on, decorators included."""
     line: int = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", []))])

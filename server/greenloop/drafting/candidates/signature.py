@@ -6,12 +6,12 @@ import ast
 from collections.abc import Mapping
 
 from greenloop.core.compose import region_text
+from greenloop.core.docstrings.call_lines import accepts_call
 from greenloop.core.python.ast_source import (
     DEFINITIONS,
     FUNCTIONS,
     Fragment,
     Function,
-    accepts_call,
     decorator_role,
     find_definitions,
     first_definition,
