@@ -21,7 +21,7 @@ from pathlib import Path
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.outcome import Outcome
 from greenloop.engine import refine
-from greenloop.project import settings
+from greenloop.project import configuration
 
 HERE = Path(__file__).resolve().parents[1] / "examples"
 
@@ -36,7 +36,7 @@ async def one(name: str, about: dict[str, str], kind: str, arguments: argparse.N
                 about["setup"], cwd=project, shell=True, check=True
             )
         values = {"model": arguments.model, "preset": arguments.preset, "sandbox.kind": kind}
-        found, _warnings = settings.load(project, command_line=values)
+        found, _warnings = configuration.load(project, command_line=values)
         began = time.monotonic()
         request = refine.Request(root=project, target=about["target"])
         try:

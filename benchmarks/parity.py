@@ -36,7 +36,7 @@ from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report import case_results, collected_cases, describe_end
 from greenloop.engine import refine
-from greenloop.project import interpreters, settings
+from greenloop.project import configuration, interpreters
 from greenloop.verdict import canary
 
 HERE = Path(__file__).resolve().parent
@@ -140,7 +140,7 @@ async def in_sandbox(folder: Path, seconds: float) -> list[Execution]:
 
     A suite of less than a minute runs twice: what the first run taught the session matters to short ones.
     """
-    found, _warnings = settings.load(folder)
+    found, _warnings = configuration.load(folder)
     back_end, place = await refine.choose_sandbox(folder, found)
     session = await back_end.open(place)
     try:
@@ -180,7 +180,7 @@ def compared(project: Project, cache: Path) -> Row:
         first, row.host = on_host(folder, project.seconds, folder.parent)
         second, again = on_host(folder, project.seconds, folder.parent)
         row.host = min(row.host, again)
-        environment = interpreters.find_environment(folder, settings.load(folder)[0])
+        environment = interpreters.find_environment(folder, configuration.load(folder)[0])
         executions = asyncio.run(in_sandbox(folder, project.seconds))
     except subprocess.TimeoutExpired:
         row.problem = f"the suite did not end on the host within {project.seconds:.0f} s"

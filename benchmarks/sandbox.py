@@ -36,7 +36,8 @@ from greenloop.core.records.verdict import Status
 from greenloop.core.run_state import RunState
 from greenloop.core.verdict import judge
 from greenloop.project import interpreters
-from greenloop.project.settings import Settings, load
+from greenloop.project.configuration import load
+from greenloop.project.settings import Settings
 from greenloop.sandboxes.backends._warmup import Warmup
 from greenloop.verdict.verifier import Verifier
 

@@ -135,7 +135,7 @@ BREAKS = (
     ),
     Break(
         promise="every selected test runs",
-        file="core/selectors.py",
+        file="core/test_selection.py",
         old="return tuple(ids)",
         new="return tuple(ids[:1])",
         room="tests/unit/core",
@@ -156,7 +156,7 @@ BREAKS = (
     ),
     Break(
         promise="a repository chooses no model and no sandbox",
-        file="project/settings.py",
+        file="project/configuration.py",
         old='if repository and metadata["repository"] == "no":',
         new='if repository and metadata["repository"] == "never":',
         room="tests/unit/project",

@@ -23,8 +23,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"
 
 from claims import missing
 from greenloop.core.errors import GreenloopError
-from greenloop.models.providers import local, replay
-from greenloop.project import settings
+from greenloop.models.providers import local
+from greenloop.project import configuration
+from recording import record_model
 from transcripts import PYTHON, Played, Transcript, load, play, replayed
 
 
@@ -35,7 +36,7 @@ async def record(transcript: Transcript, python: Path) -> bool:
         with tempfile.TemporaryDirectory(prefix="greenloop-transcript-") as temporary:
             folder = readable(Path(temporary))
             answers = folder / "answers.jsonl"
-            model = replay.record_model(local.create("local", settings.load(None)[0]), answers)
+            model = record_model(local.create("local", configuration.load(None)[0]), answers)
             played = await play(transcript, project, _made(folder / "live"), python, model)
             said = ["No question was asked."]
             if played.asked:

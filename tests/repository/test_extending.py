@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from contracts import CONTRACTS
 from doubling import PROBLEM, RIGHT, WRONG, code, executed, unwritten
 from greenloop.core import registry
 from greenloop.core.budget import Ledger
@@ -70,7 +71,7 @@ def test_the_page_has_a_file_for_each_of_these_parts():
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_each_file_keeps_its_contract(part, name):
     folder = name.partition("/")[0]
-    contract = getattr(part(name), registry.CONTRACTS[folder])
+    contract = getattr(part(name), CONTRACTS[folder])
     assert list(inspect.signature(contract).parameters) == PARAMETERS[folder]
     assert inspect.iscoroutinefunction(contract) is (folder in ("feedback", "specs"))
 

@@ -14,7 +14,7 @@ from greenloop.bench.run import Experiment, run
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.records.model import Reply
 from greenloop.core.records.usage import Usage
-from greenloop.project import settings
+from greenloop.project import configuration
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
 
@@ -218,7 +218,9 @@ async def test_the_model_that_knows_solves_every_task(experiment, bare_python):
 
 async def test_both_lines_of_a_mutant_matter(bare_python, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    found, _warnings = settings.load(None, command_line={"interpreter": str(bare_python), "sandbox.kind": "bubblewrap"})
+    found, _warnings = configuration.load(
+        None, command_line={"interpreter": str(bare_python), "sandbox.kind": "bubblewrap"}
+    )
     (task,) = await mutants.from_rows(
         [mbpp.parse(ROWS[0])],
         found,

@@ -11,7 +11,7 @@ from greenloop.core.errors import SettingsError
 from greenloop.core.events import Tested
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.engine import loop, refine
-from greenloop.project import settings
+from greenloop.project import configuration
 from specifying import Answers
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
@@ -50,7 +50,7 @@ class Stage:
         script = self.root.parent / "answers.jsonl"
         script.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
         told = {"model": f"scripted:{script}", "preset": "plain", "sandbox.kind": "bubblewrap", **keys}
-        found, warnings = settings.load(self.root, command_line=told)
+        found, warnings = configuration.load(self.root, command_line=told)
         assert not warnings
 
         def emit(event) -> None:

@@ -12,7 +12,7 @@ import pytest
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.report import case_results, collect_errors
 from greenloop.engine import refine
-from greenloop.project import settings
+from greenloop.project import configuration
 
 # The first test waits until a dozen packages are installed.
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.needs("network"), pytest.mark.timeout(900)]
@@ -573,7 +573,7 @@ def outline(execution: Execution) -> dict[str, str]:
 
 async def in_sandbox(root: Path, **options) -> list[Execution]:
     """The suite twice in one session: the second run may go on with what the first has taught."""
-    found, warnings = settings.load(root, command_line={"sandbox.kind": "bubblewrap", **options})
+    found, warnings = configuration.load(root, command_line={"sandbox.kind": "bubblewrap", **options})
     assert not warnings
     back_end, place = await refine.choose_sandbox(root, found)
     session = await back_end.open(place)

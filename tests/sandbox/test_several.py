@@ -10,7 +10,7 @@ from greenloop.core.events import Finished, Started, Tested
 from greenloop.core.records.verdict import Status
 from greenloop.core.text.diff import unified_diff
 from greenloop.engine import refine
-from greenloop.project import settings
+from greenloop.project import configuration
 from greenloop.sandboxes.backends._one_shot import OneShotSession
 from greenloop.sandboxes.backends._resident import ResidentSession
 from greenloop.verdict import inputs
@@ -32,7 +32,7 @@ def play(tmp_path, monkeypatch):
         script = tmp_path / "answers.jsonl"
         script.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
         chosen = {"model": f"scripted:{script}", "preset": "plain", "sandbox.kind": "bubblewrap", **keys}
-        found, warnings = settings.load(root, command_line=chosen)
+        found, warnings = configuration.load(root, command_line=chosen)
         assert not warnings
         events = []
         request = refine.Request(root=root, target=target)

@@ -8,7 +8,7 @@ import pytest
 
 from greenloop.core.records.outcome import Verified
 from greenloop.engine import refine
-from greenloop.project import settings
+from greenloop.project import configuration
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -147,7 +147,7 @@ async def test_shape(name, tmp_path, monkeypatch):
         (root / file).write_text(text, encoding="utf-8")
     script = tmp_path / "a.jsonl"
     script.write_text(json.dumps(f"```python\n{answer}```") + "\n")
-    found, _ = settings.load(
+    found, _ = configuration.load(
         root,
         command_line={"model": f"scripted:{script}", "preset": "plain", "sandbox.kind": "bubblewrap"},
     )

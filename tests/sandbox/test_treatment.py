@@ -8,7 +8,7 @@ import pytest
 
 from greenloop.core.events import Started, Tested
 from greenloop.engine import refine
-from greenloop.project import settings
+from greenloop.project import configuration
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -31,7 +31,7 @@ def play(tmp_path, monkeypatch, lay):
         told = [f"```python\n{answer}```\n" if answer.startswith("def") else answer for answer in answers]
         script.write_text("".join(json.dumps(answer) + "\n" for answer in told))
         line = {"model": f"scripted:{script}", "preset": "plain", "sandbox.kind": "bubblewrap", **keys}
-        found, warnings = settings.load(root, command_line=line)
+        found, warnings = configuration.load(root, command_line=line)
         assert not warnings
         events: list = []
         request = refine.Request(root=root, target="test_m.py::test_root", buffers={})

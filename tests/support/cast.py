@@ -10,7 +10,7 @@ from greenloop.core.records.model import ChatRequest, Reply, Role
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.usage import Usage
 from greenloop.engine import refine
-from greenloop.project import settings
+from greenloop.project import configuration
 
 
 class Cast:
@@ -98,7 +98,7 @@ class Docstring:
             file = self.root / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(content)
-        found, warnings = settings.load(
+        found, warnings = configuration.load(
             self.root, command_line={"model": "local", "sandbox.kind": "bubblewrap", **told}, environ={}
         )
         assert not warnings

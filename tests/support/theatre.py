@@ -21,7 +21,7 @@ from greenloop.engine import loop
 from greenloop.engine.presets import find_preset
 from greenloop.engine.run import RefineRun
 from greenloop.models.roles import Models
-from greenloop.project import settings
+from greenloop.project import configuration
 
 SECRET = "correct horse battery"
 BASELINE = Attempt(number=0, verdict=unwritten(), error_class="NotImplementedError")
@@ -55,7 +55,7 @@ class Theatre:
         self.problem = problem
         self.log: list[tuple[str, ChatRequest]] = []
         answers = [text if "\n" in text else code(text) for text in answers]
-        found, warnings = settings.load(None, command_line={"model": "fake/a", **told}, environ={})
+        found, warnings = configuration.load(None, command_line={"model": "fake/a", **told}, environ={})
         assert warnings == []
         self.models = Models(settings=found, opened={name: Fake(name, self.log, answers) for name in names})
         self.refine_run = RefineRun(

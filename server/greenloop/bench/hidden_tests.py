@@ -20,7 +20,7 @@ from greenloop.bench.tasks import Task
 from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.verdict import Status
-from greenloop.core.selectors import fit_selectors
+from greenloop.core.test_selection import fit_selectors
 from greenloop.core.verdict import judge
 from greenloop.engine import refine
 from greenloop.project.settings import Settings

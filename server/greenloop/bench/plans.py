@@ -32,7 +32,7 @@ from greenloop.core.errors import SettingsError, UsageError
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.tables import flatten
 from greenloop.engine.presets import Preset, find_preset, load_presets
-from greenloop.project import settings as configuration
+from greenloop.project import configuration
 from greenloop.project.settings import Settings
 
 # Fields of the preset that an arm may replace.

@@ -21,7 +21,7 @@ from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.report import collect_errors, reached_functions
-from greenloop.core.selectors import fit_selectors
+from greenloop.core.test_selection import fit_selectors
 from greenloop.project import workspace
 from greenloop.project.settings import Settings
 from greenloop.project.sources import file_patterns, is_trusted

@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.bench.hidden_tests import NOT_RUN, Judge, Judgement
-from greenloop.core.attempts import CHEAP, count_asked
 from greenloop.core.compose import compose
+from greenloop.core.election import CHEAP, count_asked
 from greenloop.core.errors import UsageError
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status
-from greenloop.project import settings as configuration
+from greenloop.project import settings as setting_table
 from greenloop.project.settings import Settings
 
 # Reasons by which a task-run has no result; the same command tries it again.
@@ -195,8 +195,8 @@ def empty_fields() -> dict[str, Any]:
 def effective_settings(settings: Settings) -> dict[str, Any]:
     """Settings that differ from their defaults, from any source."""
     changed = {}
-    for key, _kind, default, _about in configuration.keys():  # noqa: SIM118
-        if (value := configuration.get(settings, key)) != default:
+    for key, _kind, default, _about in setting_table.keys():  # noqa: SIM118
+        if (value := setting_table.get(settings, key)) != default:
             changed[key] = value
     return changed
 

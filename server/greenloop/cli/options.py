@@ -13,8 +13,7 @@ from typing import Any
 
 from greenloop.cli.errors import print_warning
 from greenloop.core.errors import UsageError
-from greenloop.project import settings as configuration
-from greenloop.project import templates
+from greenloop.project import configuration, templates
 from greenloop.project.settings import Settings
 from greenloop.project.workspace import find_root
 

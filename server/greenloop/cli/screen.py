@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Self
 
 from greenloop.cli import interrupt, render
-from greenloop.core.docstrings.literal_input import parse_literal_input
+from greenloop.core.docstrings.literals import parse_literal_input
 from greenloop.core.events import Event
 from greenloop.core.ports import NoUser, User
 

@@ -264,6 +264,7 @@ class RefineRun:
         if not (outcome.solved and outcome.after and self.context.settings.spec.write):
             return outcome
         problem, snapshot = self.state.problem, self.context.snapshot
+        environment = self.context.place.environment
         return await persist_tests.add_to_outcome(
             outcome,
             problem,
@@ -271,7 +272,7 @@ class RefineRun:
             self._open_session,
             {**problem.buffers, **self._encode(outcome.after)},
             snapshot.encoded,
-            hypothesis=interpreters.has_package(self.context.place.environment, "hypothesis"),
+            hypothesis=interpreters.has_package(environment.prefix, environment.version, "hypothesis"),
         )
 
     def _builder(self) -> OutcomeBuilder:

@@ -15,7 +15,7 @@ from typing import Any
 from greenloop.core.tables import flatten
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.documents.open_documents import Documents
-from greenloop.project import settings, templates
+from greenloop.project import configuration, settings, templates
 
 # Seconds that a request waits for the settings of an editor that has just started.
 SHORT_WAIT = 1.0
@@ -80,7 +80,7 @@ class SettingsLoader:
 
     def load(self, root: Path | None, *, preset: str | None = None) -> settings.Settings:
         """The settings in effect for a folder, with the given preset if any; each fault in them is shown once."""
-        loaded, warnings = settings.load(root, editor=self.from_client.of(root))
+        loaded, warnings = configuration.load(root, editor=self.from_client.of(root))
         loaded = replace(loaded, preset=preset) if preset else loaded
         new_warnings = [each for each in [*warnings, *templates.list_unusable()] if each not in self.warnings_shown]
         self.warnings_shown.update(new_warnings)

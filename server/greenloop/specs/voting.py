@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from greenloop.core.compose import compose
-from greenloop.core.docstrings.literal_input import parse_literal_input
+from greenloop.core.docstrings.literals import parse_literal_input
 from greenloop.core.election import Election, elect_nearest
 from greenloop.core.fingerprint import fingerprint
 from greenloop.core.generated_tests import (

@@ -6,7 +6,7 @@ import pytest
 
 import theatre
 from doubling import RIGHT, WRONG, executed
-from greenloop.core.attempts import best_attempt
+from greenloop.core.election import best_attempt
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
 from theatre import Theatre

@@ -9,7 +9,7 @@ from greenloop.core.errors import ModelError
 from greenloop.core.records.model import ChatRequest, Message, Role
 from greenloop.core.records.outcome import StopReason
 from greenloop.models import roles
-from greenloop.project import settings
+from greenloop.project import configuration, settings
 from theatre import SECRET, Fake, Theatre
 
 ALIKE = [f"x + {n} - {n} + 1" for n in range(10)]  # other code, the same wrong values
@@ -119,7 +119,7 @@ def test_a_repository_may_not_choose_who_is_asked(tmp_path):
     (tmp_path / "pyproject.toml").write_text(
         "[tool.greenloop]\nescalation.models = ['openai/x']\nescalation.after = 1\ncritic.model = 'openai/y'\n"
     )
-    found, warnings = settings.load(tmp_path, environ={})
+    found, warnings = configuration.load(tmp_path, environ={})
     assert found == settings.Settings()
     assert len(warnings) == 3
 

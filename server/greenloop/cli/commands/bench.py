@@ -18,7 +18,7 @@ from greenloop.bench.run import Experiment
 from greenloop.bench.run import run as run_experiment
 from greenloop.cli import exit_codes, interrupt
 from greenloop.core.errors import UsageError
-from greenloop.project import settings as configuration
+from greenloop.project import configuration
 
 REPORT_WORD = "report"
 

@@ -16,7 +16,7 @@ from greenloop.cli.editors import command, installed_editors
 from greenloop.cli.errors import print_warning
 from greenloop.core.errors import UsageError
 from greenloop.engine.doctor.report import DoctorFinding, can_run, examine, missing_parts, status_word, summary
-from greenloop.project import settings as configuration
+from greenloop.project import configuration
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

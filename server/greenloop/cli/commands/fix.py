@@ -19,7 +19,7 @@ from greenloop.cli.commands.model import ask_for_model
 from greenloop.cli.errors import print_error
 from greenloop.cli.finish import FixJob, NotebookJob, finish
 from greenloop.cli.screen import View, open_view, read_line
-from greenloop.core.attempts import best_attempt
+from greenloop.core.election import best_attempt
 from greenloop.core.errors import GreenloopError, ModelError, UsageError
 from greenloop.core.events import Event, Specified, Started, Tested
 from greenloop.core.records.attempt import Attempt

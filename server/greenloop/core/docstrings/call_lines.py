@@ -102,25 +102,29 @@ def is_literal(node: ast.Call, subject: DocumentedFunction) -> bool:
 def is_call_allowed(header: str, call: ast.Call) -> bool:
     """Does the header allow this call? True where the header cannot be parsed or does not decide it."""
     parameters = header_parameters(header)
-    if (
-        parameters is None
-        or not isinstance(call.func, ast.Name)
-        or any(isinstance(item, ast.Starred) for item in call.args)
-    ):
+    return parameters is None or not isinstance(call.func, ast.Name) or accepts_call(parameters, call)
+
+
+def accepts_call(parameters: ast.arguments, call: ast.Call) -> bool:
+    """Do the parameters accept the call's arguments, as far as its source tells? A leading self or cls is left out."""
+    if any(isinstance(item, ast.Starred) for item in call.args) or any(item.arg is None for item in call.keywords):
         return True
-    positional = [*parameters.posonlyargs, *parameters.args]
-    keywords = {key.arg for key in call.keywords}
-    if len(call.args) > len(positional) and not parameters.vararg:
-        return False
-    keyword_parameters = {item.arg for item in [*parameters.args, *parameters.kwonlyargs]}
-    if keywords - keyword_parameters and not parameters.kwarg:
-        return False
-    required = {item.arg for item in positional[len(call.args) : len(positional) - len(parameters.defaults)]}
-    required |= {
-        item.arg for item, default in zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True) if default is None
-    }
-    return None in keywords or (
-        required <= keywords and not keywords & {item.arg for item in positional[: len(call.args)]}
+    plain = [*parameters.posonlyargs, *parameters.args]
+    required = [item.arg for item in plain[: len(plain) - len(parameters.defaults)]]
+    required += [
+        item.arg for item, value in zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True) if value is None
+    ]
+    positional = [item.arg for item in plain]
+    if positional[:1] in (["self"], ["cls"]):
+        required = required[1:] if required[:1] == positional[:1] else required
+        positional = positional[1:]
+    by_position, by_name = {*positional[: len(call.args)]}, {item.arg for item in call.keywords}
+    names = {item.arg for item in (*parameters.args, *parameters.kwonlyargs)}
+    return (
+        (len(call.args) <= len(positional) or parameters.vararg is not None)
+        and (by_name <= names or parameters.kwarg is not None)
+        and set(required) <= by_position | by_name
+        and not by_name & by_position & names
     )
 
 

@@ -48,6 +48,9 @@ _SIGNS = (ast.UAdd, ast.USub)
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv)
 _DIGITS = 4  # of base and exponent; such a power is computed quickly
 _CLOSE = 1e-9
+LONGEST_INPUT = 2_000  # characters of a value that the user types
+# Expressions that mean something else, or nothing, inside a test.
+_LIVE = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 EXCEPTIONS = frozenset(
     name for name, made in vars(builtins).items() if isinstance(made, type) and issubclass(made, BaseException)
 )
@@ -128,6 +131,26 @@ def unknown_names(node: ast.AST, known_names: Collection[str]) -> set[str]:
         elif isinstance(inner, ast.alias):
             bound.add((inner.asname or inner.name).partition(".")[0])
     return {name for name in used - bound - set(known_names) - _MODULES - _MADE.keys() if not hasattr(builtins, name)}
+
+
+def parse_literal_input(text: str) -> str:
+    """The value that the user types as one line of source; it is never evaluated.
+
+    Raises `ValueError` with one sentence where it is not an expression.
+    """
+    text = text.strip()
+    if not text:
+        raise ValueError("A value is needed, such as 3, 'a' or [1, 2].")
+    if len(text) > LONGEST_INPUT:
+        raise ValueError(f"That value is longer than {LONGEST_INPUT} characters; give a shorter one.")
+    try:
+        tree = ast.parse(text, mode="eval")
+        if not any(isinstance(node, _LIVE) for node in ast.walk(tree)):
+            return ast.unparse(tree)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
+    shown = text if len(text) <= 60 else text[:59] + "…"
+    raise ValueError(f"{shown!r} is not a Python value; write it as in a test, such as 3, 'a' or [1, 2].")
 
 
 # -- comparing ----------------------------------------------------------------------------------------------------

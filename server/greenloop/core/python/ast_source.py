@@ -92,6 +92,22 @@ def parse_fragment(text: str) -> Fragment | SyntaxError:
     return Fragment(lines=tuple(wrapped_text.split("\n")), body=tuple(block.body), shift=1)
 
 
+def statements_of(text: str) -> Sequence[ast.stmt]:
+    """The statements of a module or fragment; none where it cannot be parsed."""
+    parsed = parse_fragment(text)
+    return () if isinstance(parsed, SyntaxError) else parsed.body
+
+
+def walk_code(text: str) -> Iterator[ast.AST]:
+    """Yields every node of a module or fragment; none where it cannot be parsed."""
+    return (node for statement in statements_of(text) for node in ast.walk(statement))
+
+
+def first_definition(text: str) -> Definition | None:
+    """The first function or class of a fragment; None where it has none or cannot be parsed."""
+    return next((node for node in statements_of(text) if isinstance(node, DEFINITIONS)), None)
+
+
 def find_definitions(body: Sequence[ast.stmt], prefix: str = "") -> Iterator[tuple[str, Definition]]:
     """Yields every function and class with its qualified name (`outer.inner`, without `<locals>`), in source order."""
     waiting = [(node, prefix) for node in reversed(body)]  # not recursive: each `elif` nests one level deeper

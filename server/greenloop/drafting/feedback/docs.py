@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from greenloop.core.ports import Tools
-from greenloop.core.python.ast_source import parse_module
+from greenloop.core.python.ast_source import DEFINITIONS, walk_code
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import TestRun
@@ -74,8 +74,7 @@ def find_questions(problem: Problem, attempt: Attempt) -> list[Question]:
     if finding and finding.error_class == "UndefinedName":
         failures = [Failure(type="NameError", message=finding.message)]
     else:
-        cases = [case for case in (*attempt.verdict.cases, *attempt.verdict.collateral) if not case.passed]
-        failures = [case.failure for case in cases[:LOOKED] if case.failure]
+        failures = [case.failure for case in attempt.verdict.failing[:LOOKED] if case.failure]
     for failure in failures:
         paths = [frame.path for frame in failure.frames if frame.path in texts]
         paths = [*dict.fromkeys(reversed(paths)), *(region.path for region in problem.regions)]
@@ -125,10 +124,7 @@ def _call_questions(
 
 def _calls(text: str, line: int) -> list[str]:
     """The dotted names that are called on this line."""
-    module = parse_module(text)
-    if isinstance(module, SyntaxError):
-        return []
-    calls = [node for node in ast.walk(module) if isinstance(node, ast.Call)]
+    calls = [node for node in walk_code(text) if isinstance(node, ast.Call)]
     called = [node.func for node in calls if node.lineno <= line <= (node.end_lineno or 0)]
     return [name for name in map(_dotted, called) if name]
 
@@ -144,8 +140,7 @@ def _dotted(node: ast.expr) -> str:
 def _imports(text: str) -> dict[str, str]:
     """The origin of each imported name of a text (`np` → `numpy`, `loads` → `json.loads`)."""
     origins: dict[str, str] = {}
-    module = parse_module(text)
-    for node in ast.walk(module) if isinstance(module, ast.Module) else ():
+    for node in walk_code(text):
         if isinstance(node, ast.Import):
             for item in node.names:
                 top = item.name.partition(".")[0]
@@ -163,9 +158,7 @@ def _modules(text: str) -> list[str]:
 
 def _defined_names(text: str) -> set[str]:
     """Names of functions and classes that the text defines."""
-    module = parse_module(text)
-    nodes = ast.walk(module) if isinstance(module, ast.Module) else ()
-    return {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+    return {node.name for node in walk_code(text) if isinstance(node, DEFINITIONS)}
 
 
 def _question(kind: str, owner: str, name: str) -> Question:

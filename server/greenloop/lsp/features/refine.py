@@ -9,7 +9,7 @@ from typing import Any
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from greenloop.core.docstrings.literal_input import parse_literal_input
+from greenloop.core.docstrings.literals import parse_literal_input
 from greenloop.core.records.outcome import StopReason, Verified
 from greenloop.lsp.connection.messages import REFINE, AnswerParams, answer_params, command_argument, refine_params
 from greenloop.lsp.editor import Editor

@@ -155,8 +155,8 @@ def _is_applicable(outcome: Outcome, texts: Mapping[str, str | None], *, applied
 
 def _interrupted_outcome(earlier: EarlierRun, texts: Mapping[str, str | None]) -> Outcome:
     """The outcome of an interrupted run: its best attempt, if the texts are still those it began with."""
-    from greenloop.core.attempts import best_attempt  # noqa: PLC0415 - only runs need it, not the start
     from greenloop.core.compose import before_after  # noqa: PLC0415
+    from greenloop.core.election import best_attempt  # noqa: PLC0415 - only runs need it, not the start
 
     record = earlier.record
     best = best_attempt(record.attempts)

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from greenloop.core.records.spec import Region
-from greenloop.core.text.tokens import estimate_tokens
-from greenloop.core.text.truncate import truncate
+from greenloop.core.text.tokens import estimate_tokens, truncate
 from greenloop.project.syntax import definitions
 
 ROOM = 700  # tokens of a signature with its docstring

@@ -16,8 +16,7 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.model import ChatRequest, Message, Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
-from greenloop.core.text.tokens import estimate_tokens
-from greenloop.core.text.truncate import truncate
+from greenloop.core.text.tokens import estimate_tokens, truncate
 from greenloop.project import sources
 from greenloop.specs.kinds._few_shot import few_shot_messages
 from greenloop.specs.properties import (

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from greenloop.core.attempts import best_attempt
+from greenloop.core.election import best_attempt
 from greenloop.core.records.verdict import Status
 from greenloop.drafting.feedback.published import requirements
 from greenloop.drafting.prompt import assemble

@@ -33,11 +33,8 @@ def wheel(tmp_path: Path, files: dict[str, str], name: str = "thing-1.0-py3-none
 
 
 def unpacked(tmp_path: Path, file: Path, target: str = "") -> dict[str, tuple[int, str]]:
-    layer = unpack_wheels.LayerArchive(tmp_path / "layer.tar", FACTS)
-    try:
-        layer.add_wheels([file], target)
-    finally:
-        layer.close()
+    with unpack_wheels.LayerArchive(tmp_path / "layer.tar") as layer:
+        layer.add_wheels([file], FACTS, target)
     with tarfile.open(tmp_path / "layer.tar") as tar:
         return {
             member.name: (member.mode, tar.extractfile(member).read().decode()) for member in tar if member.isfile()

@@ -11,7 +11,6 @@ from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.spec import Provenance, Spec
-from greenloop.localize import regions
 from greenloop.project import targets
 from greenloop.specs.kinds import doctest as doctest_spec
 
@@ -128,7 +127,7 @@ def tools(session):
 
 
 async def test_doctests_need_no_session():
-    region = regions.for_function(targets.find_target(MODULE, "pkg/m.py", "Box.area"), MODULE)
+    region = targets.region_for(targets.find_target(MODULE, "pkg/m.py", "Box.area"), MODULE)
     session = Scripted(Execution())
     spec = await doctest_spec.collect(problem_of(MODULE, "pkg/m.py", regions=(region,)), tools(session))
     assert len(spec.cases) == 3

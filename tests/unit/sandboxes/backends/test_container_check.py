@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from greenloop.core.records.sandbox import Execution
-from greenloop.sandboxes.container.selftest import find_problem
+from greenloop.sandboxes.backends._container_check import find_problem
 
 
 def test_a_self_test_that_ran_nothing_is_no_success():
