@@ -33,7 +33,7 @@ NAMES = 6  # variables before and after a block
 ROWS = 8  # lines of one block's code
 ROW = 120  # characters of a line
 DOCTEST = "doctest:"
-ENOUGH = "Enough"  # the exception by which sandbox/line_tracer.py ends a case that runs too many lines
+LINE_LIMIT = "LineLimitReached"  # the exception by which sandbox/line_tracer.py ends a case that runs too many lines
 
 _WORD = re.compile(r"[^\W\d]\w*")
 
@@ -121,7 +121,7 @@ def _trace(execution: Execution, case: str) -> LineTrace | None:
 
 def _was_cut_off(result: CaseResult) -> bool:
     """Was the watched case ended because it ran too many lines?"""
-    return result.failure is not None and result.failure.type == ENOUGH
+    return result.failure is not None and result.failure.type == LINE_LIMIT
 
 
 def _block(number: int, visit: Visit, texts: Mapping[str, Sequence[str]]) -> str:
