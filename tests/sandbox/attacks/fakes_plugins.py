@@ -127,7 +127,7 @@ find_like("pluginmanager").register(Turn())
         + """
 manager = find_like("pluginmanager")
 for plugin in list(manager.get_plugins()):
-    if type(plugin).__name__ in ("Recorder", "Starter"):
+    if type(plugin).__name__ in ("CollectionRecorder", "RunRecorder", "SessionReporter"):
         manager.unregister(plugin)
 
 
