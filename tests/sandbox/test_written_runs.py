@@ -38,7 +38,7 @@ async def test_a_docstring_becomes_an_implementation_and_its_tests_in_one_edit(d
     assert text.startswith("from m import rle\n")
     assert text.index("# Confirmed by you.") < text.index("# Generated from the docstring by greenloop")
     tests = text.count("\ndef test_")
-    assert outcome.message.endswith(f"; {tests} tests written into test_m.py.")
+    assert outcome.message.endswith(f" {tests} tests were written into test_m.py.")
     # what was not believed is nowhere
     assert "rle('aba') == [('a', 2)" not in text
     assert pytest_of(docstring.root, outcome) == f"{tests} passed"
