@@ -21,10 +21,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
-from claims import missing
 from greenloop.core.errors import GreenloopError
 from greenloop.models.providers import local, replay
 from greenloop.project import settings
+from transcript_claims import missing
 from transcripts import PYTHON, Played, Transcript, load, play, replayed
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from claims import CLAIMS, missing
+from transcript_claims import CLAIMS, missing
 from transcripts import PYTHON, TARGETS, kept, load, play, replayed
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]

@@ -1,6 +1,6 @@
 """Faked passes by hooks of pytest, and by rewriting the tests' own names."""
 
-from .nouns import Fake, Promise, Twin, text
+from .attack import Fake, Promise, Twin, text
 from .shared import FAILS, FIND, OWN_CODE, PLUGINS
 
 

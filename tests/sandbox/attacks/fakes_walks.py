@@ -1,6 +1,6 @@
 """Faked passes by walking frames, closures and descriptors to whoever reports."""
 
-from .nouns import Fake, Promise, Twin, text
+from .attack import Fake, Promise, Twin, text
 from .shared import FAILS, FIND
 
 
