@@ -13,7 +13,7 @@ from greenloop.lsp.state.run import Phase
 
 from .conftest import EVERYTHING, FILES, without
 from .in_process_server import InProcessServer, outcome
-from .test_shown import target
+from .test_presentation import target
 
 TEST = "test_m.py::test_double"
 
