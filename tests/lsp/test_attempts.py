@@ -13,8 +13,8 @@ from greenloop.lsp.presenters import hover_text, notifications, pages
 from greenloop.lsp.state.run import Phase
 
 from .conftest import EVERYTHING, FILES, without
-from .inside import Inside, outcome
-from .test_shown import target
+from .in_process_server import InProcessServer, outcome
+from .test_presentation import target
 
 TEST = "test_m.py::test_double"
 
@@ -292,7 +292,7 @@ async def test_a_page_of_long_files_holds_up_nobody(monkeypatch):
 
 
 def test_a_hover_compares_long_files_once(tmp_path, monkeypatch):
-    inside = Inside(tmp_path, FILES, EVERYTHING, monkeypatch)
+    inside = InProcessServer(tmp_path, FILES, EVERYTHING, monkeypatch)
     inside.run(phase=Phase.OVER, outcome=outcome(solved=False))
     compared, unified = [], hover_text.unified_diff
     monkeypatch.setattr(hover_text, "unified_diff", lambda *texts: compared.append(texts) or unified(*texts))

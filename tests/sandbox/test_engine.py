@@ -435,7 +435,7 @@ async def test_every_step_says_what_goes_on(play):
 async def test_without_a_wall_every_result_says_so(play):
     bare = {"sandbox.kind": "none", "sandbox.unsafe": True}
     solved = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", RIGHT, **bare)
-    assert solved.message.startswith("Not verified: no sandbox")
+    assert solved.message.startswith("Not verified because there is no sandbox: ")
     assert not solved.applicable
     unsolved = await play({}, "test_m.py::test_double", WRONG, attempts=1, **bare)
     assert not unsolved.solved

@@ -82,7 +82,7 @@ class Played:
     def scores(self) -> list[float]:
         return [attempt.verdict.score for attempt in self.attempts]
 
-    def told(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, Any]:
         """What must come out the same again."""
         return {
             "project": self.project,

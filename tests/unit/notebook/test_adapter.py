@@ -2,22 +2,14 @@
 
 import pytest
 
-from cells import notebook, sources
+from cells import make_notebook, notebook, sources
 from greenloop.core.errors import UsageError, WorkspaceError
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.spec import TargetKind
 from greenloop.notebook import adapter as books
 from greenloop.notebook import cell_targets, past_runs
-from greenloop.notebook.layout import Cell, Notebook, module_names
 from greenloop.notebook.module import compose
 from greenloop.project.sources import is_test_file
-
-
-def book(*texts, path="nb.ipynb"):
-    module, tests = module_names(path)
-    cells = tuple(Cell(source=text, label=n, id=f"cell-{n}") for n, text in enumerate(texts, 1))
-    return Notebook(path=path, cells=cells, module=module, tests=tests)
-
 
 # -- magics -----------------------------------------------------------------------------------------------------------
 
@@ -27,7 +19,7 @@ def book(*texts, path="nb.ipynb"):
 
 @pytest.mark.parametrize("path", ["test.ipynb", "test_model.ipynb", "testing 1.ipynb", "x_test.ipynb"])
 def test_the_module_of_a_notebook_is_no_test_file(path):
-    nb = book("def f():\n    return 1", "assert f() == 2", path=path)
+    nb = make_notebook("def f():\n    return 1", "assert f() == 2", path=path)
     assert [is_test_file(name) for name in (nb.module, nb.tests)] == [False, True]
     function, checks = (books.prepare(nb, goal).target for goal in cell_targets.list_targets(nb))
     assert (function.kind, checks.kind) == (TargetKind.FUNCTION, TargetKind.TEST)
@@ -84,7 +76,7 @@ def test_an_outcome_is_kept_and_found_again(tmp_path):
 
 
 def test_names_for_people():
-    nb = book("x = 1", "a\nassert x")
+    nb = make_notebook("x = 1", "a\nassert x")
     said = f"test_nb_ipynb.py::test_cell_2 at nb_ipynb.py:{nb.first_rows[1] + 2} in nb_ipynb.py"
     assert books.label_text(nb, said) == "nb.ipynb:2 at nb.ipynb cell 2 row 2 in nb.ipynb"
 

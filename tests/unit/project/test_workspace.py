@@ -9,35 +9,27 @@ import pytest
 from greenloop.core.errors import UsageError
 from greenloop.project import workspace
 from greenloop.project.settings import SandboxSettings, Settings
-
-
-def lay(root, files):
-    for path, text in files.items():
-        file = root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return root
-
+from project_files import write_files
 
 # -- root -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mark", ["pyproject.toml", "pytest.ini", "setup.cfg", "tox.ini", ".git/HEAD"])
 def test_the_nearest_mark_upward_is_the_root(tmp_path, mark):
-    lay(tmp_path, {mark: "", "a/b/m.py": ""})
+    write_files(tmp_path, {mark: "", "a/b/m.py": ""})
     assert workspace.find_root(tmp_path / "a" / "b") == tmp_path
     assert workspace.find_root(tmp_path / "a" / "b" / "m.py") == tmp_path
 
 
 def test_without_a_mark_the_start_is_the_root(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "home", lambda: Path("/nonexistent"))
-    lay(tmp_path, {"a/m.py": ""})
+    write_files(tmp_path, {"a/m.py": ""})
     assert workspace.find_root(tmp_path / "a") == tmp_path / "a"
 
 
 def test_home_and_top_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    lay(tmp_path, {".git/HEAD": "", "project/m.py": ""})
+    write_files(tmp_path, {".git/HEAD": "", "project/m.py": ""})
     with pytest.raises(UsageError, match="too broad"):
         workspace.find_root(tmp_path)
     for wide in (tmp_path, Path("/")):
@@ -48,7 +40,7 @@ def test_home_and_top_are_refused(tmp_path, monkeypatch):
 
 
 def test_a_root_that_is_no_folder(tmp_path):
-    lay(tmp_path, {"m.py": ""})
+    write_files(tmp_path, {"m.py": ""})
     with pytest.raises(UsageError, match="not a folder"):
         workspace.check_root(tmp_path / "m.py")
 
@@ -57,7 +49,7 @@ def test_a_root_that_is_no_folder(tmp_path):
 
 
 def test_python_files_are_the_projects_own(tmp_path):
-    lay(
+    write_files(
         tmp_path,
         {
             "m.py": "",
@@ -84,8 +76,8 @@ def test_python_files_are_the_projects_own(tmp_path):
 
 
 def test_read_prefers_buffers_and_stays_inside(tmp_path):
-    lay(tmp_path / "w", {"m.py": "disk"})
-    lay(tmp_path, {"secret.py": "x"})
+    write_files(tmp_path / "w", {"m.py": "disk"})
+    write_files(tmp_path, {"secret.py": "x"})
     (tmp_path / "w" / "link.py").symlink_to(tmp_path / "secret.py")
     root = tmp_path / "w"
     assert workspace.read_bytes(root, "m.py", {"m.py": b"buffer"}) == b"buffer"
@@ -121,17 +113,17 @@ def test_is_trusted(path, trusted):
 
 
 def test_trusted_and_fingerprint_follow_the_tests(tmp_path):
-    lay(tmp_path, {"m.py": "1", "test_m.py": "2", "conftest.py": "", "pyproject.toml": "", "check_x.py": "3"})
+    write_files(tmp_path, {"m.py": "1", "test_m.py": "2", "conftest.py": "", "pyproject.toml": "", "check_x.py": "3"})
     assert workspace.trusted_files(tmp_path) == ["conftest.py", "pyproject.toml", "test_m.py"]
     before = workspace.fingerprint(tmp_path)
-    lay(tmp_path, {"m.py": "changed"})
+    write_files(tmp_path, {"m.py": "changed"})
     assert workspace.fingerprint(tmp_path) == before
     assert workspace.fingerprint(tmp_path, {"m.py": b"x"}) == before
     assert workspace.fingerprint(tmp_path, {"test_m.py": b"unsaved"}) != before
     assert workspace.fingerprint(tmp_path, {"test_new.py": b""}) != before
-    lay(tmp_path, {"test_m.py": "changed"})
+    write_files(tmp_path, {"test_m.py": "changed"})
     assert workspace.fingerprint(tmp_path) != before
-    lay(tmp_path, {"pyproject.toml": "[tool.pytest.ini_options]\npython_files = ['check_*.py']\n"})
+    write_files(tmp_path, {"pyproject.toml": "[tool.pytest.ini_options]\npython_files = ['check_*.py']\n"})
     assert workspace.trusted_files(tmp_path) == ["check_x.py", "conftest.py", "pyproject.toml"]
 
 
@@ -154,7 +146,7 @@ def test_is_masked(path, hidden):
 
 
 def test_secrets(tmp_path):
-    lay(
+    write_files(
         tmp_path,
         {
             ".env": "API_KEY='s3cret-value'\nexport TOKEN=tok_123456 # comment\nDEBUG=true\nHOST=localhost\n"
@@ -190,7 +182,7 @@ def test_secrets(tmp_path):
     ],
 )
 def test_module_name(tmp_path, files, path, name):
-    assert workspace.module_name(path, lay(tmp_path, files)) == name
+    assert workspace.module_name(path, write_files(tmp_path, files)) == name
 
 
 @pytest.mark.parametrize(
@@ -211,11 +203,11 @@ def test_module_name(tmp_path, files, path, name):
     ],
 )
 def test_resolve_module(tmp_path, files, name, test, path):
-    assert workspace.resolve_module(name, lay(tmp_path, files), test) == path
+    assert workspace.resolve_module(name, write_files(tmp_path, files), test) == path
 
 
 def test_importers(tmp_path):
-    lay(
+    write_files(
         tmp_path,
         {
             "src/pkg/__init__.py": "from pkg.text import slugify\n",
@@ -237,5 +229,5 @@ def test_importers(tmp_path):
 
 
 def test_importers_beside_the_module(tmp_path):
-    lay(tmp_path, {"a/m.py": "", "a/test_m.py": "import m\n", "b/m.py": "", "b/test_m.py": "import m\n"})
+    write_files(tmp_path, {"a/m.py": "", "a/test_m.py": "import m\n", "b/m.py": "", "b/test_m.py": "import m\n"})
     assert workspace.importing_tests(tmp_path, "a/m.py") == ["a/test_m.py"]

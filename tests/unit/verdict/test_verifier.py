@@ -121,7 +121,7 @@ async def test_an_honest_candidate_is_proved_in_five_runs_of_one_seed():
     assert {run.hash_seed for run in play.ran[:-1]} == {ACCEPTING}
     assert (evidence.canaried, evidence.canary_total, evidence.out_of_process) == (1, 1, 1)
     assert (evidence.neighbours_unchanged, evidence.neighbours_flaky) == (2, 0)
-    assert summarize_solved(evidence, verification_level(evidence)).endswith("tamper check 1/1, isolated re-run 1/1")
+    assert summarize_solved(evidence, verification_level(evidence)).endswith("tamper check 1/1, isolated re-run 1/1.")
 
 
 @pytest.mark.parametrize("kind", ["negated", "literal"])

@@ -29,7 +29,7 @@ MOST = 3  # maximum questions about one attempt
 SECONDS = 10.0  # for the lookup, imports included
 LINE = 300  # maximum characters of one message or answer
 NAMES = 300  # characters of an owner's list of names, beyond which it is left out
-FILE = "test_greenloop_inquiry.py"
+FILE = "test_greenloop_api_lookup.py"
 CALLS = 2  # calls of one line that are looked up
 MODULES = 20  # imported modules of a text that are searched
 LOOKED = 20  # failing cases that are read
@@ -56,13 +56,13 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     results = {} if execution.broken else {result.id: result for result in case_results(execution)}
     lines = []
     for number, question in enumerate(lookups):
-        lines += _answer_rows(question, _answer(results.get(f"{FILE}::Inquiry::test_{number}")))
+        lines += _answer_rows(question, _answer(results.get(f"{FILE}::ApiLookup::test_{number}")))
     return FeedbackNote(text="\n".join(dict.fromkeys(lines)), usage=Usage(test_seconds=execution.seconds))
 
 
 def lookup_file(questions: Sequence[Question]) -> bytes:
     """The test file that answers these questions, each with the message of a failing test."""
-    tail = f"\n\nInquiry = case(json.loads({json.dumps(list(questions))!r}))\n"
+    tail = f"\n\nInquiry = make_test_class(json.loads({json.dumps(list(questions))!r}))\n"
     return payload.sources()["api_lookup.py"] + tail.encode()
 
 

@@ -202,7 +202,7 @@ def provenance(run: Run) -> list[str]:
     census_text = count_tests(run.spec) if run.spec is not None else ""
     sentences = [f"Tests: {census_text}." if census_text else ""]
     if run.outcome is not None and run.outcome.solved:
-        sentences.append(f"Result: {evidence_text(run.outcome)}.")
+        sentences.append(f"Result: {evidence_text(run.outcome)}")
     return [line for line in sentences if line]
 
 

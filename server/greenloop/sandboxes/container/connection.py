@@ -203,7 +203,7 @@ class ContainerConnection:
     def _receive(self, deadline: float) -> Mapping[str, Any]:
         protocol = payload.protocol()
         try:
-            size = protocol.length(bytes(self._read_stdout(4, deadline)))
+            size = protocol.message_size(bytes(self._read_stdout(4, deadline)))
             message: Mapping[str, Any] = protocol.unpack(self._read_stdout(size, deadline))
         except protocol.ProtocolError as error:
             raise ContainerError(f"The sandbox sent an invalid message ({error}).") from error

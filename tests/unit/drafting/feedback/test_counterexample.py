@@ -91,7 +91,7 @@ async def test_what_must_hold_comes_before_any_property(problem_with):
 def problem_with():
     from dataclasses import replace
 
-    from doubling import PROBLEM
+    from double_problem import PROBLEM
 
     def make(*failing):
         cases, results = [], []

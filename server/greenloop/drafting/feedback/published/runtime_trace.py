@@ -33,7 +33,7 @@ NAMES = 6  # variables before and after a block
 ROWS = 8  # lines of one block's code
 ROW = 120  # characters of a line
 DOCTEST = "doctest:"
-ENOUGH = "Enough"  # the exception by which sandbox/line_tracer.py ends a case that runs too many lines
+LINE_LIMIT = "LineLimitReached"  # the exception by which sandbox/line_tracer.py ends a case that runs too many lines
 
 _WORD = re.compile(r"[^\W\d]\w*")
 
@@ -58,7 +58,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     lines = None if execution.broken else line_traces(execution).get(case.id)
     trace = render_trace(problem, newest, lines, located)
     kinds = [result.failure.type for result in case_results(execution) if result.id == case.id and result.failure]
-    if trace and ENOUGH in kinds:
+    if trace and LINE_LIMIT in kinds:
         trace += "\n... and so on, without an end in sight ..."
     usage = Usage(test_seconds=execution.seconds)
     if not trace:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from doubling import PROBLEM, code, executed, unwritten
+from double_problem import PROBLEM, failing_verdict, judge_files, make_answer
 from greenloop.core.events import Planned, Started
 from greenloop.core.ports import NoUser
 from greenloop.core.records.attempt import Attempt
@@ -24,10 +24,10 @@ from greenloop.models.roles import Models
 from greenloop.project import configuration
 
 SECRET = "correct horse battery"
-BASELINE = Attempt(number=0, verdict=unwritten(), error_class="NotImplementedError")
+BASELINE = Attempt(number=0, verdict=failing_verdict(), error_class="NotImplementedError")
 
 
-class Fake:
+class FakeModel:
     """A model that writes its requests into a common list and its answers from another."""
 
     def __init__(self, name: str, log: list[tuple[str, ChatRequest]], answers: list[str]) -> None:
@@ -47,17 +47,17 @@ class Fake:
         """Nothing to close."""
 
 
-class Theatre:
+class SimulatedRun:
     """One run; answers that are one line are expressions to return."""
 
     def __init__(self, answers: list[str], problem: Problem = PROBLEM, **told: Any) -> None:
         names = {f"fake/{letter}" for letter in "abcdefg"}
         self.problem = problem
         self.log: list[tuple[str, ChatRequest]] = []
-        answers = [text if "\n" in text else code(text) for text in answers]
+        answers = [text if "\n" in text else make_answer(text) for text in answers]
         found, warnings = configuration.load(None, command_line={"model": "fake/a", **told}, environ={})
         assert warnings == []
-        self.models = Models(settings=found, opened={name: Fake(name, self.log, answers) for name in names})
+        self.models = Models(settings=found, opened={name: FakeModel(name, self.log, answers) for name in names})
         self.refine_run = RefineRun(
             context=SimpleNamespace(
                 settings=found,
@@ -81,7 +81,7 @@ class Theatre:
         run = self.refine_run
 
         async def verify(files: Mapping[str, str]):
-            return executed(files)
+            return judge_files(files)
 
         drafter = await run.calls.drafter()
         parts = replace(run.parts(self.emit), verify=verify, glance=verify, accept=verify)

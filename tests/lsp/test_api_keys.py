@@ -5,7 +5,7 @@ import pytest
 from openai_api import answer, refuse, serve
 
 from .conftest import Editor, opened
-from .test_shown import target
+from .test_presentation import target
 from .test_views import able, named, refusal
 
 pytestmark = pytest.mark.timeout(120)

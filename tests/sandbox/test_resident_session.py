@@ -7,13 +7,12 @@ import os
 import re
 import signal
 from collections.abc import Mapping
-from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
 from greenloop.core import report
-from greenloop.core.records.sandbox import Environment, Execution, SandboxSpec, TestRun
+from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
 from greenloop.sandboxes.backends import _mounts, _resident
 from greenloop.sandboxes.backends._supervisor import descendants
 from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
@@ -22,19 +21,9 @@ TEST = "from m import v\ndef test_a(): assert v == 1\ndef test_b(): assert v in 
 
 
 @pytest.fixture
-def plain_environment(bare_python: str) -> Environment:
-    """An interpreter without any plugin; greenloop lends it pytest."""
-    python = Path(bare_python)
-    base = Path(os.path.realpath(python)).parents[1]
-    return Environment(
-        executable=python, prefix=python.parents[1], base=base, version=(3, 11), source="test", has_pytest=False
-    )
-
-
-@pytest.fixture
-async def session(tmp_path, lay, plain_environment):
+async def session(tmp_path, lay, bare_environment):
     root = lay(tmp_path / "w", {"pytest.ini": "[pytest]\n", "m.py": "v = 1\n", "test_m.py": TEST})
-    opened = await Bubblewrap().open(SandboxSpec(root=root, environment=plain_environment, masked=(".env*",)))
+    opened = await Bubblewrap().open(SandboxSpec(root=root, environment=bare_environment, masked=(".env*",)))
     yield opened
     await opened.close()
     assert descendants(os.getpid()) == []
@@ -168,8 +157,8 @@ async def test_what_is_saved_on_the_disk_is_seen_at_once(session):
     assert await ran(session) == {}
 
 
-async def test_slow_packages_are_imported_before_the_fork_and_those_with_threads_are_not(session, plain_environment):
-    folder = next(plain_environment.prefix.glob("lib/python*/site-packages"))
+async def test_slow_packages_are_imported_before_the_fork_and_those_with_threads_are_not(session, bare_environment):
+    folder = next(bare_environment.prefix.glob("lib/python*/site-packages"))
     names = {
         "greenloop_slow": "import time\ntime.sleep(0.05)\nSTAMP = time.monotonic()\n",
         "greenloop_threads": "import threading, time\ntime.sleep(0.05)\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n",

@@ -13,7 +13,7 @@ from greenloop.engine import refine
 from greenloop.project import configuration
 
 
-class Cast:
+class RoleModel:
     """Answers each role from its own list, the last one again and again; remembers every request."""
 
     name = "cast"
@@ -43,7 +43,7 @@ class Cast:
         ]
 
 
-class Asked:
+class ScriptedUser:
     """A user who gives these answers to `choose`, in order, and these texts to `correct`; afterwards none."""
 
     def __init__(self, *answers: str, texts: Sequence[str] = ()) -> None:
@@ -63,7 +63,7 @@ class Asked:
         return self.texts.pop(0) if self.texts else None
 
 
-class Knowing(Asked):
+class ReferenceUser(ScriptedUser):
     """A user who knows what the function does, by a reference, and answers truthfully."""
 
     def __init__(self, reference: str) -> None:
@@ -84,7 +84,7 @@ class Knowing(Asked):
         return repr(eval(question.split("`")[1], self.names))
 
 
-class Docstring:
+class DocstringProject:
     """One request for a function of `m.py`; what came out, and every event."""
 
     def __init__(self, root: Path) -> None:
@@ -92,7 +92,7 @@ class Docstring:
         self.events: list = []
 
     async def __call__(
-        self, text: str, model: Cast, *, name: str = "rle", user=None, files: dict[str, str] | None = None, **told
+        self, text: str, model: RoleModel, *, name: str = "rle", user=None, files: dict[str, str] | None = None, **told
     ) -> Outcome:
         for path, content in {"m.py": text, **(files or {})}.items():
             file = self.root / path

@@ -1,4 +1,4 @@
-"""What stands on the board is right for the text at the moment of publishing, however that came about."""
+"""The published diagnostics are right for the text at the moment of publishing, whatever changed before."""
 
 import random
 
@@ -15,14 +15,14 @@ TEXT = "def test_a():\n    assert f(1) == 2\n\n\ndef test_b():\n    assert f(2) 
 
 
 class Host:
-    """As much of a server as a board needs; `now` is what an editor shows, by URI."""
+    """The parts of a server that the store needs; `now` is what an editor shows, by URI."""
 
     def __init__(self, root, encoding=lsp.PositionEncodingKind.Utf16):
         self.root, self.now, self.sent = root, {}, []
         self.client = Client(self)
         self.client.capabilities = Capabilities(diagnostic_versions=True)
         self.documents = Documents(root.as_uri(), lsp.TextDocumentSyncKind.Incremental, [], encoding)
-        self.board = DiagnosticsStore(self)
+        self.store = DiagnosticsStore(self)
         (root / "t.py").write_text(TEXT)
 
     @property
@@ -47,19 +47,19 @@ class Host:
         self.documents.put_text_document(
             lsp.TextDocumentItem(uri=uri or self.uri, language_id="python", version=version, text=text)
         )
-        self.board.republish(self.path)
+        self.store.republish(self.path)
 
     def type(self, text, version=2):
         whole = lsp.TextDocumentContentChangeWholeDocument(text=text)
         identifier = lsp.VersionedTextDocumentIdentifier(uri=self.uri, version=version)
         self.documents.update_text_document(identifier, whole)
-        self.board.update(self.path)
+        self.store.update(self.path)
 
     def put(self, *lines, owner="run"):
         text = self.documents.get_text_document(self.uri).source
         codec = self.documents.position_codec
         items = [lsp.Diagnostic(range=line_range(line, text, codec), message=f"line {line}") for line in lines]
-        self.board.put(owner, {self.path: items})
+        self.store.put(owner, {self.path: items})
 
     def shown(self, uri=None):
         return [(item.message, item.range.start.line + 1) for item in self.now.get(uri or self.uri, [])]
@@ -73,13 +73,13 @@ def host(tmp_path):
 def test_what_many_change_together_is_published_once(host):
     host.open()
     sent = len(host.sent)
-    with host.board.batch():
+    with host.store.batch():
         host.put(2, owner="one")
-        with host.board.batch():
+        with host.store.batch():
             host.put(5, owner="other")
         host.type("\n" + TEXT)
         host.put(6, owner="third")
-        host.board.put("third", {})
+        host.store.put("third", {})
         assert len(host.sent) == sent
     assert len(host.sent) == sent + 1
     assert host.shown() == [("line 2", 3), ("line 5", 6)]
@@ -93,7 +93,7 @@ def test_it_is_published_with_the_version_where_the_document_is_open(host):
     host.type("\n" + TEXT, version=7)
     assert (host.sent[-1].version, host.shown()) == (7, [("line 2", 3)])
     host.client.capabilities = Capabilities()
-    host.board.republish(host.path)
+    host.store.republish(host.path)
     assert host.sent[-1].version is None
 
 
@@ -127,7 +127,7 @@ def test_what_was_never_saved_is_forgotten_at_the_close(host):
     host.put(4)
     assert host.shown() == [("line 4", 4)]
     host.documents.remove_text_document(host.uri)
-    host.board.republish(host.path)
+    host.store.republish(host.path)
     assert host.shown() == [("line 4", 2)]
     host.path.write_text("import os\n" + TEXT)
     host.open("import os\n" + TEXT)
@@ -137,17 +137,17 @@ def test_what_was_never_saved_is_forgotten_at_the_close(host):
 def test_a_file_that_others_change_or_delete(host):
     host.put(2, 6)
     host.path.write_text("import os\n" + TEXT.replace("    assert f(1) == 2\n", "    pass\n"))
-    host.board.update_all()
+    host.store.update_all()
     assert host.shown() == [("line 6", 7)]
     host.path.unlink()
-    host.board.update(host.path)
+    host.store.update(host.path)
     assert host.shown() == []
-    assert host.board.items(host.path, "run") == []
+    assert host.store.items(host.path, "run") == []
 
 
 def test_a_folder_that_is_elsewhere_shows_nothing_where_it_was(host):
     host.put(2)
-    host.board.remove_path(host.root)
+    host.store.remove_path(host.root)
     assert host.shown() == []
 
 
@@ -166,9 +166,9 @@ def test_owners_do_not_disturb_one_another(host):
     assert host.shown() == [("line 2", 2), ("line 6", 6)]
     host.put(5, owner="run")
     assert sorted(host.shown()) == [("line 5", 5), ("line 6", 6)]
-    host.board.remove_owners(lambda owner: owner == "check")
+    host.store.remove_owners(lambda owner: owner == "check")
     assert host.shown() == [("line 5", 5)]
-    host.board.put("run", {})
+    host.store.put("run", {})
     assert host.shown() == []
 
 
@@ -176,7 +176,7 @@ def test_a_range_beyond_the_text_ends_at_its_edge(host):
     host.open()
     end = lsp.Position(line=99, character=99)
     where = lsp.Range(start=lsp.Position(line=5, character=4), end=end)
-    host.board.put("check", {host.path: [lsp.Diagnostic(range=where, message="here")]})
+    host.store.put("check", {host.path: [lsp.Diagnostic(range=where, message="here")]})
     assert host.now[host.uri][0].range.end == lsp.Position(line=6, character=0)
 
 
@@ -184,7 +184,7 @@ def test_a_range_beyond_the_text_moves_with_the_edge(host):
     """A case that ran in a longer text, then the text becomes another still."""
     host.open()
     point = lsp.Position(line=40, character=7)
-    host.board.put("check", {host.path: [lsp.Diagnostic(range=lsp.Range(start=point, end=point), message="far")]})
+    host.store.put("check", {host.path: [lsp.Diagnostic(range=lsp.Range(start=point, end=point), message="far")]})
     host.type(TEXT.replace("\n\n\n", "\n\n"))
     host.type(TEXT)
     assert host.shown() in ([], [("far", 7)])
@@ -192,7 +192,7 @@ def test_a_range_beyond_the_text_moves_with_the_edge(host):
 
 def test_nothing_is_shown_where_there_is_no_file(host):
     item = lsp.Diagnostic(range=line_range(1), message="nowhere")
-    host.board.put("run", {host.root / "absent.py": [item]})
+    host.store.put("run", {host.root / "absent.py": [item]})
     assert host.sent == []
 
 
@@ -217,8 +217,8 @@ def test_whatever_is_typed_a_diagnostic_stands_at_its_own_line_or_nowhere(host, 
                 host.path.write_text("\n".join(lines))
                 host.open("\n".join(lines), version=version)
             case 3:
-                host.board.put("other", {host.path: [lsp.Diagnostic(range=line_range(1), message="other")]})
-                host.board.put("other", {})
+                host.store.put("other", {host.path: [lsp.Diagnostic(range=line_range(1), message="other")]})
+                host.store.put("other", {})
             case _:
                 lines[at:at] = [""]
         host.type("\n".join(lines), version)

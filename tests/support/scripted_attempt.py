@@ -9,7 +9,7 @@ from greenloop.core.records.verdict import Status
 ERRORS = {Status.PASSED: "", Status.TAMPERED: "Tampered"}
 
 
-def attempted(problem, emit, number, body, verdict, model, notes=()):
+def emit_attempt(problem, emit, number, body, verdict, model, notes=()):
     """The first region becomes `body`, and the tests say `verdict` of it."""
     draft = Draft(parent=number - 1, move=Move.DRAFT, role=Role.DRAFTER)
     answer = f"```python\n{body}```"

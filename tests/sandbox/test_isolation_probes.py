@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records.sandbox import Environment
 from greenloop.engine.doctor import isolation
 from greenloop.engine.doctor.isolation import PROMISES, ProbeResult
 from greenloop.project.settings import SandboxSettings, Settings
@@ -16,19 +15,6 @@ from greenloop.sandboxes.backends.docker import DockerSandbox
 from greenloop.sandboxes.backends.none import NoIsolation
 
 pytestmark = pytest.mark.timeout(180)
-
-
-@pytest.fixture
-def bare(bare_python: Path) -> Environment:
-    prefix = bare_python.parent.parent
-    return Environment(
-        executable=bare_python,
-        prefix=prefix,
-        base=Path(sys.base_prefix),
-        version=sys.version_info[:2],
-        source="test",
-        has_pytest=False,
-    )
 
 
 async def found(sandbox, environment) -> dict[str, ProbeResult]:
@@ -47,8 +33,8 @@ async def found(sandbox, environment) -> dict[str, ProbeResult]:
         pytest.param(DockerSandbox(), marks=pytest.mark.needs("docker"), id="docker"),
     ],
 )
-async def test_a_wall_keeps_every_promise(sandbox, bare):
-    findings = await found(sandbox, bare)
+async def test_a_wall_keeps_every_promise(sandbox, bare_environment):
+    findings = await found(sandbox, bare_environment)
     assert list(findings) == list(PROMISES.values())
     assert {name: finding.probed for name, finding in findings.items() if finding.held is not True} == {}
     best = {name for name, finding in findings.items() if finding.status == "best effort"}
@@ -56,8 +42,8 @@ async def test_a_wall_keeps_every_promise(sandbox, bare):
 
 
 @pytest.mark.needs("bubblewrap")
-async def test_without_a_wall_the_same_programs_get_through(bare):
-    findings = await found(NoIsolation(Settings(sandbox=SandboxSettings(unsafe=True))), bare)
+async def test_without_a_wall_the_same_programs_get_through(bare_environment):
+    findings = await found(NoIsolation(Settings(sandbox=SandboxSettings(unsafe=True))), bare_environment)
     broken = {name for name, finding in findings.items() if finding.held is False}
     assert PROMISES["files"] in broken
     assert PROMISES["privileges"] in broken

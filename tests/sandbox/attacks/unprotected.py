@@ -28,7 +28,7 @@ class Seen:
     junit: str
 
 
-class Sacrifice:
+class UnprotectedRun:
     """Runs plain pytest on whatever it is given."""
 
     def __init__(self, machine: Machine) -> None:

@@ -61,7 +61,7 @@ STUBBORN = (
 
 async def test_an_endless_loop_is_ended_and_has_told_its_steps(watch):
     found, execution = await watch(LOOP, "m.f()")
-    assert (execution.killed, case_results(execution)[0].failure.type) == ("", "Enough")
+    assert (execution.killed, case_results(execution)[0].failure.type) == ("", "LineLimitReached")
     assert found.left_out > 10_000
     assert len(found.steps) == 2000
     assert {"n": "1"} in [step.values for step in found.steps[:5]]

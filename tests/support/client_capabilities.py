@@ -16,26 +16,26 @@ DECLARES = {
 }
 
 
-def captured(name):
+def captured_capabilities(name):
     """The capabilities of one of the captured clients, such as `helix-25.01`."""
     return json.loads((CAPTURED / f"{name}.json").read_text(encoding="utf-8"))["capabilities"]
 
 
-def names():
+def captured_clients():
     return sorted(path.stem for path in CAPTURED.glob("*.json"))
 
 
-def has(capabilities, path):
+def find_capability(capabilities, path):
     """What a dotted path leads to; None where it leads nowhere."""
     for name in path.split("."):
         capabilities = capabilities.get(name) if isinstance(capabilities, Mapping) else None
     return capabilities
 
 
-def undeclared(capabilities, method, params):
+def missing_capabilities(capabilities, method, params):
     """What a client would have had to declare for a request of the server, and did not."""
     if method == "client/registerCapability":
         needed = [f"{each['method'].replace('/', '.')}.dynamicRegistration" for each in params["registrations"]]
     else:
         needed = [DECLARES.get(method, method)]
-    return [path for path in needed if not has(capabilities, path)]
+    return [path for path in needed if not find_capability(capabilities, path)]

@@ -23,7 +23,7 @@ PROBLEM = Problem(
 )
 
 
-def code(expression: str) -> str:
+def make_answer(expression: str) -> str:
     return f'```python\ndef double(x):\n    """Twice x."""\n    return {expression}\n```'
 
 
@@ -32,7 +32,7 @@ WRONG = ["x + 1", "x + 3", "x + 4", "x + 6", "x + 7", "x + 8", "x + 9", "x + 10"
 RIGHT = "2 * x"
 
 
-def executed(files) -> Verdict:
+def judge_files(files) -> Verdict:
     """What the tests say of a text, by a table instead of a sandbox."""
     space: dict = {}
     exec(files["m.py"], space)
@@ -54,7 +54,7 @@ def executed(files) -> Verdict:
     return Verdict(status=status, cases=tuple(results))
 
 
-def unwritten() -> Verdict:
+def failing_verdict() -> Verdict:
     failure = Failure(type="NotImplementedError", message="")
     return Verdict(
         status=Status.FAILED, cases=tuple(CaseResult(id=name, outcome="failed", failure=failure) for name in CASES)

@@ -26,7 +26,7 @@ def captured(profile):
     return json.loads(path.read_text(encoding="utf-8"))["capabilities"]
 
 
-class Inside:
+class InProcessServer:
     """A server whose folder holds `files`, all of them open."""
 
     def __init__(self, root, files, capabilities, monkeypatch, **settings):

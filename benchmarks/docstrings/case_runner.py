@@ -19,11 +19,11 @@ from greenloop.sandboxes.pool import SandboxPool
 
 SECONDS = 5.0
 PASSED, NEVER = "passed", "never"  # never: it did not end
-LONGEST = 500  # characters of a value that are kept
+MAX_VALUE_LENGTH = 500  # characters of a value that are kept
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ground:
+class CaseRunner:
     session: Session
 
     async def run(
@@ -42,10 +42,10 @@ class Ground:
         if execution.broken:
             raise RuntimeError(execution.broken)
         ended = [result for result in case_results(execution) if result.outcome != "missing"]
-        return {result.id: seen(result) for result in ended}
+        return {result.id: describe_result(result) for result in ended}
 
 
-def seen(result: CaseResult) -> str:
+def describe_result(result: CaseResult) -> str:
     """`passed`, the value that the function gave, or the class of what it raised."""
     if result.passed:
         return PASSED
@@ -53,17 +53,17 @@ def seen(result: CaseResult) -> str:
     if failure is None:
         return result.outcome
     if failure.observed is not None:
-        return f"= {failure.observed[:LONGEST]}"
+        return f"= {failure.observed[:MAX_VALUE_LENGTH]}"
     return f"! {failure.type}"
 
 
 @asynccontextmanager
-async def opened(root: Path) -> AsyncIterator[Ground]:
+async def open_runner(root: Path) -> AsyncIterator[CaseRunner]:
     settings, pool = Settings(), SandboxPool()
     place = await refine.build_sandbox_spec(root, settings)
     _sandbox, session = await selection.open_first(place, settings, refine.ignore_status, pool)
     try:
-        yield Ground(session=session)
+        yield CaseRunner(session=session)
     finally:
         await asyncio.shield(pool.release(session))
         await pool.close()

@@ -10,7 +10,7 @@ from greenloop.core.records.attempt import Finding
 from greenloop.lsp.state.run import Phase
 
 from .conftest import EVERYTHING, FILES, without
-from .inside import Inside
+from .in_process_server import InProcessServer
 
 
 def target(editor):
@@ -456,7 +456,7 @@ async def test_a_file_outside_every_folder_belongs_to_the_project_around_it(edit
 
 
 def test_what_was_refused_unread_is_shown_only_while_there_is_hope_for_more(tmp_path, monkeypatch):
-    inside = Inside(tmp_path, FILES, EVERYTHING, monkeypatch)
+    inside = InProcessServer(tmp_path, FILES, EVERYTHING, monkeypatch)
     run = inside.run(number=3)
     run.attempts[3] = replace(run.attempts[3], finding=Finding(error_class="Repeated", message="As attempt 2."))
     assert run.shown_attempt.number == 3
