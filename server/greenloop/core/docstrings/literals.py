@@ -10,6 +10,7 @@ import ast
 import builtins
 from collections.abc import Collection, Iterator
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
 MOST = 5_000  # characters of an expression that is read
 
@@ -29,19 +30,7 @@ _MADE = {
     "UUID": "from uuid import UUID",
 }
 _MODULES = frozenset(
-    {
-        "math",
-        "datetime",
-        "fractions",
-        "decimal",
-        "collections",
-        "itertools",
-        "operator",
-        "string",
-        "re",
-        "asyncio",
-        "pytest",
-    }
+    "math datetime fractions decimal collections itertools operator string re asyncio pytest".split()  # noqa: SIM905
 )
 _NODES = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp, ast.keyword, ast.Load)
 _SIGNS = (ast.UAdd, ast.USub)
@@ -61,6 +50,14 @@ def parse_expression(text: str) -> ast.expr | None:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def literal_value(source: str | ast.expr) -> tuple[Any, ...]:
+    """The value of a literal, in a tuple; an empty tuple where it is not a literal."""
+    try:
+        return (ast.literal_eval(source.strip() if isinstance(source, str) else source),)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return ()
 
 
 def is_value(node: ast.AST) -> bool:
@@ -191,12 +188,10 @@ def are_compatible(first: str, second: str) -> bool:
         return first == second
     if ast.dump(left_node) == ast.dump(right_node):
         return True
-    try:
-        left, right = ast.literal_eval(left_node), ast.literal_eval(right_node)
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        return True  # cannot be decided
-    if left == right:
-        return True
+    values = literal_value(left_node) + literal_value(right_node)
+    if len(values) < 2 or values[0] == values[1]:
+        return True  # also where it cannot be decided
+    left, right = values
     digit_units = [_step(ast.unparse(node)) for node in (left_node, right_node)]
     if None in digit_units or not all(isinstance(value, int | float) for value in (left, right)):
         return False
