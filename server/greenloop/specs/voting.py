@@ -7,13 +7,13 @@ questions.
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from greenloop.core.compose import compose
 from greenloop.core.docstrings.literal_input import parse_literal_input
+from greenloop.core.docstrings.literals import literal_value
 from greenloop.core.election import Election, elect_nearest
 from greenloop.core.fingerprint import fingerprint
 from greenloop.core.generated_tests import (
@@ -130,17 +130,12 @@ class Voting:
         value = other_values.get(choice or "", "")
         if choice == OTHER and expectation:
             value = _parse_typed(await self.user.correct(f"What is `{expectation.call}`?", expectation.expected))
-        if choice in (YES, NO):
-            return Answer(case=case, right=choice == YES, equation=expectation)
-        if not value:
+        if value and expectation:
+            expectation = replace(expectation, expected=value, raises="")
+        elif choice not in (YES, NO):
             self.questions = 0
             return None
-        return Answer(
-            case=case,
-            right=False,
-            equation=replace(expectation, expected=value, raises="") if expectation else None,
-            value=value,
-        )
+        return Answer(case=case, right=choice == YES, equation=expectation, value=value)
 
     def _apply_answer(self, problem: Problem, answer: Answer) -> Problem:
         """Applies the answer to the problem; other tests of the same call lose their vote."""
@@ -207,13 +202,11 @@ def case_behaviour(result: CaseResult, source: str) -> str:
     """A candidate's result for a case in comparable form: a value's repr, `! Error`, else the outcome."""
     expectation = parse_equation(source)
     failure = result.failure
+    if expectation is None:
+        return "passed" if result.passed else "failed"
     if result.passed:
-        return (
-            (f"! {expectation.raises}" if expectation.raises else normalise_literal(expectation.expected))
-            if expectation
-            else "passed"
-        )
-    if failure is None or expectation is None:
+        return f"! {expectation.raises}" if expectation.raises else normalise_literal(expectation.expected)
+    if failure is None:
         return "failed"
     if failure.observed is not None:
         return normalise_literal(failure.observed)
@@ -222,10 +215,8 @@ def case_behaviour(result: CaseResult, source: str) -> str:
 
 def normalise_literal(text: str) -> str:
     """A literal as `repr` writes it; any other text unchanged."""
-    try:
-        return repr(ast.literal_eval(text.strip()))
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-        return text.strip()
+    value = literal_value(text)
+    return repr(value[0]) if value else text.strip()
 
 
 def freeze(problem: Problem, ruling: Ruling) -> Problem:
@@ -239,12 +230,7 @@ def freeze(problem: Problem, ruling: Ruling) -> Problem:
 
 def with_selectors(spec: Spec) -> Spec:
     """The spec with its cases' selectors; selectors of whole docstrings and parametrised tests stay."""
-    generated_paths = tuple(spec.files)
-    other_selectors = (
-        [each for each in spec.selectors if not each.startswith(generated_paths)]
-        if generated_paths
-        else list(spec.selectors)
-    )
+    other_selectors = [each for each in spec.selectors if not each.startswith(tuple(spec.files))]
     generated_ids = [case.id for case in spec.cases if case.id.partition("::")[0] in spec.files]
     return replace(spec, selectors=tuple(dict.fromkeys([*other_selectors, *generated_ids])))
 
@@ -258,11 +244,11 @@ def question_text(case: Case, equation: Equation | None) -> str:
 
 
 def _other_values(case: Case, equation: Equation, ballots: Sequence[Ballot]) -> dict[str, str]:
-    """Other candidates' values for the same call, heaviest first, as options of the question."""
+    """Other candidates' values for the same call, heaviest first, as options of the question; no exceptions."""
     weights: Counter[str] = Counter()
     for ballot in ballots:
         value = ballot.observed.get(case.id, "")
-        if value != normalise_literal(equation.expected) and len(value) <= VALUE_CHARACTERS and _is_literal(value):
+        if value != normalise_literal(equation.expected) and len(value) <= VALUE_CHARACTERS and literal_value(value):
             weights[value] += ballot.weight
     return {f"It is {value}": value for value, _weight in weights.most_common(OTHER_VALUES)}
 
@@ -273,15 +259,6 @@ def _parse_typed(text: str | None) -> str:
         return parse_literal_input(text or "")
     except ValueError:
         return ""
-
-
-def _is_literal(text: str) -> bool:
-    """Is it a value that can be offered? `! ValueError` and `failed` are outcomes, not values."""
-    try:
-        ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-        return False
-    return True
 
 
 def _call_of(case: Case) -> str:
@@ -299,5 +276,4 @@ def _without(spec: Spec, ids: set[str]) -> Spec:
 
 def _belief_sentence(problem: Problem) -> str:
     believed = sum(not case.binding for case in problem.spec.cases)
-    total = len(voting_cases(problem.spec))
-    return f"{believed} of {total} generated tests are trusted."
+    return f"{believed} of {len(voting_cases(problem.spec))} generated tests are trusted."

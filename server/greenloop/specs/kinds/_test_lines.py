@@ -10,8 +10,11 @@ import ast
 import builtins
 import re
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 
+from greenloop.core.docstrings.call_lines import takes_arguments
+from greenloop.core.python.ast_source import parse_module
 from greenloop.specs.kinds._safe_expressions import find_needs, is_name
 from greenloop.specs.kinds._stub_view import StubView
 
@@ -50,18 +53,12 @@ def _statement(rows: list[str], first_row: int) -> tuple[ast.stmt | None, int]:
     """The statement that begins in a row, and how many rows it spans."""
     if not _START.match(rows[first_row]):
         return None, 1
-    text = _START.sub("", rows[first_row]).rstrip("` ")
-    for row_count in range(1, _JOINED + 1):
-        try:
-            body = ast.parse(text).body
-        except (ValueError, RecursionError, MemoryError):
-            return None, 1
-        except SyntaxError:
-            if first_row + row_count >= len(rows):
-                return None, 1
-            text += " " + rows[first_row + row_count].strip()
-            continue
-        return (body[0] if len(body) == 1 else None), row_count
+    text = ""
+    for row_count, row in enumerate(rows[first_row : first_row + _JOINED], 1):
+        text = f"{text} {row.strip()}" if text else _START.sub("", row).rstrip("` ")
+        module = parse_module(text)
+        if isinstance(module, ast.Module):
+            return (module.body[0] if len(module.body) == 1 else None), row_count
     return None, 1
 
 
@@ -83,7 +80,7 @@ def _raises_test(node: ast.With, target: StubView) -> TestLine | None:
     if not (is_builtin or error in target.module_classes):
         return None
     required = find_needs(call, target)
-    if required is None or not _calls_target(call, target):
+    if required is None or not uses_of_target(call, target):
         return None
     text = f"with pytest.raises({error}): {_run_call(call, target)}"
     own = required.module_names if is_builtin else (*required.module_names, error)
@@ -106,8 +103,8 @@ def _assert_test(test: ast.expr, target: StubView) -> TestLine | None:
     if (
         call_needs is None
         or value_needs is None
-        or _calls_target(value, target)
-        or not (_calls_target(call, target) and _matches_signature(call, target))
+        or uses_of_target(value, target)
+        or not (uses_of_target(call, target) and _matches_signature(call, target))
     ):
         return None
     expectation = ast.unparse(value)
@@ -116,9 +113,9 @@ def _assert_test(test: ast.expr, target: StubView) -> TestLine | None:
     call_text = _run_call(call, target)
     if target.is_async:
         imports = (*imports, "import asyncio")
-    text = {"true": f"assert {call_text}", "false": f"assert not {call_text}"}.get(
-        operator, f"assert {call_text} {operator} {approximate or expectation}"
-    )
+    text = f"assert {call_text} {operator} {approximate or expectation}"
+    if operator in ("true", "false"):
+        text = f"assert {'not ' if operator == 'false' else ''}{call_text}"
     return TestLine(
         text=text,
         call=ast.unparse(call),
@@ -144,7 +141,7 @@ def _compared_pair(test: ast.expr, target: StubView) -> tuple[ast.expr, ast.expr
     operator = {ast.Eq: "==", ast.Is: "is"}.get(type(test.ops[0]))
     if operator is None:
         return None
-    if _calls_target(right, target) and not _calls_target(left, target):
+    if uses_of_target(right, target) and not uses_of_target(left, target):
         left, right = right, left
     identical = isinstance(right, ast.Constant) and (right.value is None or isinstance(right.value, bool))
     return left, right, operator if operator == "==" or identical else "=="
@@ -172,17 +169,12 @@ class _Awaited(ast.NodeTransformer):
 
 def _without_await(node: ast.expr) -> ast.expr:
     """Removes `await`: how a coroutine is run is decided here, not by the model."""
-    return _Awaited().visit(node)  # type: ignore[no-any-return]
+    return _Awaited().visit(deepcopy(node))  # type: ignore[no-any-return]
 
 
 def _run_call(call: ast.expr, target: StubView) -> str:
     text = ast.unparse(call)
     return f"asyncio.run({text})" if target.is_async else text
-
-
-def _calls_target(node: ast.expr, target: StubView) -> bool:
-    """Is the function under test used in here?"""
-    return bool(uses_of_target(node, target))
 
 
 def uses_of_target(node: ast.expr, target: StubView) -> list[ast.expr]:
@@ -201,15 +193,8 @@ def _matches_signature(node: ast.expr, target: StubView) -> bool:
     is_dunder_method = target.kind == "method" and target.own_name.startswith("__")
     if target.arguments is None or target.kind == "attribute" or is_dunder_method:
         return True
-    for each in uses_of_target(node, target):
-        assert isinstance(each, ast.Call)
-        if any(isinstance(part, ast.Starred) for part in each.args) or not all(part.arg for part in each.keywords):
-            continue
-        try:
-            target.arguments.bind(*each.args, **{part.arg: part.value for part in each.keywords if part.arg})
-        except TypeError:
-            return False
-    return True
+    calls = [each for each in uses_of_target(node, target) if isinstance(each, ast.Call)]
+    return all(takes_arguments(target.arguments, each, is_bound=target.is_bound) for each in calls)
 
 
 def _approximation(value: ast.expr) -> str:

@@ -9,6 +9,7 @@ import ast
 import doctest
 
 from greenloop.core.ports import Tools
+from greenloop.core.python.ast_source import region_definition
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec, Target
 
@@ -46,20 +47,6 @@ def examples(target: Target | Region, text: str) -> Spec:
 
 def _docstring(target: Target | Region, text: str) -> tuple[str, int] | None:
     """The docstring's value and the file line where it starts; the rest of the file may be broken."""
-    rows = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")[target.start - 1 : target.end]
-    # The block keeps its indentation, so that multi-line strings keep their value.
-    is_indented = bool(rows) and rows[0][:1] in {" ", "\t"}
-    source = "\n".join(["if True:" if is_indented else "", *rows])
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError):
-        return None
-    body: list[ast.stmt] = tree.body
-    if is_indented and isinstance(body[0], ast.If):
-        body = body[0].body
-    if not body or not isinstance(body[0], (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return None
-    docstring = ast.get_docstring(body[0], clean=False)
-    if docstring is None:
-        return None
-    return docstring, target.start + body[0].body[0].lineno - 2
+    node, offset = region_definition(text, target.start, target.end) or (None, 0)
+    docstring = ast.get_docstring(node, clean=False) if node else None
+    return (docstring, offset + node.body[0].lineno) if node and docstring is not None else None

@@ -6,20 +6,17 @@ could change the meaning.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from greenloop.core.python.ast_source import FUNCTIONS, parse_module
-from greenloop.core.python.stubs import is_stub
-from greenloop.specs.properties import signature, type_hints, value_strategies
-from greenloop.specs.properties.property_tests import Property
+from greenloop.specs.properties import type_hints
+from greenloop.specs.properties.inverses import find_inverse
+from greenloop.specs.properties.property_tests import LIBRARY, Property
 from greenloop.specs.properties.signature import FunctionHeader
 from greenloop.specs.properties.value_kinds import ValueKind
 from greenloop.specs.properties.value_strategies import ParameterStrategy
 
-LIBRARY = "library"
 # Words that may give a common property another meaning.
 _TWISTS = re.compile(
     r"\b(except|unless|only|without|ignor\w+|exclud\w+|remov\w+ (all|any|the)|instead|but|nested|depth|level|chunks?|"
@@ -29,14 +26,6 @@ _TWISTS = re.compile(
 _LIMITS = re.compile(
     r"\b(valid|invalid|raises?|must|assum\w+|error|exception|undefined|should be|expect\w*)\b", re.IGNORECASE
 )
-# forward and backward: the second undoes the first
-_INVERSES = (
-    ("encode", "decode"), ("compress", "decompress"), ("serialize", "deserialize"), ("escape", "unescape"),
-    ("quote", "unquote"), ("pack", "unpack"), ("dump", "load"), ("dumps", "loads"), ("encrypt", "decrypt"),
-    ("to_string", "from_string"), ("to_dict", "from_dict"), ("format", "parse"), ("render", "parse"),
-    ("stringify", "parse"), ("encipher", "decipher"),
-)  # fmt: skip
-_NUMBERS = ("int", "integer", "number", "decimal", "dec")
 _FLAT = ("int", "float", "str", "bool", "any")
 _NORMALISING = (
     "strip", "trim", "normalize", "normalise", "slugify", "slug", "canonicalize", "canonicalise", "sanitize",
@@ -91,7 +80,8 @@ class PropertyContext:
 
 def suggest_properties(context: PropertyContext) -> tuple[Property, ...]:
     """The suggested properties, each name at most once."""
-    suggested = [*_inverse(context), *_unchanged_inputs(context)]
+    inverse = find_inverse(context.head, context.only_value, context.module_text, context.module)
+    suggested = [*([inverse] if inverse else ()), *_unchanged_inputs(context)]
     if not _TWISTS.search(context.summary):
         for family in (_arranging, _reversing, _cleaning, _bounding, _counting, _aggregating):
             suggested += family(context)
@@ -253,66 +243,3 @@ def _no_exception(context: PropertyContext) -> list[Property]:
     if not is_typed or not context.strategies or _LIMITS.search(context.head.docstring):
         return []
     return [_property("no exception", "")]
-
-
-# -- inverse functions of the same module ---------------------------------------------------------------------------
-
-
-def _inverse(context: PropertyContext) -> Iterator[Property]:
-    """`backward(forward(x)) == x`, where one of the two is the target and the module implements the other."""
-    target = context.head.name
-    for forward, backward in _pairs(target):
-        sibling = backward if target == forward else forward
-        node = _is_written(context.module_text, sibling)
-        if node is None or context.only_value is None:
-            continue
-        value = context.only_value if target == forward else _first_argument(node, context)
-        if value is None or value.value_kind.name in ("float", "any"):
-            return  # nearly equal is not equal
-        own_call = Property(
-            name=f"{backward} undoes {forward}",
-            expression=f"{backward}(result) == {value.name}",
-            source=LIBRARY,
-            module_names=(sibling,),
-        )
-        sibling_call = replace(
-            own_call,
-            expression=f"result == {value.name}",
-            inputs=(value,),
-            call=f"{backward}({forward}({value.name}))",
-        )
-        yield own_call if target == forward else sibling_call
-        return
-
-
-def _pairs(name: str) -> Iterator[tuple[str, str]]:
-    """Pairs of names (forward, backward), one of which is this name."""
-    for forward, backward in _INVERSES:
-        for known_name in (forward, backward):
-            if match := re.fullmatch(rf"((?:.*_)?){known_name}((?:_.*)?)", name):
-                before, after = match.groups()
-                yield f"{before}{forward}{after}", f"{before}{backward}{after}"
-    if match := re.fullmatch(r"([a-z0-9]+)_to_([a-z0-9]+)", name):
-        # A number has one text, but several texts may be read as the same number.
-        number_word = next((each for each in match.groups() if each in _NUMBERS), "")
-        if number_word:
-            text_word = match[1] if match[2] == number_word else match[2]
-            yield f"{number_word}_to_{text_word}", f"{text_word}_to_{number_word}"
-
-
-def _is_written(text: str, name: str) -> ast.FunctionDef | None:
-    parsed = parse_module(text)
-    body = parsed.body if isinstance(parsed, ast.Module) else []
-    node = next((each for each in body if isinstance(each, FUNCTIONS) and each.name == name), None)
-    return node if isinstance(node, ast.FunctionDef) and not is_stub(node) else None
-
-
-def _first_argument(node: ast.FunctionDef, context: PropertyContext) -> ParameterStrategy | None:
-    """The strategy for the only argument that the inverse function needs."""
-    head = signature.header_of(node)
-    required = tuple(each for each in head.parameters if not each.default and each.kind != "doublestar")
-    if len(required) != 1 or required[0].kind != "plain":
-        return None
-    head = replace(head, parameters=required)
-    strategies, _without = value_strategies.build_strategies(head, context.module_text, context.module, {})
-    return strategies[0] if strategies else None

@@ -16,6 +16,7 @@ from greenloop.core.records.spec import Provenance
 from greenloop.specs.properties.signature import FunctionHeader
 from greenloop.specs.properties.value_strategies import ParameterStrategy
 
+LIBRARY = "library"  # the source of properties that no model stated
 EXAMPLES = 60  # inputs tried for one property
 # Where the project has no Hypothesis, greenloop's own is in this folder (sandboxes/bundled_hypothesis.py).
 HYPOTHESIS = """try:

@@ -40,10 +40,8 @@ class FunctionHeader:
 
 def read_header(region: Region, text: str) -> FunctionHeader | None:
     """Reads the header; None where the region's lines have no readable function. The rest of the file may be broken."""
-    definition = region_definition(text, region.start, region.end)
-    if definition is None or not isinstance(definition[0], FUNCTIONS):
-        return None
-    return header_of(*definition, is_method="." in region.qualname)
+    node, offset = region_definition(text, region.start, region.end) or (None, 0)
+    return header_of(node, offset, is_method="." in region.qualname) if isinstance(node, FUNCTIONS) else None
 
 
 def header_of(node: Function, offset: int = 0, *, is_method: bool = False) -> FunctionHeader:

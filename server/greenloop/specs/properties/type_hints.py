@@ -62,7 +62,7 @@ def _is_of_kind(kind: ValueKind, value: Any) -> bool:
         return any(_is_of_kind(each, value) for each in kind.parts)
     if kind.name == "literal":
         return repr(value) in (part.strip() for part in kind.text.split(","))
-    if not isinstance(value, _CLASSES.get(kind.name, object)):
+    if kind.name in _CLASSES and not isinstance(value, _CLASSES[kind.name]):
         return False
     if kind.name == "tuple":
         return len(value) == len(kind.parts) and all(map(_is_of_kind, kind.parts, value))
