@@ -19,6 +19,7 @@ from greenloop.core.python.ast_source import (
     find_definitions,
     parse_module,
     plain_name,
+    region_definition,
     start_line,
 )
 from greenloop.core.records.problem import Problem
@@ -88,11 +89,8 @@ def find_changed_code(problem: Problem, region: Region, files: Mapping[str, str]
 
 def name_line(problem: Problem, region: Region) -> int:
     """The line of `Problem.files` with the region's name, after any decorators."""
-    text = with_plain_ends(problem.files[region.path])
-    module = parse_module(text)
-    body = [] if isinstance(module, SyntaxError) else module.body
-    node = _nodes(body, text, (), region)[0]
-    return node.lineno if node else region.start
+    node, offset = region_definition(problem.files[region.path], region.start, region.end) or (None, 0)
+    return offset + node.lineno if node else region.start
 
 
 def _nodes(

@@ -31,7 +31,7 @@ from greenloop.core.records.spec import USER_PROVENANCES, Case, Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
 from greenloop.core.text.diff import count_changed_lines
 from greenloop.core.votes import Ballot, Poll, Ruling
-from greenloop.specs.edited_tests import list_tests
+from greenloop.specs.edited_tests import list_tests, without_cases
 
 MAX_QUESTIONS = 5  # questions in one run, even if the setting allows more
 OTHER_VALUES = 2  # values of other candidates that a question offers
@@ -140,7 +140,7 @@ class Voting:
     def _apply_answer(self, problem: Problem, answer: Answer) -> Problem:
         """Applies the answer to the problem; other tests of the same call lose their vote."""
         case, region = answer.case, problem.regions[0]
-        spec = _without(problem.spec, {case.id})
+        spec = without_cases(problem.spec, {case.id})
         if answer.right:
             confirmed_case = replace(case, provenance=Provenance.CONFIRMED, confirmed=True)
             spec = replace(spec, cases=(*spec.cases, confirmed_case))
@@ -148,10 +148,10 @@ class Voting:
             # The file is generated again, with the user's answers of this run and of earlier ones.
             earlier_checks = [test.check for test in list_tests(spec, region) if test.kind == CONFIRMED]
             path = generated_path(region, CONFIRMED)
-            spec = _without(spec, {each.id for each in spec.cases if each.id.startswith(f"{path}::")})
+            spec = without_cases(spec, {each.id for each in spec.cases if each.id.startswith(f"{path}::")})
             spec += build_test_file(region, self.module, CONFIRMED, [*earlier_checks, check])
         call = _call_of(case)
-        spec = _without(spec, {each.id for each in voting_cases(spec) if call and _call_of(each) == call})
+        spec = without_cases(spec, {each.id for each in voting_cases(spec) if call and _call_of(each) == call})
         return replace(problem, spec=with_selectors(spec))
 
     async def _verify_again(self, problem: Problem, attempt: Attempt) -> Attempt:
@@ -264,14 +264,6 @@ def _parse_typed(text: str | None) -> str:
 def _call_of(case: Case) -> str:
     expectation = parse_equation(case.source)
     return expectation.call if expectation else ""
-
-
-def _without(spec: Spec, ids: set[str]) -> Spec:
-    return replace(
-        spec,
-        cases=tuple(case for case in spec.cases if case.id not in ids),
-        outvoted=tuple(case for case in spec.outvoted if case.id not in ids),
-    )
 
 
 def _belief_sentence(problem: Problem) -> str:

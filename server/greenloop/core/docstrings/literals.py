@@ -15,7 +15,7 @@ from typing import Any
 MOST = 5_000  # characters of an expression that is read
 
 _BUILT = frozenset({"set", "frozenset", "dict", "list", "tuple", "range", "bytes", "bytearray", "complex", "float"})
-_MADE = {
+CONSTRUCTORS = {
     "Fraction": "from fractions import Fraction",
     "Decimal": "from decimal import Decimal",
     "Counter": "from collections import Counter",
@@ -88,7 +88,7 @@ def is_constructor_call(node: ast.Call) -> bool:
     if any(key.arg is None for key in node.keywords):
         return False
     if isinstance(node.func, ast.Name):
-        return node.func.id in _BUILT or node.func.id in _MADE
+        return node.func.id in _BUILT or node.func.id in CONSTRUCTORS
     owner = node.func.value if isinstance(node.func, ast.Attribute) else None
     return isinstance(owner, ast.Name) and owner.id in ("math", "datetime", "fractions", "decimal", "collections")
 
@@ -108,8 +108,8 @@ def required_imports(node: ast.AST) -> tuple[str, ...]:
         if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and inner.value.id in _MODULES:
             statements[inner.value.id] = f"import {inner.value.id}"
     for inner in ast.walk(node):
-        if isinstance(inner, ast.Name) and inner.id in _MADE:
-            statements.setdefault(inner.id, _MADE[inner.id])
+        if isinstance(inner, ast.Name) and inner.id in CONSTRUCTORS:
+            statements.setdefault(inner.id, CONSTRUCTORS[inner.id])
     return tuple(statements.values())
 
 
@@ -124,7 +124,9 @@ def unknown_names(node: ast.AST, known_names: Collection[str]) -> set[str]:
             bound.add(inner.arg)
         elif isinstance(inner, ast.alias):
             bound.add((inner.asname or inner.name).partition(".")[0])
-    return {name for name in used - bound - set(known_names) - _MODULES - _MADE.keys() if not hasattr(builtins, name)}
+    return {
+        name for name in used - bound - set(known_names) - _MODULES - CONSTRUCTORS.keys() if not hasattr(builtins, name)
+    }
 
 
 # -- comparing ----------------------------------------------------------------------------------------------------

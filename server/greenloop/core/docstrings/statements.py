@@ -20,8 +20,9 @@ from greenloop.core.docstrings.assert_lines import (
     find_notebook_cells,
 )
 from greenloop.core.docstrings.call_lines import DocumentedFunction, find_plain_call, is_call_allowed
+from greenloop.core.docstrings.checks import Requirement, make_requirement
 from greenloop.core.docstrings.documentation import Documentation
-from greenloop.core.docstrings.equations import Requirement, find_equations, find_raising_call, make_requirement
+from greenloop.core.docstrings.equations import find_equations, find_raising_call
 from greenloop.core.docstrings.sections import MOST, parse_sections
 
 CHECKS = 100  # maximum from one docstring

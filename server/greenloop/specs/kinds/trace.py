@@ -16,24 +16,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from greenloop.core.docstrings.literals import CONSTRUCTORS
 from greenloop.core.errors import SettingsError
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import Tools
-from greenloop.core.python.ast_source import FUNCTIONS, find_definitions, parse_module, plain_name
+from greenloop.core.python.ast_source import parse_module, plain_name, region_definition
 from greenloop.core.python.names import free_names, module_bindings
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.project import sources
-from greenloop.specs.changed_code import name_line
 
 MOST = 300  # recorded calls of one function; the rest are counted
 KEYS = frozenset({"function", "call", "args", "kwargs", "returns", "raises", "stdout", "imports"})
-_MAKERS = {
-    "Decimal": "decimal", "Fraction": "fractions", "OrderedDict": "collections", "defaultdict": "collections",
-    "deque": "collections", "Counter": "collections", "PosixPath": "pathlib", "PurePosixPath": "pathlib",
-    "UUID": "uuid",
-}  # fmt: skip
+_CONSTRUCTORS = {
+    **CONSTRUCTORS,
+    "defaultdict": "from collections import defaultdict",
+    "PosixPath": "from pathlib import PosixPath",
+    "nan": "from math import nan",
+    "inf": "from math import inf",
+}
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
 
@@ -95,16 +97,13 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
 def _recorded_function(problem: Problem) -> _RecordedFunction:
     region = problem.regions[0]
     text = with_plain_ends(problem.files[region.path])
-    module = parse_module(text)
-    nodes = [] if isinstance(module, SyntaxError) else list(find_definitions(module.body))
-    line = name_line(problem, region)
-    function = next((node for _name, node in nodes if node.lineno == line), None)
+    node, offset = region_definition(text, region.start, region.end) or (None, 0)
     return _RecordedFunction(
         region=region,
         module=sources.import_name_in_tests(region.path, problem.root),
         names=frozenset(module_bindings(text)),
-        line=line,
-        is_async=isinstance(function, FUNCTIONS) and isinstance(function, ast.AsyncFunctionDef),
+        line=offset + node.lineno if node else region.start,
+        is_async=isinstance(node, ast.AsyncFunctionDef),
     )
 
 
@@ -218,16 +217,12 @@ def _literal(value: Any) -> str:
 
 def _expression(text: object, key: str) -> str:
     """One Python expression in one line; calls and names are allowed, since it runs in the sandbox."""
+    if not isinstance(text, str):
+        raise _BadLineError(f"`{key}` must be a string")
     try:
-        return ast.unparse(ast.parse(text.strip(), mode="eval")) if isinstance(text, str) else _not_text(key)
+        return ast.unparse(ast.parse(text.strip(), mode="eval"))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        if isinstance(error, _BadLineError):
-            raise
-        raise _BadLineError(f"`{key}` holds {str(text)[:60]!r}, which is not a Python expression") from error
-
-
-def _not_text(key: str) -> str:
-    raise _BadLineError(f"`{key}` must be a string")
+        raise _BadLineError(f"`{key}` holds {text[:60]!r}, which is not a Python expression") from error
 
 
 def _imports(record: Mapping[str, Any]) -> list[str]:
@@ -249,12 +244,10 @@ def _needed_names(expression: str, target: _RecordedFunction, imports: list[str]
     for name in sorted(free_names(expression) - known_names):
         if name in target.names:
             module_names.append(name)
-        elif name in ("nan", "inf"):
-            other_imports.append(f"from math import {name}")
-        elif name in _MAKERS:
-            other_imports.append(f"from {_MAKERS[name]} import {name}")
         elif name in sys.stdlib_module_names:
             other_imports.append(f"import {name}")
+        elif name in _CONSTRUCTORS:
+            other_imports.append(_CONSTRUCTORS[name])
         else:
             raise _BadLineError(f'nothing imports `{name}`; add "imports": ["from … import {name}"]')
     return module_names, other_imports
