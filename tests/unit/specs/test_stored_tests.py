@@ -271,7 +271,7 @@ def test_functions_of_one_name_have_files_of_their_own(tmp_path):
 
 
 def test_their_number_is_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(stored_tests, "MAX_FUNCTIONS", 2)
+    monkeypatch.setattr(stored_files, "MAX_FUNCTIONS", 2)
     for number, name in enumerate(["f", "g", "h"]):
         region = replace(REGION, qualname=name)
         text = TEXT.replace("rle", name)

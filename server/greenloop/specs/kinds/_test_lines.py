@@ -99,28 +99,26 @@ def _assert_test(test: ast.expr, target: StubView) -> TestLine | None:
     if pair is None:
         return None
     call, value, operator = pair
+    if uses_of_target(value, target) or not (uses_of_target(call, target) and _matches_signature(call, target)):
+        return None
     call_needs, value_needs = find_needs(call, target), find_needs(value, target)
-    if (
-        call_needs is None
-        or value_needs is None
-        or uses_of_target(value, target)
-        or not (uses_of_target(call, target) and _matches_signature(call, target))
-    ):
+    if call_needs is None or value_needs is None:
         return None
     expectation = ast.unparse(value)
     approximate = _approximation(value) if operator == "==" else ""
-    imports = call_needs.with_imports(*value_needs.imports, *(["import pytest"] if approximate else []))
-    call_text = _run_call(call, target)
-    if target.is_async:
-        imports = (*imports, "import asyncio")
-    text = f"assert {call_text} {operator} {approximate or expectation}"
+    run_call = _run_call(call, target)
+    text = f"assert {run_call} {operator} {approximate or expectation}"
     if operator in ("true", "false"):
-        text = f"assert {'not ' if operator == 'false' else ''}{call_text}"
+        text = f"assert {'not ' if operator == 'false' else ''}{run_call}"
     return TestLine(
         text=text,
         call=ast.unparse(call),
         expectation=expectation,
-        imports=imports,
+        imports=call_needs.with_imports(
+            *value_needs.imports,
+            *(["import pytest"] if approximate else []),
+            *(["import asyncio"] if target.is_async else []),
+        ),
         module_names=(*call_needs.module_names, *value_needs.module_names),
     )
 

@@ -7,6 +7,7 @@ import pytest
 from greenloop.core.records.spec import Provenance, Region
 from greenloop.specs.kinds import properties
 from greenloop.specs.properties import signature
+from greenloop.specs.properties.stated_properties import parse_properties
 
 SORT = '''def sort(xs: list[int]) -> list[int]:
     """Sort the numbers.
@@ -28,7 +29,7 @@ def head(text: str, name: str):
 
 
 def test_the_model_sees_signature_and_docstring_and_no_body():
-    text = "\n".join(message.content for message in properties.messages(head(SORT, "sort")))
+    text = "\n".join(message.content for message in properties.question(head(SORT, "sort")).messages)
     assert "def sort(xs: list[int]) -> list[int]:" in text
     assert "Sort the numbers." in text
     assert "secret" not in text
@@ -45,7 +46,7 @@ def test_the_model_sees_signature_and_docstring_and_no_body():
     ],
 )
 def test_properties_are_read_from_what_small_models_write(line, expression):
-    assert [claim.expression for claim in properties.parse_properties(line, head(SORT, "sort"))] == [expression]
+    assert [claim.expression for claim in parse_properties(line, "sort", ("xs",))] == [expression]
 
 
 @pytest.mark.parametrize(
@@ -65,12 +66,12 @@ def test_properties_are_read_from_what_small_models_write(line, expression):
     ],
 )
 def test_lines_that_are_no_properties_are_dropped(line):
-    assert properties.parse_properties(line, head(SORT, "sort")) == ()
+    assert parse_properties(line, "sort", ("xs",)) == ()
 
 
 def test_equal_properties_count_once_and_there_are_four_at_most():
     answer = "\n".join(f"p{number}: len(result) >= {number % 6} - 9" for number in range(20))
-    assert len(properties.parse_properties(answer, head(SORT, "sort"))) == 4
+    assert len(parse_properties(answer, "sort", ("xs",))) == 4
 
 
 def test_a_property_becomes_a_test_with_values_and_a_message_that_names_it():
