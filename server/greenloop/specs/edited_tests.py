@@ -162,9 +162,7 @@ def _test(node: ast.FunctionDef, import_nodes: Sequence[ImportNode], rows: Seque
 
 def _plain_import(node: ast.stmt, name: str) -> bool:
     """Does it import the target and nothing else?"""
-    if not isinstance(node, ast.ImportFrom) or len(node.names) != 1:
-        return False
-    return node.names[0].name == name and node.names[0].asname is None
+    return isinstance(node, ast.ImportFrom) and [(item.name, item.asname) for item in node.names] == [(name, None)]
 
 
 def _imports_same_module(one: ast.ImportFrom, other: ast.stmt) -> bool:
@@ -178,16 +176,16 @@ def _body(statements: Sequence[ast.stmt], node: ast.FunctionDef, rows: Sequence[
         isinstance(each, ast.Constant | ast.JoinedStr) and (each.end_lineno or 0) > each.lineno
         for each in ast.walk(node)
     )
-    inline = not hasattr(first, "lineno") or first.lineno == node.lineno or _share_a_line(statements)
+    # Do two of them share a line?
+    inline = (
+        not hasattr(first, "lineno")
+        or first.lineno == node.lineno
+        or len({each.lineno for each in statements}) < len(statements)
+    )
     if has_multiline_text or inline:
         return "\n".join(map(ast.unparse, statements))
     margin = " " * first.col_offset
     return "\n".join(row.removeprefix(margin) for row in rows[first.lineno - 1 : node.end_lineno]).rstrip()
-
-
-def _share_a_line(statements: Sequence[ast.stmt]) -> bool:
-    """Do two of them share a line?"""
-    return len({each.lineno for each in statements}) < len(statements)
 
 
 def _shown_line(statements: Sequence[ast.stmt]) -> str:

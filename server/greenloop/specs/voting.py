@@ -106,17 +106,11 @@ class Voting:
 
     def _worth_asking(self, problem: Problem, ruling: Ruling) -> Case | None:
         """The case to ask about, None when a candidate is trusted without a doubt and by more than votes."""
-        is_certain = (
-            ruling.order
-            and not ruling.doubt
-            and any(case.provenance in USER_PROVENANCES for case in problem.spec.cases)
-        )
-        if self.questions <= 0 or is_certain:
+        has_user_tests = any(case.provenance in USER_PROVENANCES for case in problem.spec.cases)
+        if self.questions <= 0 or (ruling.order and not ruling.doubt and has_user_tests):
             return None
-        cases_by_id = {case.id: case for case in voting_cases(problem.spec)}
-        return next(
-            (cases_by_id[each] for each in ruling.questions if each in cases_by_id and each not in self.asked_ids), None
-        )
+        cases = {case.id: case for case in voting_cases(problem.spec) if case.id not in self.asked_ids}
+        return next((cases[each] for each in ruling.questions if each in cases), None)
 
     async def _ask(self, problem: Problem, case: Case, attempts: Sequence[Attempt]) -> Answer | None:
         """Asks the user about a case; None if there is no answer, after which no more questions are asked."""

@@ -185,7 +185,7 @@ def _is_number(node: ast.expr) -> bool:
 
 def are_compatible(first: str, second: str) -> bool:
     """Are two expected values compatible? Numbers may have more or fewer digits."""
-    left_node, right_node = (_without_approx(parse_expression(text)) for text in (first, second))
+    left_node, right_node = (without_approx(parse_expression(text)) for text in (first, second))
     if left_node is None or right_node is None:
         return first == second
     if ast.dump(left_node) == ast.dump(right_node):
@@ -200,8 +200,7 @@ def are_compatible(first: str, second: str) -> bool:
     return bool(abs(left - right) <= max(step or 0.0 for step in digit_units) * (0.5 + _CLOSE))
 
 
-def _without_approx(node: ast.expr | None) -> ast.expr | None:
+def without_approx(node: ast.expr | None) -> ast.expr | None:
     """The node without `pytest.approx` around it."""
-    if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "approx" and node.args:
-        return node.args[0]
-    return node
+    is_approx = isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "approx"
+    return node.args[0] if is_approx and isinstance(node, ast.Call) and node.args else node

@@ -14,6 +14,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 
 from greenloop.core.docstrings.call_lines import takes_arguments
+from greenloop.core.docstrings.literals import without_approx
 from greenloop.core.python.ast_source import parse_module
 from greenloop.specs.kinds._safe_expressions import find_needs, is_name
 from greenloop.specs.kinds._stub_view import StubView
@@ -133,7 +134,7 @@ def _compared_pair(test: ast.expr, target: StubView) -> tuple[ast.expr, ast.expr
         return test, ast.Constant(True), "true"
     if len(test.ops) != 1:
         return None
-    left, right = test.left, _unapproximated(test.comparators[0])
+    left, right = test.left, without_approx(test.comparators[0]) or test.comparators[0]
     if isinstance(test.ops[0], ast.Lt | ast.LtE) and (difference := _tolerance_pair(left)):
         return difference[0], difference[1], "=="
     operator = {ast.Eq: "==", ast.Is: "is"}.get(type(test.ops[0]))
@@ -152,12 +153,6 @@ def _tolerance_pair(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
         if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub):
             return inner.left, inner.right
     return None
-
-
-def _unapproximated(node: ast.expr) -> ast.expr:
-    if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "approx" and node.args:
-        return node.args[0]
-    return node
 
 
 class _Awaited(ast.NodeTransformer):
@@ -197,16 +192,19 @@ def _matches_signature(node: ast.expr, target: StubView) -> bool:
 
 def _approximation(value: ast.expr) -> str:
     """The `pytest.approx` source for a value with fractions; empty where it has none or is nested."""
-    parts = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
-    if isinstance(value, ast.Dict):
-        parts = value.values
-    numbers = [each for part in parts for each in ast.walk(part) if isinstance(each, ast.Constant)]
-    nested = any(isinstance(part, ast.List | ast.Tuple | ast.Dict | ast.Set) for part in parts)
-    text = ast.unparse(value)
-    special = re.search(r"\bnan\b|\bmath\.(pi|e|tau|sqrt)\b", text)
-    divided = any(isinstance(each, ast.Div) for each in ast.walk(value))
-    if nested and parts != [value]:
+    if isinstance(value, ast.Set):
         return ""
-    if isinstance(value, ast.Set) or not (special or divided or any(isinstance(n.value, float) for n in numbers)):
+    parts = value.values if isinstance(value, ast.Dict) else [value]
+    if isinstance(value, ast.List | ast.Tuple):
+        parts = value.elts
+    nodes = [each for part in parts for each in ast.walk(part)]
+    text = ast.unparse(value)
+    has_fractions = (
+        re.search(r"\bnan\b|\bmath\.(pi|e|tau|sqrt)\b", text)
+        or any(isinstance(each, ast.Div) for each in ast.walk(value))
+        or any(isinstance(each, ast.Constant) and isinstance(each.value, float) for each in nodes)
+    )
+    is_nested = parts != [value] and any(isinstance(each, ast.List | ast.Tuple | ast.Dict | ast.Set) for each in parts)
+    if is_nested or not has_fractions:
         return ""
     return f"pytest.approx({text}{', nan_ok=True' if 'nan' in text else ''})"

@@ -99,10 +99,9 @@ def _check(line: TestLine, region: Region, module: str, batch: str) -> Check:
 
 def _disagreements(tests: Sequence[TestLine]) -> tuple[str, ...]:
     """One sentence for each call on which the tests disagree."""
-    expectations: dict[str, list[str]] = defaultdict(list)
+    expectations: dict[str, dict[str, None]] = defaultdict(dict)
     for test in tests:
-        if test.expectation not in expectations[test.call]:
-            expectations[test.call].append(test.expectation)
+        expectations[test.call][test.expectation] = None
     return tuple(
         f"The docstring does not say what {call} is: generated tests say {' and '.join(values)}."
         for call, values in expectations.items()

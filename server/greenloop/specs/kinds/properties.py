@@ -81,14 +81,10 @@ def build_spec(region: Region, text: str, module: str, answer: str) -> Spec:
             shows_calls=bool(example_calls.read_calls(head).calls),
         )
     )
-    model_properties = [
-        Property(name=each.name, expression=each.expression, source="model", imports=each.imports)
-        for each in parse_properties(answer, head.name, head.names)
-    ]
     mismatch_errors = UNFIT if sum(each.always_drawn for each in values) > 1 else ()
     documented_errors = tuple(each.name for each in docstring_sections.raises if _is_known_error(each.name, text))
     unique: dict[str, Property] = {}
-    for each in (*common_properties, *model_properties):
+    for each in (*common_properties, *parse_properties(answer, head.name, head.names)):
         unique.setdefault(each.expression, each)
     checks = []
     for each in unique.values():

@@ -165,10 +165,10 @@ def _bounding(context: PropertyContext) -> Iterator[Property]:
     if len(names) != 3 or not low_name or not high_name or not context.mentions_word("clamp", "clip", "limit", "bound"):
         return
     value_name = next(name for name in names if name not in (low_name, high_name))
-    ordered_bounds = f"{low_name} <= {high_name}"
-    yield _property("within its bounds", f"{low_name} <= result <= {high_name}", condition=ordered_bounds)
-    within_bounds = f"{low_name} <= {value_name} <= {high_name}"
-    yield _property("unchanged within its bounds", f"result == {value_name}", condition=within_bounds)
+    bounds = f"{low_name} <= {high_name}"
+    yield _property("within its bounds", f"{low_name} <= result <= {high_name}", condition=bounds)
+    bounds = f"{low_name} <= {value_name} <= {high_name}"
+    yield _property("unchanged within its bounds", f"result == {value_name}", condition=bounds)
 
 
 def _counting(context: PropertyContext) -> Iterator[Property]:
@@ -221,7 +221,7 @@ def _unchanged_inputs(context: PropertyContext) -> Iterator[Property]:
     drawn = [each for each in context.strategies if each.always_drawn]
     if any(each.kind != "plain" for each in drawn):
         return
-    mutable = next((each.name for each in drawn if each.is_mutable), "")
+    mutable = next((each.name for each in drawn if each.value_kind.is_mutable), "")
     if says_unchanged and mutable and not re.search(r"\bin[- ]place\b", context.head.docstring):
         call = f"{context.head.name}({', '.join('given' if each.name == mutable else each.name for each in drawn)})"
         expression = f"(lambda given: ({call}, given)[1])(deepcopy({mutable})) == {mutable}"

@@ -95,15 +95,11 @@ def _call(head: FunctionHeader, drawn: Sequence[ParameterStrategy]) -> str:
     by_keyword = False
     for parameter in head.parameters:
         value = by_name.get(parameter.name)
-        if value is None:
-            by_keyword = True
-            continue
-        copy = f"deepcopy({value.name})" if value.is_mutable else value.name
-        if parameter.kind == "star":
-            arguments.append(f"*{copy}")
-        elif parameter.kind == "keyword" or by_keyword:
-            arguments.append(f"{value.name}={copy}")
-        else:
-            arguments.append(copy)
+        by_keyword = by_keyword or value is None or parameter.kind == "keyword"
+        if value is not None:
+            prefix = "*" if parameter.kind == "star" else f"{value.name}=" if by_keyword else ""
+            arguments.append(
+                f"{prefix}deepcopy({value.name})" if value.value_kind.is_mutable else f"{prefix}{value.name}"
+            )
     call = f"{head.name}({', '.join(arguments)})"
     return f"list(islice({call}, {_YIELDED}))" if _LAZY.match(head.returns) else call

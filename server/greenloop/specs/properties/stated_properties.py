@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 
 from greenloop.core.docstrings.literals import parse_expression
 from greenloop.core.python.names import free_names
+from greenloop.specs.properties.property_tests import Property
 
 MAX_PROPERTIES = 4  # properties of one answer
 LONGEST = 300  # characters of one expression
@@ -36,25 +36,16 @@ _NODES = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, ast.Starred)
 _LINE = re.compile(r"^[\s\-*•>\d.)#`]*(?P<name>[A-Za-z][\w '/-]{0,50}?)[\s`*]*:\s*(?P<claim>\S.*)$")
 
 
-@dataclass(frozen=True, kw_only=True)
-class StatedProperty:
-    """`expression` uses the parameters, `result` and the function's own name; `imports` are statements it needs."""
-
-    name: str
-    expression: str
-    imports: tuple[str, ...] = ()
-
-
-def parse_properties(answer: str, function: str, parameters: tuple[str, ...]) -> tuple[StatedProperty, ...]:
+def parse_properties(answer: str, function: str, parameters: tuple[str, ...]) -> tuple[Property, ...]:
     """The usable properties of an answer, without duplicates, at most `MAX_PROPERTIES`."""
-    by_expression: dict[str, StatedProperty] = {}
+    by_expression: dict[str, Property] = {}
     for row in answer[:ANSWER].splitlines():
-        if (claim := _parse_row(row, function, parameters)) and claim.expression not in by_expression:
-            by_expression[claim.expression] = claim
+        if property_ := _parse_row(row, function, parameters):
+            by_expression.setdefault(property_.expression, property_)
     return tuple(by_expression.values())[:MAX_PROPERTIES]
 
 
-def _parse_row(row: str, function: str, parameters: tuple[str, ...]) -> StatedProperty | None:
+def _parse_row(row: str, function: str, parameters: tuple[str, ...]) -> Property | None:
     match = _LINE.match(row)
     whole_row = row.strip().lstrip("-*•").strip()
     for name, text in ((match["name"], match["claim"]) if match else ("", ""), ("", whole_row)):
@@ -62,9 +53,8 @@ def _parse_row(row: str, function: str, parameters: tuple[str, ...]) -> StatedPr
         if node is not None and _is_usable(node, function, parameters):
             expression = ast.unparse(node)
             imports = tuple(line for key, line in _OFFERED.items() if key in free_names(expression) - set(parameters))
-            return StatedProperty(
-                name=" ".join(name.split()).lower() or "claim", expression=expression, imports=imports
-            )
+            label = " ".join(name.split()).lower() or "claim"
+            return Property(name=label, expression=expression, source="model", imports=imports)
     return None
 
 

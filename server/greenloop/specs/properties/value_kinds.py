@@ -23,6 +23,10 @@ class ValueKind:
     parts: tuple[ValueKind, ...] = ()
     text: str = ""
 
+    @property
+    def is_mutable(self) -> bool:
+        return self.name in ("list", "set", "dict", "own") or any(part.is_mutable for part in self.parts)
+
 
 _SYNONYMS = {
     "bytes": "", "complex": "", "none": "", "date": "", "datetime": "", "time": "", "timedelta": "", "decimal": "",
@@ -151,7 +155,7 @@ _ALONE = re.compile(
     r"\b(?P<word>string|integer|int|float|number|list|array|dictionary|dict|boolean|text|word|sentence)\b",
     re.IGNORECASE,
 )
-_INNER = {"number": "int", "word": "str", "char": "str", "character": "str", "list": "list", "sentence": "str"}
+_IN_PROSE = {**_PLAIN, "number": "int", "word": "str", "char": "str", "character": "str", "sentence": "str"}
 
 
 def kind_in_prose(text: str) -> ValueKind | None:
@@ -160,9 +164,7 @@ def kind_in_prose(text: str) -> ValueKind | None:
     if (kind := kind_of_annotation(text.replace(" or ", " | "))) is not None and kind.name != "own":
         return kind
     if container := _CONTAINER.search(text):
-        inner = container["inner"].lower()
-        name = _INNER.get(inner) or _PLAIN.get(inner, "int")
-        outer = _PLAIN.get(container["outer"].lower(), "list")
-        return ValueKind(name=outer, parts=(ValueKind(name=name),))
-    kinds = {_INNER.get(word.lower()) or _PLAIN.get(word.lower(), "str") for word in _ALONE.findall(text)}
+        part = ValueKind(name=_IN_PROSE.get(container["inner"].lower(), "int"))
+        return ValueKind(name=_PLAIN.get(container["outer"].lower(), "list"), parts=(part,))
+    kinds = {_IN_PROSE.get(word.lower(), "str") for word in _ALONE.findall(text)}
     return ValueKind(name=kinds.pop()) if len(kinds) == 1 else None

@@ -30,13 +30,9 @@ _FILLED = re.compile(
 )
 _EMPTY = re.compile(r"(?<!non)(?<!non-)(?<!not )\bempty\b", re.IGNORECASE)
 _STANDARD = {
-    "date": "st.dates()",
-    "datetime": "st.datetimes()",
-    "time": "st.times()",
-    "timedelta": "st.timedeltas()",
+    **{name: f"st.{name}s()" for name in ("date", "datetime", "time", "timedelta", "uuid")},
     "decimal": f"st.decimals(-{FAR}, {FAR}, places=2)",
     "fraction": f"st.fractions(-{FAR}, {FAR}, max_denominator=100)",
-    "uuid": "st.uuids()",
     "complex": f"st.complex_numbers(max_magnitude={FAR})",
     "bool": "st.booleans()",
     "none": "st.none()",
@@ -56,10 +52,6 @@ class ParameterStrategy:
     strategy: str
     value_kind: ValueKind
     always_drawn: bool = True
-
-    @property
-    def is_mutable(self) -> bool:
-        return _is_mutable(self.value_kind)
 
 
 def build_strategies(
@@ -120,10 +112,6 @@ def _value_kind(
         return default_kind
     required = [each for each in head.parameters if not each.default and each.kind in ("plain", "keyword")]
     return value_kinds.kind_in_prose(head.docstring.split("\n\n")[0]) if len(required) == 1 else None
-
-
-def _is_mutable(kind: ValueKind) -> bool:
-    return kind.name in ("list", "set", "dict", "own") or any(map(_is_mutable, kind.parts))
 
 
 @dataclass(frozen=True)
