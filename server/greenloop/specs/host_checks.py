@@ -78,8 +78,6 @@ def with_results(verdict: Verdict, results: Sequence[CaseResult]) -> Verdict:
 def with_scores(verdict: Verdict, cases: Sequence[Case]) -> Verdict:
     """Adds to a scorer's own cases the share that it reported."""
     score_ids = {case.id for case in cases if case.provenance is Provenance.SCORE}
-    if not score_ids:
-        return verdict
     return replace(verdict, cases=tuple(_with_share(each) if each.id in score_ids else each for each in verdict.cases))
 
 

@@ -68,7 +68,10 @@ def imports(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:
             yield from ((item.name, node.lineno) for item in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield "." * node.level + (node.module or ""), node.lineno
-        elif isinstance(node, ast.Call) and _last(node.func) in ("__import__", "import_module"):
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in (
+            "__import__",
+            "import_module",
+        ):
             name = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
             yield name if isinstance(name, str) else "a computed name", node.lineno
 
@@ -176,10 +179,6 @@ def unannotated_parameters(node: Function) -> Iterator[str]:
     yield from (each.arg for each in [*positional, *node.args.kwonlyargs, *variadic] if each.annotation is None)
     if node.returns is None:
         yield "return"
-
-
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _walk(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:

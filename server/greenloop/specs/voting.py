@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from greenloop.core.compose import compose
@@ -249,10 +250,9 @@ def _other_values(case: Case, equation: Equation, ballots: Sequence[Ballot]) -> 
 
 def _parse_typed(text: str | None) -> str:
     """A typed value as source; empty where it cannot be read."""
-    try:
+    with suppress(ValueError):
         return parse_literal_input(text or "")
-    except ValueError:
-        return ""
+    return ""
 
 
 def _call_of(case: Case) -> str:

@@ -40,9 +40,6 @@ class Needs:
     imports: tuple[str, ...] = ()
     module_names: tuple[str, ...] = ()
 
-    def with_imports(self, *more: str) -> tuple[str, ...]:
-        return tuple(dict.fromkeys([*self.imports, *more]))
-
 
 def find_needs(node: ast.expr, target: StubView) -> Needs | None:
     """Finds what an expression needs; None where it does anything but make values and call the target, or is huge."""

@@ -89,7 +89,7 @@ def _raises_test(node: ast.With, target: StubView) -> TestLine | None:
         text=text,
         call=ast.unparse(call),
         expectation=f"raises {error}",
-        imports=required.with_imports("import pytest"),
+        imports=(*required.imports, "import pytest"),
         module_names=own,
     )
 
@@ -107,6 +107,8 @@ def _assert_test(test: ast.expr, target: StubView) -> TestLine | None:
         return None
     expectation = ast.unparse(value)
     approximate = _approximation(value) if operator == "==" else ""
+    imports = [*call_needs.imports, *value_needs.imports, *(["import pytest"] if approximate else [])]
+    imports += ["import asyncio"] if target.is_async else []
     run_call = _run_call(call, target)
     text = f"assert {run_call} {operator} {approximate or expectation}"
     if operator in ("true", "false"):
@@ -115,11 +117,7 @@ def _assert_test(test: ast.expr, target: StubView) -> TestLine | None:
         text=text,
         call=ast.unparse(call),
         expectation=expectation,
-        imports=call_needs.with_imports(
-            *value_needs.imports,
-            *(["import pytest"] if approximate else []),
-            *(["import asyncio"] if target.is_async else []),
-        ),
+        imports=tuple(dict.fromkeys(imports)),
         module_names=(*call_needs.module_names, *value_needs.module_names),
     )
 

@@ -52,13 +52,13 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
 
 async def judge(problem: Problem, files: Mapping[str, str], tools: Tools) -> Sequence[CaseResult]:
     """A result for each case of `collect`; `files` are a candidate's composed texts."""
-    limits = parse(tools.options.get("constraints", ()))
-    return [await _check(problem, region, each, files) for region in problem.regions for each in limits]
-
-
-async def _check(problem: Problem, region: Region, constraint: Constraint, files: Mapping[str, str]) -> CaseResult:
-    changed = find_changed_code(problem, region, files)
-    return _result(region, constraint, None if changed is None else await _violations(problem, constraint, changed))
+    results = []
+    for region in problem.regions:
+        changed = find_changed_code(problem, region, files)
+        for each in parse(tools.options.get("constraints", ())):
+            violations = None if changed is None else await _violations(problem, each, changed)
+            results.append(_result(region, each, violations))
+    return results
 
 
 async def _violations(problem: Problem, constraint: Constraint, changed_code: ChangedCode) -> Sequence[Violation]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import doctest
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from itertools import islice
 from typing import Any
 
 from greenloop.core.docstrings.call_lines import closing_position
+from greenloop.core.docstrings.documentation import read_examples
 from greenloop.core.docstrings.literals import literal_value, parse_expression
 from greenloop.specs.properties.signature import FunctionHeader
 
@@ -69,10 +69,7 @@ def _bind_arguments(node: ast.Call, head: FunctionHeader) -> Iterator[tuple[str,
 
 
 def _results(head: FunctionHeader) -> Iterator[Any]:
-    try:
-        examples = doctest.DocTestParser().get_examples(head.docstring)
-    except ValueError:
-        examples = []
+    examples = read_examples(head.docstring) or ()
     results = [example.want for example in examples if example.source.strip().startswith(f"{head.name}(")]
     results += re.findall(rf"{re.escape(head.name)}\([^\n]*?\)\s*(?:==|->|→|=>|returns?)\s*([^\n]+)", head.docstring)
     for text in results[:MOST]:
