@@ -33,10 +33,6 @@ class Constraint:
         return " ".join((self.keyword, *self.values))
 
     @property
-    def number(self) -> int:
-        return int(self.values[0])
-
-    @property
     def prompt_text(self) -> str:
         """The limit as the prompt states it."""
         return KINDS[self.keyword].prompt_text.format(", ".join(self.values))
@@ -139,11 +135,12 @@ _MEASURES: dict[str, tuple[Callable[[Function, Sequence[str]], int], str]] = {
 
 def _size(constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violation]:
     measure, wording = _MEASURES[constraint.keyword]
-    verb = "are" if constraint.keyword == "max-lines" and constraint.number != 1 else "is"
+    limit = int(constraint.values[0])
+    verb = "are" if constraint.keyword == "max-lines" and limit != 1 else "is"
     rows = changed_code.text.split("\n")
     for who, node in changed_code.functions():
-        if (count := measure(node, rows)) > constraint.number:
-            message = f"{who} {wording.format(count)}, at most {constraint.number} {verb} allowed."
+        if (count := measure(node, rows)) > limit:
+            message = f"{who} {wording.format(count)}, at most {limit} {verb} allowed."
             yield Violation(message=message, line=node.lineno)
 
 

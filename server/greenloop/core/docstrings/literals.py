@@ -29,9 +29,10 @@ CONSTRUCTORS = {
     "PurePosixPath": "from pathlib import PurePosixPath",
     "UUID": "from uuid import UUID",
 }
-_MODULES = frozenset(
-    "math datetime fractions decimal collections itertools operator string re asyncio pytest".split()  # noqa: SIM905
-)
+_MODULES = {
+    "math", "datetime", "fractions", "decimal", "collections", "itertools", "operator", "string", "re", "asyncio",
+    "pytest",
+}  # fmt: skip
 _NODES = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp, ast.keyword, ast.Load)
 _SIGNS = (ast.UAdd, ast.USub)
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv)

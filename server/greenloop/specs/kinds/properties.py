@@ -120,9 +120,8 @@ def _result_kind(head: FunctionHeader, docstring_type: Sections, text: str) -> V
 def _is_known_error(name: str, text: str) -> bool:
     """Can a test catch the exception by this name? It must be a builtin or a class of the module."""
     builtin = getattr(builtins, name, None)
-    if isinstance(builtin, type) and issubclass(builtin, Exception):
-        return True
-    return bool(name.isidentifier() and re.search(rf"^class {re.escape(name)}\b", text, re.MULTILINE))
+    is_builtin = isinstance(builtin, type) and issubclass(builtin, Exception)
+    return is_builtin or (name.isidentifier() and bool(re.search(rf"^class {name}\b", text, re.MULTILINE)))
 
 
 def question(head: FunctionHeader) -> ChatRequest:

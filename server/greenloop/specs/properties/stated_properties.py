@@ -14,11 +14,12 @@ LONGEST = 300  # characters of one expression
 ANSWER = 4000  # characters of an answer that are read
 
 # What an expression may call: nothing that writes, reads, waits or inspects the machine.
-_BUILTINS = frozenset(
-    "abs all any ascii bin bool bytes chr complex dict divmod enumerate filter float frozenset hash hex int "  # noqa: SIM905
-    "isinstance len list map max min oct ord pow range repr reversed round set sorted str sum tuple type zip "
-    "ValueError TypeError".split()
-)
+_BUILTINS = {
+    "abs", "all", "any", "ascii", "bin", "bool", "bytes", "chr", "complex", "dict", "divmod", "enumerate", "filter",
+    "float", "frozenset", "hash", "hex", "int", "isinstance", "len", "list", "map", "max", "min", "oct", "ord",
+    "pow", "range", "repr", "reversed", "round", "set", "sorted", "str", "sum", "tuple", "type", "zip",
+    "ValueError", "TypeError",
+}  # fmt: skip
 _OFFERED = {
     **{name: f"import {name}" for name in ("math", "re", "string", "itertools", "collections")},
     "Counter": "from collections import Counter",
@@ -28,10 +29,10 @@ _OFFERED = {
     "gcd": "from math import gcd",
     "reduce": "from functools import reduce",
 }
-_WRITES = frozenset(
-    "append extend insert pop popitem remove clear update add discard setdefault sort reverse subtract "  # noqa: SIM905
-    "intersection_update difference_update symmetric_difference_update".split()
-)
+_WRITES = {
+    "append", "extend", "insert", "pop", "popitem", "remove", "clear", "update", "add", "discard", "setdefault",
+    "sort", "reverse", "subtract", "intersection_update", "difference_update", "symmetric_difference_update",
+}  # fmt: skip
 _NODES = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, ast.Starred)
 _LINE = re.compile(r"^[\s\-*•>\d.)#`]*(?P<name>[A-Za-z][\w '/-]{0,50}?)[\s`*]*:\s*(?P<claim>\S.*)$")
 

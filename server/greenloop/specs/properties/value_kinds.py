@@ -29,13 +29,14 @@ class ValueKind:
 
 
 _SYNONYMS = {
-    "bytes": "", "complex": "", "none": "", "date": "", "datetime": "", "time": "", "timedelta": "", "decimal": "",
-    "fraction": "", "uuid": "", "frozenset": "",
-    "list": "sequence mutablesequence collection iterable container array", "tuples": "tuple",
-    "set": "abstractset mutableset", "dict": "mapping mutablemapping dictionary", "any": "object hashable",
-    "float": "number real", "int": "integer integral", "str": "string text anystr", "bool": "boolean",
+    "list": ("sequence", "mutablesequence", "collection", "iterable", "container", "array"), "tuples": ("tuple",),
+    "set": ("abstractset", "mutableset"), "dict": ("mapping", "mutablemapping", "dictionary"),
+    "any": ("object", "hashable"), "float": ("number", "real"), "int": ("integer", "integral"),
+    "str": ("string", "text", "anystr"), "bool": ("boolean",),
+    **dict.fromkeys(("bytes", "complex", "none", "date", "datetime", "time", "timedelta", "decimal", "fraction"), ()),
+    **dict.fromkeys(("uuid", "frozenset"), ()),
 }  # fmt: skip
-_PLAIN = {word: kind for kind, words in _SYNONYMS.items() for word in (kind, *words.split())}
+_PLAIN = {word: kind for kind, words in _SYNONYMS.items() for word in (kind, *words)}
 _DEEPEST = 5
 
 
