@@ -144,7 +144,7 @@ class _StrategyBuilder:
 
     def _container(self, kind: ValueKind) -> str:
         name = kind.name
-        unnamed = ("str", "int") if name == "dict" else ("int",)
+        unnamed = {"dict": ("str", "int"), "tuple": (), "union": ()}.get(name, ("int",))
         kinds = kind.parts or tuple(ValueKind(name=each) for each in unnamed)
         parts = list(map(replace(self, inside=True).strategy_of, kinds))
         if "" in parts:
