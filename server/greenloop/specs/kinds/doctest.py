@@ -27,6 +27,7 @@ def examples(target: Target | Region, text: str) -> Spec:
     docstring = ast.get_docstring(node, clean=False) if node else None
     if node is None or docstring is None:
         return Spec()
+    parsed = read_examples(docstring) or []
     full_name = f"{target.path}::{target.qualname}"
     cases = tuple(
         Case(
@@ -36,6 +37,6 @@ def examples(target: Target | Region, text: str) -> Spec:
             provenance=Provenance.DOCTEST,
             confirmed=True,
         )
-        for number, example in enumerate(read_examples(docstring) or (), 1)
+        for number, example in enumerate(parsed, 1)
     )
     return Spec(cases=cases, selectors=(f"doctest:{full_name}",) if cases else ())
