@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 
 import pytest
 
@@ -70,7 +71,7 @@ async def test_ruff_of_the_workspace_is_never_started(tmp_path, monkeypatch):
 
 async def test_the_settings_name_what_is_collected(tmp_path):
     own = make_problem(tmp_path, TEXT, "f")
-    nothing = make_tools(**host_checks.options(SpecSettings()))
+    nothing = make_tools(**asdict(SpecSettings()))
     assert await host_checks.collect(own, nothing) == own.spec
-    some = make_tools(**host_checks.options(SpecSettings(constraints=["typed"], human=True)))
+    some = make_tools(**asdict(SpecSettings(constraints=["typed"], human=True)))
     assert [case.provenance for case in (await host_checks.collect(own, some)).cases] == ["constraint", "human"]

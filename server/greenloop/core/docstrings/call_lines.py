@@ -102,30 +102,30 @@ def is_literal(node: ast.Call, subject: DocumentedFunction) -> bool:
 def is_call_allowed(header: str, call: ast.Call) -> bool:
     """Does the header allow this call? True where the header cannot be parsed or does not decide it."""
     parameters = header_parameters(header)
-    return parameters is None or not isinstance(call.func, ast.Name) or accepts_call(parameters, call)
+    return parameters is None or not isinstance(call.func, ast.Name) or takes_arguments(parameters, call)
 
 
-def accepts_call(parameters: ast.arguments, call: ast.Call) -> bool:
-    """Do the parameters accept the call's arguments, as far as its source tells? A leading self or cls is left out."""
-    if any(isinstance(item, ast.Starred) for item in call.args) or any(item.arg is None for item in call.keywords):
+def takes_arguments(parameters: ast.arguments, call: ast.Call, *, is_bound: bool = False) -> bool:
+    """Do the parameters take the call's arguments? True where `*` or `**` leaves it open.
+
+    `is_bound`: the first parameter is not passed.
+    """
+    keywords = {key.arg for key in call.keywords}
+    if None in keywords or any(isinstance(item, ast.Starred) for item in call.args):
         return True
-    plain = [*parameters.posonlyargs, *parameters.args]
-    required = [item.arg for item in plain[: len(plain) - len(parameters.defaults)]]
-    required += [
-        item.arg for item, value in zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True) if value is None
-    ]
-    positional = [item.arg for item in plain]
-    if positional[:1] in (["self"], ["cls"]):
-        required = required[1:] if required[:1] == positional[:1] else required
-        positional = positional[1:]
-    by_position, by_name = {*positional[: len(call.args)]}, {item.arg for item in call.keywords}
-    names = {item.arg for item in (*parameters.args, *parameters.kwonlyargs)}
-    return (
-        (len(call.args) <= len(positional) or parameters.vararg is not None)
-        and (by_name <= names or parameters.kwarg is not None)
-        and set(required) <= by_position | by_name
-        and not by_name & by_position & names
-    )
+    positional = [item.arg for item in (*parameters.posonlyargs, *parameters.args)]
+    passed = positional[is_bound : is_bound + len(call.args)]
+    if len(call.args) > len(passed) and not parameters.vararg:
+        return False
+    allowed = {item.arg for item in (*parameters.args, *parameters.kwonlyargs)} - set(positional[:is_bound])
+    if keywords - allowed and not parameters.kwarg:
+        return False
+    keyword_only = zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True)
+    required = {
+        *positional[is_bound : len(positional) - len(parameters.defaults)],
+        *(item.arg for item, default in keyword_only if default is None),
+    }
+    return required <= keywords | set(passed) and not keywords & set(passed)
 
 
 def header_parameters(header: str) -> ast.arguments | None:

@@ -108,6 +108,15 @@ def first_definition(text: str) -> Definition | None:
     return next((node for node in statements_of(text) if isinstance(node, DEFINITIONS)), None)
 
 
+def region_definition(text: str, start: int, end: int) -> tuple[Definition, int] | None:
+    """The definition in these lines of a file, whose rest may be broken, and the offset of its line numbers."""
+    fragment = parse_fragment("\n".join(with_plain_ends(text).split("\n")[start - 1 : end]))
+    if isinstance(fragment, SyntaxError):
+        return None
+    node = next((each for each in fragment.body if isinstance(each, DEFINITIONS)), None)
+    return (node, start - 1 - fragment.shift) if node else None
+
+
 def find_definitions(body: Sequence[ast.stmt], prefix: str = "") -> Iterator[tuple[str, Definition]]:
     """Yields every function and class with its qualified name (`outer.inner`, without `<locals>`), in source order."""
     waiting = [(node, prefix) for node in reversed(body)]  # not recursive: each `elif` nests one level deeper
@@ -132,6 +141,13 @@ def statement_blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
 def plain_name(qualname: str) -> str:
     """A qualified name without the `<locals>` that Python writes into it."""
     return qualname.replace(".<locals>", "")
+
+
+def function_header(node: Function) -> str:
+    """The function's header in one line, without the colon."""
+    word = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
+    returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    return f"{word} {node.name}({ast.unparse(node.args)}){returns}"
 
 
 def decorator_role(node: ast.AST) -> str:

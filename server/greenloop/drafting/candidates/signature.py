@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 
 from greenloop.core.compose import region_text
-from greenloop.core.docstrings.call_lines import accepts_call
+from greenloop.core.docstrings.call_lines import takes_arguments
 from greenloop.core.python.ast_source import (
     DEFINITIONS,
     FUNCTIONS,
@@ -136,6 +136,12 @@ def _is_needed_by_tests(problem: Problem, name: str, old: Function, new: Functio
             if not isinstance(node, ast.Call):
                 continue
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if called == name and not accepts_call(old.args, node) and accepts_call(new.args, node):
+            if called == name and not _accepts(old, node) and _accepts(new, node):
                 return True
     return False
+
+
+def _accepts(function: Function, call: ast.Call) -> bool:
+    """Do the parameters accept the call's arguments? A leading self or cls is passed by Python."""
+    first = next((parameter.arg for parameter in (*function.args.posonlyargs, *function.args.args)), "")
+    return takes_arguments(function.args, call, is_bound=first in ("self", "cls"))

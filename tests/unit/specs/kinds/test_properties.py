@@ -7,6 +7,7 @@ import pytest
 from function_headers import find_region, read_header
 from greenloop.core.records.spec import Provenance
 from greenloop.specs.kinds import properties
+from greenloop.specs.properties.stated_properties import parse_properties
 
 SORT = '''def sort(xs: list[int]) -> list[int]:
     """Sort the numbers.
@@ -19,7 +20,7 @@ SORT = '''def sort(xs: list[int]) -> list[int]:
 
 
 def test_the_model_sees_signature_and_docstring_and_no_body():
-    text = "\n".join(message.content for message in properties.messages(read_header(SORT, "sort")))
+    text = "\n".join(message.content for message in properties.question(read_header(SORT, "sort")).messages)
     assert "def sort(xs: list[int]) -> list[int]:" in text
     assert "Sort the numbers." in text
     assert "secret" not in text
@@ -36,7 +37,7 @@ def test_the_model_sees_signature_and_docstring_and_no_body():
     ],
 )
 def test_properties_are_read_from_what_small_models_write(line, expression):
-    assert [claim.expression for claim in properties.parse_properties(line, read_header(SORT, "sort"))] == [expression]
+    assert [claim.expression for claim in parse_properties(line, "sort", ("xs",))] == [expression]
 
 
 @pytest.mark.parametrize(
@@ -56,12 +57,12 @@ def test_properties_are_read_from_what_small_models_write(line, expression):
     ],
 )
 def test_lines_that_are_no_properties_are_dropped(line):
-    assert properties.parse_properties(line, read_header(SORT, "sort")) == ()
+    assert parse_properties(line, "sort", ("xs",)) == ()
 
 
 def test_equal_properties_count_once_and_there_are_four_at_most():
     answer = "\n".join(f"p{number}: len(result) >= {number % 6} - 9" for number in range(20))
-    assert len(properties.parse_properties(answer, read_header(SORT, "sort"))) == 4
+    assert len(parse_properties(answer, "sort", ("xs",))) == 4
 
 
 def test_a_property_becomes_a_test_with_values_and_a_message_that_names_it():

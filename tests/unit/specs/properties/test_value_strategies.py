@@ -24,6 +24,7 @@ def strategies(text: str, name: str = "f") -> dict[str, str]:
         ("dict[bool, int]", "st.dictionaries(st.booleans(), st.integers(-1000, 1000), max_size=8)"),
         ("tuple[int, bool]", "st.tuples(st.integers(-1000, 1000), st.booleans())"),
         ("tuple[int, ...]", "st.lists(st.integers(-1000, 1000), max_size=8).map(tuple)"),
+        ("tuple[()]", "st.tuples()"),
         ("set[int]", "st.sets(st.integers(-1000, 1000), max_size=8)"),
         ("Literal['a', 'b']", "st.sampled_from(['a', 'b'])"),
         ("'list[bool]'", "st.lists(st.booleans(), max_size=8)"),
