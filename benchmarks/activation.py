@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long the VS Code extension takes to activate, without the server, as VS Code itself measures it.
+"""Measures how long the VS Code extension takes to activate, without the server, as VS Code itself reports it.
 
 Every start is a new extension host of a real VS Code (fetched into vscode-client/.vscode-test where it is missing) with
 the packaged extension; each opens a project with a test file. Needs Node.js, Chromium, and `npm ci` in vscode-client/.

@@ -12,7 +12,7 @@ from typing import Any
 
 SOURCES = Path(__file__).resolve().parents[1] / "server"
 # What such a client declares: enough that nothing has to be done in its place.
-ABILITIES = {
+CAPABILITIES = {
     "textDocument": {
         "hover": {"contentFormat": ["markdown"]},
         "publishDiagnostics": {"relatedInformation": True},
@@ -27,7 +27,7 @@ class Client:
     def __init__(self, process: asyncio.subprocess.Process, root: Path) -> None:
         self.process, self.root = process, root
         self.pending: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
-        self.shown: dict[str, list[dict[str, Any]]] = {}
+        self.diagnostics: dict[str, list[dict[str, Any]]] = {}
         self.changed = asyncio.Event()
         self.last = 0
         self.versions: dict[str, int] = {}
@@ -42,11 +42,11 @@ class Client:
         while (head := await self.process.stdout.readline()).startswith(b"Content-Length:"):
             while await self.process.stdout.readline() != b"\r\n":
                 pass
-            self._take(json.loads(await self.process.stdout.readexactly(int(head.split(b":")[1]))))
+            self._handle(json.loads(await self.process.stdout.readexactly(int(head.split(b":")[1]))))
         for future in self.pending.values():
             future.cancel()
 
-    def _take(self, message: dict[str, Any]) -> None:
+    def _handle(self, message: dict[str, Any]) -> None:
         if "method" not in message:
             future = self.pending.pop(message["id"])
             if not future.done():
@@ -56,7 +56,7 @@ class Client:
                 self.tokens.append(message["params"]["token"])
             self.send(id=message["id"], result=None)
         elif message["method"] == "textDocument/publishDiagnostics":
-            self.shown[message["params"]["uri"]] = message["params"]["diagnostics"]
+            self.diagnostics[message["params"]["uri"]] = message["params"]["diagnostics"]
             self.changed.set()
 
     def send(self, **message: Any) -> None:
@@ -88,7 +88,7 @@ class Client:
         item = {"uri": self.uri(name), "languageId": "python", "version": 1, "text": text}
         self.send(method="textDocument/didOpen", params={"textDocument": item})
 
-    def key(self, name: str, line: int) -> None:
+    def type_key(self, name: str, line: int) -> None:
         """Types a letter at the start of a comment line, or takes it away again."""
         self.versions[name] += 1
         typed = self.versions[name] % 2 == 0
@@ -97,9 +97,9 @@ class Client:
         document = {"uri": self.uri(name), "version": self.versions[name]}
         self.send(method="textDocument/didChange", params={"textDocument": document, "contentChanges": [change]})
 
-    async def until(self, holds: Any, seconds: float = 300.0) -> None:
+    async def wait_until(self, condition: Any, seconds: float = 300.0) -> None:
         async with asyncio.timeout(seconds):
-            while not holds():
+            while not condition():
                 self.changed.clear()
                 await self.changed.wait()
 
@@ -109,14 +109,14 @@ class Client:
         return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")) / 1024
 
 
-async def served(
+async def start_server(
     folder: Path,
     root: Path,
     names: Iterable[str],
     options: Mapping[str, Any],
-    more: Mapping[str, Any] | None = None,
+    extra_capabilities: Mapping[str, Any] | None = None,
 ) -> Client:
-    """A server of its own with these files of `root` open; `more` is declared as well."""
+    """A server of its own with these files of `root` open; `extra_capabilities` are declared as well."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "greenloop", "serve",
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
@@ -129,7 +129,7 @@ async def served(
             "processId": os.getpid(),
             "rootUri": root.as_uri(),
             "workspaceFolders": [{"uri": root.as_uri(), "name": "project"}],
-            "capabilities": {**ABILITIES, **(more or {})},
+            "capabilities": {**CAPABILITIES, **(extra_capabilities or {})},
             "initializationOptions": {"interpreter": sys.executable, "sandbox.kind": "bubblewrap", **options},
         },
     )

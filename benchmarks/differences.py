@@ -1,4 +1,4 @@
-"""Why a test has another outcome in the sandbox than on the host: which promise of the sandbox it runs into.
+"""Explains why a test has another outcome in the sandbox than on the host: which promise of the sandbox it runs into.
 
 greenloop's own words come first; where the tests' code hides the reason from it, the texts of both sides are searched.
 """
@@ -15,7 +15,7 @@ from greenloop.project.environment_faults import find_environment_fault
 from greenloop.project.settings import Settings
 
 # What a text says -> the promise. Searched in this order in what the test said in the sandbox, then on the host.
-_INSIDE = (
+_IN_SANDBOX = (
     (
         r"gaierror|Network is unreachable|name resolution|Name or service not known|No matching distribution",
         "network off",
@@ -33,20 +33,20 @@ _INSIDE = (
     (r"\[Errno 1\] Operation not permitted|Permission denied|\[Errno 13\]", "no root"),
     (r"st_ino=|samefile|test_link\b|nlink", "throw-away layer over the workspace"),
     (r"FileExistsError", "what a differing test before it left behind"),
-    (r"getpwnam|getgrnam|getpwuid|uid not found|name not found", "made-up accounts"),
+    (r"getpwnam|getgrnam|getpwuid|uid not promise_found|name not promise_found", "made-up accounts"),
 )
-_THERE = ((r"Operation not permitted|Permission denied|root|os\.access|access\(", "no root"),)
+_ON_HOST = ((r"Operation not permitted|Permission denied|root|os\.access|access\(", "no root"),)
 
 
-def cause(failure: Failure | None, there: str, *, root: Path, environment: Environment) -> str:
-    """The promise in a few words, or "" when none explains it. `there`: what the test said on the host."""
+def find_cause(failure: Failure | None, host_output: str, *, root: Path, environment: Environment) -> str:
+    """The promise in a few words, or "" when none explains it. `host_output`: what the test said on the host."""
     if failure is not None:
         masked = workspace.masked_patterns(Settings())
         fault = find_environment_fault([failure], environment, root=root, network=False, masked=masked)
         if fault is not None:
             return fault.sentence.removeprefix("This fails because ").rstrip(".")
         text = f"{failure.type}\n{failure.message}\n{failure.text}"
-        found = next((promise for pattern, promise in _INSIDE if re.search(pattern, text)), "")
-        if found:
-            return found
-    return next((promise for pattern, promise in _THERE if re.search(pattern, there)), "")
+        promise_found = next((promise for pattern, promise in _IN_SANDBOX if re.search(pattern, text)), "")
+        if promise_found:
+            return promise_found
+    return next((promise for pattern, promise in _ON_HOST if re.search(pattern, host_output)), "")

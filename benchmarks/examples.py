@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every example with a real model: solved or not, attempts, tokens, seconds, under each sandbox that is asked for.
+"""Runs every example with a real model: solved or not, attempts, tokens, seconds, under each sandbox that is asked for.
 
     benchmarks/examples.py --model local --sandbox bubblewrap docker
 
@@ -21,12 +21,12 @@ from pathlib import Path
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.outcome import Outcome
 from greenloop.engine import refine
-from greenloop.project import settings
+from greenloop.project import configuration
 
 HERE = Path(__file__).resolve().parents[1] / "examples"
 
 
-async def one(name: str, about: dict[str, str], kind: str, arguments: argparse.Namespace) -> str:
+async def run_example(name: str, about: dict[str, str], kind: str, arguments: argparse.Namespace) -> str:
     """The row of one example. What the engine refuses is shown in its place."""
     with tempfile.TemporaryDirectory(prefix="greenloop-example-") as folder:
         project = Path(folder) / name
@@ -36,17 +36,17 @@ async def one(name: str, about: dict[str, str], kind: str, arguments: argparse.N
                 about["setup"], cwd=project, shell=True, check=True
             )
         values = {"model": arguments.model, "preset": arguments.preset, "sandbox.kind": kind}
-        found, _warnings = settings.load(project, command_line=values)
+        loaded_settings, _warnings = configuration.load(project, command_line=values)
         began = time.monotonic()
         request = refine.Request(root=project, target=about["target"])
         try:
-            outcome = await refine.refine(request, settings=found, emit=lambda _event: None)
+            outcome = await refine.refine(request, settings=loaded_settings, emit=lambda _event: None)
         except GreenloopError as error:
             return f"| {name} | {kind} | refused: {error} | | | |"
-        return row(name, kind, outcome, time.monotonic() - began)
+        return format_row(name, kind, outcome, time.monotonic() - began)
 
 
-def row(name: str, kind: str, outcome: Outcome, seconds: float) -> str:
+def format_row(name: str, kind: str, outcome: Outcome, seconds: float) -> str:
     tried = len(outcome.attempts) - 1
     word = "solved" if outcome.solved else f"not solved ({outcome.attempts[-1].error_class})"
     usage = outcome.usage
@@ -60,7 +60,7 @@ async def run(arguments: argparse.Namespace) -> None:
         for name, about in examples.items():
             if kind == "docker" and "setup" in about:
                 continue
-            print(await one(name, about, kind, arguments), flush=True)
+            print(await run_example(name, about, kind, arguments), flush=True)
 
 
 def main() -> int:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How fast the language server answers, idle and while refinements keep four sandboxes busy, and what it keeps.
+"""Measures how fast the language server answers, idle and while refinements keep four sandboxes busy, and its memory.
 
 1. Code action, hover and code lens on test files of 1,000 and 5,000 lines, with and without a keystroke before each:
    median and 95th percentile, idle and busy, in one run. Busy: four refinements with a scripted model in bubblewrap
@@ -22,8 +22,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from client import Client, served
-from targets import text_of
+from client import Client, start_server
+from targets import make_test_file
 
 SIZES = (1000, 5000)
 PAUSE = 0.01
@@ -38,7 +38,7 @@ NAMES = [
 ]
 
 
-def write(root: Path, burn: float) -> None:
+def write_project(root: Path, burn: float) -> None:
     # The plugins of the environment this script runs in are slow to import and no part of the question.
     (root / "pytest.ini").write_text("[pytest]\naddopts = --disable-plugin-autoload\n")
     for n in range(RUNS):
@@ -47,13 +47,13 @@ def write(root: Path, burn: float) -> None:
         (root / f"test_m{n}.py").write_text(test)
     for size in SIZES:
         # Its first line is there to be typed into.
-        (root / f"test_big{size}.py").write_text("#  \n" + text_of(size))
+        (root / f"test_big{size}.py").write_text("#  \n" + make_test_file(size))
 
 
-async def answers(client: Client, samples: int) -> dict[tuple[str, int, str], list[float]]:
+async def measure_answers(client: Client, samples: int) -> dict[tuple[str, int, str], list[float]]:
     """Milliseconds of each answer, by method, size of the file, and whether a key was pressed just before."""
     dice = random.Random(1)
-    found: dict[tuple[str, int, str], list[float]] = {}
+    milliseconds: dict[tuple[str, int, str], list[float]] = {}
     methods = ["codeAction", "hover", *(["codeLens"] if client.lenses else [])]
     for size in SIZES:
         name = f"test_big{size}.py"
@@ -64,39 +64,39 @@ async def answers(client: Client, samples: int) -> dict[tuple[str, int, str], li
             for key in ("", "after a key"):
                 if not key:
                     # What the last keys cost is no part of answers without one.
-                    await client.call("textDocument/codeAction", _action(client, name, tests[0]))
+                    await client.call("textDocument/codeAction", _action_params(client, name, tests[0]))
                 for method in methods:
                     here = {"line": dice.choice(tests), "character": 12}
                     params: dict[str, Any] = {"textDocument": document}
                     if method == "codeAction":
-                        params = _action(client, name, here["line"])
+                        params = _action_params(client, name, here["line"])
                     elif method == "hover":
                         params["position"] = here
                     if key:
-                        client.key(name, 0)
+                        client.type_key(name, 0)
                     began = time.perf_counter()
                     await client.call(f"textDocument/{method}", params)
-                    found.setdefault((method, size, key), []).append((time.perf_counter() - began) * 1000)
+                    milliseconds.setdefault((method, size, key), []).append((time.perf_counter() - began) * 1000)
                     await asyncio.sleep(PAUSE)
-    return found
+    return milliseconds
 
 
-def _action(client: Client, name: str, line: int) -> dict[str, Any]:
+def _action_params(client: Client, name: str, line: int) -> dict[str, Any]:
     here = {"line": line, "character": 12}
     context = {"diagnostics": []}
     return {"textDocument": {"uri": client.uri(name)}, "range": {"start": here, "end": here}, "context": context}
 
 
-def refining(client: Client, name: str) -> bool:
-    shown = client.shown.get(client.uri(name), [])
+def is_refining(client: Client, name: str) -> bool:
+    shown = client.diagnostics.get(client.uri(name), [])
     return any(item.get("code") == "refining" and "attempt 1" in str(item) for item in shown)
 
 
-async def latencies(arguments: argparse.Namespace) -> bool:
+async def measure_latencies(arguments: argparse.Namespace) -> bool:
     with tempfile.TemporaryDirectory(prefix="greenloop-lsp-") as name:
         root = Path(name) / "project"
         root.mkdir()
-        write(root, 0.1 if arguments.local else 1.0)
+        write_project(root, 0.1 if arguments.local else 1.0)
         script = Path(name) / "answers.jsonl"
         wrong = (f"```python\ndef double(x):\n    return x + {10 + n}\n```" for n in range(ATTEMPTS))
         script.write_text("".join(json.dumps(answer) + "\n" for answer in wrong))
@@ -108,33 +108,33 @@ async def latencies(arguments: argparse.Namespace) -> bool:
             "editor.runs": RUNS,
             "sandbox.seconds": 60.0,
         }
-        client = await served(Path(name), root, NAMES, options)
+        client = await start_server(Path(name), root, NAMES, options)
         try:
-            await answers(client, 5)
-            idle = await answers(client, arguments.samples)
+            await measure_answers(client, 5)
+            idle = await measure_answers(client, arguments.samples)
             busy_runs = 1 if arguments.local else RUNS
             for n in range(busy_runs):
                 target = {"uri": client.uri(f"test_m{n}.py"), "test": f"test_m{n}.py::test_double"}
                 await client.command("greenloop.refine", target)
             began = time.monotonic()
             if not arguments.local:
-                await client.until(lambda: all(refining(client, f"test_m{n}.py") for n in range(busy_runs)))
+                await client.wait_until(lambda: all(is_refining(client, f"test_m{n}.py") for n in range(busy_runs)))
             print(f"{busy_runs} refinements under way after {time.monotonic() - began:.1f} s")
-            busy = await answers(client, arguments.samples)
-            if not arguments.local and not all(refining(client, f"test_m{n}.py") for n in range(busy_runs)):
+            busy = await measure_answers(client, arguments.samples)
+            if not arguments.local and not all(is_refining(client, f"test_m{n}.py") for n in range(busy_runs)):
                 raise SystemExit("a refinement ended before it was measured; nothing is known")
-            again = await _quiet(client, arguments.samples)
+            again = await _measure_after_cancel(client, arguments.samples)
         finally:
             client.process.kill()
             await client.process.wait()
     return table(idle, busy, again)
 
 
-async def _quiet(client: Client, samples: int) -> dict[tuple[str, int, str], list[float]]:
+async def _measure_after_cancel(client: Client, samples: int) -> dict[tuple[str, int, str], list[float]]:
     """Idle once more, after everything was cancelled: hovers then have something to say."""
     await client.command("greenloop.cancel")
-    await client.until(lambda: not any(refining(client, f"test_m{n}.py") for n in range(RUNS)))
-    return await answers(client, samples)
+    await client.wait_until(lambda: not any(is_refining(client, f"test_m{n}.py") for n in range(RUNS)))
+    return await measure_answers(client, samples)
 
 
 def p95(values: list[float]) -> float:
@@ -158,17 +158,17 @@ def table(idle: Any, busy: Any, again: Any) -> bool:
     return good
 
 
-async def memory(refinements: int, keys: int) -> bool:
+async def measure_memory(refinements: int, keys: int) -> bool:
     with tempfile.TemporaryDirectory(prefix="greenloop-lsp-") as name:
         root = Path(name) / "project"
         root.mkdir()
-        write(root, 0.0)
+        write_project(root, 0.0)
         script = Path(name) / "answers.jsonl"
         script.write_text(
             "".join(json.dumps(f"```python\ndef double(x):\n    return x + {n}\n```") + "\n" for n in (1, 2))
         )
         options = {"model": f"scripted:{script}", "preset": "plain", "attempts": 2, "editor.runs": 1}
-        client = await served(Path(name), root, NAMES, options)
+        client = await start_server(Path(name), root, NAMES, options)
         try:
             started = client.memory()
 
@@ -183,10 +183,10 @@ async def memory(refinements: int, keys: int) -> bool:
                 await refine(n)
             refined = client.memory()
             for n in range(keys):
-                client.key("test_big1000.py", 0)
+                client.type_key("test_big1000.py", 0)
                 if n % 1000 == 999:
                     # The server keeps up: a request is answered after all that came before it.
-                    await client.call("textDocument/hover", _here(client))
+                    await client.call("textDocument/hover", _hover_params(client))
             typed = client.memory()
         finally:
             client.process.kill()
@@ -196,7 +196,7 @@ async def memory(refinements: int, keys: int) -> bool:
     return typed - first <= GROWTH
 
 
-def _here(client: Client) -> dict[str, Any]:
+def _hover_params(client: Client) -> dict[str, Any]:
     return {"textDocument": {"uri": client.uri("test_big1000.py")}, "position": {"line": 1, "character": 0}}
 
 
@@ -210,8 +210,8 @@ def main() -> int:
     arguments = parser.parse_args()
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     if arguments.memory:
-        return int(not asyncio.run(memory(arguments.refinements, arguments.keys)))
-    return int(not asyncio.run(latencies(arguments)))
+        return int(not asyncio.run(measure_memory(arguments.refinements, arguments.keys)))
+    return int(not asyncio.run(measure_latencies(arguments)))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What makes the embedded model fast: pairs of servers, asked the same in turns.
+"""Compares what makes the embedded model fast: pairs of servers that get the same requests in turn.
 
 `python benchmarks/model.py [--pairs 5] [--only WORD]` prints one table for docs/evidence.md, and each measurement on
 stderr. It needs the weights, the engine, and a machine that does nothing else; each server has a state folder of its
@@ -35,12 +35,12 @@ CONTEXT = 4096
 CODE = (Path(__file__).parent / "model_code.txt").read_text(encoding="utf-8")
 LINES = CODE.splitlines(keepends=True)
 # Lines to fill, in the order a spectrum might give: never simply downwards.
-HOLES = (25, 21, 29, 19, 23, 28, 26, 22)
+INFILL_LINES = (25, 21, 29, 19, 23, 28, 26, 22)
 
 
 @dataclass
-class Spent:
-    """What one way cost: seconds, processor seconds, tokens read, tokens written."""
+class Cost:
+    """The cost of one way: seconds, processor seconds, tokens read, tokens written."""
 
     seconds: float = 0.0
     cpu: float = 0.0
@@ -53,29 +53,29 @@ class Server:
     running: server.RunningServer
     process: psutil.Process
 
-    async def ask(self, path: str, body: dict[str, Any], spent: Spent) -> str:
-        said, timings = [], dict[str, Any]()
+    async def ask(self, path: str, body: dict[str, Any], cost: Cost) -> str:
+        parts, timings = [], dict[str, Any]()
         async for event in client.events(self.running, path, body, 300.0):
-            said.append(local.parse_event(event)[0])
+            parts.append(local.parse_event(event)[0])
             timings = event.get("timings") or timings
-        spent.read += timings["prompt_n"]
-        spent.written += timings["predicted_n"]
-        return "".join(said)
+        cost.read += timings["prompt_n"]
+        cost.written += timings["predicted_n"]
+        return "".join(parts)
 
 
-Way = Callable[[Server, str, Spent], Awaitable[None]]
+Way = Callable[[Server, str, Cost], Awaitable[None]]
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two ways of doing the same; `orders` differ from the usual ones."""
+    """Two ways of doing the same; `options` differ from the usual ones."""
 
     title: str
     left: tuple[str, dict[str, Any], Way]
     right: tuple[str, dict[str, Any], Way]
 
 
-def chat(tag: str, question: str, *, tokens: int = 40, temperature: float = 0.0, seed: int = 0) -> dict[str, Any]:
+def chat_body(tag: str, question: str, *, tokens: int = 40, temperature: float = 0.0, seed: int = 0) -> dict[str, Any]:
     """`tag` stands first, so that nothing is left of earlier prompts."""
     messages = (
         Message(role="system", content=f"You write Python. {tag}"),
@@ -84,69 +84,71 @@ def chat(tag: str, question: str, *, tokens: int = 40, temperature: float = 0.0,
     return local.chat_body(ChatRequest(messages=messages, max_tokens=tokens, temperature=temperature, seed=seed))
 
 
-def hole(tag: str, number: int) -> dict[str, Any]:
+def infill_body(tag: str, number: int) -> dict[str, Any]:
     prefix = f"# {tag}\n" + "".join(LINES[:number])
     return local.infill_body(
         InfillRequest(prefix=prefix, suffix="".join(LINES[number + 1 :]), max_tokens=32, stop=("\n",))
     )
 
 
-CHATS, HOLED = "/v1/chat/completions", "/completion"
+CHAT_PATH, INFILL_PATH = "/v1/chat/completions", "/completion"
 SAMPLE = "Write a function that merges any number of sorted lists."
 
 
-async def samples_in_turn(at: Server, tag: str, spent: Spent) -> None:
+async def samples_in_turn(target: Server, tag: str, cost: Cost) -> None:
     for seed in range(4):
-        await at.ask(CHATS, chat(tag, SAMPLE, temperature=0.8, seed=seed), spent)
+        await target.ask(CHAT_PATH, chat_body(tag, SAMPLE, temperature=0.8, seed=seed), cost)
 
 
-async def samples_at_once(at: Server, tag: str, spent: Spent) -> None:
-    bodies = [chat(tag, SAMPLE, temperature=0.8, seed=seed) for seed in range(4)]
-    await asyncio.gather(*(at.ask(CHATS, body, spent) for body in bodies))
+async def samples_at_once(target: Server, tag: str, cost: Cost) -> None:
+    bodies = [chat_body(tag, SAMPLE, temperature=0.8, seed=seed) for seed in range(4)]
+    await asyncio.gather(*(target.ask(CHAT_PATH, body, cost) for body in bodies))
 
 
-async def short_samples(at: Server, tag: str, spent: Spent) -> None:
+async def short_samples(target: Server, tag: str, cost: Cost) -> None:
     """Writing alone: hardly anything is read."""
-    bodies = [chat(tag, SAMPLE, temperature=0.8, seed=seed) for seed in range(4)]
+    bodies = [chat_body(tag, SAMPLE, temperature=0.8, seed=seed) for seed in range(4)]
     for body in bodies:
         body["messages"] = [{"role": "user", "content": f"{tag}: write a Python class for a bank account."}]
-    if at.running.slots > 1:
-        await asyncio.gather(*(at.ask(CHATS, body, spent) for body in bodies))
+    if target.running.slots > 1:
+        await asyncio.gather(*(target.ask(CHAT_PATH, body, cost) for body in bodies))
         return
     for body in bodies:
-        await at.ask(CHATS, body, spent)
+        await target.ask(CHAT_PATH, body, cost)
 
 
-async def repair(at: Server, tag: str, spent: Spent) -> None:
+async def repair(target: Server, tag: str, cost: Cost) -> None:
     question = "`merge` must leave out doubles. Answer with the whole code in one fence, changed where it must be."
-    await at.ask(CHATS, chat(tag, question, tokens=220), spent)
+    await target.ask(CHAT_PATH, chat_body(tag, question, tokens=220), cost)
 
 
-async def holes_in_turn(at: Server, tag: str, spent: Spent) -> None:
-    for number in HOLES:
-        await at.ask(HOLED, hole(tag, number), spent)
+async def infills_in_turn(target: Server, tag: str, cost: Cost) -> None:
+    for number in INFILL_LINES:
+        await target.ask(INFILL_PATH, infill_body(tag, number), cost)
 
 
-async def holes_at_once(at: Server, tag: str, spent: Spent) -> None:
-    for first in range(0, len(HOLES), 4):
-        await asyncio.gather(*(at.ask(HOLED, hole(tag, number), spent) for number in HOLES[first : first + 4]))
+async def infills_at_once(target: Server, tag: str, cost: Cost) -> None:
+    for first in range(0, len(INFILL_LINES), 4):
+        await asyncio.gather(
+            *(target.ask(INFILL_PATH, infill_body(tag, number), cost) for number in INFILL_LINES[first : first + 4])
+        )
 
 
 def second_attempt(*, cached: bool) -> Way:
-    async def way(at: Server, tag: str, spent: Spent) -> None:
+    async def way(target: Server, tag: str, cost: Cost) -> None:
         """Only the second question counts; its prompt begins as the first one's."""
-        await at.ask(CHATS, chat(tag, "Add type hints to `merge`."), Spent())
-        body = chat(tag, "Add type hints to `merge`. The tests failed: [1, 1] is not [1].", tokens=16)
-        await measured(at, at.ask(CHATS, body | {"cache_prompt": cached}, spent), spent)
+        await target.ask(CHAT_PATH, chat_body(tag, "Add type hints to `merge`."), Cost())
+        body = chat_body(tag, "Add type hints to `merge`. The tests failed: [1, 1] is not [1].", tokens=16)
+        await measure(target, target.ask(CHAT_PATH, body | {"cache_prompt": cached}, cost), cost)
 
     return way
 
 
-async def taking_turns(at: Server, tag: str, spent: Spent) -> None:
+async def alternate_runs(target: Server, tag: str, cost: Cost) -> None:
     """Two runs share the slot; only the return to the first one's prompt counts."""
     for other in ("A", "B"):
-        await at.ask(CHATS, chat(f"{other}{tag}", SAMPLE, tokens=4), Spent())
-    await measured(at, at.ask(CHATS, chat(f"A{tag}", f"{SAMPLE} Be brief.", tokens=16), spent), spent)
+        await target.ask(CHAT_PATH, chat_body(f"{other}{tag}", SAMPLE, tokens=4), Cost())
+    await measure(target, target.ask(CHAT_PATH, chat_body(f"A{tag}", f"{SAMPLE} Be brief.", tokens=16), cost), cost)
 
 
 PAIRS = (
@@ -154,31 +156,31 @@ PAIRS = (
          ("four slots, at once", {"slots": 4}, samples_at_once)),
     Pair("four answers, nothing to read", ("one slot, in turn", {}, short_samples),
          ("four slots, at once", {"slots": 4}, short_samples)),
-    Pair("eight holes of one function", ("one slot, in turn", {}, holes_in_turn),
-         ("four slots, four at once", {"slots": 4}, holes_at_once)),
+    Pair("eight infills of one function", ("one slot, in turn", {}, infills_in_turn),
+         ("four slots, four at once", {"slots": 4}, infills_at_once)),
     Pair("an answer that copies code", ("no speculation", {"speculate": False}, repair), ("n-grams", {}, repair)),
     Pair("four free samples", ("no speculation", {"speculate": False}, samples_in_turn),
          ("n-grams", {}, samples_in_turn)),
     Pair("a second attempt", ("read anew", {}, second_attempt(cached=False)),
          ("cached prefix", {}, second_attempt(cached=True))),
-    Pair("two runs that take turns", ("the slot alone", {"cache": 0}, taking_turns),
-         ("prompts in memory", {}, taking_turns)),
+    Pair("two runs that take turns", ("the slot alone", {"cache": 0}, alternate_runs),
+         ("prompts in memory", {}, alternate_runs)),
     Pair("priority, idle machine", ("nice 0", {"nice": 0}, repair), ("nice 5", {}, repair)),
     Pair("threads", ("all cores", {}, repair), ("one less", {"threads": max(1, hardware.thread_count() - 1)}, repair)),
 )  # fmt: skip
 
 
-async def measured(at: Server, work: Awaitable[Any], spent: Spent) -> None:
-    times, began = at.process.cpu_times(), monotonic()
+async def measure(target: Server, work: Awaitable[Any], cost: Cost) -> None:
+    times, began = target.process.cpu_times(), monotonic()
     before = times.user + times.system
     await work
-    times = at.process.cpu_times()
-    spent.seconds, spent.cpu = monotonic() - began, times.user + times.system - before
+    times = target.process.cpu_times()
+    cost.seconds, cost.cpu = monotonic() - began, times.user + times.system - before
 
 
 @contextmanager
-def serving(orders: dict[str, Any]) -> Any:
-    """A server made to these orders, ended afterwards."""
+def run_server(options: dict[str, Any]) -> Any:
+    """Runs a server with these options, and ends it afterwards."""
     path = weights.downloaded_file()
     if path is None:
         sys.exit("The weights are not there: run `greenloop model pull`.")
@@ -187,7 +189,7 @@ def serving(orders: dict[str, Any]) -> Any:
         environ = {"GOMP_SPINCOUNT": "1000", **os.environ, "XDG_STATE_HOME": folder}
         (Path(folder) / "greenloop").mkdir()
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", server.SERVER_MODULE, json.dumps({"model": str(path), **usual, **orders})],
+            [sys.executable, "-P", "-m", server.SERVER_MODULE, json.dumps({"model": str(path), **usual, **options})],
             env=environ,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -208,14 +210,14 @@ def serving(orders: dict[str, Any]) -> Any:
 async def compare(pair: Pair, pairs: int) -> str:
     """A row of the table."""
     with ExitStack() as stack:
-        servers = [stack.enter_context(serving(orders)) for _, orders, _ in (pair.left, pair.right)]
-        spent: list[list[Spent]] = [[], []]
+        servers = [stack.enter_context(run_server(options)) for _, options, _ in (pair.left, pair.right)]
+        costs: list[list[Cost]] = [[], []]
         for each in servers:
-            await each.ask(CHATS, chat("warm up", "Hello.", tokens=4), Spent())
+            await each.ask(CHAT_PATH, chat_body("warm up", "Hello.", tokens=4), Cost())
         for number in range(pairs):
             # They take turns in who comes first.
             for side in (0, 1) if number % 2 else (1, 0):
-                cost = Spent()
+                cost = Cost()
                 way = (pair.left, pair.right)[side][2]
                 times, began = servers[side].process.cpu_times(), monotonic()
                 await way(servers[side], f"{pair.title} {number}", cost)
@@ -223,19 +225,19 @@ async def compare(pair: Pair, pairs: int) -> str:
                 if not cost.seconds:
                     cost.seconds = monotonic() - began
                     cost.cpu = after.user + after.system - times.user - times.system
-                spent[side].append(cost)
+                costs[side].append(cost)
                 print(f"{pair.title}, pair {number}, {(pair.left, pair.right)[side][0]}: {cost}", file=sys.stderr)
-    cells = [_cell((pair.left, pair.right)[side][0], spent[side]) for side in (0, 1)]
-    return f"| {pair.title} | {cells[0]} | {cells[1]} | {_ratio(spent, 'seconds')} | {_ratio(spent, 'cpu')} |"
+    cells = [_cell((pair.left, pair.right)[side][0], costs[side]) for side in (0, 1)]
+    return f"| {pair.title} | {cells[0]} | {cells[1]} | {_ratio(costs, 'seconds')} | {_ratio(costs, 'cpu')} |"
 
 
-def _ratio(spent: list[list[Spent]], what: str) -> str:
-    ratios = sorted(getattr(right, what) / getattr(left, what) for left, right in zip(*spent, strict=True))
+def _ratio(costs: list[list[Cost]], what: str) -> str:
+    ratios = sorted(getattr(right, what) / getattr(left, what) for left, right in zip(*costs, strict=True))
     return f"{median(ratios):.2f} ({ratios[0]:.2f}-{ratios[-1]:.2f})"
 
 
-def _cell(name: str, spent: list[Spent]) -> str:
-    middle = {key: median(getattr(one, key) for one in spent) for key in ("seconds", "cpu", "read", "written")}
+def _cell(name: str, costs: list[Cost]) -> str:
+    middle = {key: median(getattr(item, key) for item in costs) for key in ("seconds", "cpu", "read", "written")}
     return (
         f"{name}: {middle['seconds']:.1f} s ({middle['cpu']:.1f} s of processor), "
         f"{middle['read']:.0f} read, {middle['written']:.0f} written"
@@ -247,7 +249,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--only", default="", help="only pairs whose title has this word")
     options = parser.parse_args()
-    # The servers are ended when this is told to end.
+    # The servers are ended with this process.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     print(
         "| what | left | right | seconds: ratio (range) | processor: ratio (range) |\n|---|---|---|---|---|", flush=True

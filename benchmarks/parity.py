@@ -1,10 +1,10 @@
-"""Real projects: has every test the outcome in the sandbox that it has on the host?
+"""Compares real projects: does every test have the same outcome in the sandbox as on the host?
 
 Run: PYTHONPATH=server python benchmarks/parity.py [--cache FOLDER] [--only NAME ...] [--document FILE] [--report]
 
-The projects stand in parity.toml. Each is unpacked from its source archive and installed, editable, in a virtual
+parity.toml lists the projects. Each is unpacked from its source archive and installed, editable, in a virtual
 environment of its own; then its whole suite runs twice on the host (a test that differs there is flaky) and, where
-it is short, twice in the back end that greenloop chooses: a second run may go on with what the first has taught.
+it is short, twice in the back end that greenloop chooses: a second run may use what the first has learnt.
 The result of each project is kept, so that some can be run again. Exit status 1: a project differs by more than 1 %, or
 a difference has no name.
 """
@@ -36,11 +36,11 @@ from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report import case_results, collected_cases, describe_end
 from greenloop.engine import refine
-from greenloop.project import interpreters, settings
+from greenloop.project import configuration, interpreters
 from greenloop.verdict import canary
 
 HERE = Path(__file__).resolve().parent
-AGAIN = 60.0  # seconds of a suite up to which it runs twice in the sandbox
+MAX_SECONDS_TO_REPEAT = 60.0  # seconds of a suite up to which it runs twice in the sandbox
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ class Project:
 # -- the project --------------------------------------------------------------------------------------------------
 
 
-def prepared(project: Project, cache: Path) -> Path:
+def prepare_project(project: Project, cache: Path) -> Path:
     """The folder of the project, unpacked and installed; what is there already is used again."""
     folder = cache / project.name / f"{project.name}-{project.version}"
     ready, wanted = folder / ".venv" / "ready", "\n".join(project.tests)
@@ -66,26 +66,26 @@ def prepared(project: Project, cache: Path) -> Path:
     shutil.rmtree(folder.parent, ignore_errors=True)
     folder.parent.mkdir(parents=True)
     fetch = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "-d", folder.parent]
-    _quiet([*fetch, f"{project.name}=={project.version}"])
+    _run_quietly([*fetch, f"{project.name}=={project.version}"])
     with tarfile.open(next(folder.parent.glob("*.tar.gz"))) as archive:
         archive.extractall(folder.parent / "unpacked", filter="data")
     next((folder.parent / "unpacked").iterdir()).rename(folder)
-    _quiet([sys.executable, "-m", "venv", folder / ".venv"])
-    _quiet([folder / ".venv/bin/python", "-m", "pip", "install", "-q", "-e", folder, *project.tests])
+    _run_quietly([sys.executable, "-m", "venv", folder / ".venv"])
+    _run_quietly([folder / ".venv/bin/python", "-m", "pip", "install", "-q", "-e", folder, *project.tests])
     ready.write_text(wanted, encoding="utf-8")
     return folder
 
 
-def _quiet(command: list[str | Path]) -> None:
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(map(str, command[:5]))} ... failed:\n{done.stdout[-1500:]}")
+def _run_quietly(command: list[str | Path]) -> None:
+    process = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if process.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command[:5]))} ... failed:\n{process.stdout[-1500:]}")
 
 
 # -- the two sides ------------------------------------------------------------------------------------------------
 
 
-def on_host(folder: Path, seconds: float, scratch: Path, python: Path | None = None) -> tuple[Execution, float]:
+def run_on_host(folder: Path, seconds: float, scratch: Path, python: Path | None = None) -> tuple[Execution, float]:
     """The suite as the user runs it in an activated environment, read by the same reader as the sandbox's report.
 
     `python` is the environment's, `.venv`'s where none is named; `scratch` is a folder outside the project.
@@ -97,51 +97,51 @@ def on_host(folder: Path, seconds: float, scratch: Path, python: Path | None = N
     out = plugin / "records.jsonl"
     out.unlink(missing_ok=True)
     began = time.monotonic()
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as output_file:
         process = subprocess.Popen(
             [python, "-m", "pytest", "--continue-on-collection-errors"],
             cwd=folder,
             env={
-                **_user(python),
+                **_user_environment(python),
                 "PYTHONPATH": str(plugin),
                 "PYTEST_PLUGINS": "parity_recorder",
                 "GREENLOOP_PARITY_OUT": str(out),
                 "PYTHONHASHSEED": "0",
             },
             stdin=subprocess.DEVNULL,
-            stdout=said,
+            stdout=output_file,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
         try:
             status = process.wait(seconds)
-        finally:  # servers that a test has started and not ended, above all where it hangs
+        finally:  # also ends servers that a test started and did not end
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        said.seek(0)
-        output = said.read().decode(errors="replace")
-    taken = time.monotonic() - began
+        output_file.seek(0)
+        output = output_file.read().decode(errors="replace")
+    seconds_taken = time.monotonic() - began
     text = out.read_text(encoding="utf-8") if out.exists() else ""
     if not text:
         raise RuntimeError(f"pytest recorded nothing on the host:\n{output[-1500:]}")
-    return Execution(records=tuple(map(json.loads, text.splitlines())), status=status), taken
+    return Execution(records=tuple(map(json.loads, text.splitlines())), status=status), seconds_taken
 
 
-def _user(python: Path) -> dict[str, str]:
+def _user_environment(python: Path) -> dict[str, str]:
     """The user's variables with the environment activated, without what belongs to this run."""
     ours = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE"}
     kept = {name: value for name, value in os.environ.items() if name not in ours}
     return {**kept, "VIRTUAL_ENV": str(python.parents[1]), "PATH": f"{python.parent}:{os.environ['PATH']}"}
 
 
-async def in_sandbox(folder: Path, seconds: float) -> list[Execution]:
+async def run_in_sandbox(folder: Path, seconds: float) -> list[Execution]:
     """The suite in the back end that greenloop chooses, with its own settings but for the time limit.
 
     A suite of less than a minute runs twice: what the first run taught the session matters to short ones.
     """
-    found, _warnings = settings.load(folder)
-    back_end, place = await refine.choose_sandbox(folder, found)
+    loaded_settings, _warnings = configuration.load(folder)
+    back_end, place = await refine.choose_sandbox(folder, loaded_settings)
     session = await back_end.open(place)
     try:
         executions = []
@@ -149,7 +149,7 @@ async def in_sandbox(folder: Path, seconds: float) -> list[Execution]:
             executions.append(await session.run(TestRun(selectors=(), seconds=seconds, baseline=baseline)))
             if executions[-1].broken:
                 raise RuntimeError(executions[-1].broken)
-            if executions[-1].seconds > AGAIN:
+            if executions[-1].seconds > MAX_SECONDS_TO_REPEAT:
                 break
             if (learning := getattr(session, "_learning", None)) is not None:
                 await learning
@@ -158,11 +158,11 @@ async def in_sandbox(folder: Path, seconds: float) -> list[Execution]:
         await session.close()
 
 
-def outcomes(execution: Execution) -> dict[str, CaseResult]:
+def results_by_id(execution: Execution) -> dict[str, CaseResult]:
     return {result.id: result for result in case_results(execution)}
 
 
-def canaried(folder: Path, execution: Execution) -> float:
+def share_with_canary(folder: Path, execution: Execution) -> float:
     """The share of the suite's test functions for which a canary can be made."""
     texts = []
     for path in sorted({case.path for case in collected_cases(execution)}):
@@ -172,16 +172,16 @@ def canaried(folder: Path, execution: Execution) -> float:
     return have / total if total else 0.0
 
 
-def compared(project: Project, cache: Path) -> Row:
-    """One row of the table; what went wrong with the whole project is in `problem`."""
+def compare_project(project: Project, cache: Path) -> Row:
+    """Makes one row of the table; a fault of the whole project is in `problem`."""
     row = Row(name=project.name, version=project.version, kind=project.kind)
     try:
-        folder = prepared(project, cache)
-        first, row.host = on_host(folder, project.seconds, folder.parent)
-        second, again = on_host(folder, project.seconds, folder.parent)
+        folder = prepare_project(project, cache)
+        first, row.host = run_on_host(folder, project.seconds, folder.parent)
+        second, again = run_on_host(folder, project.seconds, folder.parent)
         row.host = min(row.host, again)
-        environment = interpreters.find_environment(folder, settings.load(folder)[0])
-        executions = asyncio.run(in_sandbox(folder, project.seconds))
+        environment = interpreters.find_environment(folder, configuration.load(folder)[0])
+        executions = asyncio.run(run_in_sandbox(folder, project.seconds))
     except subprocess.TimeoutExpired:
         row.problem = f"the suite did not end on the host within {project.seconds:.0f} s"
         return row
@@ -189,32 +189,34 @@ def compared(project: Project, cache: Path) -> Row:
         row.problem = str(error)
         return row
     row.sandbox = min(execution.seconds for execution in executions)
-    host, repeated = outcomes(first), outcomes(second)
-    inside = [outcomes(execution) for execution in executions]
-    flaky = {case for case in host | repeated if _word(host, case) != _word(repeated, case)}
+    host, repeated = results_by_id(first), results_by_id(second)
+    inside = [results_by_id(execution) for execution in executions]
+    flaky = {case for case in host | repeated if _outcome_of(host, case) != _outcome_of(repeated, case)}
     every = dict.fromkeys([*host, *(case for found in inside for case in found)])
     row.ids, row.flaky = len(every), len(flaky)
-    row.canaried = canaried(folder, executions[0])
-    row.problem = next((f"the sandbox ended a run: {describe_end(each)}" for each in executions if each.killed), "")
-    words = []
+    row.canaried = share_with_canary(folder, executions[0])
+    row.problem = next((f"the sandbox ended a run: {describe_end(run)}" for run in executions if run.killed), "")
+    differing_rows = []
     for case in every:
-        other = next((found for found in inside if _word(found, case) != _word(host, case)), None)
+        other = next((found for found in inside if _outcome_of(found, case) != _outcome_of(host, case)), None)
         if other is None or case in flaky:
             continue
         failure = other[case].failure if case in other else None
-        there = _host_words(first, case)
-        cause = differences.cause(failure, there, root=folder, environment=environment)
-        row.differing[case] = (_word(host, case), _word(other, case), cause)
-        words.append({"id": case, "sides": row.differing[case], "inside": failure and failure.text, "there": there})
-    (folder.parent / "differing.json").write_text(json.dumps(words, indent=1), encoding="utf-8")
+        host_output = _host_output(first, case)
+        cause = differences.find_cause(failure, host_output, root=folder, environment=environment)
+        row.differing[case] = (_outcome_of(host, case), _outcome_of(other, case), cause)
+        differing_rows.append(
+            {"id": case, "sides": row.differing[case], "inside": failure and failure.text, "host": host_output}
+        )
+    (folder.parent / "differing.json").write_text(json.dumps(differing_rows, indent=1), encoding="utf-8")
     return row
 
 
-def _word(found: dict[str, CaseResult], case: str) -> str:
+def _outcome_of(found: dict[str, CaseResult], case: str) -> str:
     return found[case].outcome if case in found else "not collected"
 
 
-def _host_words(execution: Execution, case: str) -> str:
+def _host_output(execution: Execution, case: str) -> str:
     return "\n".join(str(record.get("message", "")) for record in execution.records if record.get("id") == case)
 
 
@@ -236,9 +238,9 @@ def main() -> int:
         if options.report or (options.only and project.name not in options.only):
             continue
         if options.prepare:
-            print(project.name, prepared(project, options.cache), flush=True)
+            print(project.name, prepare_project(project, options.cache), flush=True)
             continue
-        row = compared(project, options.cache)
+        row = compare_project(project, options.cache)
         (options.cache / project.name / "row.json").write_text(json.dumps(asdict(row)), encoding="utf-8")
         print(table([row]).splitlines()[-1], flush=True)
     rows = [
@@ -250,7 +252,7 @@ def main() -> int:
         return 0
     print(f"\n{summary(rows)}")
     if options.document:
-        parity_table.document(options.document, rows)
+        parity_table.update_document(options.document, rows)
     return 0 if len(rows) == len(projects) and all(row.good for row in rows) else 1
 
 

@@ -1,9 +1,9 @@
-"""A pytest plugin for benchmarks/parity.py: writes what pytest says of each phase, in the words of greenloop's records.
+"""A pytest plugin for benchmarks/parity.py: records each phase in the form of greenloop's reports.
 
 It is copied into a folder of its own before it is used, so that nothing else of this folder can be imported by tests.
 """
 
-# It runs among other people's tests, as early as possible.
+# It runs with the tests of other projects, as early as possible.
 # ruff: noqa: PTH100, PTH120, PTH123
 
 import json
@@ -20,22 +20,22 @@ if _rest:
     os.environ["PYTHONPATH"] = os.pathsep.join(_rest)
 
 
-def _say(**record):
+def _record(**record):
     _OUT.write(json.dumps(record) + "\n")
     _OUT.flush()
 
 
 def pytest_runtest_logstart(nodeid):
-    _say(kind="begin", id=nodeid)
+    _record(kind="begin", id=nodeid)
 
 
 def pytest_collectreport(report):
     if report.failed:
-        _say(kind="collect_error", id=report.nodeid, message=str(report.longrepr)[-500:])
+        _record(kind="collect_error", id=report.nodeid, message=str(report.longrepr)[-500:])
 
 
 def pytest_runtest_logreport(report):
-    _say(
+    _record(
         kind="phase",
         id=report.nodeid,
         when=report.when,
@@ -46,7 +46,7 @@ def pytest_runtest_logreport(report):
 
 
 def pytest_sessionfinish(exitstatus):
-    _say(kind="finished", status=int(exitstatus))
+    _record(kind="finished", status=int(exitstatus))
 
 
 def pytest_unconfigure():

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-MOST = 0.01  # share of a project's ids that may differ
+MAX_DIFFERING_SHARE = 0.01  # share of a project's ids that may differ
 BEGIN, END = "<!-- parity: begin -->", "<!-- parity: end -->"
 
 
 @dataclass(kw_only=True)
 class Row:
-    """What came of a project. `differing`: id -> (outcome on the host, in the sandbox, named cause or "")."""
+    """The result of a project. `differing`: id -> (outcome on the host, in the sandbox, named cause or "")."""
 
     name: str
     version: str
@@ -33,11 +33,20 @@ class Row:
     @property
     def good(self) -> bool:
         named = all(cause for _host, _sandbox, cause in self.differing.values())
-        return not self.problem and named and len(self.differing) <= MOST * self.ids
+        return not self.problem and named and len(self.differing) <= MAX_DIFFERING_SHARE * self.ids
 
 
 def table(rows: list[Row]) -> str:
-    names = ["project", "kind", "tests", "same", "differing", "named cause", "with a canary", "seconds host / sandbox"]
+    names = [
+        "project",
+        "kind",
+        "tests",
+        "same",
+        "differing",
+        "named cause",
+        "covered by the tamper check",
+        "seconds host / sandbox",
+    ]
     lines = ["| " + " | ".join(names) + " |", "|---|---|---:|---:|---:|---|---:|---:|"]
     for row in rows:
         causes: dict[str, int] = {}
@@ -66,8 +75,8 @@ def summary(rows: list[Row]) -> str:
     )
 
 
-def document(file: Path, rows: list[Row]) -> None:
-    """Replaces what stands between the two marks of the file."""
+def update_document(file: Path, rows: list[Row]) -> None:
+    """Replaces the text between the two marks of the file."""
     before, _begin, rest = file.read_text(encoding="utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
     file.write_text(f"{before}{BEGIN}\n{summary(rows)}\n\n{table(rows)}\n{END}{after}", encoding="utf-8")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""From a save to its diagnostic, as a ratio to `python -m pytest` of the affected test file, interleaved in one run.
+"""Measures a save until its diagnostic, as a ratio to `python -m pytest` of the affected test file, interleaved.
 
     python benchmarks/save.py [--rounds 30] [--interpreter PYTHON] [--pause 2.0] [--modules 20] [--limit 0.5]
 
 The real server over stdio with bubblewrap; every save changes the code, in turn so that a test fails and so that it
-passes. Host and sandbox use the same interpreter and pytest. Saves after a rest are what the limit is about; those in a
+passes. Host and sandbox use the same interpreter and pytest. The limit is for saves after a pause; those in a
 hurry follow another one at once, whose check they cancel. Exits 1 where the ratio of the medians is above the limit.
 """
 
@@ -55,7 +55,7 @@ class Client:
         while self.read().get("id") != self.ids:
             pass
 
-    def begin(self, interpreter: str) -> None:
+    def start(self, interpreter: str) -> None:
         options = {"interpreter": interpreter, "sandbox.kind": "bubblewrap", "editor.save": "affected"}
         params = {
             "processId": None,
@@ -79,28 +79,28 @@ class Client:
         (self.root / "m.py").write_text(text)
         self.send(method="textDocument/didSave", params={"textDocument": {"uri": document["uri"]}})
 
-    def seconds_until(self, holds: Callable[[list[dict]], bool]) -> float:
+    def seconds_until(self, condition: Callable[[list[dict]], bool]) -> float:
         """Seconds until the test file's diagnostics are such."""
         began, uri = time.perf_counter(), (self.root / "test_m.py").as_uri()
         while True:
             message = self.read()
             if message.get("method") != "textDocument/publishDiagnostics" or message["params"]["uri"] != uri:
                 continue
-            if holds(message["params"]["diagnostics"]):
+            if condition(message["params"]["diagnostics"]):
                 return time.perf_counter() - began
 
 
-def code(add: int) -> str:
-    """Right where nothing is added."""
-    return f"def double(x):\n    return x * 2 + {add}\n"
+def module_text(offset: int) -> str:
+    """The module; correct when the offset is 0."""
+    return f"def double(x):\n    return x * 2 + {offset}\n"
 
 
-def shows(add: int) -> Callable[[list[dict]], bool]:
-    return lambda items: any(f"assert {2 + add} == 2" in item["message"] for item in items) if add else not items
+def make_condition(offset: int) -> Callable[[list[dict]], bool]:
+    return lambda items: any(f"assert {2 + offset} == 2" in item["message"] for item in items) if offset else not items
 
 
 def project(root: Path, modules: int) -> None:
-    (root / "m.py").write_text(code(0))
+    (root / "m.py").write_text(module_text(0))
     (root / "test_m.py").write_text(TESTS)
     for n in range(modules):
         (root / f"other{n}.py").write_text(f"def f{n}(x):\n    return x + {n}\n" * 50)
@@ -109,23 +109,23 @@ def project(root: Path, modules: int) -> None:
         )
 
 
-def measured(arguments: argparse.Namespace, folder: Path) -> dict[str, list[float]]:
+def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, list[float]]:
     root = folder / "project"
     root.mkdir()
     project(root, arguments.modules)
     states = {"XDG_STATE_HOME": f"{folder}/state", "XDG_CONFIG_HOME": f"{folder}/config"}
     client = Client(root, {**os.environ, "PYTHONPATH": str(SOURCES), **states})
     host = [arguments.interpreter, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_m.py"]
-    found: dict[str, list[float]] = {"pytest": [], "save": [], "save in a hurry": []}
+    seconds_by_kind: dict[str, list[float]] = {"pytest": [], "save": [], "save in a hurry": []}
     try:
-        client.begin(arguments.interpreter)
-        client.save(code(1))
-        found["first save"] = [client.seconds_until(shows(1))]
+        client.start(arguments.interpreter)
+        client.save(module_text(1))
+        seconds_by_kind["first save"] = [client.seconds_until(make_condition(1))]
         for number in range(2, arguments.rounds + 2):
-            add = number if number % 2 else 0
+            offset = number if number % 2 else 0
             time.sleep(arguments.pause)
-            client.save(code(add))
-            found["save"].append(client.seconds_until(shows(add)))
+            client.save(module_text(offset))
+            seconds_by_kind["save"].append(client.seconds_until(make_condition(offset)))
             began = time.perf_counter()
             subprocess.run(
                 host,
@@ -134,17 +134,17 @@ def measured(arguments: argparse.Namespace, folder: Path) -> dict[str, list[floa
                 check=False,
                 env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
             )
-            found["pytest"].append(time.perf_counter() - began)
+            seconds_by_kind["pytest"].append(time.perf_counter() - began)
             if number % 4 == 1:
                 time.sleep(arguments.pause)
-                client.save(code(1000 + number))
+                client.save(module_text(1000 + number))
                 time.sleep(0.1)
-                client.save(code(2000 + number))
-                found["save in a hurry"].append(client.seconds_until(shows(2000 + number)))
+                client.save(module_text(2000 + number))
+                seconds_by_kind["save in a hurry"].append(client.seconds_until(make_condition(2000 + number)))
     finally:
         client.server.kill()
         client.server.wait()
-    return found
+    return seconds_by_kind
 
 
 def main() -> int:
@@ -156,14 +156,14 @@ def main() -> int:
     parser.add_argument("--limit", type=float, default=0.5)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = measured(arguments, Path(folder))
-    host = statistics.median(found["pytest"])
-    for name, seconds in found.items():
+        seconds_by_kind = measure(arguments, Path(folder))
+    host = statistics.median(seconds_by_kind["pytest"])
+    for name, seconds in seconds_by_kind.items():
         p50, p95 = statistics.median(seconds), statistics.quantiles([*seconds, *seconds], n=20)[-1]
         print(
             f"{name:16} n={len(seconds):3}  p50 {p50 * 1000:7.1f} ms  p95 {p95 * 1000:7.1f} ms  ratio {p50 / host:.2f}"
         )
-    return int(statistics.median(found["save"]) / host > arguments.limit)
+    return int(statistics.median(seconds_by_kind["save"]) / host > arguments.limit)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The language server beside a bare pygls hello.
+"""Compares the start of the language server with a minimal pygls server.
 
 1. Time and memory until the reply of `initialize`, both servers in turns, medians.
 2. Whether litellm or docker is imported before the first run.
@@ -53,20 +53,20 @@ def measure(command: list[str]) -> tuple[float, float]:
     return seconds, memory
 
 
-def beside_hello(runs: int) -> dict[str, tuple[float, float]]:
+def compare_with_hello(runs: int) -> dict[str, tuple[float, float]]:
     """Median seconds and mebibytes by server."""
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in COMMANDS}
+    measurements: dict[str, list[tuple[float, float]]] = {name: [] for name in COMMANDS}
     for _ in range(runs + 1):
         for name, command in COMMANDS.items():
-            found[name].append(measure(command))
+            measurements[name].append(measure(command))
     # The first round only warms the file cache.
     return {
         name: (statistics.median(s for s, _ in rows[1:]), statistics.median(m for _, m in rows[1:]))
-        for name, rows in found.items()
+        for name, rows in measurements.items()
     }
 
 
-def heavy_imports() -> list[str]:
+def find_heavy_imports() -> list[str]:
     code = f"import sys, greenloop.lsp.server; print(*[m for m in {HEAVY!r} if m in sys.modules])"
     environment = {**os.environ, "PYTHONPATH": str(SOURCES)}
     return subprocess.run(
@@ -79,12 +79,12 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--limit", type=float, default=1.5, help="highest ratio to the hello (default 1.5)")
     arguments = parser.parse_args()
-    servers = beside_hello(arguments.runs)
+    servers = compare_with_hello(arguments.runs)
     for name, (seconds, memory) in servers.items():
         print(f"{name:10} {seconds:.3f} s {memory:6.1f} MiB")
     ratios = [mine / hello for mine, hello in zip(servers["greenloop"], servers["hello"], strict=True)]
     print(f"ratio      {ratios[0]:.2f}    {ratios[1]:.2f}")
-    heavy = heavy_imports()
+    heavy = find_heavy_imports()
     print(f"imported before the first run, of {', '.join(HEAVY)}: {', '.join(heavy) or 'none'}")
     return int(max(ratios) > arguments.limit or bool(heavy))
 

@@ -1,4 +1,4 @@
-"""How fast `targets.at` answers on a file of 5,000 lines: cold, unchanged, after a keystroke, while it is broken;
+"""Measures `targets.target_at` on a file of 5,000 lines: cold, unchanged, after a keystroke, while it is broken;
 then the same where all of it is one class, and how long a list of every target takes.
 
 Run: PYTHONPATH=server python benchmarks/targets.py [LINES]
@@ -42,7 +42,7 @@ def helper_{n}(a, *rest, key=None, **more):
 '''
 
 
-def text_of(lines: int) -> str:
+def make_test_file(lines: int) -> str:
     pieces, count = ["import pytest\n\n\n"], 3
     while count < lines:
         pieces.append(CLASS.format(n=len(pieces)))
@@ -50,7 +50,7 @@ def text_of(lines: int) -> str:
     return "".join(pieces)
 
 
-def milliseconds(call: Callable[[], object]) -> float:
+def measure_milliseconds(call: Callable[[], object]) -> float:
     start = time.perf_counter()
     call()
     return (time.perf_counter() - start) * 1000
@@ -62,13 +62,13 @@ def show(name: str, values: list[float]) -> None:
     print(f"{name:34} p50 {statistics.median(values):7.2f} ms   p95 {p95:7.2f} ms   n {len(values)}")
 
 
-def one_class(lines: int) -> str:
+def make_one_class(lines: int) -> str:
     """All of it as the methods of a single class."""
-    rows = text_of(lines).splitlines(keepends=True)[3:]
+    rows = make_test_file(lines).splitlines(keepends=True)[3:]
     return "import pytest\n\n\nclass TestAll:\n" + "".join(f"    {row}" if row.strip() else row for row in rows)
 
 
-def keys(rng: random.Random, text: str, path: str, typed: str, times: int) -> list[float]:
+def measure_keystrokes(rng: random.Random, text: str, path: str, typed: str, times: int) -> list[float]:
     """`typed` at the end of random lines, each on top of the last."""
     targets.target_at(text, path, 1)
     result = []
@@ -76,35 +76,35 @@ def keys(rng: random.Random, text: str, path: str, typed: str, times: int) -> li
         place = text.index("\n", rng.randrange(len(text) - 200))
         text = f"{text[:place]}{typed}{text[place:]}"
         line = rng.randrange(1, text.count("\n"))
-        result.append(milliseconds(lambda text=text, line=line: targets.target_at(text, path, line)))
+        result.append(measure_milliseconds(lambda text=text, line=line: targets.target_at(text, path, line)))
     return result
 
 
 def main() -> None:
     lines = int(sys.argv[1]) if len(sys.argv) > 1 else 5000
     rng = random.Random(1)
-    text = text_of(lines)
+    text = make_test_file(lines)
     total = text.count("\n")
     print(f"{total} lines, {len(text)} characters, {len(definitions.find_definitions(text))} definitions")
 
-    def at(source: str, path: str) -> Callable[[], object]:
+    def make_lookup(source: str, path: str) -> Callable[[], object]:
         line = rng.randrange(1, total)
         return lambda: targets.target_at(source, path, line)
 
-    show("cold (first look at the file)", [milliseconds(at(text, f"test_{n}.py")) for n in range(40)])
+    show("cold (first look at the file)", [measure_milliseconds(make_lookup(text, f"test_{n}.py")) for n in range(40)])
     targets.target_at(text, "test_m.py", 1)
-    show("unchanged", [milliseconds(at(text, "test_m.py")) for _ in range(400)])
-    show("after a keystroke", keys(rng, text, "test_m.py", "  # a", 400))
-    show("after a new line", keys(rng, text, "test_n.py", "\n", 400))
-    show("while a bracket is open", broken(rng, text, "test_m.py"))
-    show("the same, another open elsewhere", broken(rng, text + "\nlast = [1, 2\n", "test_b.py"))
-    large = one_class(lines)
-    show("after a keystroke in one class", keys(rng, large, "test_c.py", "  # a", 100))
-    show("while a bracket is open in it", broken(rng, large, "test_c.py"))
-    show("every target, after a keystroke", every(rng, text))
+    show("unchanged", [measure_milliseconds(make_lookup(text, "test_m.py")) for _ in range(400)])
+    show("after a keystroke", measure_keystrokes(rng, text, "test_m.py", "  # a", 400))
+    show("after a new line", measure_keystrokes(rng, text, "test_n.py", "\n", 400))
+    show("while a bracket is open", measure_broken(rng, text, "test_m.py"))
+    show("the same, another open elsewhere", measure_broken(rng, text + "\nlast = [1, 2\n", "test_b.py"))
+    large = make_one_class(lines)
+    show("after a keystroke in one class", measure_keystrokes(rng, large, "test_c.py", "  # a", 100))
+    show("while a bracket is open in it", measure_broken(rng, large, "test_c.py"))
+    show("every target, after a keystroke", measure_full_list(rng, text))
 
 
-def broken(rng: random.Random, text: str, path: str) -> list[float]:
+def measure_broken(rng: random.Random, text: str, path: str) -> list[float]:
     result = []
     for _ in range(100):
         place = text.index("async def", rng.randrange(len(text) // 2))
@@ -113,16 +113,16 @@ def broken(rng: random.Random, text: str, path: str) -> list[float]:
         for typed in ("\n    x = foo(", "\n    x = foo(a", "\n    x = foo(a, ["):
             damaged = text[:place] + typed + text[place:]
             line = rng.randrange(1, damaged.count("\n"))
-            result.append(milliseconds(lambda text=damaged, line=line: targets.target_at(text, path, line)))
+            result.append(measure_milliseconds(lambda text=damaged, line=line: targets.target_at(text, path, line)))
     return result
 
 
-def every(rng: random.Random, text: str) -> list[float]:
+def measure_full_list(rng: random.Random, text: str) -> list[float]:
     result = []
     for _ in range(100):
         place = text.index("\n", rng.randrange(len(text) - 200))
         text = f"{text[:place]}\n{text[place:]}"
-        result.append(milliseconds(lambda text=text: targets.list_targets(text, "test_a.py")))
+        result.append(measure_milliseconds(lambda text=text: targets.list_targets(text, "test_a.py")))
     return result
 
 

@@ -16,8 +16,8 @@ import sys
 import unittest
 
 ITEM_LENGTH = 160  # characters of a signature, and of the documentation
-MOST_NAMES = 3  # names in an answer
-MOST_TYPE_NAMES = 40  # a type with at most this many names has all of them listed
+MAX_NAMES = 3  # names in an answer
+MAX_TYPE_NAMES = 40  # a type with at most this many names has all of them listed
 ANSWER_LENGTH = 1500  # characters of an answer
 INSTALLED = ("site-packages", "dist-packages")
 # Searched for a name that the candidate forgot to import.
@@ -41,9 +41,7 @@ def answer(question):
         return {"names": [{"name": closest, "signature": "", "doc": ""} for closest in _closest(name, module_names)]}
     if kind == "name":
         return {
-            "names": [_describe(*definition) for definition in _find_definitions(name, question["modules"])][
-                :MOST_NAMES
-            ]
+            "names": [_describe(*definition) for definition in _find_definitions(name, question["modules"])][:MAX_NAMES]
         }
     resolved = _resolve(owner, question["modules"])
     if resolved is None:
@@ -51,9 +49,11 @@ def answer(question):
     path, value = resolved
     if kind == "call":
         return {"names": [_describe(path, value)]}
-    public = [each for each in dir(value) if not each.startswith("_")]
-    closest = [_describe("%s.%s" % (path, each), getattr(value, each, None)) for each in _closest(name, public)]
-    all_names = public if isinstance(value, type) and len(public) <= MOST_TYPE_NAMES else []
+    public = [attribute for attribute in dir(value) if not attribute.startswith("_")]
+    closest = [
+        _describe("%s.%s" % (path, attribute), getattr(value, attribute, None)) for attribute in _closest(name, public)
+    ]
+    all_names = public if isinstance(value, type) and len(public) <= MAX_TYPE_NAMES else []
     return {"owner": path, "exists": hasattr(value, name), "names": closest, "all": all_names}
 
 
@@ -95,8 +95,8 @@ def _find_definitions(name, modules):
             and all(value[0] is not other for _, other in definitions)
         ):
             definitions.append(("%s.%s" % (module_name, name), value[0]))
-    closest = _closest(name, [each for each in dir(builtins) if not each.startswith("_")])
-    return definitions or [(each, getattr(builtins, each)) for each in closest]
+    closest = _closest(name, [builtin for builtin in dir(builtins) if not builtin.startswith("_")])
+    return definitions or [(builtin, getattr(builtins, builtin)) for builtin in closest]
 
 
 def _import_installed(path):
@@ -119,11 +119,10 @@ def _is_in_workspace(path):
 
 def _closest(name, names):
     by_lower_case = {}
-    for each in names:
-        by_lower_case.setdefault(each.lower(), each)
-    return [
-        by_lower_case[each] for each in difflib.get_close_matches(name.lower(), list(by_lower_case), MOST_NAMES, 0.55)
-    ]
+    for known_name in names:
+        by_lower_case.setdefault(known_name.lower(), known_name)
+    matches = difflib.get_close_matches(name.lower(), list(by_lower_case), MAX_NAMES, 0.55)
+    return [by_lower_case[match] for match in matches]
 
 
 def _describe(path, value):
@@ -139,7 +138,7 @@ def _describe(path, value):
     return {"name": path, "signature": signature[:ITEM_LENGTH], "doc": first_paragraph[:ITEM_LENGTH]}
 
 
-def case(questions):
+def make_test_class(questions):
     """Makes the test class: one test for each question."""
 
     def make_test(question):
@@ -154,4 +153,4 @@ def case(questions):
         return test
 
     tests = {"test_%d" % number: make_test(question) for number, question in enumerate(questions)}
-    return type("Inquiry", (unittest.TestCase,), tests)
+    return type("ApiLookup", (unittest.TestCase,), tests)

@@ -9,7 +9,7 @@ import ctypes
 import os
 import stat
 
-MOST_ENTRIES = 1_000_000  # entries visited by one removal; more than the file systems' limits let a run make
+MAX_ENTRIES = 1_000_000  # entries visited by one removal; more than the file systems' limits let a run make
 SHARED_FOLDERS = ("/dev/shm", "/dev/mqueue")
 
 
@@ -130,7 +130,7 @@ def remove(path, uid=None):
     """
     parent, count = os.path.dirname(path), 0
     todo, emptied = [path], []
-    while todo and count < MOST_ENTRIES:
+    while todo and count < MAX_ENTRIES:
         count += 1
         current = todo.pop()
         try:

@@ -8,13 +8,10 @@ import sys
 TEXT_LENGTH = 6000  # characters kept of a rendered failure
 MESSAGE_LENGTH = 2000
 REPR_LENGTH = 1000
-MOST_FRAMES = 40
+MAX_FRAMES = 40
 MACHINERY = ("_pytest", "pluggy")
-PACKAGE_FOLDERS = (
-    "site-packages",
-    "dist-packages",
-    "guests.zip",
-)  # Hypothesis is machinery where it is installed or bundled
+# Hypothesis is machinery where it is installed or bundled.
+PACKAGE_FOLDERS = ("site-packages", "dist-packages", "guests.zip")
 SANDBOX_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
@@ -76,9 +73,9 @@ def _is_local(name, relative_path):
 
 def _message(error):
     if isinstance(error, SyntaxError) and error.msg:
-        return cut(str(error.msg), MESSAGE_LENGTH)
+        return truncate(str(error.msg), MESSAGE_LENGTH)
     try:
-        return cut(str(error), MESSAGE_LENGTH)
+        return truncate(str(error), MESSAGE_LENGTH)
     except Exception as problem:  # str() of a candidate's exception class may raise anything
         return "<message raised %s>" % type(problem).__name__
 
@@ -105,8 +102,8 @@ def _user_frames(error, traceback, relative_path):
         del frames[: workspace_indexes[0]]  # plugins between pytest and the test
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
         frames.append([relative_path(str(error.filename)), int(error.lineno), ""])
-    if len(frames) > MOST_FRAMES:  # endless recursion: its two ends are enough
-        frames = frames[: MOST_FRAMES // 2] + frames[-MOST_FRAMES // 2 :]
+    if len(frames) > MAX_FRAMES:  # endless recursion: its two ends are enough
+        frames = frames[: MAX_FRAMES // 2] + frames[-MAX_FRAMES // 2 :]
     return frames
 
 
@@ -165,24 +162,24 @@ def _unittest_sides(steps):
             names = frame.f_locals
             for first, second in (("first", "second"), ("expr1", "expr2"), ("list1", "list2"), ("d1", "d2")):
                 if first in names and second in names:
-                    return short(names[first]), short(names[second])
+                    return short_repr(names[first]), short_repr(names[second])
     return None
 
 
-_short = reprlib.Repr()
-_short.maxlist = _short.maxtuple = _short.maxdict = _short.maxset = _short.maxfrozenset = _short.maxdeque = 40
-_short.maxstring = _short.maxother = _short.maxlong = REPR_LENGTH
-_short.maxlevel = 8
+_repr = reprlib.Repr()
+_repr.maxlist = _repr.maxtuple = _repr.maxdict = _repr.maxset = _repr.maxfrozenset = _repr.maxdeque = 40
+_repr.maxstring = _repr.maxother = _repr.maxlong = REPR_LENGTH
+_repr.maxlevel = 8
 
 
-def short(value):
+def short_repr(value):
     try:
-        return cut(_short.repr(value), REPR_LENGTH)
+        return truncate(_repr.repr(value), REPR_LENGTH)
     except Exception as error:  # repr() of a candidate's class may raise anything
         return "<repr raised %s>" % type(error).__name__
 
 
-def cut(text, length):
+def truncate(text, length):
     if len(text) <= length:
         return text
     return text[: length // 3] + "\n[...]\n" + text[-(length - length // 3) :]

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-MOST_FUNCTIONS = 3000  # functions recorded of one case
+MAX_FUNCTIONS = 3000  # functions recorded of one case
 EXCLUDED_FOLDERS = ("site-packages", "dist-packages", "node_modules", ".venv", ".tox", ".nox", "__pypackages__")
 
 
@@ -27,9 +27,7 @@ def plugin(root, send):
 
         @pytest.hookimpl(tryfirst=True)
         def pytest_runtest_teardown(self, item):
-            send(
-                {"kind": "trace", "id": item.nodeid, "functions": list((self.reached or {}).values())[:MOST_FUNCTIONS]}
-            )
+            send({"kind": "trace", "id": item.nodeid, "functions": list((self.reached or {}).values())[:MAX_FUNCTIONS]})
             self.reached = None
 
     return Trace()

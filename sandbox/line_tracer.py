@@ -1,7 +1,7 @@
 """Traces which lines of some files each case runs, and the values of its local variables.
 
 Everything here is limited, so that neither a loop nor recursion floods the report. A watched case that has run
-`MOST_EVENTS` lines is ended and its record sent at once, because it might never end on its own.
+`MAX_LINE_EVENTS` lines is ended and its record sent at once, because it might never end on its own.
 """
 
 import dis
@@ -12,12 +12,12 @@ from collections import deque
 
 import pytest
 
-MOST_EVENTS = 30_000  # lines run by one case
-MOST_STEPS = 1000  # steps kept from the start of a case, and as many from its end
-MOST_CHARACTERS = 60_000  # of values kept from the start of a case, and as many from its end
-CASES_WITH_VALUES = 8  # cases of a run whose values are recorded; of all others only the lines
-MOST_NAMES = 20  # variables recorded in one step
-MOST_LINES = 20_000  # different lines recorded of one case
+MAX_LINE_EVENTS = 30_000  # lines run by one case
+MAX_STEPS = 1000  # steps kept from the start of a case, and as many from its end
+MAX_CHARACTERS = 60_000  # of values kept from the start of a case, and as many from its end
+MAX_CASES_WITH_VALUES = 8  # cases of a run whose values are recorded; of all others only the lines
+MAX_NAMES = 20  # variables recorded in one step
+MAX_LINES = 20_000  # different lines recorded of one case
 # The instruction of a suspended frame; newer interpreters are one instruction further by then.
 _YIELDING = frozenset(dis.opmap[name] for name in ("YIELD_VALUE", "YIELD_FROM", "RESUME") if name in dis.opmap)
 _GENERATORS = 0x20 | 0x200  # CO_GENERATOR, CO_ASYNC_GENERATOR
@@ -41,7 +41,10 @@ def plugin(root, watched, send, safe_repr):
         def pytest_runtest_setup(self, item):
             self.case_count += 1
             self.case = WatchedCase(
-                item.nodeid, spans, send_record, safe_repr.SafeRepr() if self.case_count <= CASES_WITH_VALUES else None
+                item.nodeid,
+                spans,
+                send_record,
+                safe_repr.SafeRepr() if self.case_count <= MAX_CASES_WITH_VALUES else None,
             )
             yield from self.case.trace_phase()
 
@@ -58,7 +61,7 @@ def plugin(root, watched, send, safe_repr):
     return Watch()
 
 
-class Enough(BaseException):
+class LineLimitReached(BaseException):
     """Ends a watched case; a candidate does not catch it with `except Exception`."""
 
 
@@ -94,7 +97,7 @@ class WatchedCase:
         if self.is_sent:
             return
         self.is_sent = True
-        hits = [[file, line, count] for (file, line), count in list(self.hits.items())[:MOST_LINES]]
+        hits = [[file, line, count] for (file, line), count in list(self.hits.items())[:MAX_LINES]]
         steps = [*self.first, *(step for _size, step in self.last)]
         self._send_record(self.name, {"hits": hits, "steps": steps, "gap": len(self.first), "left_out": self.left_out})
 
@@ -107,10 +110,8 @@ class WatchedCase:
         code = frame.f_code
         entry = self.lines_by_code.get(id(code))
         if entry is None:
-            entry = self.lines_by_code[id(code)] = (
-                code,
-                self._watched_lines(code),
-            )  # the code object is kept, or its id could be reused
+            # The code object is kept, or its id could be reused.
+            entry = self.lines_by_code[id(code)] = (code, self._watched_lines(code))
         if not entry[1]:
             return None
         tracer = frame.f_trace
@@ -128,26 +129,26 @@ class WatchedCase:
         return frozenset(line for line in lines if any(start <= line <= end for start, end in span[1]))
 
     def count_line(self, file, line):
-        """Counts one line run; the last of `MOST_EVENTS` ends the case."""
+        """Counts one line run; the last of `MAX_LINE_EVENTS` ends the case."""
         self.hits[file, line] = self.hits.get((file, line), 0) + 1
         self.events += 1
-        if self.events < MOST_EVENTS:
+        if self.events < MAX_LINE_EVENTS:
             return
         self.is_over = True
         if threading.get_ident() == self.thread:  # from another thread two records could be written at once
             self.send_record()
-        raise Enough("it ran %d lines while it was watched" % MOST_EVENTS)
+        raise LineLimitReached("it ran %d lines while it was watched" % MAX_LINE_EVENTS)
 
     def add_step(self, file, line, call, values):
         size = sum(len(name) + len(text) for name, text in values.items())
         step = [file, line, call, values]
-        if not self.last and len(self.first) < MOST_STEPS and self.first_size + size <= MOST_CHARACTERS:
+        if not self.last and len(self.first) < MAX_STEPS and self.first_size + size <= MAX_CHARACTERS:
             self.first.append(step)
             self.first_size += size
             return
         self.last.append((size, step))
         self.last_size += size
-        while len(self.last) > MOST_STEPS or self.last_size > MOST_CHARACTERS:
+        while len(self.last) > MAX_STEPS or self.last_size > MAX_CHARACTERS:
             dropped_size = self.last.popleft()[0]
             self.last_size -= dropped_size
             self.left_out += 1
@@ -187,17 +188,12 @@ class WatchedCall:
 
     def _changed_variables(self, frame):
         """The variables that are new or changed since this call's last step."""
-        show, kinds, atoms, texts, changed = (
-            self.case.safe_repr.show,
-            self.case.safe_repr.atoms,
-            self.atoms,
-            self.texts,
-            {},
-        )
+        show, kinds = self.case.safe_repr.show, self.case.safe_repr.atoms
+        atoms, texts, changed = self.atoms, self.texts, {}
         for name, value in frame.f_locals.items():
             if name in atoms and atoms[name] is value:
                 continue
-            if len(changed) >= MOST_NAMES:
+            if len(changed) >= MAX_NAMES:
                 break
             if name[:1] == "." or name[:2] == "__":
                 continue

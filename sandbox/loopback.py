@@ -21,10 +21,8 @@ def add_addresses(addresses):
     Does nothing without that right. Raises `OSError` when the network exists and cannot be set up.
     """
     libc = ctypes.CDLL(None, use_errno=True)
-    header, capability_sets = (
-        (ctypes.c_uint32 * 2)(_VERSION_3, 0),
-        (ctypes.c_uint32 * 6)(),
-    )  # effective, permitted, inheritable
+    header = (ctypes.c_uint32 * 2)(_VERSION_3, 0)
+    capability_sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable
     if libc.capget(header, capability_sets) != 0 or not capability_sets[0] & 1 << _CAP_NET_ADMIN:
         return
     # The network that bubblewrap made belongs to an outer user namespace, which alone may change it.

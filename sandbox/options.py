@@ -70,5 +70,5 @@ def _configuration_text(root):
     return "\n".join(texts)
 
 
-def may_rerun():
+def can_rerun():
     return any(importlib.util.find_spec(name) is not None for name in ("pytest_rerunfailures", "flaky"))

@@ -4,7 +4,7 @@ import json
 import os
 import struct
 
-MOST_MESSAGE_BYTES = 8 << 20  # bytes of one message
+MAX_MESSAGE_BYTES = 8 << 20  # bytes of one message
 _HEADER = struct.Struct(">I")
 _CONTAINERS = {"l": list, "t": tuple, "s": set, "z": frozenset}
 _TAGS = {kind: tag for tag, kind in _CONTAINERS.items()}
@@ -18,7 +18,7 @@ class CannotCrossError(BaseException):
 
 
 def encode(value):
-    """Plain data as JSON says it. Raises `Unfit` for anything else; subclasses are something else."""
+    """Encodes plain data as JSON. Raises `CannotCrossError` for anything else, subclasses of these types included."""
     kind = type(value)
     if value is None or kind is bool or kind is str:
         return value
@@ -61,7 +61,7 @@ def decode(value):
 
 def send(fd, message):
     body = json.dumps(message).encode()
-    if len(body) > MOST_MESSAGE_BYTES:
+    if len(body) > MAX_MESSAGE_BYTES:
         raise CannotCrossError("a value of %d bytes" % len(body))
     data = _HEADER.pack(len(body)) + body
     while data:
@@ -71,7 +71,7 @@ def send(fd, message):
 def receive(fd):
     """The next message. Raises `EOFError` when the other side is gone or its message is too large."""
     size = _HEADER.unpack(_read_exactly(fd, _HEADER.size))[0]
-    if size > MOST_MESSAGE_BYTES:
+    if size > MAX_MESSAGE_BYTES:
         raise EOFError
     return json.loads(_read_exactly(fd, size))
 

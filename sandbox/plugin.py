@@ -14,7 +14,7 @@ import time
 import pytest
 
 
-def run_pytest(request, report, key, folder, sign, siblings, session=None, oracle=None):
+def run_pytest(request, report, key, scratch, sign, siblings, session=None, oracle=None):
     """Runs pytest on the request's selectors and reports to the descriptor `report`. Returns pytest's exit status.
 
     `siblings` holds the other files of this folder by name; `session` is a pytest session that was configured before
@@ -22,27 +22,26 @@ def run_pytest(request, report, key, folder, sign, siblings, session=None, oracl
     """
     modules_before = frozenset(sys.modules)
     root = os.path.realpath(request["root"])
-    send = _sender(report, key, sign)
+    send = _make_sender(report, key, sign)
     relative_path = _make_relative_path(root)
     doctests = [selector[len("doctest:") :] for selector in request["selectors"] if selector.startswith("doctest:")]
-    plain = [selector for selector in request["selectors"] if not selector.startswith("doctest:")]
-    starter = _starter(send, root, relative_path, siblings["failures"], siblings["options"].may_rerun())
+    node_ids = [selector for selector in request["selectors"] if not selector.startswith("doctest:")]
+    failures, can_rerun = siblings["failures"], siblings["options"].can_rerun()
+    session_reporter = _make_session_reporter(send, root, relative_path, failures, can_rerun)
     loaded_packages = siblings["preimport"].loaded_packages if request["baseline"] else None
     recorder_send = send
     if request["reversal"] is not None:
         reversal, recorder_send = siblings["reversal"].make(request["reversal"], root, send, siblings)
     plugins = [
-        _recorder(
-            recorder_send,
-            relative_path,
-            siblings["failures"],
-            loaded_packages and (lambda: loaded_packages(modules_before)),
+        _make_collection_recorder(send, relative_path, failures),
+        _make_run_recorder(
+            recorder_send, relative_path, failures, loaded_packages and (lambda: loaded_packages(modules_before))
         ),
-        starter,
+        session_reporter,
     ]
     if doctests:
-        plugins.append(siblings["doctest_cases"].plugin(root, doctests, exclusive=not plain))
-        plain = [*plain, *(siblings["doctest_cases"].pytest_argument(selector) for selector in doctests)]
+        plugins.append(siblings["doctest_cases"].plugin(root, doctests, exclusive=not node_ids))
+        node_ids = [*node_ids, *(siblings["doctest_cases"].pytest_argument(selector) for selector in doctests)]
     if request["reversal"] is not None:
         plugins.append(reversal)
     if request["trace"]:
@@ -53,15 +52,15 @@ def run_pytest(request, report, key, folder, sign, siblings, session=None, oracl
         oracle.install_stand_ins()
         plugins.append(oracle.plugin(send))
     if session is not None:
-        return session.run(plain, plugins, starter)
-    options = siblings["options"].pytest_arguments(root, folder)
-    return int(pytest.main([*(["--collect-only"] if request["collect"] else []), *options, *plain], plugins=plugins))
+        return session.run(node_ids, plugins, session_reporter)
+    options = siblings["options"].pytest_arguments(root, scratch)
+    return int(pytest.main([*(["--collect-only"] if request["collect"] else []), *options, *node_ids], plugins=plugins))
 
 
 # -- the report -----------------------------------------------------------------------------------------------------
 
 
-def _sender(report, key, sign):
+def _make_sender(report, key, sign):
     """Makes `send(record)`: numbers, signs and writes one record. Uses nothing that can be patched from outside."""
     write, error = os.write, OSError
     quote = json.encoder.encode_basestring_ascii
@@ -116,8 +115,8 @@ def _make_relative_path(root):
     return relative_path
 
 
-def _starter(send, root, relative_path, failures, reruns):
-    class Starter:
+def _make_session_reporter(send, root, relative_path, failures, reruns):
+    class SessionReporter:
         @pytest.hookimpl(tryfirst=True)
         def pytest_sessionstart(self):
             gc.enable()  # it was off since the supervisor began to import
@@ -150,28 +149,18 @@ def _starter(send, root, relative_path, failures, reruns):
                     "kind": "collect_error",
                     "id": relative_path(str(getattr(error, "path", "conftest.py"))),
                     **failures.collect_error_fields(cause, relative_path),
-                    "text": failures.cut(str(error), failures.TEXT_LENGTH),
+                    "text": failures.truncate(str(error), failures.TEXT_LENGTH),
                 }
             )
 
-    return Starter()
+    return SessionReporter()
 
 
-def _recorder(send, relative_path, failures, list_packages):
-    """Makes the plugin that records the run. `compared` holds the two sides of the latest failed comparison.
+def _make_collection_recorder(send, relative_path, failures):
+    """Makes the plugin that records what pytest collects, and what it cannot collect."""
+    truncate, text_length = failures.truncate, failures.TEXT_LENGTH
 
-    `list_packages()`, where given, lists the installed packages that the whole run has imported, reports included.
-    """
-    compared = {}
-    clock = time.perf_counter
-    describe, cut, short, text_length = (
-        failures.make_describer(relative_path),
-        failures.cut,
-        failures.short,
-        failures.TEXT_LENGTH,
-    )
-
-    class Recorder:
+    class CollectionRecorder:
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_make_collect_report(self, collector):
             outcome = yield
@@ -185,7 +174,7 @@ def _recorder(send, relative_path, failures, list_packages):
                         "kind": "collect_error",
                         "id": collector.nodeid,
                         **failures.collect_error_fields(cause, relative_path),
-                        "text": cut(str(report.longrepr), text_length),
+                        "text": truncate(str(report.longrepr), text_length),
                     }
                 )
 
@@ -204,6 +193,20 @@ def _recorder(send, relative_path, failures, list_packages):
                 cases.append({"id": item.nodeid, "path": relative_path(path), "line": (line or 0) + 1})
             send({"kind": "collected", "cases": cases, "deselected": getattr(self, "deselected", [])})
 
+    return CollectionRecorder()
+
+
+def _make_run_recorder(send, relative_path, failures, list_packages):
+    """Makes the plugin that records each case and the end. `compared`: both sides of the latest failed comparison.
+
+    `list_packages()`, where given, lists the installed packages that the whole run has imported, reports included.
+    """
+    compared = {}
+    clock = time.perf_counter
+    describe, text_length = failures.make_describer(relative_path), failures.TEXT_LENGTH
+    truncate, short_repr = failures.truncate, failures.short_repr
+
+    class RunRecorder:
         @pytest.hookimpl(tryfirst=True)
         def pytest_runtest_logstart(self, nodeid):
             send({"kind": "begin", "id": nodeid})
@@ -212,7 +215,7 @@ def _recorder(send, relative_path, failures, list_packages):
         def pytest_assertrepr_compare(self, op, left, right):
             compared.clear()
             if op in ("==", "is"):
-                compared.update(left=short(left), right=short(right))
+                compared.update(left=short_repr(left), right=short_repr(right))
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_runtest_makereport(self, item, call):
@@ -226,7 +229,7 @@ def _recorder(send, relative_path, failures, list_packages):
                 report = outcome.get_result()
                 result, wasxfail = str(report.outcome), getattr(report, "wasxfail", None)
                 if info is not None and result != "passed":
-                    text = cut(str(report.longrepr), text_length)
+                    text = truncate(str(report.longrepr), text_length)
             except Exception as error:  # another plugin broke the report; the record must still be sent
                 text = repr(error)
             record["outcome"], record["wasxfail"] = result, None if wasxfail is None else str(wasxfail)
@@ -249,4 +252,4 @@ def _recorder(send, relative_path, failures, list_packages):
         except AttributeError:
             return float(clock() - call.start)
 
-    return Recorder()
+    return RunRecorder()

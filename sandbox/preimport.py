@@ -9,8 +9,8 @@ import signal
 import sys
 import time
 
-WORTH_SECONDS = 0.01  # seconds of import time from which an early import pays
-TRIAL_SECONDS = 30.0  # seconds for the trial of all packages
+MIN_IMPORT_SECONDS = 0.01  # seconds of import time from which an early import pays
+MAX_TRIAL_SECONDS = 30.0  # seconds for the trial of all packages
 HAS_PLUGIN = "it has a plugin for pytest"
 PYTEST_PACKAGES = ("pytest", "_pytest", "pluggy")  # imported from the start, though not every submodule
 INSTALLED = ("site-packages", "dist-packages")
@@ -59,11 +59,11 @@ def select_packages(names, root, trial):
     pytest warns of plugins that were imported in another way.
     """
     names = [name for name in names if name not in sys.modules]
-    trial_results = _run_trial(names, root) if trial and names else dict.fromkeys(names, (WORTH_SECONDS, ""))
+    trial_results = _run_trial(names, root) if trial and names else dict.fromkeys(names, (MIN_IMPORT_SECONDS, ""))
     plain, rewritten, left_out = [], [], {}
     for name in names:
         seconds, problem = trial_results.get(name, (0.0, "its trial did not end"))
-        if seconds < WORTH_SECONDS or problem not in ("", HAS_PLUGIN):
+        if seconds < MIN_IMPORT_SECONDS or problem not in ("", HAS_PLUGIN):
             left_out[name] = problem or "it takes %d ms" % (1000 * seconds)
         else:
             (rewritten if problem else plain).append(name)
@@ -94,14 +94,13 @@ def _run_trial(names, root):
         try:
             os.close(results_in)
             rewritten = plugin_packages().difference(sys.modules)
-            for name in sorted(
-                names, key=rewritten.__contains__
-            ):  # plugins last, or it is unknown which package imports them
+            # Plugins last, or it is unknown which package imports them.
+            for name in sorted(names, key=rewritten.__contains__):
                 os.write(results_out, (json.dumps([name, *_try_import(name, root, rewritten)]) + "\n").encode())
         finally:
             os._exit(0)
     os.close(results_out)
-    data, deadline = b"", time.monotonic() + TRIAL_SECONDS
+    data, deadline = b"", time.monotonic() + MAX_TRIAL_SECONDS
     while time.monotonic() < deadline:
         if not select.select([results_in], [], [], max(0.0, deadline - time.monotonic()))[0]:
             break

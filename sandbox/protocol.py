@@ -76,7 +76,7 @@ def pack(message, limit=REQUEST_LIMIT):
     return _HEADER.pack(len(body)) + body
 
 
-def length(header, limit=REPLY_LIMIT):
+def message_size(header, limit=REPLY_LIMIT):
     """The number of bytes that follow this four-byte header. Raises `ProtocolError` for an impossible length."""
     if len(header) != _HEADER.size:
         raise ProtocolError("message cut off in its header")
@@ -97,12 +97,12 @@ def unpack(body):
     return message
 
 
-def read(stream, limit=REPLY_LIMIT):
+def read_message(stream, limit=REPLY_LIMIT):
     """Reads the next message of a blocking binary stream; None at its end."""
     header = _read_exactly(stream, _HEADER.size)
     if not header:
         return None
-    size = length(header, limit)
+    size = message_size(header, limit)
     body = _read_exactly(stream, size)
     if len(body) != size:
         raise ProtocolError("message cut off after %d of %d bytes" % (len(body), size))
@@ -265,20 +265,20 @@ def sign(body, key):
     return hashlib.blake2b(body, key=key, digest_size=MAC_LENGTH // 2).hexdigest().encode()
 
 
-def open_report(report, key, whole=True):
+def open_report(report, key, complete=True):
     """Decodes a report (str or bytes). A line whose MAC does not match becomes a `forged` record.
 
-    `whole` False: the worker was killed, so an incomplete last line is not a forgery.
+    `complete` False: the worker was killed, so an incomplete last line is not a forgery.
     """
     data = report.encode("utf-8", "surrogatepass") if isinstance(report, str) else report
     lines = data.split(b"\n")
     last = lines.pop()
-    if last and whole:
+    if last and complete:
         lines.append(last)
-    return [_record(line, key) for line in lines]
+    return [_open_line(line, key) for line in lines]
 
 
-def _record(line, key):
+def _open_line(line, key):
     forged = {"kind": "forged", "seq": -1}
     mac, space, body = line.partition(b" ")
     if not space or not hmac.compare_digest(mac, sign(body, key)):

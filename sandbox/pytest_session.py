@@ -10,10 +10,9 @@ import sys
 
 import pytest
 
-VERSIONS = ((8, 0), (10, 0))  # at least, below
-CONFTEST_OPTIONS_STATUS = (
-    98  # exit status: this project's conftests add options, so pytest must load them before it configures
-)
+SUPPORTED_VERSIONS = ((8, 0), (10, 0))  # at least, below
+# Exit status: this project's conftests add options, so pytest must load them before it configures.
+CONFTEST_OPTIONS_STATUS = 98
 
 
 def prepare(request, siblings):
@@ -22,11 +21,11 @@ def prepare(request, siblings):
     When it fails this process may be left changed; the caller must start another one.
     """
     version = tuple(int(part) for part in pytest.__version__.split(".")[:2] if part.isdigit())
-    if not VERSIONS[0] <= version < VERSIONS[1]:
+    if not SUPPORTED_VERSIONS[0] <= version < SUPPORTED_VERSIONS[1]:
         return None, "pytest %s was never tried with it" % pytest.__version__
     root, scratch = request["root"], siblings["worker"].scratch_folder(request["scratch"])
     descriptors_before, path = _open_descriptors(), list(sys.path)
-    siblings["worker"].set_surroundings(root, scratch, request["environ"])
+    siblings["worker"].enter_workspace(root, scratch, request["environ"])
     siblings["worker"].reopen_streams()
     try:
         session = PreparedSession(os.path.realpath(root), scratch, siblings)
@@ -70,7 +69,7 @@ class PreparedSession:
         self._plugins_before = config.pluginmanager.get_plugins()
         self._option_count = len(_registered_options(config))
 
-    def run(self, arguments, plugins, starter):
+    def run(self, arguments, plugins, session_reporter):
         """In the worker: the rest of `pytest.main`. Returns pytest's exit status, or `CONFTEST_OPTIONS_STATUS`."""
         from _pytest.config import UsageError
 
@@ -88,7 +87,7 @@ class PreparedSession:
         try:
             self._load_conftests(config.pluginmanager, **conftest_arguments)
         except Exception as error:  # a broken conftest ends pytest before there is a session
-            starter.report_conftest_error(error)
+            session_reporter.report_conftest_error(error)
             return 4
         finally:
             self._capture.suspend_global_capture()

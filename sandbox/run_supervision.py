@@ -124,7 +124,7 @@ class _BoundedBuffer:
     def __init__(self, limit):
         self.limit, self.data, self.overflow = limit, bytearray(), ""
 
-    def take(self, data):
+    def add(self, data):
         if len(self.data) + len(data) > self.limit:
             self.overflow = "report"
         else:
@@ -138,7 +138,7 @@ class _HeadAndTail:
         self.half_size, self.head, self.tail, self.total, self.overflow = limit // 2, bytearray(), bytearray(), 0, ""
         self.flood_size = max(64 << 20, limit * 16)
 
-    def take(self, data):
+    def add(self, data):
         self.total += len(data)
         if self.total > self.flood_size:
             self.overflow = "output"
@@ -167,7 +167,7 @@ def _drain(stream, streams, limit=8 << 20):
         if not data:
             break
         limit -= count
-        streams[stream].take(data)
+        streams[stream].add(data)
     return count
 
 

@@ -9,8 +9,8 @@ import time
 import types
 from collections import deque
 
-MOST_CHARACTERS = 100  # of one value
-MOST_DEPTH = 4  # of nested containers
+MAX_CHARACTERS = 100  # of one value
+MAX_DEPTH = 4  # of nested containers
 TRUSTED_LIBRARIES = frozenset(
     ("array", "datetime", "decimal", "fractions", "ipaddress", "numpy", "pandas", "pathlib", "re", "uuid")
 )
@@ -19,15 +19,15 @@ ATOMS = frozenset((type(None), bool, int, float, complex, str, bytes, type(Ellip
 _TO_BUILTIN = (
     (int, lambda value: int.__add__(value, 0)),
     (float, lambda value: float.__add__(value, 0.0)),
-    (str, lambda value: str.__getitem__(value, slice(0, MOST_CHARACTERS + 1))),
-    (bytes, lambda value: bytes.__getitem__(value, slice(0, MOST_CHARACTERS + 1))),
+    (str, lambda value: str.__getitem__(value, slice(0, MAX_CHARACTERS + 1))),
+    (bytes, lambda value: bytes.__getitem__(value, slice(0, MAX_CHARACTERS + 1))),
 )
 _BRACKETS = ((list, "[", "]"), (tuple, "(", ")"), (set, "{", "}"), (frozenset, "{", "}"), (deque, "[", "]"))
 _NAMED = (types.BuiltinFunctionType, types.FunctionType, types.MethodDescriptorType, types.ModuleType)
 
 
 class SafeRepr:
-    """`show(value)` gives at most `MOST_CHARACTERS`; `seconds` is the time that libraries' own `repr` may take.
+    """`show(value)` gives at most `MAX_CHARACTERS`; `seconds` is the time that libraries' own `repr` may take.
 
     Values of the types `atoms` never change, so a caller that holds the same one need not show it again.
     """
@@ -39,10 +39,10 @@ class SafeRepr:
 
     def show(self, value):
         try:
-            text = self._format(value, MOST_CHARACTERS, 0)
+            text = self._format(value, MAX_CHARACTERS, 0)
         except Exception as error:  # whatever a strange type does, the test continues
             text = "<%s: %s>" % (type(value).__name__, type(error).__name__)
-        return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 3] + "..."
+        return text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 3] + "..."
 
     def _format(self, value, room, depth):
         kind = type(value)
@@ -61,7 +61,7 @@ class SafeRepr:
         for base, to_builtin in _TO_BUILTIN:
             if isinstance(value, base):
                 return "%s(%s)" % (kind.__name__, self._format(to_builtin(value), room, depth))
-        if depth >= MOST_DEPTH:
+        if depth >= MAX_DEPTH:
             return "..."
         for base, left, right in _BRACKETS:
             if isinstance(value, base):

@@ -110,12 +110,8 @@ class Oracle:
     def __init__(self, names, pid, questions_out, answers_in, codec):
         self.calls, self.unfit = 0, ""
         self._names, self._pid, self._owner_pid = frozenset(names), pid, os.getpid()
-        self._questions_out, self._answers_in, self._lock, self._codec = (
-            questions_out,
-            answers_in,
-            threading.Lock(),
-            codec,
-        )
+        self._questions_out, self._answers_in = questions_out, answers_in
+        self._lock, self._codec = threading.Lock(), codec
         self._exception_types = {
             name: exception_type
             for name, exception_type in vars(builtins).items()

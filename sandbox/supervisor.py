@@ -77,15 +77,21 @@ def main(argv):
             "machine": os.uname().machine,
         }
     )
-    request_handler = RequestHandler(siblings, protocol, "--alone" in argv)
+    _serve_requests(requests, send, siblings, protocol, "--alone" in argv)
+    return 0
+
+
+def _serve_requests(requests, send, siblings, protocol, alone):
+    """Answers each request until the host closes the stream."""
+    request_handler = RequestHandler(siblings, protocol, alone)
     handlers = {"write": request_handler.write, "run": request_handler.run, "prepare": request_handler.prepare}
-    chores = None
+    idle_tasks = None
     while True:
-        if chores is not None:
-            _run_while_idle(requests, chores)
-        request = protocol.read(requests, protocol.REQUEST_LIMIT)
+        if idle_tasks is not None:
+            _run_while_idle(requests, idle_tasks)
+        request = protocol.read_message(requests, protocol.REQUEST_LIMIT)
         if request is None:
-            return 0
+            return
         handler = handlers.get(request["kind"])
         if handler is None:
             send({"kind": "broken", "reason": "Unknown request %r." % request["kind"]})
@@ -94,18 +100,18 @@ def main(argv):
             send(handler(request))
         except (OSError, protocol.ProtocolError) as error:
             send({"kind": "broken", "reason": "The files could not be written: %s." % error})
-        if request["kind"] == "run" and chores is None:
-            chores = _chores(siblings)
+        if request["kind"] == "run" and idle_tasks is None:
+            idle_tasks = _idle_tasks(siblings)
 
 
-def _run_while_idle(requests, chores):
-    """Runs one small chore after the other until the host sends a request."""
+def _run_while_idle(requests, idle_tasks):
+    """Runs one small task after the other until the host sends a request."""
     while not select.select([requests], [], [], 0)[0]:
-        if next(chores, chores) is chores:
+        if next(idle_tasks, idle_tasks) is idle_tasks:
             return
 
 
-def _chores(siblings):
+def _idle_tasks(siblings):
     """Yields after each import that every run would otherwise do itself; done later, to not delay the first run."""
     from _pytest.config import default_plugins
 

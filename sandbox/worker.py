@@ -36,7 +36,7 @@ def run_worker(request, siblings, protocol, control, report, output, session):
     processes.prctl(processes.PR_SET_DUMPABLE, 1)
     os.write(control, ISOLATED)
     os.close(control)
-    set_surroundings(root, scratch, request["environ"])
+    enter_workspace(root, scratch, request["environ"])
     if session is None:
         reopen_streams()
     oracle = siblings["split_oracle"].start_oracle(request, siblings) if request["oracle"] else None
@@ -58,7 +58,7 @@ def scratch_folder(parent):
     return os.path.join(parent, "greenloop")
 
 
-def set_surroundings(root, scratch, environ):
+def enter_workspace(root, scratch, environ):
     """Sets working folder, variables and import path as `python -m pytest` in the root has them."""
     os.chdir(root)
     os.environ.update(environ)

@@ -24,12 +24,12 @@ ROOT = Path(__file__).resolve().parents[1]
 PRODUCT = "server/greenloop"
 SECONDS = 900  # of one run of pytest; a break may make tests hang
 # The table's own test, and those that fail without any break.
-LEFT_OUT = ["tests/repository/test_breaks.py"]
+DESELECTED = ["tests/repository/test_breaks.py"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Break:
-    """In `file` below server/greenloop the text `old`, which stands there once, becomes `new`; `room` has its tests."""
+    """In `file` below server/greenloop the text `old`, which is there once, becomes `new`; `room` has its tests."""
 
     promise: str
     file: str
@@ -41,7 +41,7 @@ class Break:
     def path(self) -> str:
         return f"{PRODUCT}/{self.file}"
 
-    def applied(self, text: str) -> str:
+    def apply_to(self, text: str) -> str:
         """The broken text. Raises `ValueError` where the old text does not stand there exactly once."""
         if (times := text.count(self.old)) != 1:
             raise ValueError(f"{self.path} has the text {self.old!r} {times} times; correct the table in {__file__}")
@@ -135,7 +135,7 @@ BREAKS = (
     ),
     Break(
         promise="every selected test runs",
-        file="core/selectors.py",
+        file="core/test_selection.py",
         old="return tuple(ids)",
         new="return tuple(ids[:1])",
         room="tests/unit/core",
@@ -156,7 +156,7 @@ BREAKS = (
     ),
     Break(
         promise="a repository chooses no model and no sandbox",
-        file="project/settings.py",
+        file="project/configuration.py",
         old='if repository and metadata["repository"] == "no":',
         new='if repository and metadata["repository"] == "never":',
         room="tests/unit/project",
@@ -194,21 +194,21 @@ BREAKS = (
 
 def main() -> int:
     """Prints the table; 0 where each break was noticed."""
-    options = parsed()
-    breaks = [each for each in BREAKS if options.only in each.promise]
+    options = parse_options()
+    breaks = [break_ for break_ in BREAKS if options.only in break_.promise]
     with tempfile.TemporaryDirectory(prefix="greenloop-breaks-") as folder:
-        copy = copied(Path(folder))
+        copy = copy_repository(Path(folder))
         print("| break | noticed by | test |\n|---|---|---|", flush=True)
         missed = 0
-        for each in breaks:
-            tier, name = tried(each, copy, options)
+        for break_ in breaks:
+            tier, name = find_noticing_test(break_, copy, options)
             missed += not name
-            print(f"| {each.promise} | {tier} | {f'`{name}`' if name else ''} |", flush=True)
+            print(f"| {break_.promise} | {tier} | {f'`{name}`' if name else ''} |", flush=True)
     print(f"\n{len(breaks) - missed} of {len(breaks)} breaks were noticed.")
     return 1 if missed else 0
 
 
-def parsed() -> argparse.Namespace:
+def parse_options() -> argparse.Namespace:
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--tier", choices=["quick", "stories", "test"], default="test")
@@ -217,7 +217,7 @@ def parsed() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def copied(folder: Path) -> Path:
+def copy_repository(folder: Path) -> Path:
     """A copy of the repository as it stands, without what is ignored."""
     words = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(words, cwd=ROOT, capture_output=True, check=True)
@@ -228,30 +228,30 @@ def copied(folder: Path) -> Path:
     return folder
 
 
-def tried(each: Break, copy: Path, options: argparse.Namespace) -> tuple[str, str]:
+def find_noticing_test(break_: Break, copy: Path, options: argparse.Namespace) -> tuple[str, str]:
     """The tier that noticed the break, and the test: it fails alone too, and without the break it passes."""
-    file = copy / each.path
-    whole = file.read_text(encoding="utf-8")
-    for tier, paths, marks in runs(each, options):
+    file = copy / break_.path
+    original = file.read_text(encoding="utf-8")
+    for tier, paths, marks in list_runs(break_, options):
         while True:
-            file.write_text(each.applied(whole), encoding="utf-8")
-            name = failing(copy, paths, marks)
+            file.write_text(break_.apply_to(original), encoding="utf-8")
+            name = first_failing_test(copy, paths, marks)
             function = name.partition("[")[0]
-            is_steady = bool(name) and bool(failing(copy, [function]))
-            file.write_text(whole, encoding="utf-8")
+            is_steady = bool(name) and bool(first_failing_test(copy, [function]))
+            file.write_text(original, encoding="utf-8")
             if not is_steady:
                 break
-            if not failing(copy, [function]):
+            if not first_failing_test(copy, [function]):
                 return tier, name
             print(f"{function} fails without any break, too; it is left out", file=sys.stderr)
-            LEFT_OUT.append(function)
+            DESELECTED.append(function)
     return "nobody", ""
 
 
-def runs(each: Break, options: argparse.Namespace) -> Iterator[tuple[str, list[str], str]]:
+def list_runs(break_: Break, options: argparse.Namespace) -> Iterator[tuple[str, list[str], str]]:
     """Tier, paths and marks of each run; editors, model and VS Code tell the same stories, and take minutes."""
     if options.tier != "stories":
-        yield "quick", options.first or [each.room], "not needs"
+        yield "quick", options.first or [break_.room], "not needs"
         yield "quick", ["tests/unit", "tests/contract", "tests/repository"], "not needs"
     if options.tier != "quick":
         if options.tier == "stories" and options.first:
@@ -260,27 +260,27 @@ def runs(each: Break, options: argparse.Namespace) -> Iterator[tuple[str, list[s
         yield "test", ["tests/lsp", "tests/sandbox", "tests/contract"], "story"
 
 
-def failing(copy: Path, paths: list[str], marks: str = "") -> str:
+def first_failing_test(copy: Path, paths: list[str], marks: str = "") -> str:
     """The first test that fails; nothing where all pass."""
     words = [sys.executable, "-m", "pytest", "-q", "-x", "-rfE", "--tb", "no", "-p", "no:cacheprovider"]
     words += ["-m", marks]
     if "::" not in paths[0]:
-        words += ["-n", "2", "--dist", "worksteal", *(f"--deselect={name}" for name in LEFT_OUT)]
+        words += ["-n", "2", "--dist", "worksteal", *(f"--deselect={name}" for name in DESELECTED)]
     words += [path for path in paths if (copy / path.partition("::")[0]).exists()]
     # The copy comes before the environment's own greenloop, also in the servers that tests start.
     environment = {**os.environ, "PYTHONPATH": str(copy / "server"), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             words, cwd=copy, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
         return paths[0]
-    if done.returncode in {0, 5}:
+    if process.returncode in {0, 5}:
         return ""
-    found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
-    if found is None:
-        raise SystemExit(f"pytest broke down:\n{done.stdout}{done.stderr}")
-    return found[1]
+    match = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", process.stdout, re.MULTILINE)
+    if match is None:
+        raise SystemExit(f"pytest broke down:\n{process.stdout}{process.stderr}")
+    return match[1]
 
 
 if __name__ == "__main__":

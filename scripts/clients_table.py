@@ -32,30 +32,30 @@ FOOT = """
 """
 
 
-def table(claims: Mapping[str, Mapping[str, str]]) -> str:
+def make_table(claims: Mapping[str, Mapping[str, str]]) -> str:
     """One row a client, one column a feature."""
     features = list(next(iter(claims.values())))
-    rows = [["client", *features], *([name, *(seen[each] for each in features)] for name, seen in claims.items())]
+    rows = [["client", *features], *([name, *(results[each] for each in features)] for name, results in claims.items())]
     lines = ["| " + " | ".join(row) + " |" for row in rows]
     lines.insert(1, "|" + "---|" * len(rows[0]))
     return "\n".join(lines) + "\n"
 
 
-def page(text: str) -> str:
+def insert_table(text: str) -> str:
     """The page's text with the table in its place. Raises `ValueError` where there is no place for it."""
     before, _, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not end:
         raise ValueError(f"{DOCUMENT} has no lines {BEGIN.strip()} and {END.strip()}")
     claims = json.loads(CLAIMS.read_text(encoding="utf-8"))
-    return before + BEGIN + HEAD + table(claims) + FOOT + END + after
+    return before + BEGIN + HEAD + make_table(claims) + FOOT + END + after
 
 
 def main() -> int:
     text = DOCUMENT.read_text(encoding="utf-8")
     if sys.argv[1:] == ["--check"]:
-        return int(text != page(text))
-    DOCUMENT.write_text(page(text), encoding="utf-8")
+        return int(text != insert_table(text))
+    DOCUMENT.write_text(insert_table(text), encoding="utf-8")
     return 0
 
 

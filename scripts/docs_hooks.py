@@ -42,7 +42,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     here = page.file.src_uri
     source = next((path for path, target in ADDED.items() if target == here), f"docs/{here}")
 
-    def rewritten(link: re.Match[str]) -> str:
+    def rewrite_link(link: re.Match[str]) -> str:
         target, anchor = link["target"], link["anchor"] or ""
         if not target or ":" in target:
             return link[0]
@@ -53,4 +53,4 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         # mkdocs reports what does not exist at all.
         return link["text"].strip("![]") if (ROOT / path).exists() and os.fspath(path) else link[0]
 
-    return LINK.sub(rewritten, markdown)
+    return LINK.sub(rewrite_link, markdown)

@@ -120,12 +120,12 @@ def client_messages() -> Iterator[Message]:
         yield Message("package.json", 0, place, text)
     for path in sorted((CLIENT / "src").rglob("*.ts")):
         source = path.read_text(encoding="utf-8")
-        for found in re.finditer(r"//[^\n]*|/\*.*?\*/|`((?:[^`\\]|\\.)*)`|\"((?:[^\"\\\n]|\\.)*)\"", source, re.DOTALL):
-            text = re.sub(r"\$\{(?:[^{}]|\{[^{}]*\})*\}", "{…}", found[1] or found[2] or "")
+        for match in re.finditer(r"//[^\n]*|/\*.*?\*/|`((?:[^`\\]|\\.)*)`|\"((?:[^\"\\\n]|\\.)*)\"", source, re.DOTALL):
+            text = re.sub(r"\$\{(?:[^{}]|\{[^{}]*\})*\}", "{…}", match[1] or match[2] or "")
             if _is_sentence(text):
                 yield Message(
                     f"src/{path.relative_to(CLIENT / 'src').as_posix()}",
-                    source.count("\n", 0, found.start()) + 1,
+                    source.count("\n", 0, match.start()) + 1,
                     "",
                     text,
                 )
@@ -143,22 +143,22 @@ def _strings(value: object, name: str) -> Iterator[tuple[str, str]]:
         yield name, value
 
 
-def rooms() -> dict[str, list[Message]]:
+def group_messages_by_room() -> dict[str, list[Message]]:
     """All messages, by room: the folders of the package, its own modules, and the extension."""
-    found: dict[str, list[Message]] = {}
+    messages_by_room: dict[str, list[Message]] = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         relative = path.relative_to(PACKAGE).as_posix()
         if not relative.startswith(SKIPPED_FOLDERS):
             room = relative.partition("/")[0] if "/" in relative else "greenloop"
-            found.setdefault(room, []).extend(python_messages(path))
-    found["vscode-client"] = list(client_messages())
-    return {room: messages for room, messages in found.items() if messages}
+            messages_by_room.setdefault(room, []).extend(python_messages(path))
+    messages_by_room["vscode-client"] = list(client_messages())
+    return {room: messages for room, messages in messages_by_room.items() if messages}
 
 
-def page() -> str:
+def make_page() -> str:
     """The text of the page."""
     lines = [HEAD]
-    for room, messages in rooms().items():
+    for room, messages in group_messages_by_room().items():
         lines.append(f"## {room}\n")
         by_file: dict[str, dict[str, list[str]]] = {}
         for message in messages:
@@ -179,7 +179,7 @@ def _one_line(text: str) -> str:
 
 def main() -> int:
     """Writes or checks the page."""
-    text = page()
+    text = make_page()
     if sys.argv[1:] == ["--check"]:
         return 0 if DOCUMENT.exists() and DOCUMENT.read_text(encoding="utf-8") == text else 1
     DOCUMENT.write_text(text, encoding="utf-8")

@@ -51,7 +51,7 @@ ALLOWED = {"no": "", "yes": "may set it", "lower": "may lower it"}
 TYPES = {int: "whole number", float: "number", bool: "true or false", str: "text"}
 
 
-def page() -> str:
+def make_page() -> str:
     rows = (_row(*entry) for entry in settings.keys())  # noqa: SIM118 - a module, no dict
     presets = (f"- `{each.name}`: {each.description}" for each in load_presets().values() if not each.blind)
     refused = [f"`{key}`" for key, _kind, _default, metadata in settings.keys() if not metadata["editor"]]  # noqa: SIM118 - as above
@@ -81,9 +81,9 @@ def _value(value: Any) -> str:
 
 def main() -> int:
     if sys.argv[1:] == ["--check"]:
-        return int(not DOCUMENT.exists() or DOCUMENT.read_text(encoding="utf-8") != page())
+        return int(not DOCUMENT.exists() or DOCUMENT.read_text(encoding="utf-8") != make_page())
     DOCUMENT.parent.mkdir(exist_ok=True)
-    DOCUMENT.write_text(page(), encoding="utf-8")
+    DOCUMENT.write_text(make_page(), encoding="utf-8")
     return 0
 
 

@@ -5,7 +5,7 @@
     scripts/transcripts.py record [NAME ...]         what is missing, or these anew
 
 What was recorded stays when this is interrupted. A run that does not show what it is kept for is tried with the
-definition's next project; where none does, that is said (exit code 1) and nothing is kept.
+definition's next project; where none does, that is reported (exit code 1) and nothing is kept.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
-from claims import missing
 from greenloop.core.errors import GreenloopError
-from greenloop.models.providers import local, replay
-from greenloop.project import settings
+from greenloop.models.providers import local
+from greenloop.project import configuration
+from recording import record_model
+from transcript_claims import missing
 from transcripts import PYTHON, Played, Transcript, load, play, replayed
 
 
@@ -33,39 +34,39 @@ async def record(transcript: Transcript, python: Path) -> bool:
     for project in transcript.projects:
         print(f"{transcript.name}: {project} …", flush=True)
         with tempfile.TemporaryDirectory(prefix="greenloop-transcript-") as temporary:
-            folder = readable(Path(temporary))
+            folder = make_readable(Path(temporary))
             answers = folder / "answers.jsonl"
-            model = replay.record_model(local.create("local", settings.load(None)[0]), answers)
-            played = await play(transcript, project, _made(folder / "live"), python, model)
-            said = ["No question was asked."]
+            model = record_model(local.create("local", configuration.load(None)[0]), answers)
+            played = await play(transcript, project, _make_folder(folder / "live"), python, model)
+            reasons = ["No question was asked."]
             if played.asked:
-                played = await play(transcript, project, _made(folder / "again"), python, replayed(answers))
-                said = missing(transcript.name, played)
-            if not said:
+                played = await play(transcript, project, _make_folder(folder / "again"), python, replayed(answers))
+                reasons = missing(transcript.name, played)
+            if not reasons:
                 shutil.move(answers, transcript.answers)
-                told = json.dumps({"python": PYTHON, **played.told()}, indent=2, ensure_ascii=False)
-                transcript.expected.write_text(told + "\n", encoding="utf-8")
+                expected = json.dumps({"python": PYTHON, **played.summary()}, indent=2, ensure_ascii=False)
+                transcript.expected.write_text(expected + "\n", encoding="utf-8")
         print("".join(f"  {line}\n" for line in summary(played)), end="")
-        if not said:
+        if not reasons:
             print("  kept")
             return True
-        print("".join(f"  not kept: {sentence}\n" for sentence in said), end="")
+        print("".join(f"  not kept: {sentence}\n" for sentence in reasons), end="")
     return False
 
 
 def summary(played: Played) -> list[str]:
     seconds = sum(attempt.spent.model_seconds for attempt in played.attempts)
     ended = f"{played.outcome.reason}, {seconds:.0f} s of the model: {played.outcome.message}"
-    return [*played.told()["attempts"], ended]
+    return [*played.summary()["attempts"], ended]
 
 
-def readable(folder: Path) -> Path:
+def make_readable(folder: Path) -> Path:
     """A folder that the tests of root, which run as somebody else, may read."""
     folder.chmod(0o755)
     return folder
 
 
-def _made(folder: Path) -> Path:
+def _make_folder(folder: Path) -> Path:
     folder.mkdir()
     return folder
 
@@ -86,7 +87,7 @@ def main() -> int:
             print(f"{transcript.name:24} {state:9} {transcript.about}")
         return 0
     with tempfile.TemporaryDirectory(prefix="greenloop-python-") as folder:
-        python = readable(Path(folder)) / "bin" / "python"
+        python = make_readable(Path(folder)) / "bin" / "python"
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
         good = True
         for transcript in chosen:

@@ -16,7 +16,7 @@ MANIFEST = Path(__file__).resolve().parents[1] / "vscode-client" / "package.json
 TYPES = {int: "integer", float: "number", bool: "boolean", str: "string"}
 
 # The client's own, which the server never sees.
-OWN: dict[str, dict[str, Any]] = {
+CLIENT_SETTINGS: dict[str, dict[str, Any]] = {
     "python": {
         "type": "string",
         "default": "",
@@ -59,11 +59,14 @@ def configuration() -> list[dict[str, Any]]:
         for key, kind, default, metadata in settings.keys()  # noqa: SIM118 - a module, no dict
         if metadata["editor"]
     }
-    for key, entry in {**entries, **OWN}.items():
+    for key, entry in {**entries, **CLIENT_SETTINGS}.items():
         head = key.split(".")[0]
         title = next((title for title, heads in PAGES if head in heads), FIRST)
         pages[title][f"{settings.APP}.{key}"] = {**entry, "order": len(pages[title])}
-    return [{"title": title, "order": at, "properties": found} for at, (title, found) in enumerate(pages.items())]
+    return [
+        {"title": title, "order": position, "properties": properties}
+        for position, (title, properties) in enumerate(pages.items())
+    ]
 
 
 def _property(key: str, kind: Any, default: Any, metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,21 +91,21 @@ def _number(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def written(manifest: str) -> str:
+def insert_settings(manifest: str) -> str:
     """The manifest with these settings in place of those it has; everything else stays to the letter."""
     text = json.dumps(configuration(), indent=2, ensure_ascii=False).replace("\n", "\n    ")
-    found = re.search(r'^    "configuration": ', manifest, re.MULTILINE)
-    if found is None:
+    match = re.search(r'^    "configuration": ', manifest, re.MULTILINE)
+    if match is None:
         raise SystemExit(f'{MANIFEST} has no "configuration" among its "contributes".')
-    _old, end = json.JSONDecoder().raw_decode(manifest, found.end())
-    return manifest[: found.end()] + text + manifest[end:]
+    _old, end = json.JSONDecoder().raw_decode(manifest, match.end())
+    return manifest[: match.end()] + text + manifest[end:]
 
 
 def main() -> int:
     manifest = MANIFEST.read_text(encoding="utf-8")
     if sys.argv[1:] == ["--check"]:
         return int(json.loads(manifest)["contributes"].get("configuration") != configuration())
-    MANIFEST.write_text(written(manifest), encoding="utf-8")
+    MANIFEST.write_text(insert_settings(manifest), encoding="utf-8")
     return 0
 
 

@@ -1,6 +1,6 @@
-"""What the model answers to each task, once: candidates, designed tests, properties. A run that was cut short goes on.
+"""Records the answers of the model to each task, once: candidates, generated tests, properties.
 
-The prompts are the product's own. Nothing is judged here.
+An interrupted run is continued. The prompts are the product's own. Nothing is judged here.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ TOKENS = 500  # of a candidate
 SEED = 7
 
 
-async def questions(wanted: Docstring, problem: Problem) -> list[tuple[str, ChatRequest]]:
+async def build_requests(docstring: Docstring, problem: Problem) -> list[tuple[str, ChatRequest]]:
     """Each with its name."""
-    found = [(f"designer-{number}", asked) for number, asked in enumerate(_designed(wanted), 1)]
-    head = signature.read_header(wanted.region, wanted.text)
-    found += [("properties-1", properties.question(head))] if head else []
+    requests = [(f"designer-{number}", request) for number, request in enumerate(_designer_requests(docstring), 1)]
+    head = signature.read_header(docstring.region, docstring.text)
+    requests += [("properties-1", properties.question(head))] if head else []
     tools: Any = Tools(ask=None, run=None, session=None, user=NoUser(), rng=random.Random(0))  # type: ignore[arg-type]
     excerpts = [each for name in CONTEXT for each in await registry.load_part("context", name).gather(problem, tools)]
     first = [Attempt(number=0, verdict=Verdict(status=Status.FAILED))]
@@ -57,13 +57,13 @@ async def questions(wanted: Docstring, problem: Problem) -> list[tuple[str, Chat
             budget=settings.prompt.tokens,
             count=estimate_tokens,
         )
-        asked = ChatRequest(messages=messages, role=Role.DRAFTER, temperature=temperature, max_tokens=TOKENS)
-        found.append((f"candidate-{number}", asked))
-    return [(name, replace(asked, seed=SEED + number)) for number, (name, asked) in enumerate(found)]
+        request = ChatRequest(messages=messages, role=Role.DRAFTER, temperature=temperature, max_tokens=TOKENS)
+        requests.append((f"candidate-{number}", request))
+    return [(name, replace(request, seed=SEED + number)) for number, (name, request) in enumerate(requests)]
 
 
-def _designed(wanted: Docstring) -> Iterator[ChatRequest]:
-    about = build_stub_view(wanted.region, wanted.text)
+def _designer_requests(docstring: Docstring) -> Iterator[ChatRequest]:
+    about = build_stub_view(docstring.region, docstring.text)
     if about is not None:
         yield from designer.requests(about)
 
@@ -72,28 +72,28 @@ async def main(out: Path) -> None:
     settings = Settings()
     model = local.create("local", replace(settings, embedded=replace(settings.embedded, nice=0)))
     file = out / "answers.jsonl"
-    known = {(row["task"], row["name"]) for row in task.rows(file)}
-    for wanted in task.read(out / "tasks.jsonl"):
+    known = {(row["task"], row["name"]) for row in task.read_rows(file)}
+    for docstring in task.read_tasks(out / "tasks.jsonl"):
         seconds = 0.0
-        for name, asked in await questions(wanted, wanted.problem(out / "work")):
-            if (wanted.id, name) in known:
+        for name, request in await build_requests(docstring, docstring.problem(out / "work")):
+            if (docstring.id, name) in known:
                 continue
-            reply = await model.complete(asked, lambda _text: None)
+            reply = await model.complete(request, lambda _text: None)
             usage = reply.usage
             seconds += usage.model_seconds
-            told = {
-                "task": wanted.id,
+            new_row = {
+                "task": docstring.id,
                 "name": name,
-                "temperature": asked.temperature,
-                "prompt": [{"role": each.role, "content": each.content} for each in asked.messages],
+                "temperature": request.temperature,
+                "prompt": [{"role": each.role, "content": each.content} for each in request.messages],
                 "answer": reply.text,
                 "finish": reply.finish,
                 "prompt_tokens": usage.prompt_tokens,
                 "completion_tokens": usage.completion_tokens,
                 "seconds": round(usage.model_seconds, 2),
             }
-            task.append(file, told)
-        print(f"{wanted.id}: {seconds:.0f} s", flush=True)
+            task.append_row(file, new_row)
+        print(f"{docstring.id}: {seconds:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What each way of accepting makes of recorded outcomes. Pure: no model, no sandbox.
+"""Scores each way of accepting on recorded outcomes. Pure: no model, no sandbox.
 
 The simulated user answers as the reference does: yes, or no and the right value. Questions are asked as in a run: while
 nobody is believed, or while nothing but votes speaks for whoever is.
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.docstrings.ground import NEVER, PASSED
+from benchmarks.docstrings.case_runner import NEVER, PASSED
 
 from greenloop.bench.figures import wilson
 from greenloop.core.generated_tests import parse_equation
@@ -40,10 +40,10 @@ class Arm:
 
 
 @dataclass(frozen=True, kw_only=True)
-class End:
-    """What became of a task: the candidate (its place in the row), is it right, the tests believed, what it cost.
+class TaskResult:
+    """The result of a task: the candidate (its index in the row), whether it is right, the tests believed, the cost.
 
-    `kept` says of each believed test whether the reference passes it; `doubted`: offered, not applied by itself.
+    `kept` says of each believed test whether the reference passes it; `doubted`: offered, not applied automatically.
     """
 
     chosen: int | None = None
@@ -65,25 +65,25 @@ class _State:
     confirmed: int = 0
 
 
-def end(row: Row, arm: Arm) -> End:
-    """What the arm makes of one task."""
-    voting = [case for case in cases(row) if case.provenance in arm.voters]
+def accept_in_task(row: Row, arm: Arm) -> TaskResult:
+    """Applies an arm to one task."""
+    voting = [case for case in read_cases(row) if case.provenance in arm.voters]
     state = _State(row=row, voting=[each for each in voting if not arm.batch or arm.batch in each.batch.split()])
     asked: set[str] = set()
     while True:
-        ruling = _ruling(state, arm)
-        question = _question(state, ruling, asked) if len(asked) < arm.questions else None
+        ruling = _make_ruling(state, arm)
+        question = _next_question(state, ruling, asked) if len(asked) < arm.questions else None
         if question is None:
             break
         asked.add(question.id)
-        _answer(state, question)
-    tokens = _tokens(row, arm, ruling)
+        _apply_answer(state, question)
+    tokens = _count_tokens(row, arm, ruling)
     if not ruling.order:
-        return End(asked=len(asked), tokens=tokens)
+        return TaskResult(asked=len(asked), tokens=tokens)
     chosen = next(n for n, each in enumerate(row["candidates"]) if ruling.order[0] in each["numbers"])
     candidate = row["candidates"][chosen]
     kept = tuple(row["reference"][case] == PASSED for case in ruling.kept) + (True,) * state.confirmed
-    return End(
+    return TaskResult(
         chosen=chosen,
         right=candidate["right"],
         tested=candidate["tested"],
@@ -94,13 +94,13 @@ def end(row: Row, arm: Arm) -> End:
     )
 
 
-def cases(row: Row) -> list[Case]:
+def read_cases(row: Row) -> list[Case]:
     return [Case(**{**each, "provenance": Provenance(each["provenance"])}) for each in row["cases"]]
 
 
-def _ruling(state: _State, arm: Arm) -> Ruling:
+def _make_ruling(state: _State, arm: Arm) -> Ruling:
     ballots = tuple(
-        ballot for each in state.row["candidates"] if (ballot := _ballot(state, each, arm.rule is not None))
+        ballot for each in state.row["candidates"] if (ballot := _make_ballot(state, each, arm.rule is not None))
     )
     binding = len(state.row["examples"]) + len(state.bound)
     if arm.rule is not None and state.voting:
@@ -111,7 +111,7 @@ def _ruling(state: _State, arm: Arm) -> Ruling:
     return Ruling(order=tuple(passing) if enough else (), kept=tuple(sorted(ids)))
 
 
-def _ballot(state: _State, candidate: Mapping[str, Any], ends: bool) -> Ballot | None:
+def _make_ballot(state: _State, candidate: Mapping[str, Any], ends: bool) -> Ballot | None:
     """None for a candidate that fails what must hold, or (`ends`) does not end."""
     seen = candidate["seen"]
     if any(seen[case] != PASSED for case in state.row["examples"]):
@@ -139,7 +139,7 @@ def behaviour(seen: str, case: Case) -> str:
     return normalise_literal(seen[2:]) if seen.startswith("= ") else seen
 
 
-def _question(state: _State, ruling: Ruling, asked: set[str]) -> Case | None:
+def _next_question(state: _State, ruling: Ruling, asked: set[str]) -> Case | None:
     own = state.row["examples"] or state.bound
     if ruling.order and own and not ruling.doubt:
         return None
@@ -147,7 +147,7 @@ def _question(state: _State, ruling: Ruling, asked: set[str]) -> Case | None:
     return next((voting[each] for each in ruling.questions if each in voting and each not in asked), None)
 
 
-def _answer(state: _State, case: Case) -> None:
+def _apply_answer(state: _State, case: Case) -> None:
     """What the reference gives must be given from now on; other tests of the same call have nothing to say any more.
 
     A property that the reference has not is struck out.
@@ -165,8 +165,8 @@ def _answer(state: _State, case: Case) -> None:
     ]
 
 
-def _tokens(row: Row, arm: Arm, ruling: Ruling) -> int:
-    """Whoever takes the first candidate that passes asks for no more of them."""
+def _count_tokens(row: Row, arm: Arm, ruling: Ruling) -> int:
+    """An arm that takes the first candidate that passes requests no further candidates."""
     last = ruling.order[0] if arm.rule is None and ruling.order else None
     total = 0
     for name, tokens in row["tokens"].items():
@@ -205,8 +205,8 @@ class Score:
         return wilson(self.false, self.solved + self.false)
 
 
-def score(rows: Sequence[Row], arm: Arm) -> Score:
-    ends = [end(row, arm) for row in rows]
+def score_arm(rows: Sequence[Row], arm: Arm) -> Score:
+    ends = [accept_in_task(row, arm) for row in rows]
     chosen = [each for each in ends if each.chosen is not None and not each.doubted]
     doubted = [each for each in ends if each.doubted]
     kept = [good for each in chosen for good in each.kept]
@@ -238,13 +238,13 @@ class Rates:
     sound: tuple[int, int]
 
 
-def rates(rows: Sequence[Row], voters: Sequence[Provenance]) -> Rates:
+def measure_rates(rows: Sequence[Row], voters: Sequence[Provenance]) -> Rates:
     tests: list[bool] = []
     right: list[bool] = []
     wrong: list[bool] = []
     sound: list[bool] = []
     for row in rows:
-        ids = [case.id for case in cases(row) if case.provenance in voters]
+        ids = [case.id for case in read_cases(row) if case.provenance in voters]
         if not ids:
             continue
         truth = {case: row["reference"][case] == PASSED for case in ids}
@@ -253,8 +253,8 @@ def rates(rows: Sequence[Row], voters: Sequence[Provenance]) -> Rates:
         programs = [each["seen"] for each in (*row["candidates"], *row["mutants"]) if not each["right"]]
         wrong += [any(seen[case] != PASSED for case in ids) for seen in programs]
         sound += [any(seen[case] != PASSED for case in ids if truth[case]) for seen in programs]
-    return Rates(tests=_counted(tests), right=_counted(right), wrong=_counted(wrong), sound=_counted(sound))
+    return Rates(tests=_count_true(tests), right=_count_true(right), wrong=_count_true(wrong), sound=_count_true(sound))
 
 
-def _counted(found: Sequence[bool]) -> tuple[int, int]:
+def _count_true(found: Sequence[bool]) -> tuple[int, int]:
     return sum(found), len(found)

@@ -1,4 +1,4 @@
-"""The tables: what every way of accepting makes of the recorded matrix, and how good the tests are by themselves."""
+"""Makes the tables: every way of accepting on the recorded matrix, and the quality of the tests alone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.docstrings import task, thresholds
-from benchmarks.docstrings.scoring import BOTH, DESIGNED, PROPERTY, Arm, Row, Score, rates, score
+from benchmarks.docstrings.scoring import BOTH, DESIGNED, PROPERTY, Arm, Row, Score, measure_rates, score_arm
 
 from greenloop.bench.figures import wilson
 from greenloop.core import registry
@@ -15,7 +15,7 @@ from greenloop.core import registry
 QUESTIONS = (0, 1, 3)
 
 
-def arms() -> Iterator[Arm]:
+def list_arms() -> Iterator[Arm]:
     yield Arm(name="examples only", voters=(), bare=True)
     for number in "123":
         yield Arm(name=f"all designed tests of set {number}", voters=DESIGNED, batch=number)
@@ -33,7 +33,7 @@ def arms() -> Iterator[Arm]:
                 yield Arm(name=f"{name}, {kinds}, {questions} asked", voters=voters, rule=rule, questions=questions)
 
 
-def told(arm: Arm) -> bool:
+def is_in_short_table(arm: Arm) -> bool:
     """Is the arm in the short table: what is accepted without votes, and each rule on the tests it was made for?"""
     if arm.rule is None:
         return True
@@ -42,29 +42,33 @@ def told(arm: Arm) -> bool:
     return f", {kind}," in arm.name and (arm.questions < 3 or not curve)
 
 
-def scores(rows: Sequence[Row], *, short: bool = False) -> str:
+def make_score_table(rows: Sequence[Row], *, short: bool = False) -> str:
     head = (
         "| arm | solved | solved by the tests alone | false | false among accepted | right of what is doubted "
         "| nothing | kept tests right | tokens | asked |"
     )
     return "\n".join(
-        [head, "|---" + "|---:" * 9 + "|", *(_line(score(rows, arm)) for arm in arms() if told(arm) or not short)]
+        [
+            head,
+            "|---" + "|---:" * 9 + "|",
+            *(_format_row(score_arm(rows, arm)) for arm in list_arms() if is_in_short_table(arm) or not short),
+        ]
     )
 
 
-def _line(found: Score) -> str:
-    low, high = found.bounds
-    accepted = found.solved + found.false
-    share = f"{found.false / accepted:.0%} ({low:.0%} to {high:.0%})" if accepted else "-"
-    doubted = "{} of {}".format(*found.doubted) if found.doubted[1] else "-"
-    right = f"{found.precision:.2f} of {found.kept[1]}" if found.kept[1] else "-"
+def _format_row(score: Score) -> str:
+    low, high = score.bounds
+    accepted = score.solved + score.false
+    share = f"{score.false / accepted:.0%} ({low:.0%} to {high:.0%})" if accepted else "-"
+    doubted = "{} of {}".format(*score.doubted) if score.doubted[1] else "-"
+    right = f"{score.precision:.2f} of {score.kept[1]}" if score.kept[1] else "-"
     return (
-        f"| {found.arm} | {found.solved} | {found.lenient} | {found.false} | {share} | {doubted} | {found.nothing} | "
-        f"{right} | {found.tokens:.0f} | {found.asked:.1f} |"
+        f"| {score.arm} | {score.solved} | {score.lenient} | {score.false} | {share} | {doubted} | {score.nothing} | "
+        f"{right} | {score.tokens:.0f} | {score.asked:.1f} |"
     )
 
 
-def tests(rows: Sequence[Row]) -> str:
+def make_test_table(rows: Sequence[Row]) -> str:
     """How good the tests are: TPR on references, TNR on wrong candidates and broken references."""
     head = (
         "| tasks | tests | right tests | TPR (references that pass all) | TNR (wrong programs found) | "
@@ -77,19 +81,19 @@ def tests(rows: Sequence[Row]) -> str:
         ("all", list(rows)),
     ):
         for name, voters in (("designed", DESIGNED), ("properties", PROPERTY)):
-            found = rates(chosen, voters)
-            shares = (_share(each) for each in (found.tests, found.right, found.wrong, found.sound))
+            rates = measure_rates(chosen, voters)
+            shares = (_format_share(each) for each in (rates.tests, rates.right, rates.wrong, rates.sound))
             out.append(f"| {group} | {name} | {' | '.join(shares)} |")
     return "\n".join(out)
 
 
-def _share(found: tuple[int, int]) -> str:
-    good, count = found
+def _format_share(counts: tuple[int, int]) -> str:
+    good, count = counts
     low, high = wilson(good, count)
     return f"{good}/{count}, {good / count:.0%} ({low:.0%} to {high:.0%})" if count else "-"
 
 
-def page(rows: Sequence[Row], *, short: bool = False) -> str:
+def make_page(rows: Sequence[Row], *, short: bool = False) -> str:
     real = sum(row["real"] for row in rows)
     bare = sum(not row["examples"] for row in rows)
     single = [sum(len(each["numbers"]) for each in row["candidates"] if each["right"]) for row in rows]
@@ -99,8 +103,8 @@ def page(rows: Sequence[Row], *, short: bool = False) -> str:
         f"{sum(map(bool, single))} tasks have a right one among five.\n"
         "Shares with their 95 % Wilson intervals."
     )
-    return f"{intro}\n\n{scores(rows, short=short)}\n\n{tests(rows)}\n"
+    return f"{intro}\n\n{make_score_table(rows, short=short)}\n\n{make_test_table(rows)}\n"
 
 
 if __name__ == "__main__":
-    print(page(task.rows(Path(sys.argv[1]) / "matrix.jsonl"), short="--short" in sys.argv))
+    print(make_page(task.read_rows(Path(sys.argv[1]) / "matrix.jsonl"), short="--short" in sys.argv))

@@ -34,7 +34,7 @@ class Docstring:
 
     @property
     def region(self) -> Region:
-        return region(self.path, self.qualname, self.text)
+        return find_region(self.path, self.qualname, self.text)
 
     @property
     def examples(self) -> Spec:
@@ -47,46 +47,46 @@ class Docstring:
         )
 
 
-def region(path: str, qualname: str, text: str) -> Region:
-    node = function(text, qualname)
+def find_region(path: str, qualname: str, text: str) -> Region:
+    node = find_function(text, qualname)
     start = min([node.lineno, *(each.lineno for each in node.decorator_list)])
     assert node.end_lineno is not None
     return Region(path=path, qualname=qualname, start=start, end=node.end_lineno)
 
 
-def function(text: str, name: str) -> ast.FunctionDef:
-    found = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name == name]
-    return found[-1]
+def find_function(text: str, name: str) -> ast.FunctionDef:
+    matches = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name == name]
+    return matches[-1]
 
 
-def unwritten(text: str, name: str) -> str:
+def make_stub(text: str, name: str) -> str:
     """The module with everything behind the function's docstring left out."""
-    node = function(text, name)
-    said = node.body[0]
-    assert said.end_lineno is not None
+    node = find_function(text, name)
+    docstring = node.body[0]
+    assert docstring.end_lineno is not None
     assert node.end_lineno is not None
     rows = text.split("\n")
-    stub = " " * said.col_offset + "raise NotImplementedError"
-    return "\n".join([*rows[: said.end_lineno], stub, *rows[node.end_lineno :]])
+    stub = " " * docstring.col_offset + "raise NotImplementedError"
+    return "\n".join([*rows[: docstring.end_lineno], stub, *rows[node.end_lineno :]])
 
 
-def rows(path: Path) -> list[dict[str, Any]]:
+def read_rows(path: Path) -> list[dict[str, Any]]:
     if not path.exists():
         return []
     return [json.loads(row) for row in path.read_text().splitlines() if row.strip()]
 
 
-def append(path: Path, row: Mapping[str, Any]) -> None:
+def append_row(path: Path, row: Mapping[str, Any]) -> None:
     with path.open("a") as file:
         file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def write(path: Path, found: Iterable[Docstring]) -> None:
-    path.write_text("".join(json.dumps(asdict(task), ensure_ascii=False) + "\n" for task in found))
+def write_tasks(path: Path, tasks: Iterable[Docstring]) -> None:
+    path.write_text("".join(json.dumps(asdict(task), ensure_ascii=False) + "\n" for task in tasks))
 
 
-def read(path: Path) -> list[Docstring]:
-    found = rows(path)
-    for row in found:
+def read_tasks(path: Path) -> list[Docstring]:
+    entries = read_rows(path)
+    for row in entries:
         row |= {"judge": tuple(row["judge"]), "tests": tuple(row["tests"])}
-    return [Docstring(**row) for row in found]
+    return [Docstring(**row) for row in entries]

@@ -14,15 +14,15 @@ import tarfile
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.docstrings import ground, task
+from benchmarks.docstrings import case_runner, task
 from benchmarks.docstrings.task import Docstring
 
-from greenloop.bench import hidden_inputs, mbpp
+from greenloop.bench import hidden_tests, mbpp
 from greenloop.bench.mbpp import JUDGE, MODULE, Row
 from greenloop.core.records.spec import Provenance
 
 SEED, HALF = 20_26, 20
-MOST = 200  # cases that judge
+MAX_JUDGING_CASES = 200  # cases that judge
 # Functions that stand for themselves, with a docstring that says what they do and tests of their own.
 REAL = {
     "boltons/mathutils.py": ["clamp", "ceil", "floor"],
@@ -40,24 +40,24 @@ REAL = {
 }  # fmt: skip
 
 
-async def of_mbpp(out: Path, file: Path) -> list[Docstring]:
+async def make_mbpp_tasks(out: Path, file: Path) -> list[Docstring]:
     folder = out / "work" / "mbpp"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "pytest.ini").write_text("[pytest]\n")
-    rows = [row for row in mbpp.load(file) if _meaningful(row)]
+    rows = [row for row in mbpp.load(file) if _is_meaningful(row)]
     random.Random(SEED).shuffle(rows)
-    found: list[Docstring] = []
-    async with ground.opened(folder) as place:
+    docstrings: list[Docstring] = []
+    async with case_runner.open_runner(folder) as runner:
         for row in rows:
-            if len(found) == HALF:
+            if len(docstrings) == HALF:
                 break
-            if kept := await _sound(place, _of_row(row, shown=len(found) % 2 == 0)):
-                found.append(kept)
+            if kept := await _keep_sound(runner, _task_from_row(row, shown=len(docstrings) % 2 == 0)):
+                docstrings.append(kept)
                 print(kept.id, len(kept.tests), len(kept.judge), flush=True)
-    return found
+    return docstrings
 
 
-def _meaningful(row: Row) -> bool:
+def _is_meaningful(row: Row) -> bool:
     """Tests of one form with several expected values, and a text that says more than a name."""
     values = set()
     for text in row.tests:
@@ -69,11 +69,11 @@ def _meaningful(row: Row) -> bool:
         except (SyntaxError, ValueError, AssertionError):
             return False
     return (
-        len(values) > 1 and len(row.text.split()) > 8 and not row.support and bool(hidden_inputs.similar_calls_in(row))
+        len(values) > 1 and len(row.text.split()) > 8 and not row.support and bool(hidden_tests.similar_calls_in(row))
     )
 
 
-def _of_row(row: Row, *, shown: bool) -> Docstring:
+def _task_from_row(row: Row, *, shown: bool) -> Docstring:
     text = row.text
     if shown:
         test = ast.parse(row.tests[0].strip()).body[0]
@@ -88,7 +88,7 @@ def _of_row(row: Row, *, shown: bool) -> Docstring:
     node.body = [ast.Expr(ast.Constant(text)), *node.body]
     tests = mbpp.judging_case_ids(row)
     more = tuple(
-        f"{hidden_inputs.TESTS}::test_{number}" for number, _call in enumerate(hidden_inputs.similar_calls_in(row), 1)
+        f"{hidden_tests.TESTS}::test_{number}" for number, _call in enumerate(hidden_tests.similar_calls_in(row), 1)
     )
     return Docstring(
         id=f"mbpp-{row.number}" + ("-example" if shown else ""),
@@ -99,46 +99,50 @@ def _of_row(row: Row, *, shown: bool) -> Docstring:
         reference=ast.unparse(ast.fix_missing_locations(tree)) + "\n",
         judge=(*tests, *more),
         tests=tests,
-        files={JUDGE: mbpp.judging_tests_file(row), **hidden_inputs.judging_files(row)},
+        files={JUDGE: mbpp.judging_tests_file(row), **hidden_tests.judging_files(row)},
     )
 
 
-async def of_sdist(out: Path, file: Path) -> list[Docstring]:
+async def make_sdist_tasks(out: Path, file: Path) -> list[Docstring]:
     """The functions of one source distribution, in the order of `REAL`."""
     with tarfile.open(file) as archive:
         archive.extractall(out / "work", filter="data")
     folder = file.name.removesuffix(".tar.gz")
     # That of boltons only keeps files of other Pythons out, in a way that today's pytest refuses.
     (out / "work" / folder / "tests" / "conftest.py").unlink(missing_ok=True)
-    found: list[Docstring] = []
-    async with ground.opened(out / "work" / folder) as place:
+    docstrings: list[Docstring] = []
+    async with case_runner.open_runner(out / "work" / folder) as runner:
         for path, names in REAL.items():
             if (out / "work" / folder / path).is_file():
                 for name in names:
-                    made = await _of_function(place, out, folder, path, name)
-                    if made:
-                        found.append(made)
-                        print(made.id, len(made.judge), len(made.examples.cases), flush=True)
-    return found
+                    docstring = await _task_from_function(runner, out, folder, path, name)
+                    if docstring:
+                        docstrings.append(docstring)
+                        print(docstring.id, len(docstring.judge), len(docstring.examples.cases), flush=True)
+    return docstrings
 
 
-async def _of_function(place: ground.Ground, out: Path, folder: str, path: str, name: str) -> Docstring | None:
+async def _task_from_function(
+    runner: case_runner.CaseRunner, out: Path, folder: str, path: str, name: str
+) -> Docstring | None:
     root = out / "work" / folder
     text = (root / path).read_text()
-    wanted = [
+    selectors = [
         f"{file.relative_to(root)}::{node.name}"
         for file in sorted((root / "tests").glob(f"test_{Path(path).stem}*.py"))
         for node in ast.parse(file.read_text()).body
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
         and re.search(rf"\b{name}\b", ast.get_source_segment(file.read_text(), node) or "")
     ]
-    stub = task.unwritten(text, name)
-    passing = await place.run({path: text}, wanted, seconds=60)
-    failing = await place.run({path: stub}, wanted, seconds=60)
+    stub = task.make_stub(text, name)
+    passing = await runner.run({path: text}, selectors, seconds=60)
+    failing = await runner.run({path: stub}, selectors, seconds=60)
     judge = tuple(
-        case for case, how in passing.items() if how == ground.PASSED and failing.get(case) not in (None, ground.PASSED)
-    )[:MOST]
-    made = Docstring(
+        case
+        for case, how in passing.items()
+        if how == case_runner.PASSED and failing.get(case) not in (None, case_runner.PASSED)
+    )[:MAX_JUDGING_CASES]
+    docstring = Docstring(
         id=f"{folder.split('-', maxsplit=1)[0]}-{name}",
         folder=folder,
         path=path,
@@ -148,35 +152,39 @@ async def _of_function(place: ground.Ground, out: Path, folder: str, path: str, 
         judge=judge,
         tests=judge,
     )
-    return await _sound(place, made)
+    return await _keep_sound(runner, docstring)
 
 
-async def _sound(place: ground.Ground, made: Docstring) -> Docstring | None:
+async def _keep_sound(runner: case_runner.CaseRunner, docstring: Docstring) -> Docstring | None:
     """The task where its reference passes all tests and examples and the unwritten function none of its judge.
 
     Of the reference's own answers only those count that are the same twice.
     """
-    examples = tuple(case.id for case in made.examples.cases)
-    assert all(case.provenance is Provenance.DOCTEST for case in made.examples.cases)
-    selectors = [*made.judge, *made.examples.selectors]
-    right = await place.run({made.path: made.reference, **made.files}, selectors, seconds=60)
-    wrong = await place.run({made.path: made.text, **made.files}, made.judge, seconds=60)
-    if not made.tests or any(right.get(case) != ground.PASSED for case in (*made.tests, *examples)):
+    examples = tuple(case.id for case in docstring.examples.cases)
+    assert all(case.provenance is Provenance.DOCTEST for case in docstring.examples.cases)
+    selectors = [*docstring.judge, *docstring.examples.selectors]
+    right = await runner.run({docstring.path: docstring.reference, **docstring.files}, selectors, seconds=60)
+    wrong = await runner.run({docstring.path: docstring.text, **docstring.files}, docstring.judge, seconds=60)
+    if not docstring.tests or any(right.get(case) != case_runner.PASSED for case in (*docstring.tests, *examples)):
         return None
-    if any(wrong.get(case) == ground.PASSED for case in made.tests):
+    if any(wrong.get(case) == case_runner.PASSED for case in docstring.tests):
         return None
-    judge = tuple(case for case in made.judge if right.get(case) == ground.PASSED and wrong.get(case) != ground.PASSED)
-    return replace(made, judge=judge)
+    judge = tuple(
+        case
+        for case in docstring.judge
+        if right.get(case) == case_runner.PASSED and wrong.get(case) != case_runner.PASSED
+    )
+    return replace(docstring, judge=judge)
 
 
 async def main(out: Path, file: Path, sdists: list[Path]) -> None:
-    short = await of_mbpp(out, file)
-    real = [made for sdist in sdists for made in await of_sdist(out, sdist)]
+    short = await make_mbpp_tasks(out, file)
+    real = [docstring for sdist in sdists for docstring in await make_sdist_tasks(out, sdist)]
     real = random.Random(SEED).sample(real, min(HALF, len(real)))
     # By turns, so that a run that is cut short has both kinds.
-    mixed = [made for pair in zip(short, real, strict=False) for made in pair]
-    task.write(out / "tasks.jsonl", mixed)
-    print(f"seed {SEED}: {' '.join(made.id for made in mixed)}")
+    mixed = [docstring for pair in zip(short, real, strict=False) for docstring in pair]
+    task.write_tasks(out / "tasks.jsonl", mixed)
+    print(f"seed {SEED}: {' '.join(docstring.id for docstring in mixed)}")
 
 
 if __name__ == "__main__":

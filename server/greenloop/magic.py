@@ -35,8 +35,8 @@ from greenloop.engine import refine
 from greenloop.notebook import adapter, cell_targets
 from greenloop.notebook.cell_source import Kind, rows_of
 from greenloop.notebook.layout import Cell, Notebook
-from greenloop.project import settings as configuration
-from greenloop.project import workspace
+from greenloop.project import configuration, workspace
+from greenloop.project.settings import Settings
 
 MAGIC = "refine"
 CONFIG_NAME = "session.ipynb"  # file name given to the executed cells; the file does not exist
@@ -130,7 +130,8 @@ def refine_cell(
         try:
             return await refine.refine(request, settings=settings, emit=emit)
         except GreenloopError as error:
-            error.args, error.remedy = (_capitalize(named(str(error))),), named(error.remedy)
+            sentence = named(str(error))
+            error.args, error.remedy = (sentence[:1].upper() + sentence[1:],), named(error.remedy)
             raise
 
     def emit(event: Event) -> None:
@@ -203,7 +204,7 @@ def _label_executed(notebook: Notebook, counts: Sequence[int], text: str) -> str
     return re.sub(rf"{path}(?: cell |:)(\d+)", lambda match: labels[int(match[1])], text)
 
 
-def _settings(root: Path, assignments: Sequence[str], report_status: Callable[[str], None]) -> configuration.Settings:
+def _settings(root: Path, assignments: Sequence[str], report_status: Callable[[str], None]) -> Settings:
     """Merges all settings; asks the user nothing, and runs tests with the kernel's Python unless another is set."""
     settings, warnings = configuration.load(root, command_line=configuration.parse_assignments(assignments))
     for sentence in warnings:
@@ -288,10 +289,6 @@ def _attempt_line(attempt: Attempt) -> str:
     case_failures = (case.failure for case in (*verdict.cases, *verdict.collateral) if case.failure)
     message = next((failure.message for failure in case_failures), verdict.reason).strip().split("\n")[0]
     return clean_for_display(", ".join(part for part in (score, attempt.error_class, message) if part))
-
-
-def _capitalize(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _closing_line(outcome: Outcome) -> str:

@@ -11,8 +11,8 @@ from greenloop.core import registry
 from greenloop.core.errors import ModelError
 from greenloop.core.ports import Infiller, slots
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message
-from greenloop.models.providers import replay
 from greenloop.project.settings import ApiSettings, Settings
+from recording import record_model
 
 ASK = ChatRequest(messages=(Message(role="user", content="Write f."),))
 HOLE = InfillRequest(prefix="def f():\n    return ", suffix="\n", stop=("\n",))
@@ -30,7 +30,7 @@ async def model(request, tmp_path, monkeypatch):
     async with openai_api.serve() as api:
         name, settings = f"scripted:{script}", Settings()
         if request.param == "replay":
-            recorder = replay.record_model(scripted, tmp_path / "replay.jsonl")
+            recorder = record_model(scripted, tmp_path / "replay.jsonl")
             await recorder.complete(ASK, str)
             await recorder.infill(HOLE, str)
             name = f"replay:{tmp_path / 'replay.jsonl'}"
@@ -104,7 +104,8 @@ async def test_closing_twice_is_fine(model):
 @pytest.mark.parametrize("name", registry.list_parts("models"))
 def test_every_kind_is_made_the_same_way(name):
     create = registry.load_part("models", name).create
-    assert list(inspect.signature(create).parameters) == ["name", "settings"]
+    parameters = inspect.signature(create).parameters.values()
+    assert [each.name for each in parameters if each.default is each.empty] == ["name", "settings"]
     for method in ("complete", "count_tokens", "close"):
         assert callable(
             getattr(registry.load_part("models", name).create.__globals__[create.__annotations__["return"]], method)

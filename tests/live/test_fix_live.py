@@ -13,7 +13,7 @@ from greenloop.core.events import Token
 from greenloop.core.records.outcome import Verified
 from greenloop.engine import refine
 from greenloop.models.embedded import server
-from greenloop.project import settings
+from greenloop.project import configuration
 
 pytestmark = [pytest.mark.needs("model"), pytest.mark.needs("bubblewrap"), pytest.mark.timeout(600)]
 
@@ -37,7 +37,7 @@ async def test_an_example_goes_green(name, tmp_path, bare_python):
     project = tmp_path / name
     shutil.copytree(HERE / name, project)
     values = {"model": "local", "sandbox.kind": "bubblewrap", "interpreter": str(bare_python), "attempts": 8}
-    found, _ = settings.load(project, command_line=values)
+    found, _ = configuration.load(project, command_line=values)
     events: list = []
     outcome = await refine.refine(
         refine.Request(root=project, target=TARGETS[name]["target"]), settings=found, emit=events.append
@@ -58,7 +58,7 @@ def count_vowels(text: str) -> int:
 async def test_a_docstring_without_examples_gets_tests_and_is_offered(tmp_path, bare_python):
     (tmp_path / "vowels.py").write_text(COUNTING)
     values = {"model": "local", "sandbox.kind": "bubblewrap", "interpreter": str(bare_python)}
-    found, _ = settings.load(tmp_path, command_line=values)
+    found, _ = configuration.load(tmp_path, command_line=values)
     outcome = await refine.refine(
         refine.Request(root=tmp_path, target="vowels.py::count_vowels"), settings=found, emit=lambda _event: None
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from declared import captured, has, undeclared
+from client_capabilities import captured_capabilities, find_capability, missing_capabilities
 
 from .conftest import HERE, Editor
 
@@ -17,7 +17,7 @@ EVERY_KIND = ["", "quickfix", "refactor", "refactor.extract", "refactor.inline",
 
 
 @dataclass(frozen=True, kw_only=True)
-class Manners:
+class ClientBehaviour:
     """`asks` is what stands in the context of its code action requests beside the diagnostics.
 
     `says` makes its reply to an edit that went in, `refuses` to one that did not.
@@ -37,26 +37,30 @@ class Manners:
 
 
 CLIENTS = {
-    "nvim-0.11.4": Manners(
+    "nvim-0.11.4": ClientBehaviour(
         title="Neovim 0.11", real="nvim-0.11", asks={"triggerKind": 1}, refuses=lambda: {"applied": True}
     ),
-    "nvim-0.10.4": Manners(title="Neovim 0.10", asks={"triggerKind": 1}, refuses=lambda: {"applied": True}),
-    "nvim-0.7.2": Manners(title="Neovim 0.7", real="nvim-0.7", refuses=lambda: {"applied": True}),
-    "eglot-1.17-emacs30": Manners(title="eglot 1.17", asks={"triggerKind": 1}),
-    "eglot-1.9-emacs28": Manners(title="eglot 1.9", real="eglot", says=lambda: None, refuses=lambda: None),
-    "lspmode-9.0-emacs30": Manners(title="lsp-mode 9"),
-    "lspmode-8.0-emacs28": Manners(title="lsp-mode 8", real="lsp-mode", says=lambda: ["t"], refuses=lambda: ["t"]),
-    "helix-25.01": Manners(
+    "nvim-0.10.4": ClientBehaviour(title="Neovim 0.10", asks={"triggerKind": 1}, refuses=lambda: {"applied": True}),
+    "nvim-0.7.2": ClientBehaviour(title="Neovim 0.7", real="nvim-0.7", refuses=lambda: {"applied": True}),
+    "eglot-1.17-emacs30": ClientBehaviour(title="eglot 1.17", asks={"triggerKind": 1}),
+    "eglot-1.9-emacs28": ClientBehaviour(title="eglot 1.9", real="eglot", says=lambda: None, refuses=lambda: None),
+    "lspmode-9.0-emacs30": ClientBehaviour(title="lsp-mode 9"),
+    "lspmode-8.0-emacs28": ClientBehaviour(
+        title="lsp-mode 8", real="lsp-mode", says=lambda: ["t"], refuses=lambda: ["t"]
+    ),
+    "helix-25.01": ClientBehaviour(
         title="Helix 25",
         asks={"triggerKind": 1},
         replies={"window/showMessageRequest": Exception("MethodNotFound")},
     ),
-    "kate-25.04": Manners(title="Kate 25", asks={"only": ["quickfix", "refactor", "source"]}),
-    "vim-lsp": Manners(title="vim-lsp", asks={"only": EVERY_KIND}, replies={"window/showDocument": Editor.SILENCE}),
-    "yegappan-lsp-vim9": Manners(title="yegappan/lsp", asks={"triggerKind": 1}),
-    "ale-3.3-vim9.0": Manners(title="ALE 3.3", answers=False),
-    "jupyterlab": Manners(title="JupyterLab", commands=False),
-    "vscode-1.139": Manners(title="VS Code", asks={"triggerKind": 1}),
+    "kate-25.04": ClientBehaviour(title="Kate 25", asks={"only": ["quickfix", "refactor", "source"]}),
+    "vim-lsp": ClientBehaviour(
+        title="vim-lsp", asks={"only": EVERY_KIND}, replies={"window/showDocument": Editor.SILENCE}
+    ),
+    "yegappan-lsp-vim9": ClientBehaviour(title="yegappan/lsp", asks={"triggerKind": 1}),
+    "ale-3.3-vim9.0": ClientBehaviour(title="ALE 3.3", answers=False),
+    "jupyterlab": ClientBehaviour(title="JupyterLab", commands=False),
+    "vscode-1.139": ClientBehaviour(title="VS Code", asks={"triggerKind": 1}),
 }
 FEATURES = (
     "code action",
@@ -81,7 +85,7 @@ class Client(Editor):
 
     def __init__(self, process, root: Path, name: str) -> None:
         super().__init__(process, root)
-        self.name, self.manners, self.capabilities = name, CLIENTS[name], captured(name)
+        self.name, self.manners, self.capabilities = name, CLIENTS[name], captured_capabilities(name)
         self.willing = True
         self.answers["workspace/applyEdit"] = self.apply_as_it_does
         for method in ("window/workDoneProgress/create", "client/registerCapability", "workspace/codeLens/refresh"):
@@ -91,7 +95,7 @@ class Client(Editor):
         self.answers |= self.manners.replies
 
     def has(self, path: str) -> Any:
-        return has(self.capabilities, path)
+        return find_capability(self.capabilities, path)
 
     def _answer(self, message) -> None:
         if self.manners.answers:
@@ -132,7 +136,9 @@ class Client(Editor):
         """What this client would have had to declare for the requests that the server sent, and did not."""
         asked = [message for message in self.inbox if message and "method" in message and "id" in message]
         return [
-            path for each in asked for path in undeclared(self.capabilities, each["method"], each.get("params") or {})
+            path
+            for each in asked
+            for path in missing_capabilities(self.capabilities, each["method"], each.get("params") or {})
         ]
 
     def configure(self, **settings) -> None:

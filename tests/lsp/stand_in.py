@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from attempting import attempted
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.events import Finished, Planned, Specified, Started, Tested, Token
 from greenloop.core.generated_tests import Check, build_test_file
@@ -25,10 +24,11 @@ from greenloop.core.records.usage import Estimate, Quantiles, Usage
 from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
 from greenloop.lsp import process_end
 from greenloop.lsp.connection import client
-from greenloop.lsp.features import doctor, pull_model
+from greenloop.lsp.features import models, troubleshooting
 from greenloop.lsp.presenters.diagnostics import RunDiagnostics
 from greenloop.lsp.runs import apply_edit, editor_user
 from greenloop.lsp.server import create_server, serve
+from scripted_attempt import emit_attempt
 
 TEST = "test_m.py::test_double"
 ASKED = ("Is `double(5) == 11` right?", "Is `double(0) == 1` right?")
@@ -147,7 +147,7 @@ class Play:
         return problem, baseline
 
     def attempt(self, problem, emit, number, expression, result, notes=()):
-        return attempted(problem, emit, number, self.body(problem, expression), result, "play", notes)
+        return emit_attempt(problem, emit, number, self.body(problem, expression), result, "play", notes)
 
     def outcome(self, problem, attempts, *, solved=True, verified=Verified.VERIFIED, expression="x * 2", **more):
         region, text = problem.regions[0], problem.files["m.py"]
@@ -477,7 +477,7 @@ def unshowable():
 def main():
     play = Play()
     if "--without-model" not in sys.argv:
-        pull_model.pull = doctor.examine = harmless
+        models.pull = troubleshooting.examine = harmless
     if "--without-model" in sys.argv:
         without_model(play.go if "--slowly" in sys.argv else None)
     if "--examined" in sys.argv:

@@ -6,12 +6,12 @@ import pytest
 from lsprotocol import types as lsp
 
 from greenloop.core.records.verdict import CaseResult
-from greenloop.lsp.runs import command_arguments
+from greenloop.lsp.runs.requests import run_filter
 from greenloop.lsp.state.questions import Question
 from greenloop.lsp.state.run import Phase
 
 from .conftest import EVERYTHING
-from .inside import PROFILES, Inside, captured, outcome, tried
+from .in_process_server import PROFILES, InProcessServer, captured, outcome, tried
 
 TEST = '''\
 import pytest
@@ -90,23 +90,23 @@ STATES = {
 }
 
 
-def put(inside, state):
+def put(server_in_process, state):
     """The state's run, of which three attempts are known unless it says otherwise."""
-    return None if STATES[state] is None else inside.run(**{"number": 3} | STATES[state])
+    return None if STATES[state] is None else server_in_process.run(**{"number": 3} | STATES[state])
 
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("state", STATES)
 def test_at_most_two_for_every_line_and_editor(tmp_path, monkeypatch, profile, state):
     capabilities = captured(profile)
-    inside = Inside(tmp_path, FILES, capabilities, monkeypatch)
-    put(inside, state)
+    server_in_process = InProcessServer(tmp_path, FILES, capabilities, monkeypatch)
+    put(server_in_process, state)
     literals = "codeActionLiteralSupport" in capabilities["textDocument"].get("codeAction", {})
     disabled = bool(capabilities["textDocument"].get("codeAction", {}).get("disabledSupport"))
     for name, text in FILES.items():
         for row in range(text.count("\n") + 1):
             for only in (None, [""], ["refactor"], ["quickfix"], ["source"]):
-                found = inside.actions(name, row, only, INVOKED)
+                found = server_in_process.actions(name, row, only, INVOKED)
                 if not literals:
                     assert all(isinstance(each, lsp.Command) for each in found)
                     continue
@@ -115,14 +115,14 @@ def test_at_most_two_for_every_line_and_editor(tmp_path, monkeypatch, profile, s
                 assert not [each for each in found if each.is_preferred is not None or each.data is not None]
                 if only is None:
                     assert all(each.kind in TOP or each.kind == "refactor.rewrite.greenloop" for each in found)
-            assert len(inside.actions(name, row, None, AUTOMATIC)) <= 2
+            assert len(server_in_process.actions(name, row, None, AUTOMATIC)) <= 2
 
 
 @pytest.mark.parametrize("row", [*range(11), *range(20, 24), 26, 29, 33, 34, 35])
 def test_nothing_where_there_is_nothing_to_refine(tmp_path, monkeypatch, row):
-    inside = Inside(tmp_path, FILES, FULL, monkeypatch)
-    assert inside.actions("test_m.py", row, None, INVOKED) == []
-    assert inside.actions("test_m.py", row, ["refactor"], INVOKED) == []
+    server_in_process = InProcessServer(tmp_path, FILES, FULL, monkeypatch)
+    assert server_in_process.actions("test_m.py", row, None, INVOKED) == []
+    assert server_in_process.actions("test_m.py", row, ["refactor"], INVOKED) == []
 
 
 FIRST = {
@@ -140,17 +140,17 @@ FIRST = {
 
 @pytest.mark.parametrize("state", STATES)
 def test_the_most_useful_come_first(tmp_path, monkeypatch, state):
-    inside = Inside(tmp_path, FILES, FULL, monkeypatch)
-    put(inside, state)
+    server_in_process = InProcessServer(tmp_path, FILES, FULL, monkeypatch)
+    put(server_in_process, state)
     for row in (11, 12, 13, 15, 18, 19):
-        assert [each.title for each in inside.actions("test_m.py", row, None, AUTOMATIC)] == FIRST[state]
+        assert [each.title for each in server_in_process.actions("test_m.py", row, None, AUTOMATIC)] == FIRST[state]
 
 
 @pytest.mark.parametrize("state", [state for state in STATES if state not in ("idle", "landing")])
 def test_who_cannot_ask_by_kind_reaches_all_that_ends_or_uses_a_run(tmp_path, monkeypatch, state):
-    inside = Inside(tmp_path, FILES, FULL, monkeypatch)
-    run = put(inside, state)
-    found = {each.command.command for each in inside.actions("test_m.py", 12)}
+    server_in_process = InProcessServer(tmp_path, FILES, FULL, monkeypatch)
+    run = put(server_in_process, state)
+    found = {each.command.command for each in server_in_process.actions("test_m.py", 12)}
     wanted = {"greenloop.cancel"} if run.running else {"greenloop.discard", "greenloop.refine", "greenloop.runTest"}
     wanted |= {"greenloop.apply"} if run.offered else set()
     wanted |= {"greenloop.showAttempts"} if run.attempts else set()
@@ -158,23 +158,23 @@ def test_who_cannot_ask_by_kind_reaches_all_that_ends_or_uses_a_run(tmp_path, mo
 
 
 def test_what_cannot_be_done_now_says_why(tmp_path, monkeypatch):
-    inside = Inside(tmp_path, FILES, FULL, monkeypatch)
+    server_in_process = InProcessServer(tmp_path, FILES, FULL, monkeypatch)
     for state, reasons in {
         "waiting": ["its refinement is queued"],
         "running": ["it is being refined"],
         "landing": ["it is being refined", "its result is being applied"],
     }.items():
-        inside.server.runs._runs.clear()
-        put(inside, state)
-        found = inside.actions("test_m.py", 12, ["refactor"], INVOKED)
+        server_in_process.server.runs._runs.clear()
+        put(server_in_process, state)
+        found = server_in_process.actions("test_m.py", 12, ["refactor"], INVOKED)
         assert [each.disabled.reason for each in found if each.disabled] == reasons
 
 
 async def test_answers_come_before_everything(tmp_path, monkeypatch):
-    inside = Inside(tmp_path, FILES, FULL, monkeypatch)
+    server_in_process = InProcessServer(tmp_path, FILES, FULL, monkeypatch)
     question = Question(text="Is it?", options=("Yes", "No", "It is 10", "The right value is …"))
-    inside.run(question=question)
-    shown = inside.actions("test_m.py", 12)
+    server_in_process.run(question=question)
+    shown = server_in_process.actions("test_m.py", 12)
     expected = ["Is it? Yes", "Is it? No", "Is it? It is 10", "Cancel refinement: test_double"]
     assert [each.title for each in shown] == [*expected, "Show attempts: test_double"]
     assert [each.kind for each in shown][:3] == ["quickfix", "quickfix", "refactor.rewrite.greenloop"]
@@ -190,34 +190,34 @@ async def test_answers_come_before_everything(tmp_path, monkeypatch):
     ],
 )
 def test_all_failing_tests_of_a_class(tmp_path, monkeypatch, row, target):
-    inside = Inside(tmp_path, FILES, FULL, monkeypatch)
-    found = [each.command for each in inside.actions("test_m.py", row, ["refactor"])]
+    server_in_process = InProcessServer(tmp_path, FILES, FULL, monkeypatch)
+    found = [each.command for each in server_in_process.actions("test_m.py", row, ["refactor"])]
     (everything,) = [each.arguments for each in found if each.command == "greenloop.refineAll"]
-    assert everything == [{"uri": inside.uri("test_m.py"), "target": target}]
+    assert everything == [{"uri": server_in_process.uri("test_m.py"), "target": target}]
 
 
 def test_a_function_is_run_where_a_test_is_known(tmp_path, monkeypatch):
-    inside = Inside(tmp_path, FILES, FULL, monkeypatch)
-    assert [each.title for each in inside.actions("m.py", 0)] == ["Refine until tests pass: double"]
-    inside.server.results.reached_functions = lambda root, path: (
+    server_in_process = InProcessServer(tmp_path, FILES, FULL, monkeypatch)
+    assert [each.title for each in server_in_process.actions("m.py", 0)] == ["Refine until tests pass: double"]
+    server_in_process.server.results.reached_functions = lambda root, path: (
         {"double"} if (root, path) == (tmp_path, "m.py") else ()
     )
-    run = inside.actions("m.py", 0)[1]
+    run = server_in_process.actions("m.py", 0)[1]
     assert (run.title, run.command.arguments[0]["target"]) == ("Run in the sandbox: double", "m.py::double")
-    assert [each.title for each in inside.actions("m.py", 6)] == ["Refine until tests pass: size"]
+    assert [each.title for each in server_in_process.actions("m.py", 6)] == ["Refine until tests pass: size"]
 
 
 @pytest.mark.parametrize(("name", "row"), [("m.py", 1), ("test_m.py", 35), ("test_m.py", 12)])
 def test_where_a_check_tells_of_a_failing_test(tmp_path, monkeypatch, name, row):
     """In the function where it failed, in a helper, and in the test itself."""
-    inside = Inside(tmp_path, FILES, FULL, monkeypatch)
+    server_in_process = InProcessServer(tmp_path, FILES, FULL, monkeypatch)
     where = lsp.Range(start=lsp.Position(line=row, character=0), end=lsp.Position(line=row, character=4))
     data = {"test": "test_m.py::test_double[1]"}
     ours = lsp.Diagnostic(range=where, message="test_double[1]: assert", source="greenloop", data=data)
-    first, run = inside.actions(name, row, diagnostics=[ours])
+    first, run = server_in_process.actions(name, row, diagnostics=[ours])
     assert (first.title, first.kind, first.diagnostics) == ("Refine until tests pass: test_double", "quickfix", [ours])
     argument = {"test": "test_m.py::test_double[1]"} if row != 12 else {"position": {"line": 12, "character": 0}}
-    assert first.command.arguments == [{"uri": inside.uri(name), **argument}]
+    assert first.command.arguments == [{"uri": server_in_process.uri(name), **argument}]
     assert run.command.arguments[0]["target"].startswith("test_m.py::test_double")
 
 
@@ -235,11 +235,13 @@ def test_where_a_check_tells_of_a_failing_test(tmp_path, monkeypatch, name, row)
 def test_nothing_where_no_refinement_could_work(tmp_path, monkeypatch, name):
     """Fixtures, stubs, installed packages: no test says what they should do, or nobody mends them."""
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-    inside = Inside(tmp_path, {**FILES, name: CODE}, FULL, monkeypatch)
-    inside.server.results.reached_functions = lambda _root, _path: {"double"}
-    assert [inside.actions(name, row, only, INVOKED) for row in range(4) for only in (None, ["refactor"])] == [[]] * 8
-    assert inside.lenses(name) == {}
-    assert inside.hover(name, 0) is None
+    server_in_process = InProcessServer(tmp_path, {**FILES, name: CODE}, FULL, monkeypatch)
+    server_in_process.server.results.reached_functions = lambda _root, _path: {"double"}
+    assert [
+        server_in_process.actions(name, row, only, INVOKED) for row in range(4) for only in (None, ["refactor"])
+    ] == [[]] * 8
+    assert server_in_process.lenses(name) == {}
+    assert server_in_process.hover(name, 0) is None
 
 
 def test_a_library_outside_of_every_folder_has_nothing_either(tmp_path, monkeypatch):
@@ -247,51 +249,51 @@ def test_a_library_outside_of_every_folder_has_nothing_either(tmp_path, monkeypa
     elsewhere.mkdir(parents=True)
     (elsewhere / "decoder.py").write_text(CODE)
     (tmp_path / "w").mkdir()
-    inside = Inside(tmp_path / "w", FILES, FULL, monkeypatch)
-    assert inside.actions("../usr/lib/python3.11/json/decoder.py", 0) == []
-    assert inside.actions("m.py", 0)
+    server_in_process = InProcessServer(tmp_path / "w", FILES, FULL, monkeypatch)
+    assert server_in_process.actions("../usr/lib/python3.11/json/decoder.py", 0) == []
+    assert server_in_process.actions("m.py", 0)
 
 
 def test_a_function_with_examples_can_be_run(tmp_path, monkeypatch):
     code = 'def half(x):\n    """\n    >>> half(4)\n    2\n    """\n'
-    inside = Inside(tmp_path, {"m.py": code}, FULL, monkeypatch)
+    server_in_process = InProcessServer(tmp_path, {"m.py": code}, FULL, monkeypatch)
     titles = ["Refine until tests pass: half", "Run in the sandbox: half"]
-    assert [each.title for each in inside.actions("m.py", 0)] == titles
+    assert [each.title for each in server_in_process.actions("m.py", 0)] == titles
 
 
 def test_where_a_file_cannot_be_collected_all_of_it_is_meant(tmp_path, monkeypatch):
     """At the import of what nobody has written yet."""
-    inside = Inside(tmp_path, FILES, FULL, monkeypatch)
+    server_in_process = InProcessServer(tmp_path, FILES, FULL, monkeypatch)
     where = lsp.Range(start=lsp.Position(line=1, character=0), end=lsp.Position(line=1, character=20))
     data = {"test": "test_m.py"}
     ours = lsp.Diagnostic(range=where, message="test_m.py cannot be collected", source="greenloop", data=data)
-    refine, run = inside.actions("test_m.py", 1, diagnostics=[ours])
-    uri = inside.uri("test_m.py")
+    refine, run = server_in_process.actions("test_m.py", 1, diagnostics=[ours])
+    uri = server_in_process.uri("test_m.py")
     assert (refine.title, refine.kind) == ("Refine until tests pass: test_m.py", "quickfix")
     assert refine.command.arguments == [{"uri": uri, "test": "test_m.py"}]
     assert run.command.arguments == [{"uri": uri}]
     # In the code whose syntax is broken, the function there.
-    assert inside.actions("m.py", 0, diagnostics=[ours])[0].title == "Refine until tests pass: double"
+    assert server_in_process.actions("m.py", 0, diagnostics=[ours])[0].title == "Refine until tests pass: double"
 
 
 def test_conventions_of_the_project_count(tmp_path, monkeypatch):
     (tmp_path / "pytest.ini").write_text("[pytest]\npython_functions = check_\npython_classes = *Spec\n")
     text = "class SizeSpec:\n    def check_one(self):\n        pass\n"
-    inside = Inside(tmp_path, {"test_m.py": text}, FULL, monkeypatch)
-    assert inside.actions("test_m.py", 1)[0].title == "Refine until tests pass: check_one"
+    server_in_process = InProcessServer(tmp_path, {"test_m.py": text}, FULL, monkeypatch)
+    assert server_in_process.actions("test_m.py", 1)[0].title == "Refine until tests pass: check_one"
     for row in (0, 1):
-        found = [each.command for each in inside.actions("test_m.py", row, ["refactor"])]
+        found = [each.command for each in server_in_process.actions("test_m.py", row, ["refactor"])]
         (everything,) = [each.arguments for each in found if each.command == "greenloop.refineAll"]
-        assert everything == [{"uri": inside.uri("test_m.py"), "target": "test_m.py::SizeSpec"}]
+        assert everything == [{"uri": server_in_process.uri("test_m.py"), "target": "test_m.py::SizeSpec"}]
 
 
 def test_a_command_at_a_position_means_the_run_of_what_stands_there(tmp_path, monkeypatch):
-    inside = Inside(tmp_path, FILES, FULL, monkeypatch)
-    one, other = inside.run(), inside.run("test_m.py::TestMany::test_one", "Box.size")
+    server_in_process = InProcessServer(tmp_path, FILES, FULL, monkeypatch)
+    one, other = server_in_process.run(), server_in_process.run("test_m.py::TestMany::test_one", "Box.size")
 
     def meant_at(name, row):
-        argument = {"uri": inside.uri(name), "position": {"line": row, "character": 0}}
-        is_meant = command_arguments.run_filter(inside.server.documents, inside.server.runs, (argument,))
+        argument = {"uri": server_in_process.uri(name), "position": {"line": row, "character": 0}}
+        is_meant = run_filter(server_in_process.server.documents, server_in_process.server.runs, (argument,))
         return [run for run in (one, other) if is_meant(run)]
 
     assert meant_at("test_m.py", 12) == [one]

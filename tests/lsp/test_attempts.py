@@ -4,6 +4,7 @@ import re
 import stat
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -12,8 +13,8 @@ from greenloop.lsp.presenters import hover_text, notifications, pages
 from greenloop.lsp.state.run import Phase
 
 from .conftest import EVERYTHING, FILES, without
-from .inside import Inside, outcome
-from .test_shown import target
+from .in_process_server import InProcessServer, outcome
+from .test_presentation import target
 
 TEST = "test_m.py::test_double"
 
@@ -285,13 +286,13 @@ def test_a_page_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypat
 
 async def test_a_page_of_long_files_holds_up_nobody(monkeypatch):
     made = []
-    monkeypatch.setattr(pages.page_text, "attempts_page", lambda _runs: str(made.append(threading.current_thread())))
-    await pages.Pages(None, None).attempts([])
+    monkeypatch.setattr(pages, "attempts_page", lambda _runs: str(made.append(threading.current_thread())))
+    await pages.Pages(SimpleNamespace(client=None, documents=None)).attempts([])
     assert made != [threading.main_thread()]
 
 
 def test_a_hover_compares_long_files_once(tmp_path, monkeypatch):
-    inside = Inside(tmp_path, FILES, EVERYTHING, monkeypatch)
+    inside = InProcessServer(tmp_path, FILES, EVERYTHING, monkeypatch)
     inside.run(phase=Phase.OVER, outcome=outcome(solved=False))
     compared, unified = [], hover_text.unified_diff
     monkeypatch.setattr(hover_text, "unified_diff", lambda *texts: compared.append(texts) or unified(*texts))

@@ -14,7 +14,7 @@ from lsprotocol import types as lsp
 from lsprotocol.converters import get_converter
 from pytest_lsp import ClientServerConfig, LanguageClient
 
-from declared import captured, has
+from client_capabilities import captured_capabilities, find_capability
 
 from .clients import CLIENTS
 from .conftest import FILES, HERE, SOURCES, edited
@@ -31,7 +31,7 @@ DONE = "def double(x):\n    return x * 2\n"
 async def client(request, lsp_client: LanguageClient, tmp_path: Path):
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
-    lsp_client.root, lsp_client.profile = tmp_path, captured(request.param)
+    lsp_client.root, lsp_client.profile = tmp_path, captured_capabilities(request.param)
     lsp_client.texts, lsp_client.versions = dict(FILES), dict.fromkeys(FILES, 0)
     lsp_client.changed = asyncio.Event()
     converter = lsp_client.protocol._converter
@@ -135,9 +135,9 @@ async def test_from_red_to_green(client: LanguageClient):
     assert list(command.arguments) == [target(client)]
     result = await client.protocol.send_request_async("greenloop/refine", target(client))
     assert result.solved
-    declares = has(client.profile, "workspace.applyEdit")
+    declares = find_capability(client.profile, "workspace.applyEdit")
     assert result.applied is bool(declares)
-    literals = has(client.profile, "textDocument.codeAction.codeActionLiteralSupport")
+    literals = find_capability(client.profile, "textDocument.codeAction.codeActionLiteralSupport")
     if not declares and not literals:
         # JupyterLab has no code actions at all: there is no way to change its text.
         assert not [item for item in await actions(client) if item.title.startswith("Apply")]
@@ -146,14 +146,14 @@ async def test_from_red_to_green(client: LanguageClient):
         # Kate and ALE declare no workspace/applyEdit: the action itself carries the edit.
         await choose(client, "Apply refined double")
     assert client.texts["m.py"] == DONE
-    assert bool(client.progress_reports) is bool(has(client.profile, "window.workDoneProgress"))
+    assert bool(client.progress_reports) is bool(find_capability(client.profile, "window.workDoneProgress"))
     hover = await client.text_document_hover_async(
         lsp.HoverParams(
             text_document=lsp.TextDocumentIdentifier(uri=(client.root / "m.py").as_uri()),
             position=lsp.Position(line=0, character=5),
         )
     )
-    content = has(client.profile, "textDocument.hover.contentFormat")
+    content = find_capability(client.profile, "textDocument.hover.contentFormat")
     assert hover.contents.kind.value == ("markdown" if "markdown" in content else "plaintext")
     assert not client.diagnostics[(client.root / "test_m.py").as_uri()]
     # Undo, and the same result once more.
@@ -172,7 +172,7 @@ async def test_cancelled_on_the_way(client: LanguageClient):
     red = await diagnosed(client, lambda items: any("attempt 1/" in item.source for item in items))
     (case,) = [item for item in red if "attempt 1/" in item.source]
     assert (case.range.start.line, case.code, case.severity) == (4, "AssertionError", lsp.DiagnosticSeverity.Error)
-    related = has(client.profile, "textDocument.publishDiagnostics.relatedInformation")
+    related = find_capability(client.profile, "textDocument.publishDiagnostics.relatedInformation")
     assert bool(case.related_information) is bool(related)
     await choose(client, "Cancel refinement: test_double")
     async with asyncio.timeout(20):
@@ -181,4 +181,8 @@ async def test_cancelled_on_the_way(client: LanguageClient):
     await diagnosed(client, lambda items: not items)
     assert client.texts == FILES
     kinds = [report.kind for reports in client.progress_reports.values() for report in reports]
-    assert [kinds[0], kinds[-1]] == ["begin", "end"] if kinds else not has(client.profile, "window.workDoneProgress")
+    assert (
+        [kinds[0], kinds[-1]] == ["begin", "end"]
+        if kinds
+        else not find_capability(client.profile, "window.workDoneProgress")
+    )

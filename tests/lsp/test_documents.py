@@ -7,11 +7,11 @@ from lsprotocol import types as lsp
 from pygls.workspace import PositionCodec
 
 from greenloop.core.text.diff import split_lines
+from greenloop.lsp.client_settings import section
 from greenloop.lsp.connection.convert import (
     FileEdit,
     action_kind,
     contains,
-    flatten,
     line_range,
     old_line,
     text_edits,
@@ -149,8 +149,8 @@ def test_action_kind(natural, only, expected):
     assert (found.value if found else None) == expected
 
 
-def test_flatten_drops_nulls():
-    assert flatten({"a": {"b": 1, "c": None}, "d.e": 2}) == {"a.b": 1, "d.e": 2}
+def test_a_null_is_not_a_setting():
+    assert section({"a": {"b": 1, "c": None}, "d.e": 2}) == {"a.b": 1, "d.e": 2}
 
 
 class Clock:

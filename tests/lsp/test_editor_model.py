@@ -5,7 +5,7 @@ import json
 import pytest
 
 from .conftest import EVERYTHING, Editor, served
-from .test_shown import target
+from .test_presentation import target
 from .test_views import TEST, able, named, refusal, shown
 
 COMPLETE = "greenloop/complete"

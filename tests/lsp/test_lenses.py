@@ -10,7 +10,7 @@ from greenloop.lsp.state.results import Result
 from greenloop.lsp.state.run import Phase
 
 from .conftest import EVERYTHING, Editor, spawn, without
-from .inside import Inside, outcome
+from .in_process_server import InProcessServer, outcome
 
 TESTS = """\
 import pytest
@@ -57,7 +57,7 @@ DOUBLE = "test_m.py::test_double"
 
 @pytest.fixture
 def inside(tmp_path, monkeypatch):
-    return Inside(tmp_path, FILES, LENSES, monkeypatch)
+    return InProcessServer(tmp_path, FILES, LENSES, monkeypatch)
 
 
 def test_on_tests_their_classes_and_functions_with_examples(inside):
@@ -82,7 +82,7 @@ def test_on_tests_their_classes_and_functions_with_examples(inside):
 
 def test_a_class_with_examples_is_refined_by_them(tmp_path, monkeypatch):
     code = 'class Box:\n    """A box.\n\n    >>> Box()\n    """\n'
-    inside = Inside(tmp_path, {"m.py": code}, LENSES, monkeypatch)
+    inside = InProcessServer(tmp_path, {"m.py": code}, LENSES, monkeypatch)
     uri = inside.uri("m.py")
     assert inside.lenses("m.py")[0] == {
         "▶ Run": ("greenloop.runTest", {"uri": uri, "target": "m.py::Box"}),
@@ -185,13 +185,13 @@ def test_a_class_tells_of_its_tests(inside):
 
 
 def test_results_in_plain_text(tmp_path, monkeypatch):
-    inside = Inside(tmp_path, FILES, without(EVERYTHING, "textDocument.hover"), monkeypatch)
+    inside = InProcessServer(tmp_path, FILES, without(EVERYTHING, "textDocument.hover"), monkeypatch)
     inside.server.results.put(tmp_path, {("test_m.py", "test_double"): Result(outcome="passed", passed=2, total=2)})
     assert inside.hover("test_m.py", 5) == "test_double: ✓ 2/2"
 
 
 def test_the_setting_switches_them_off(tmp_path, monkeypatch):
-    inside = Inside(tmp_path, FILES, LENSES, monkeypatch, **{"editor.lens": False})
+    inside = InProcessServer(tmp_path, FILES, LENSES, monkeypatch, **{"editor.lens": False})
     assert inside.lenses("test_m.py") == {}
     inside.server.settings.from_client.pushed = {"editor.lens": True}
     assert list(inside.lenses("test_m.py")) == [4, 9, 10]
@@ -199,7 +199,7 @@ def test_the_setting_switches_them_off(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("text", ["def test_a(:\n    x = (\n\n\ndef test_b():\n    pass\n", "x = 1\n", ""])
 def test_in_broken_and_empty_files(tmp_path, monkeypatch, text):
-    inside = Inside(tmp_path, {"test_m.py": text}, LENSES, monkeypatch)
+    inside = InProcessServer(tmp_path, {"test_m.py": text}, LENSES, monkeypatch)
     wanted = {row for row, line in enumerate(text.split("\n")) if line.startswith("def test")}
     assert set(inside.lenses("test_m.py")) == wanted
 
@@ -248,7 +248,7 @@ async def test_many_changes_are_one_request_and_one_that_is_not_answered_holds_u
 
     monkeypatch.setattr("greenloop.lsp.features.code_lens.INTERVAL", 0)
     monkeypatch.setattr(inside.server, "workspace_code_lens_refresh_async", refresh)
-    refresher = LensRefresher(inside.server.client, inside.server.tasks)
+    refresher = LensRefresher(inside.server.editor)
     refresher.schedule()
     refresher.were_requested = True
     for _ in range(20):

@@ -14,7 +14,7 @@ from greenloop.core.errors import UsageError
 from greenloop.lsp.connection import logs
 
 from .conftest import EVERYTHING, Editor, spawn, without
-from .test_shown import target
+from .test_presentation import target
 
 log = logging.getLogger("greenloop.test")
 

@@ -7,7 +7,7 @@ import pytest
 from greenloop.lsp.features.runs import INTERVAL
 
 from .conftest import EVERYTHING, FILES, without
-from .test_shown import target
+from .test_presentation import target
 
 TEST = "test_m.py::test_double"
 

@@ -239,7 +239,7 @@ async def test_progress_is_left_out_while_nobody_reads(project):
     target = Target(kind=TargetKind.TEST, path="t.py", qualname="t", selector="t.py::t", start=1, end=1, name_line=1)
     run = a_run(project, target)
     run.request = replace(run.request, progress_token="token")
-    bar = RunProgressLine(server.client, server.tasks, run)
+    bar = RunProgressLine(server.editor, run)
     await bar.open()
     run.progress.status = "left out"
     bar._report()

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from contracts import CONTRACTS
 from greenloop.core import registry
 from greenloop.core.records.verdict import ErrorGroup
 from greenloop.engine.presets import find_preset, load_presets
@@ -81,12 +82,12 @@ def test_light_imports(module):
 
 
 def variants() -> list[tuple[str, str]]:
-    return [(part, name) for part in registry.CONTRACTS for name in registry.list_parts(part)]
+    return [(part, name) for part in CONTRACTS for name in registry.list_parts(part)]
 
 
 @pytest.mark.parametrize(("part", "name"), variants())
 def test_every_part_keeps_its_contract(part, name):
-    contract = getattr(registry.load_part(part, name), registry.CONTRACTS[part])
+    contract = getattr(registry.load_part(part, name), CONTRACTS[part])
     parameters = inspect.signature(contract).parameters.values()
     needed = [each.name for each in parameters if each.default is each.empty and each.kind is not each.VAR_KEYWORD]
     assert needed == PARAMETERS[part]
@@ -94,7 +95,7 @@ def test_every_part_keeps_its_contract(part, name):
 
 
 def test_every_part_has_a_variant():
-    assert {part for part, _name in variants()} == set(registry.CONTRACTS) == set(PARAMETERS)
+    assert {part for part, _name in variants()} == set(CONTRACTS) == set(PARAMETERS)
 
 
 @pytest.mark.parametrize("name", load_presets())

@@ -23,12 +23,12 @@ BREAKS = _table()
 
 
 def test_each_breaks_another_promise():
-    assert len({each.promise for each in BREAKS}) == len(BREAKS)
+    assert len({break_.promise for break_ in BREAKS}) == len(BREAKS)
 
 
-@pytest.mark.parametrize("each", BREAKS, ids=lambda each: each.promise)
-def test_a_break_can_be_applied_and_is_code(each):
-    broken = each.applied((ROOT / each.path).read_text(encoding="utf-8"))
-    if each.path.endswith(".py"):
-        compile(broken, each.path, "exec")
-    assert (ROOT / each.room).is_dir()
+@pytest.mark.parametrize("break_", BREAKS, ids=lambda break_: break_.promise)
+def test_a_break_can_be_applied_and_is_code(break_):
+    broken = break_.apply_to((ROOT / break_.path).read_text(encoding="utf-8"))
+    if break_.path.endswith(".py"):
+        compile(broken, break_.path, "exec")
+    assert (ROOT / break_.room).is_dir()

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from doubling import PROBLEM, RIGHT, WRONG, code, executed, unwritten
+from contracts import CONTRACTS
+from double_problem import PROBLEM, RIGHT, WRONG, failing_verdict, judge_files, make_answer
 from greenloop.core import registry
 from greenloop.core.budget import Ledger
 from greenloop.core.events import Started
@@ -70,7 +71,7 @@ def test_the_page_has_a_file_for_each_of_these_parts():
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_each_file_keeps_its_contract(part, name):
     folder = name.partition("/")[0]
-    contract = getattr(part(name), registry.CONTRACTS[folder])
+    contract = getattr(part(name), CONTRACTS[folder])
     assert list(inspect.signature(contract).parameters) == PARAMETERS[folder]
     assert inspect.iscoroutinefunction(contract) is (folder in ("feedback", "specs"))
 
@@ -83,10 +84,12 @@ async def test_search_and_feedback_work_in_a_loop(part):
     async def ask(request, _on_token) -> Reply:
         prompts.append(request)
         answer = answers.pop(0)
-        return Reply(text=code(answer) if answer else "I cannot.", usage=Usage(completion_tokens=9), model="scripted")
+        return Reply(
+            text=make_answer(answer) if answer else "I cannot.", usage=Usage(completion_tokens=9), model="scripted"
+        )
 
     async def verify(files) -> Verdict:
-        return executed(files)
+        return judge_files(files)
 
     async def described(problem, attempts):
         passed = attempts[-1].verdict.status is Status.PASSED
@@ -105,7 +108,7 @@ async def test_search_and_feedback_work_in_a_loop(part):
         model_of=lambda _draft: "scripted",
         count=len,
     )
-    baseline = Attempt(number=0, verdict=unwritten(), error_class="NotImplementedError")
+    baseline = Attempt(number=0, verdict=failing_verdict(), error_class="NotImplementedError")
     started = Started(problem=PROBLEM, baseline=baseline, model="scripted", preset="fresh", sandbox="test", attempts=5)
     state = RunState(problem=PROBLEM, ledger=Ledger(Budget(attempts=5)))
     outcome = await loop.refine(state, started, parts, lambda _event: None)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from contracts import CONTRACTS
 from greenloop.core import registry
 from greenloop.engine.presets import load_presets
 from greenloop.project import settings
@@ -62,7 +63,7 @@ def exists(name: str) -> bool:
     part, slash, variant = name.partition("/")
     if not slash:
         return name in {key for key, _type, _default, _metadata in settings.keys()} or name == "match"
-    return variant in registry.list_parts(part) if part in registry.CONTRACTS else (HOUSE / name).is_dir()
+    return variant in registry.list_parts(part) if part in CONTRACTS else (HOUSE / name).is_dir()
 
 
 @pytest.mark.parametrize("name", ["preset=no", "feedback/no", "no.such", "core/no.py", "examples/no"])

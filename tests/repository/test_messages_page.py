@@ -32,14 +32,14 @@ def generator():
     ],
 )
 def test_messages_are_found_in_every_room(room, least):
-    assert len(messages_doc.rooms()[room]) >= least
+    assert len(messages_doc.group_messages_by_room()[room]) >= least
 
 
 def test_values_are_placeholders_and_docstrings_are_left_out():
-    texts = [message.text for message in messages_doc.rooms()["cli"]]
+    texts = [message.text for message in messages_doc.group_messages_by_room()["cli"]]
     assert "{…} is not a folder." in texts
     assert not any("Raises `" in text for text in texts)
 
 
 def test_the_page_is_up_to_date():
-    assert messages_doc.DOCUMENT.read_text(encoding="utf-8") == messages_doc.page(), "run scripts/messages_doc.py"
+    assert messages_doc.DOCUMENT.read_text(encoding="utf-8") == messages_doc.make_page(), "run scripts/messages_doc.py"

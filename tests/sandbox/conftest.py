@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cast import Docstring
+from docstring_project import DocstringProject
 from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import Environment, Limits, SandboxSpec
 from greenloop.sandboxes import payload
@@ -36,6 +36,19 @@ def this_environment() -> Environment:
         version=sys.version_info[:2],
         source="test",
         has_pytest=True,
+    )
+
+
+@pytest.fixture(scope="session")
+def bare_environment(bare_python: Path) -> Environment:
+    """An interpreter without any plugin; greenloop lends it pytest."""
+    return Environment(
+        executable=bare_python,
+        prefix=bare_python.parents[1],
+        base=Path(sys.base_prefix),
+        version=sys.version_info[:2],
+        source="test",
+        has_pytest=False,
     )
 
 
@@ -143,10 +156,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture
-def docstring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Docstring:
+def docstring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DocstringProject:
     """Requests for a function by its docstring, with a state of their own."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     root = tmp_path / "project"
     root.mkdir()
-    return Docstring(root)
+    return DocstringProject(root)

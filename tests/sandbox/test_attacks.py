@@ -32,9 +32,9 @@ from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
 from greenloop.verdict.verifier import Verifier
 
 from .attacks import ATTACKS, FAKES, table
+from .attacks.attack import RED, Attack, Fake, Promise, Wins, module
 from .attacks.machine import VARIABLE, Machine, Wants, Watch
-from .attacks.nouns import RED, Attack, Fake, Promise, Wins, module
-from .attacks.sacrifice import SECONDS, Sacrifice, Seen
+from .attacks.unprotected import SECONDS, Seen, UnprotectedRun
 
 pytestmark = pytest.mark.timeout(600)
 one_loop = pytest.mark.asyncio(loop_scope="module")  # that of the session
@@ -67,22 +67,10 @@ def machine() -> Iterator[Machine]:
 
 
 @pytest.fixture(scope="module")
-def plain(machine: Machine) -> Iterator[Sacrifice]:
-    found = Sacrifice(machine)
+def plain(machine: Machine) -> Iterator[UnprotectedRun]:
+    found = UnprotectedRun(machine)
     yield found
     found.close()
-
-
-def bare(bare_python: Path) -> Environment:
-    prefix = bare_python.parent.parent
-    return Environment(
-        executable=bare_python,
-        prefix=prefix,
-        base=Path(sys.base_prefix),
-        version=sys.version_info[:2],
-        source="test",
-        has_pytest=False,
-    )
 
 
 async def open_session(backend: str, place: SandboxSpec) -> Session:
@@ -90,10 +78,10 @@ async def open_session(backend: str, place: SandboxSpec) -> Session:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=BACKENDS)
-async def session(request, machine: Machine, bare_python: Path) -> AsyncIterator[Session]:
+async def session(request, machine: Machine, bare_environment: Environment) -> AsyncIterator[Session]:
     """One session for all attacks: what one of them leaves behind meets the others."""
     masked = (".env*", "*.pem", "id_rsa*", ".git")
-    place = SandboxSpec(root=machine.root, environment=bare(bare_python), masked=masked, limits=LIMITS)
+    place = SandboxSpec(root=machine.root, environment=bare_environment, masked=masked, limits=LIMITS)
     found = await open_session(request.param, place)
     yield found
     await found.close()
@@ -153,7 +141,7 @@ async def test_an_attack_is_contained(session: Session, machine: Machine, attack
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the sacrificial environment is made of Linux namespaces")
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.id)
-def test_control_an_attack_wins_where_no_wall_is(machine: Machine, plain: Sacrifice, attack: Attack):
+def test_control_an_attack_wins_where_no_wall_is(machine: Machine, plain: UnprotectedRun, attack: Attack):
     if foreign(attack):
         pytest.skip("its system calls are written for x86-64")
     if attack.root and os.getuid() != 0:
@@ -242,7 +230,7 @@ async def test_its_honest_twin_is_accepted(session: Session, machine: Machine, f
 
 
 @pytest.mark.parametrize("fake", FAKES, ids=lambda fake: fake.id)
-def test_control_a_faked_pass_fools_plain_pytest(plain: Sacrifice, fake: Fake):
+def test_control_a_faked_pass_fools_plain_pytest(plain: UnprotectedRun, fake: Fake):
     """By its exit code, its report file or what it prints; one that races with pytest may lose a few times."""
     seen: list[Seen] = []
     while not seen or (not fooled(seen[-1]) and len(seen) < TRIES):

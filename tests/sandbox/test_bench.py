@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from greenloop.bench import arms, mbpp, mutants, mutate_project, results
+from greenloop.bench import mbpp, mutants, mutate_project, plans, results
 from greenloop.bench.figures import compute_figures
-from greenloop.bench.records import BROKEN
+from greenloop.bench.results import BROKEN
 from greenloop.bench.run import Experiment, run
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.records.model import Reply
 from greenloop.core.records.usage import Usage
-from greenloop.project import settings
+from greenloop.project import configuration
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
 
@@ -66,7 +66,7 @@ def experiment(tmp_path, monkeypatch, bare_python):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return Experiment(
         tasks=[mbpp.make_task(mbpp.parse(row)) for row in ROWS],
-        arms=arms.check_arms([arms.parse("plain")]),
+        arms=plans.check_arms([plans.parse_arm("plain")]),
         out=tmp_path / "out.jsonl",
         answers=tmp_path / "answers.jsonl",
         settings={"interpreter": str(bare_python), "sandbox.kind": "bubblewrap", "attempts": 3},
@@ -123,7 +123,7 @@ async def test_a_mistake_in_a_part_costs_one_task_run(experiment, monkeypatch):
         raise KeyError("x")
 
     monkeypatch.setattr("greenloop.drafting.search.published.patient.plan", plan)
-    both = arms.check_arms([arms.parse("plain:search=patient"), arms.parse("plain")])
+    both = plans.check_arms([plans.parse_arm("plain:search=patient"), plans.parse_arm("plain")])
     experiment = replace(experiment, arms=both, tasks=experiment.tasks[:2], model=Model([RIGHT], [RIGHT]))
     done = await run(experiment, quiet)
     found = {f.arm: f for f in compute_figures(done, frozenset(BROKEN))}
@@ -137,7 +137,7 @@ async def test_a_mistake_in_a_part_costs_one_task_run(experiment, monkeypatch):
 
 async def test_arms_that_ask_the_same_share_the_answer_and_are_billed_alike(experiment):
     model = Model([RIGHT], [RIGHT], [RIGHT])
-    both = arms.check_arms([arms.parse("plain"), arms.parse("plain:attempts=2")])
+    both = plans.check_arms([plans.parse_arm("plain"), plans.parse_arm("plain:attempts=2")])
     done = await run(replace(experiment, arms=both, model=model), quiet)
     assert model.asked == 3
     one, other = compute_figures(done, frozenset(BROKEN))
@@ -155,7 +155,7 @@ async def test_best_of_n_gets_as_many_calls_as_the_arm_that_it_matches(experimen
                 self.given.clear()  # a sample is what the first answer is
             return await super().complete(request, on_token)
 
-    both = arms.check_arms([arms.parse("plain:search=best_of_n,match=plain"), arms.parse("plain")])
+    both = plans.check_arms([plans.parse_arm("plain:search=best_of_n,match=plain"), plans.parse_arm("plain")])
     model = Sampled([RIGHT], [WRONG], [WRONG])
     settings = {**experiment.settings, "attempts": 8}
     experiment = replace(experiment, arms=both, model=model, settings=settings)
@@ -172,7 +172,7 @@ async def test_best_of_n_gets_as_many_calls_as_the_arm_that_it_matches(experimen
 
 async def test_an_arm_may_have_parts_of_its_own(experiment):
     model = Model([WRONG, WRONG, RIGHT], [RIGHT], [RIGHT])
-    both = arms.check_arms([arms.parse("plain"), arms.parse("plain:search=best_of_n,feedback=cases+docs")])
+    both = plans.check_arms([plans.parse_arm("plain"), plans.parse_arm("plain:search=best_of_n,feedback=cases+docs")])
     done = await run(replace(experiment, tasks=experiment.tasks[:1], arms=both, model=model), quiet)
     moves = {d.run["arm"]: [row["move"] for row in d.attempts[1:]] for d in done}
     assert moves["plain"] == ["draft", "refine", "refine"]
@@ -193,13 +193,14 @@ async def test_the_model_that_knows_solves_every_task(experiment, bare_python):
     table = {**experiment.settings, "model": "reference"}
     made = await mutants.from_rows(
         [mbpp.parse(row) for row in ROWS],
-        arms.settings_for(table, None),
-        count=2,
-        lines=1,
-        seed=7,
-        shown=None,
-        is_excluded=lambda family: family == "mutant-mbpp-2-",
-        report_status=quiet,
+        plans.settings_for(table, None),
+        mutate_project.MutantRequest(
+            count=2,
+            lines=1,
+            seed=7,
+            is_excluded=lambda family: family == "mutant-mbpp-2-",
+            report_status=quiet,
+        ),
     )
     assert len(made) == 2
     assert "mbpp 2" not in {task.origin for task in made}
@@ -217,16 +218,15 @@ async def test_the_model_that_knows_solves_every_task(experiment, bare_python):
 
 async def test_both_lines_of_a_mutant_matter(bare_python, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    found, _warnings = settings.load(None, command_line={"interpreter": str(bare_python), "sandbox.kind": "bubblewrap"})
+    found, _warnings = configuration.load(
+        None, command_line={"interpreter": str(bare_python), "sandbox.kind": "bubblewrap"}
+    )
     (task,) = await mutants.from_rows(
         [mbpp.parse(ROWS[0])],
         found,
-        count=1,
-        lines=2,
-        seed=7,
-        shown=2,
-        is_excluded=lambda _: False,
-        report_status=quiet,
+        mutate_project.MutantRequest(
+            count=1, lines=2, seed=7, shown=2, is_excluded=lambda _: False, report_status=quiet
+        ),
     )
     assert len(task.operators) == 2
     assert mutate_project.count_changed_lines(task.solution["solution.py"], task.files["solution.py"]) == 2

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.bench import arms, mbpp, mutate_project, plans, projects, sources, tasks
+from greenloop.bench import mbpp, mutate_project, plans, projects, sources, tasks
+from greenloop.bench.mutate_project import MutantRequest
 from greenloop.bench.run import Experiment, run
 from greenloop.core.errors import UsageError
 from greenloop.core.records.model import Reply, Role
@@ -84,7 +85,8 @@ def quiet(_text):
 
 async def made(project, table, **more):
     wanted = {"count": 3, "lines": 1, "seed": 7, "is_excluded": lambda _family: False, "report_status": quiet}
-    return await projects.from_folder(project, arms.settings_for(table, project), **{**wanted, **more})
+    request = MutantRequest(**{**wanted, **more})
+    return await projects.from_folder(project, plans.settings_for(table, project), request)
 
 
 @pytest.fixture
@@ -107,7 +109,7 @@ async def test_mutants_of_a_project_fail_and_can_be_mended(project, table, tmp_p
     tasks.write(found, tmp_path / "tasks.jsonl")
     assert [task.digest for task in tasks.read(tmp_path / "tasks.jsonl")] == [task.digest for task in found]
     experiment = Experiment(
-        tasks=found, arms=[arms.parse("plain")], out=tmp_path / "out", answers=tmp_path / "answers", settings=table
+        tasks=found, arms=[plans.parse_arm("plain")], out=tmp_path / "out", answers=tmp_path / "answers", settings=table
     )
     done = await run(experiment, quiet)
     assert [(d.run["right"], d.attempts[0]["status"]) for d in done] == [(True, "failed")] * len(found)
@@ -124,7 +126,7 @@ async def test_a_file_that_changed_since_is_told(project, table, tmp_path):
     found = await made(project, table, count=1)
     (project / "shapes.py").write_text(SHAPES + "\nX = 1\n")
     experiment = Experiment(
-        tasks=found, arms=[arms.parse("plain")], out=tmp_path / "out", answers=tmp_path / "answers", settings=table
+        tasks=found, arms=[plans.parse_arm("plain")], out=tmp_path / "out", answers=tmp_path / "answers", settings=table
     )
     with pytest.raises(UsageError, match="has changed since"):
         await run(experiment, quiet)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cast import Asked, Cast, Knowing
+from docstring_project import ReferenceUser, RoleModel, ScriptedUser
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.model import Role
 from greenloop.core.records.outcome import StopReason, Verified
@@ -14,13 +14,13 @@ from runlength import COUNTS, GROUPS, RIGHT, SETS, SORTED, STUB, code
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
 
-def cast(*answers: str, sets=SETS) -> Cast:
-    return Cast(tester=sets, drafter=[code(answer) for answer in answers])
+def make_model(*answers: str, sets=SETS) -> RoleModel:
+    return RoleModel(tester=sets, drafter=[code(answer) for answer in answers])
 
 
 @pytest.mark.story("what only generated tests confirm is offered")
 async def test_without_any_example_tests_are_designed_and_never_taken_for_the_users(docstring):
-    model = cast(COUNTS, RIGHT, GROUPS, SORTED, RIGHT)
+    model = make_model(COUNTS, RIGHT, GROUPS, SORTED, RIGHT)
     outcome = await docstring(STUB, model)
     assert outcome.solved
     assert outcome.verified is Verified.PARTIALLY
@@ -43,7 +43,7 @@ async def test_without_any_example_tests_are_designed_and_never_taken_for_the_us
 
 @pytest.mark.story("generated tests come from the docstring alone")
 async def test_the_tester_never_sees_a_candidate(docstring):
-    model = cast(COUNTS, RIGHT, GROUPS, SORTED, RIGHT)
+    model = make_model(COUNTS, RIGHT, GROUPS, SORTED, RIGHT)
     await docstring(STUB, model)
     prompts = model.asked(Role.TESTER)
     assert len(prompts) == 3
@@ -57,8 +57,8 @@ async def test_the_tester_never_sees_a_candidate(docstring):
 
 @pytest.mark.story("you are asked about generated tests")
 async def test_an_answer_makes_the_result_the_users_own(docstring):
-    user = Knowing(RIGHT)
-    outcome = await docstring(STUB, cast(COUNTS, RIGHT, GROUPS, SORTED, RIGHT), user=user)
+    user = ReferenceUser(RIGHT)
+    outcome = await docstring(STUB, make_model(COUNTS, RIGHT, GROUPS, SORTED, RIGHT), user=user)
     ((question, options),) = user.questions
     assert question.startswith("Is `rle(")
     assert options[:2] == ["Yes", "No"]
@@ -71,10 +71,10 @@ async def test_a_test_that_is_denied_is_corrected_and_the_order_changes(docstrin
     agreed = "assert rle('aba') == [('a', 2), ('b', 1)]"
     sets = [agreed, f"{agreed}\nassert rle('aa') == [('a', 2)]", "assert rle('b') == [('b', 1)]"]
     answers = (SORTED, SORTED, SORTED, RIGHT, GROUPS)
-    trusting = await docstring(STUB, cast(*answers, sets=sets))
+    trusting = await docstring(STUB, make_model(*answers, sets=sets))
     assert "sorted" in trusting.after["m.py"]  # three of five answers agree with the test, and all of them are wrong
-    user = Knowing(RIGHT)
-    outcome = await docstring(STUB, cast(*answers, sets=sets), user=user)
+    user = ReferenceUser(RIGHT)
+    outcome = await docstring(STUB, make_model(*answers, sets=sets), user=user)
     assert user.questions[0][0] == f"Is `{agreed.removeprefix('assert ')}` right?"
     assert user.questions[0][1][2] == "It is [('a', 1), ('b', 1), ('a', 1)]"
     assert len(user.questions) == 1
@@ -87,8 +87,8 @@ async def test_a_test_that_is_denied_is_corrected_and_the_order_changes(docstrin
 
 async def test_no_value_that_nobody_gave_is_typed(docstring):
     sets = ["assert rle('ab') == {'a': 1, 'b': 1}"] * 3
-    user = Asked("The right value is …", texts=["[('a', 1), ('b', 1)]"])
-    outcome = await docstring(STUB, cast(COUNTS, RIGHT, GROUPS, SORTED, RIGHT, sets=sets), user=user)
+    user = ScriptedUser("The right value is …", texts=["[('a', 1), ('b', 1)]"])
+    outcome = await docstring(STUB, make_model(COUNTS, RIGHT, GROUPS, SORTED, RIGHT, sets=sets), user=user)
     assert outcome.verified is Verified.VERIFIED
     assert "1 confirmed by you" in outcome.message
 
@@ -96,22 +96,24 @@ async def test_no_value_that_nobody_gave_is_typed(docstring):
 @pytest.mark.story("you are asked about generated tests")
 async def test_at_most_five_questions(docstring):
     sets = ["\n".join(f"assert rle('{'a' * n}') == {n}" for n in range(7 * batch, 7 * batch + 7)) for batch in range(3)]
-    user = Asked(*["No"] * 20)
-    outcome = await docstring(STUB, cast(COUNTS, RIGHT, GROUPS, SORTED, RIGHT, sets=sets), user=user, ask=5)
+    user = ScriptedUser(*["No"] * 20)
+    outcome = await docstring(STUB, make_model(COUNTS, RIGHT, GROUPS, SORTED, RIGHT, sets=sets), user=user, ask=5)
     assert len(user.questions) == 5
     assert outcome is not None
 
 
 async def test_nobody_is_believed_where_candidates_do_not_agree(docstring):
     constants = [f"def rle(s):\n    return [('{letter}', len(s))] if s else []\n" for letter in "abcdefghi"]
-    outcome = await docstring(STUB, cast(*constants))
+    outcome = await docstring(STUB, make_model(*constants))
     assert not outcome.solved
     assert "do not agree" in outcome.message
     assert outcome.best is not None  # offered on request
 
 
 async def test_three_of_five_sets_are_enough_for_agentcoder(docstring):
-    model = cast(SORTED, RIGHT, sets=["assert rle('ba') == [('b', 1), ('a', 1)]"] * 2 + ["assert rle('') == None"])
+    model = make_model(
+        SORTED, RIGHT, sets=["assert rle('ba') == [('b', 1), ('a', 1)]"] * 2 + ["assert rle('') == None"]
+    )
     outcome = await docstring(STUB, model, preset="agentcoder")
     assert outcome.solved
     assert [attempt.accepted for attempt in docstring.attempts] == [False, True]
@@ -121,8 +123,8 @@ async def test_three_of_five_sets_are_enough_for_agentcoder(docstring):
 
 
 async def test_conair_asks_until_somebody_spoke(docstring):
-    user = Asked("Yes")
-    outcome = await docstring(STUB, cast(SORTED, COUNTS, RIGHT, GROUPS, RIGHT), preset="conair", user=user)
+    user = ScriptedUser("Yes")
+    outcome = await docstring(STUB, make_model(SORTED, COUNTS, RIGHT, GROUPS, RIGHT), preset="conair", user=user)
     assert outcome.solved
     assert outcome.verified is Verified.VERIFIED
     assert len(user.questions) == 1
@@ -131,18 +133,18 @@ async def test_conair_asks_until_somebody_spoke(docstring):
 async def test_without_a_designer_nothing_says_what_to_do(docstring):
     for told in ({"preset": "plain"}, {"spec.design": "never"}):
         with pytest.raises(CannotVerifyError, match="Nothing says what rle should do"):
-            await docstring(STUB, cast(RIGHT), **told)
+            await docstring(STUB, make_model(RIGHT), **told)
 
 
 async def test_a_tester_that_writes_nonsense_is_named(docstring):
     with pytest.raises(CannotVerifyError) as caught:
-        await docstring(STUB, cast(RIGHT, sets=["I am sorry, I cannot do that."] * 3))
+        await docstring(STUB, make_model(RIGHT, sets=["I am sorry, I cannot do that."] * 3))
     assert "The model wrote no usable test." in caught.value.remedy
 
 
 async def test_what_the_code_does_already_is_not_done_again(docstring):
     outcome = await docstring(
-        RIGHT.replace(":\n", ':\n    """Run-length encode the string s."""\n', 1), cast(RIGHT, sets=[SETS[2]] * 3)
+        RIGHT.replace(":\n", ':\n    """Run-length encode the string s."""\n', 1), make_model(RIGHT, sets=[SETS[2]] * 3)
     )
     assert outcome.reason is StopReason.ALREADY_GREEN
     assert outcome.verified is Verified.PARTIALLY
@@ -151,7 +153,7 @@ async def test_what_the_code_does_already_is_not_done_again(docstring):
 @pytest.mark.story("a faked pass is named")
 async def test_always_equal_results_do_not_fool_designed_tests(docstring):
     fake = "class Same(list):\n    def __eq__(self, other):\n        return True\n\n\ndef rle(s):\n    return Same()\n"
-    outcome = await docstring(STUB, cast(fake))
+    outcome = await docstring(STUB, make_model(fake))
     assert not outcome.solved
     assert any(attempt.verdict.status.value == "tampered" for attempt in docstring.attempts)
 
@@ -161,7 +163,7 @@ EXAMPLE = STUB.replace('pairs."', "pairs.\n\n    >>> rle('aab')\n    [('a', 2), 
 
 @pytest.mark.story("a docstring becomes an implementation")
 async def test_examples_must_hold_and_designed_tests_vote_beside_them(docstring):
-    outcome = await docstring(EXAMPLE, cast(COUNTS, SORTED, RIGHT, GROUPS, RIGHT))
+    outcome = await docstring(EXAMPLE, make_model(COUNTS, SORTED, RIGHT, GROUPS, RIGHT))
     assert outcome.verified is Verified.VERIFIED
     assert outcome.evidence.cases["doctest"] == (1, 1)
     assert outcome.evidence.cases["designed"][0] >= 2
@@ -169,7 +171,7 @@ async def test_examples_must_hold_and_designed_tests_vote_beside_them(docstring)
 
 
 async def test_what_is_written_already_is_mended_by_its_examples_alone(docstring):
-    model = cast(RIGHT)
+    model = make_model(RIGHT)
     wrong = EXAMPLE.replace("raise NotImplementedError", "return [(c, s.count(c)) for c in s]")
     outcome = await docstring(wrong, model)
     assert outcome.verified is Verified.VERIFIED
@@ -178,7 +180,7 @@ async def test_what_is_written_already_is_mended_by_its_examples_alone(docstring
 
 async def test_examples_hold_and_the_votes_do_not_so_it_is_for_the_user_to_look_at(docstring):
     wrong = ["\n".join(f"assert rle('{letter}') == 0" for letter in letters) for letters in ("abc", "def", "ghi")]
-    outcome = await docstring(EXAMPLE, cast(COUNTS, RIGHT, GROUPS, RIGHT, RIGHT, sets=wrong))
+    outcome = await docstring(EXAMPLE, make_model(COUNTS, RIGHT, GROUPS, RIGHT, RIGHT, sets=wrong))
     assert outcome.solved
     assert outcome.verified is Verified.VERIFIED
     assert outcome.evidence.warnings == ("The candidates agree, but fail 9 of 9 generated tests.",)

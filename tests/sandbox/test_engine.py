@@ -14,7 +14,7 @@ from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.verdict import Status
 from greenloop.engine import refine
-from greenloop.project import settings
+from greenloop.project import configuration
 from greenloop.sandboxes import selection
 from greenloop.sandboxes.backends._resident import ResidentSession
 from greenloop.sandboxes.pool import SandboxPool
@@ -45,7 +45,7 @@ class Play:
             path.write_bytes(text if isinstance(text, bytes) else text.encode())
         script = self.root.parent / "answers.jsonl"
         script.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
-        found, warnings = settings.load(
+        found, warnings = configuration.load(
             self.root,
             command_line={"model": f"scripted:{script}", "preset": "plain", "sandbox.kind": "bubblewrap", **keys},
         )
@@ -435,7 +435,7 @@ async def test_every_step_says_what_goes_on(play):
 async def test_without_a_wall_every_result_says_so(play):
     bare = {"sandbox.kind": "none", "sandbox.unsafe": True}
     solved = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", RIGHT, **bare)
-    assert solved.message.startswith("Not verified: no sandbox")
+    assert solved.message.startswith("Not verified because there is no sandbox: ")
     assert not solved.applicable
     unsolved = await play({}, "test_m.py::test_double", WRONG, attempts=1, **bare)
     assert not unsolved.solved

@@ -12,7 +12,7 @@ import pytest
 
 from greenloop.core.records.outcome import Verified
 from greenloop.engine import refine
-from greenloop.project import settings
+from greenloop.project import configuration
 
 HERE = Path(__file__).parents[2] / "examples"
 EXAMPLES = tomllib.loads((HERE / "targets.toml").read_text())
@@ -39,7 +39,7 @@ async def test_example(kind, name, tmp_path, monkeypatch):
             cwd=project,
             check=True,
         )
-    found, _ = settings.load(
+    found, _ = configuration.load(
         project,
         command_line={
             "model": f"scripted:{HERE / 'answers' / name}.jsonl",

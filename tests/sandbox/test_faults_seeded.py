@@ -19,7 +19,7 @@ import pytest
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.outcome import StopReason
 from greenloop.engine import refine
-from greenloop.project import settings
+from greenloop.project import configuration
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -445,7 +445,7 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
             data = text.encode() if isinstance(text, str) else text
             path.write_bytes(data.replace(b"@OUTSIDE@", str(outside).encode()))
         interpreter = python or str((venv or Venv(tmp_path / "venv")).folder)
-        found, warnings = settings.load(
+        found, warnings = configuration.load(
             root,
             command_line={
                 "model": "local",

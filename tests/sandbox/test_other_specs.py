@@ -11,8 +11,8 @@ from greenloop.core.errors import SettingsError
 from greenloop.core.events import Tested
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.engine import loop, refine
-from greenloop.project import settings
-from specifying import Answers
+from greenloop.project import configuration
+from spec_problem import AnsweringUser
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -50,7 +50,7 @@ class Stage:
         script = self.root.parent / "answers.jsonl"
         script.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
         told = {"model": f"scripted:{script}", "preset": "plain", "sandbox.kind": "bubblewrap", **keys}
-        found, warnings = settings.load(self.root, command_line=told)
+        found, warnings = configuration.load(self.root, command_line=told)
         assert not warnings
 
         def emit(event) -> None:
@@ -133,7 +133,7 @@ async def test_recorded_output_is_a_specification(stage):
 
 @pytest.mark.story("constraints, recorded calls and scores are specifications")
 async def test_what_the_user_says_of_a_candidate_is_the_next_ones_feedback(stage):
-    user = Answers("Say what is wrong", "Use a multiplication.", "Accept")
+    user = AnsweringUser("Say what is wrong", "Use a multiplication.", "Accept")
     outcome = await stage({"m.py": STUB}, code("return x + x"), code("return 2 * x"), user=user, **{"spec.human": True})
     assert stage.errors == ["Rejected", ""]
     assert "Use a multiplication." in stage.told(1)

@@ -12,7 +12,7 @@ import pytest
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.report import case_results, collect_errors
 from greenloop.engine import refine
-from greenloop.project import settings
+from greenloop.project import configuration
 
 # The first test waits until a dozen packages are installed.
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.needs("network"), pytest.mark.timeout(900)]
@@ -346,13 +346,13 @@ PROJECTS: dict[str, dict[str, str]] = {
             from pkg.m import double
 
             def test_module():
-                done = subprocess.run([sys.executable, "-m", "pkg", "x"], capture_output=True, text=True, check=True)
-                assert done.stdout == "ran x\\n"
+                process = subprocess.run([sys.executable, "-m", "pkg", "x"], capture_output=True, text=True, check=True)
+                assert process.stdout == "ran x\\n"
 
             def test_from_another_folder(tmp_path):
                 code = "import markupsafe, os; print(os.getcwd())"
-                done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-                assert done.stdout.strip() == os.path.realpath(tmp_path)
+                process = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+                assert process.stdout.strip() == os.path.realpath(tmp_path)
 
             def test_script_of_the_environment():
                 assert subprocess.run(["pytest", "--version"], check=True).returncode == 0
@@ -573,7 +573,7 @@ def outline(execution: Execution) -> dict[str, str]:
 
 async def in_sandbox(root: Path, **options) -> list[Execution]:
     """The suite twice in one session: the second run may go on with what the first has taught."""
-    found, warnings = settings.load(root, command_line={"sandbox.kind": "bubblewrap", **options})
+    found, warnings = configuration.load(root, command_line={"sandbox.kind": "bubblewrap", **options})
     assert not warnings
     back_end, place = await refine.choose_sandbox(root, found)
     session = await back_end.open(place)
@@ -592,7 +592,7 @@ async def in_sandbox(root: Path, **options) -> list[Execution]:
 @pytest.mark.parametrize("trait", PROJECTS)
 async def test_same_outcomes_as_on_the_host(trait, laid, parity, full_python, tmp_path, snapshot):
     root = laid(PROJECTS[trait])
-    host, _seconds = parity.on_host(root, SECONDS, tmp_path, python=full_python / "bin" / "python")
+    host, _seconds = parity.run_on_host(root, SECONDS, tmp_path, python=full_python / "bin" / "python")
     expected = outline(host)
     assert expected
     before = snapshot(root)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sys
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -56,19 +55,11 @@ def _lent() -> None:
 
 
 @pytest.fixture
-def at(bare_python: Path, tmp_path: Path) -> SandboxSpec:
+def at(bare_environment: Environment, tmp_path: Path) -> SandboxSpec:
     """A project whose Python has no Hypothesis."""
     root = tmp_path / "w"
     root.mkdir()
-    environment = Environment(
-        executable=bare_python,
-        prefix=bare_python.parents[1],
-        base=Path(sys.base_prefix),
-        version=sys.version_info[:2],
-        source="test",
-        has_pytest=False,
-    )
-    return SandboxSpec(root=root, environment=environment)
+    return SandboxSpec(root=root, environment=bare_environment)
 
 
 def problem(at: SandboxSpec, text: str = STUB, name: str = "sort") -> Problem:

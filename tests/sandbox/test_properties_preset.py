@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cast import Cast, Docstring
+from docstring_project import DocstringProject, RoleModel
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.model import Role
 from greenloop.core.records.outcome import Verified
@@ -25,11 +25,11 @@ def docstring(tmp_path, monkeypatch, bare_python):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     root = tmp_path / "project"
     root.mkdir()
-    return Docstring(root)
+    return DocstringProject(root)
 
 
-def cast(*answers: str, tester: str = ANSWER) -> Cast:
-    return Cast(tester=[tester], drafter=[f"```python\n{answer}```" for answer in answers])
+def make_model(*answers: str, tester: str = ANSWER) -> RoleModel:
+    return RoleModel(tester=[tester], drafter=[f"```python\n{answer}```" for answer in answers])
 
 
 async def run(docstring, bare_python, model, text=STUB, **told):
@@ -40,7 +40,7 @@ async def run(docstring, bare_python, model, text=STUB, **told):
 
 @pytest.mark.story("properties are specifications")
 async def test_a_violated_property_with_its_minimal_input_leads_to_the_repair(docstring, bare_python):
-    model = cast(DROPS, GOOD)
+    model = make_model(DROPS, GOOD)
     outcome = await run(docstring, bare_python, model)
     assert outcome.solved, outcome.message
     assert outcome.verified is Verified.PARTIALLY  # nothing is the user's own word
@@ -53,7 +53,7 @@ async def test_a_violated_property_with_its_minimal_input_leads_to_the_repair(do
 
 
 async def test_the_tester_sees_no_code_and_comes_before_any_candidate(docstring, bare_python):
-    model = cast(DROPS, GOOD)
+    model = make_model(DROPS, GOOD)
     await run(docstring, bare_python, model)
     (asked,) = model.asked(Role.TESTER)
     assert "NotImplementedError" not in asked
@@ -64,18 +64,18 @@ async def test_the_tester_sees_no_code_and_comes_before_any_candidate(docstring,
 
 
 async def test_a_candidate_that_hangs_is_a_failing_attempt_and_the_run_goes_on(docstring, bare_python):
-    outcome = await run(docstring, bare_python, cast(HANGS, GOOD), **{"sandbox.seconds": 10})
+    outcome = await run(docstring, bare_python, make_model(HANGS, GOOD), **{"sandbox.seconds": 10})
     assert outcome.solved, outcome.message
     assert [str(attempt.verdict.status) for attempt in docstring.attempts] == ["timeout", "passed"]
 
 
 async def test_a_wrong_property_is_never_enough(docstring, bare_python):
-    outcome = await run(docstring, bare_python, cast(GOOD, tester="longer: len(result) > len(xs)"), attempts=2)
+    outcome = await run(docstring, bare_python, make_model(GOOD, tester="longer: len(result) > len(xs)"), attempts=2)
     assert not outcome.solved
 
 
 async def test_no_values_no_properties_and_that_is_said(docstring, bare_python):
     text = 'def sort(conn, key):\n    """Sort the rows."""\n    raise NotImplementedError\n'
     with pytest.raises(CannotVerifyError) as caught:
-        await run(docstring, bare_python, cast(GOOD), text)
+        await run(docstring, bare_python, make_model(GOOD), text)
     assert "No values can be made up for `conn` and `key`" in f"{caught.value} {caught.value.remedy}"

@@ -24,7 +24,7 @@ class Driven:
     def report_status(self, message: dict) -> dict:
         self.process.stdin.write(protocol.pack(message))
         self.process.stdin.flush()
-        return protocol.read(self.process.stdout)
+        return protocol.read_message(self.process.stdout)
 
     def run(self, *selectors: str, **more) -> tuple[dict, dict[str, str]]:
         """The reply, and the outcome of each case's call (or setup, where it failed)."""
@@ -35,7 +35,7 @@ class Driven:
         reply = self.report_status(request)
         outcomes = {
             record["id"]: record["outcome"]
-            for record in protocol.open_report(reply["report"], KEY, whole=not reply["killed"])
+            for record in protocol.open_report(reply["report"], KEY, complete=not reply["killed"])
             if record["kind"] == "phase" and record["when"] == "call"
         }
         return reply, outcomes
@@ -47,7 +47,7 @@ def supervisor(root: Path, scratch: Path) -> Iterator[Driven]:
     argv = [sys.executable, "-s", "-B", str(payload.folder() / "supervisor.py")]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ) as process:
         try:
-            ready = protocol.read(process.stdout)
+            ready = protocol.read_message(process.stdout)
             assert (ready["kind"], ready["protocol"], ready["borrowed"]) == ("ready", protocol.VERSION, False)
             yield Driven(process, root, scratch)
         finally:

@@ -8,7 +8,6 @@ from greenloop.core import report
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.spec import Spec
-from greenloop.localize import regions
 from greenloop.project import targets
 from greenloop.specs.kinds import examples
 
@@ -79,7 +78,7 @@ async def test_what_a_docstring_states_is_red_on_the_stub_and_green_on_a_right_b
     problem = Problem(
         root=root,
         spec=Spec(),
-        regions=(regions.for_function(target, text),),
+        regions=(targets.region_for(target, text),),
         originals={"pkg/numbers.py": text},
         files={"pkg/numbers.py": text},
     )

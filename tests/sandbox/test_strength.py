@@ -13,7 +13,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.engine import refine
-from greenloop.project import settings
+from greenloop.project import configuration, settings
 from greenloop.verdict.mutation_testing import Mutant, Strength, describe_mutant, make_mutants, report_lines
 
 STUB = "def grade(points):\n    raise NotImplementedError\n"
@@ -50,7 +50,7 @@ def result(root: Path, text: str = GRADE, tests: str = TESTS) -> tuple[Problem, 
 @pytest.fixture
 def walled(bare_python: Path) -> settings.Settings:
     line = {"sandbox.kind": "bubblewrap", "interpreter": str(bare_python)}
-    return settings.load(None, command_line=line, environ={})[0]
+    return configuration.load(None, command_line=line, environ={})[0]
 
 
 @pytest.mark.story("what weak tests would also accept is shown")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from claims import CLAIMS, missing
+from transcript_claims import CLAIMS, missing
 from transcripts import PYTHON, TARGETS, kept, load, play, replayed
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
@@ -28,5 +28,5 @@ async def test_the_same_run_again(name, tmp_path, bare_python):
     if (python := expected.pop("python")) != PYTHON:
         pytest.skip(f"'{name}' was recorded with Python {python}, which its prompts may name")
     played = await play(transcript, expected["project"], tmp_path, bare_python, replayed(transcript.answers))
-    assert played.told() == expected, f"It went another way: run scripts/transcripts.py record {name}"
+    assert played.summary() == expected, f"It went another way: run scripts/transcripts.py record {name}"
     assert missing(name, played) == []

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from cast import Cast, Knowing
+from docstring_project import ReferenceUser, RoleModel
 from greenloop.cli.apply_result import write_result
 from greenloop.core.records.outcome import Outcome, Verified
 from runlength import COUNTS, GROUPS, RIGHT, SETS, SORTED, STUB, code
@@ -16,8 +16,8 @@ from runlength import COUNTS, GROUPS, RIGHT, SETS, SORTED, STUB, code
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
 
 
-def cast() -> Cast:
-    return Cast(tester=SETS, drafter=[code(each) for each in (COUNTS, RIGHT, GROUPS, SORTED, RIGHT)])
+def make_model() -> RoleModel:
+    return RoleModel(tester=SETS, drafter=[code(each) for each in (COUNTS, RIGHT, GROUPS, SORTED, RIGHT)])
 
 
 def pytest_of(root, outcome: Outcome) -> str:
@@ -30,7 +30,7 @@ def pytest_of(root, outcome: Outcome) -> str:
 
 @pytest.mark.story("a docstring becomes an implementation")
 async def test_a_docstring_becomes_an_implementation_and_its_tests_in_one_edit(docstring):
-    outcome = await docstring(STUB, cast(), user=Knowing(RIGHT), **{"spec.write": True})
+    outcome = await docstring(STUB, make_model(), user=ReferenceUser(RIGHT), **{"spec.write": True})
     assert outcome.verified is Verified.VERIFIED
     assert list(outcome.after) == ["m.py", "test_m.py"]
     assert outcome.before["test_m.py"] is None
@@ -38,18 +38,18 @@ async def test_a_docstring_becomes_an_implementation_and_its_tests_in_one_edit(d
     assert text.startswith("from m import rle\n")
     assert text.index("# Confirmed by you.") < text.index("# Generated from the docstring by greenloop")
     tests = text.count("\ndef test_")
-    assert outcome.message.endswith(f"; {tests} tests written into test_m.py.")
+    assert outcome.message.endswith(f" {tests} tests were written into test_m.py.")
     # what was not believed is nowhere
     assert "rle('aba') == [('a', 2)" not in text
     assert pytest_of(docstring.root, outcome) == f"{tests} passed"
-    again = await docstring(STUB, cast(), **{"spec.write": True})
+    again = await docstring(STUB, make_model(), **{"spec.write": True})
     assert again.after.get("test_m.py", text).count("rle('zz') == [('z', 2)]") == 1  # written once
 
 
 async def test_an_existing_test_file_is_added_to(docstring):
     old = "import m\n\n\ndef test_name():\n    assert m.rle.__name__ == 'rle'\n"
     outcome = await docstring(
-        STUB, cast(), files={"tests/test_rle.py": old}, **{"spec.write": True, "spec.design": "always"}
+        STUB, make_model(), files={"tests/test_rle.py": old}, **{"spec.write": True, "spec.design": "always"}
     )
     assert outcome.solved
     assert outcome.before["tests/test_rle.py"] == old
@@ -60,14 +60,14 @@ async def test_an_existing_test_file_is_added_to(docstring):
 
 
 async def test_without_the_setting_no_test_is_written(docstring):
-    outcome = await docstring(STUB, cast())
+    outcome = await docstring(STUB, make_model())
     assert list(outcome.after) == ["m.py"]
 
 
 async def test_what_does_not_pass_where_it_would_stand_is_not_written_and_named(docstring):
     """A fixture of the project that breaks every test there: the result stays, without tests."""
     conftest = "import pytest\n\n\n@pytest.fixture(autouse=True)\ndef closed(request):\n    if 'greenloop' not in request.node.fspath.basename:\n        raise RuntimeError\n"
-    outcome = await docstring(STUB, cast(), files={"conftest.py": conftest}, **{"spec.write": True})
+    outcome = await docstring(STUB, make_model(), files={"conftest.py": conftest}, **{"spec.write": True})
     assert outcome.solved
     assert list(outcome.after) == ["m.py"]
     assert "Not written into test_m.py because it does not pass there: `assert rle(" in outcome.message

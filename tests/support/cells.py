@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from greenloop.notebook.layout import Cell, Notebook, module_names
+
 
 def cell(source: str, number: int, kind: str = "code") -> dict:
     rows = source.splitlines(keepends=True)
@@ -31,3 +33,13 @@ def notebook(*sources: str, **more) -> str:
 def sources(text: str) -> list[str]:
     """The sources of the code cells."""
     return ["".join(each["source"]) for each in json.loads(text)["cells"] if each["cell_type"] == "code"]
+
+
+def make_notebook(*texts, path="nb.ipynb"):
+    module, tests = module_names(path)
+    cells = tuple(Cell(source=text, label=n, id=f"cell-{n}") for n, text in enumerate(texts, 1))
+    return Notebook(path=path, cells=cells, module=module, tests=tests)
+
+
+def text_row(text, line):
+    return text.split("\n")[line]

@@ -28,7 +28,7 @@ from chaos_editor import Editor  # noqa: E402
 from chaos_operations import OPERATIONS  # noqa: E402
 from chaos_texts import LINE, Broken, digest  # noqa: E402
 from chaos_typing import text_of  # noqa: E402
-from declared import captured, has, names  # noqa: E402
+from client_capabilities import captured_capabilities, captured_clients, find_capability  # noqa: E402
 
 SERVER = HERE.parents[1] / "server"
 SYNC = 10  # operations between two comparisons with the server
@@ -68,10 +68,10 @@ class Session:
 
     def __init__(self, seed, operations, *, real=False, client=""):
         self.seed, self.operations, self.real = seed, operations, real
-        self.declared = captured(client) if client else CAPABILITIES
+        self.declared = captured_capabilities(client) if client else CAPABILITIES
         # Nothing is answered by ALE, and nothing lands where somebody types without a pause and edits have no version.
         self.answers = not client.startswith("ale")
-        self.pauses = not has(self.declared, "workspace.workspaceEdit.documentChanges")
+        self.pauses = not find_capability(self.declared, "workspace.workspaceEdit.documentChanges")
         self.done = Counter()
         self.reached, self.last = 0, ""
         self.memory = []
@@ -290,7 +290,9 @@ def main():
     parser.add_argument("--seed", default="1", help="any text")
     parser.add_argument("--operations", type=int, default=500)
     parser.add_argument("--real", action="store_true", help="the real engine, in bubblewrap")
-    parser.add_argument("--client", choices=names(), default="", help="declare what this one does; else everything")
+    parser.add_argument(
+        "--client", choices=captured_clients(), default="", help="declare what this one does; else everything"
+    )
     parser.add_argument("--no-halving", action="store_true", help="do not look for the shortest failing beginning")
     arguments = parser.parse_args()
     how = {"real": arguments.real, "client": arguments.client}

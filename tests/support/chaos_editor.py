@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from chaos_texts import Broken, Document, aligned, offset, owned, position
-from declared import undeclared
+from client_capabilities import missing_capabilities
 
 # Seconds: what a server may not know yet of files, of documents, of keys.
 RECENT = 1.0
@@ -119,7 +119,7 @@ class Editor:
 
     async def _answer(self, number, method, params):
         self.counts[method] += 1
-        if lacking := undeclared(self.declared, method, params or {}):
+        if lacking := missing_capabilities(self.declared, method, params or {}):
             raise Broken(f"the server asks for what this client never declared: {lacking}")
         if not self.answers:
             return

@@ -5,7 +5,6 @@ import random
 import re
 from dataclasses import replace
 
-from attempting import attempted
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.events import Finished, Started
 from greenloop.core.records.attempt import Attempt
@@ -17,6 +16,7 @@ from greenloop.core.report import CollectedCase, ReachedFunction
 from greenloop.core.text.diff import main_line_end, split_lines
 from greenloop.engine.run_tests import Report
 from greenloop.project.syntax import definitions
+from scripted_attempt import emit_attempt
 
 VALUE = re.compile(r"(    value = )\w+")
 ENDS = {"solve": 40, "partial": 14, "unsolved": 18, "asks": 7, "refuse": 6, "crash": 4, "green": 4, "slow": 7}
@@ -169,7 +169,7 @@ def _attempt(problem, emit, number, value, verdict):
     region = problem.regions[0]
     rows = split_lines(problem.files[region.path])
     body = VALUE.sub(rf"\g<1>{value}", "".join(rows[region.start - 1 : region.end]), count=1)
-    return attempted(problem, emit, number, body, verdict, "dice")
+    return emit_attempt(problem, emit, number, body, verdict, "dice")
 
 
 def _after(problem, dice, number, shape):

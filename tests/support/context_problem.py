@@ -5,7 +5,6 @@ from __future__ import annotations
 from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
-from greenloop.localize import regions
 from greenloop.project import targets
 
 TOOLS = Tools(ask=None, run=None, session=None, user=NoUser(), rng=None)
@@ -17,7 +16,7 @@ def problem(root, files, path, *names, created=False, approaches=None):
         (root / name).write_text(text)
     chosen = []
     for name in names:
-        found = regions.for_function(targets.find_target(files[path], path, name), files[path])
+        found = targets.region_for(targets.find_target(files[path], path, name), files[path])
         chosen.append(Region(path=path, qualname=name, start=found.start, end=found.end, created=created))
     return Problem(
         root=root,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import random
 
-from doubling import PROBLEM, executed, unwritten
+from double_problem import PROBLEM, failing_verdict, judge_files
 from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.model import Reply
 from greenloop.core.records.usage import Usage
 
 REGION = PROBLEM.regions[0]
-BASELINE = Attempt(number=0, verdict=unwritten(), error_class="NotImplementedError")
+BASELINE = Attempt(number=0, verdict=failing_verdict(), error_class="NotImplementedError")
 
 
 class Critic:
@@ -31,4 +31,4 @@ class Critic:
 
 def attempt(number: int, expression: str) -> Attempt:
     text = f"def double(x):\n    return {expression}\n"
-    return Attempt(number=number, candidate=Candidate(texts={REGION: text}), verdict=executed({"m.py": text}))
+    return Attempt(number=number, candidate=Candidate(texts={REGION: text}), verdict=judge_files({"m.py": text}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from doubling import HALF, PROBLEM, STUB, code, executed
+from double_problem import HALF, PROBLEM, STUB, judge_files, make_answer
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.model import ChatRequest, Reply
 from greenloop.core.records.problem import Problem
@@ -12,7 +12,7 @@ from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates import parse_answer
 from greenloop.engine.attempt_steps import with_verdict
-from specifying import tools
+from spec_problem import make_tools
 
 
 @dataclass
@@ -29,7 +29,7 @@ class Critic:
         return "\n".join(message.content for message in self.asked[-1].messages)
 
 
-def about(text: str = STUB, **more) -> Problem:
+def make_problem(text: str = STUB, **more) -> Problem:
     end = text.count("\n")
     files = {**PROBLEM.files, "m.py": text}
     regions = (replace(PROBLEM.regions[0], end=end),)
@@ -37,13 +37,13 @@ def about(text: str = STUB, **more) -> Problem:
 
 
 def tried(problem: Problem, expression: str = HALF) -> Attempt:
-    candidate = parse_answer.read(code(expression), problem)
+    candidate = parse_answer.read(make_answer(expression), problem)
     blank = Attempt(number=1, parent=0, candidate=candidate, verdict=Verdict(status=Status.REFUSED))
-    return with_verdict(blank, executed({"m.py": f"def double(x):\n    return {expression}\n"}))
+    return with_verdict(blank, judge_files({"m.py": f"def double(x):\n    return {expression}\n"}))
 
 
 BASELINE = Attempt(number=0, verdict=Verdict(status=Status.FAILED))
 
 
 async def described(part, problem: Problem, critic: Critic, *attempts: Attempt):
-    return await part.describe(problem, [BASELINE, *attempts], replace(tools(), ask=critic))
+    return await part.describe(problem, [BASELINE, *attempts], replace(make_tools(), ask=critic))

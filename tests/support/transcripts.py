@@ -25,7 +25,7 @@ from greenloop.engine import refine
 from greenloop.engine.presets import find_preset
 from greenloop.models.providers import replay
 from greenloop.models.roles import Models
-from greenloop.project import settings
+from greenloop.project import configuration, settings
 
 HERE = Path(__file__).parents[1] / "transcripts"
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"  # prompts may name it
@@ -82,7 +82,7 @@ class Played:
     def scores(self) -> list[float]:
         return [attempt.verdict.score for attempt in self.attempts]
 
-    def told(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, Any]:
         """What must come out the same again."""
         return {
             "project": self.project,
@@ -120,7 +120,7 @@ async def play(transcript: Transcript, project: str, folder: Path, python: Path,
     shutil.copytree(HERE / "projects" / project, root)
     keys = {"preset": transcript.preset, "sandbox.kind": "bubblewrap", "interpreter": str(python)}
     keys |= {f"{role}.model": str(role) for role in Role}
-    found, warnings = settings.load(None, command_line={**keys, **transcript.settings}, environ={})
+    found, warnings = configuration.load(None, command_line={**keys, **transcript.settings}, environ={})
     assert not warnings, warnings
     asked: list[ChatRequest | InfillRequest] = []
     model = heard(model, asked)

@@ -9,9 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from greenloop.bench.results import Key, TaskRunResult
+from greenloop.bench.results import TaskRunResult
 
 Z95 = 1.959963984540054
+# The fields of a task-run whose means are shown.
+MEANS = (
+    *("calls", "prompt_tokens", "completion_tokens", "cached_tokens"),
+    *("model_seconds", "test_seconds", "wall_seconds", "overhead_seconds"),
+)
 # The fate of the first attempt's error.
 FIXED, SAME, OTHER, REGRESSED = "fixed", "same", "other", "regressed"
 ENDS = (FIXED, SAME, OTHER, REGRESSED)
@@ -40,7 +45,7 @@ def mcnemar(only_one: int, only_other: int) -> float:
 class Figures:
     """The figures of one arm. `first_right`, `last_right`: task-runs whose first or last candidate is right.
 
-    Attempts are candidates that a model was asked for; `curve[k]`: solved within k of them. `mean_*` are per task-run.
+    Attempts are candidates that a model was asked for; `curve[k]`: solved within k of them. `means` are per task-run.
     `overfit` task-runs passed the shown tests but not the judging ones; `gained` and `lost` are steps from a wrong
     parent to a right attempt and back; `matrix` is by error class of the first attempt; `refused` and `refused_right`
     candidates never ran; `groups` have (solved, count) by kind of task and by mutation operator.
@@ -59,14 +64,7 @@ class Figures:
     curve: tuple[int, ...]
     histogram: Mapping[int, int]
     mean_attempts: float | None
-    mean_calls: float
-    mean_prompt: float
-    mean_completion: float
-    mean_cached: float
-    mean_model: float
-    mean_test: float
-    mean_wall: float
-    mean_overhead: float
+    means: Mapping[str, float]
     confidence: float | None
     gained: int
     lost: int
@@ -83,7 +81,7 @@ class Figures:
 
     @property
     def mean_tokens(self) -> float:
-        return self.mean_prompt + self.mean_completion
+        return self.means["prompt_tokens"] + self.means["completion_tokens"]
 
     @property
     def deviation(self) -> float | None:
@@ -108,9 +106,6 @@ def _arm_figures(arm: str, task_runs: Sequence[TaskRunResult], broken_reasons: f
     steps = [step for each in done for step in transitions(each)]
     confidences = [run["confidence"] for run in runs if run["confidence"] is not None]
 
-    def mean(name: str) -> float:
-        return statistics.fmean(run[name] for run in runs) if runs else 0.0
-
     return Figures(
         arm=arm,
         model=", ".join(dict.fromkeys(run["model"] for run in runs)),
@@ -125,14 +120,7 @@ def _arm_figures(arm: str, task_runs: Sequence[TaskRunResult], broken_reasons: f
         curve=tuple(sum(n <= k for n in attempts_needed) for k in range(longest + 1)),
         histogram=dict(sorted(Counter(run["attempts"] for run in runs).items())),
         mean_attempts=statistics.fmean(run["attempts"] for run in solved) if solved else None,
-        mean_calls=mean("calls"),
-        mean_prompt=mean("prompt_tokens"),
-        mean_completion=mean("completion_tokens"),
-        mean_cached=mean("cached_tokens"),
-        mean_model=mean("model_seconds"),
-        mean_test=mean("test_seconds"),
-        mean_wall=mean("wall_seconds"),
-        mean_overhead=mean("overhead_seconds"),
+        means={name: statistics.fmean(run[name] for run in runs) if runs else 0.0 for name in MEANS},
         confidence=statistics.fmean(confidences) if confidences else None,
         gained=steps.count((False, True)),
         lost=steps.count((True, False)),
@@ -215,15 +203,11 @@ def compare_pairs(done: Sequence[TaskRunResult], broken_reasons: frozenset[str])
     """Compares every arm with every later one."""
     right: dict[str, dict[tuple[str, int], bool]] = {}
     for each in done:
-        arm, task, repeat = _key(each)
+        arm, task, repeat = each.key
         if each.run["reason"] not in broken_reasons:
             right.setdefault(arm, {})[task, repeat] = each.run["right"]
     arms = list(right)
     return [_pair(first, second, right) for index, first in enumerate(arms) for second in arms[index + 1 :]]
-
-
-def _key(each: TaskRunResult) -> Key:
-    return each.key
 
 
 def _pair(one: str, other: str, right: Mapping[str, Mapping[tuple[str, int], bool]]) -> Pair:

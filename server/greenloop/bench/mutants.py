@@ -7,25 +7,21 @@ literals, the reference's results for similar calls.
 from __future__ import annotations
 
 import ast
-import hashlib
 import random
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from greenloop.bench import hidden_inputs, mbpp
+from greenloop.bench import hidden_tests, mbpp
 from greenloop.bench.ast_edits import Source
 from greenloop.bench.mbpp import INI, JUDGE, MODULE, TESTS, Row
-from greenloop.bench.mutate_project import find_mutant
+from greenloop.bench.mutate_project import MutantRequest, draw_mutants, find_mutant, mutant_task
 from greenloop.bench.tasks import Task
 from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.report import case_results
-from greenloop.engine import refine
 from greenloop.project.settings import Settings
-from greenloop.sandboxes import selection
 from greenloop.sandboxes.pool import SandboxPool
 
 # A mutant that takes longer is discarded: one that never ends would cost every arm its whole time.
@@ -33,34 +29,14 @@ MAX_SECONDS = 6.0
 OTHER_SEED = 4_242
 
 
-async def from_rows(
-    rows: Sequence[Row],
-    settings: Settings,
-    *,
-    count: int,
-    lines: int,
-    seed: int,
-    shown: int | None,
-    is_excluded: Callable[[str], bool],
-    report_status: Callable[[str], None],
-) -> list[Task]:
-    """`count` mutants, one per row, of rows in a random order; fewer where there are no more.
+async def from_rows(rows: Sequence[Row], settings: Settings, request: MutantRequest) -> list[Task]:
+    """Mutants, one per row, of rows in a random order; fewer where there are no more.
 
     Raises `CannotVerifyError` where no sandbox can be used.
     """
-    tasks: list[Task] = []
-    for row in random.Random(seed).sample(list(rows), len(rows)):  # noqa: S311
-        if len(tasks) == count:
-            break
-        if is_excluded(family(row.number)):
-            continue
-        operator_counts = Counter(operator for task in tasks for operator in task.operators)
-        if (
-            task := await _from_row(row, settings, lines=lines, seed=seed, shown=shown, used=operator_counts)
-        ) is not None:
-            tasks.append(task)
-            report_status(f"{len(tasks)}/{count} {task.id}: {', '.join(task.operators)}")
-    return tasks
+    drawn = random.Random(request.seed).sample(list(rows), len(rows))  # noqa: S311
+    included = [row for row in drawn if not request.is_excluded(family(row.number))]
+    return await draw_mutants(included, lambda row, used: _from_row(row, settings, request, used), request)
 
 
 def family(number: int) -> str:
@@ -107,47 +83,45 @@ def outcomes_by_case(execution: Execution, *, complete_only: bool = True) -> dic
     return {result.id: result.outcome for result in case_results(execution)}
 
 
-async def _from_row(
-    row: Row, settings: Settings, *, lines: int, seed: int, shown: int | None, used: Mapping[str, int]
-) -> Task | None:
-    shown_tests = row.tests[: shown or max(len(row.tests) - 1, 1)]
+async def _from_row(row: Row, settings: Settings, request: MutantRequest, used: Mapping[str, int]) -> Task | None:
+    shown_tests = row.tests[: request.shown or max(len(row.tests) - 1, 1)]
     tests, target, cases = mbpp.visible_tests_file(row, shown_tests)
     correct = reference_module(row)
-    hidden_files = {JUDGE: mbpp.judging_tests_file(row), **hidden_inputs.judging_files(row)}
+    hidden_files = {JUDGE: mbpp.judging_tests_file(row), **hidden_tests.judging_files(row)}
     pool = SandboxPool()
     with TemporaryDirectory(prefix="greenloop-bench-") as name:
         root = Path(name) / "project"
         root.mkdir()
         (root / "pytest.ini").write_text(INI["pytest.ini"])
-        sandbox_spec = await refine.build_sandbox_spec(root, settings)
-        _sandbox, session = await selection.open_first(sandbox_spec, settings, refine.ignore_status, pool)
         try:
-            trial = _MutantTester(session=session, files={TESTS: tests, **hidden_files}, shown=cases)
-            if not await _set_judging_cases(trial, correct, row):
-                return None
-            source = Source(correct)
-            function = next(
-                n for n in source.tree.body if isinstance(n, ast.FunctionDef) and n.name == row.function.name
-            )
-            rng = random.Random(f"{seed} {row.number} {lines}")  # noqa: S311
-            mutant = await find_mutant(source, function, trial.fails, lines=lines, rng=rng, operator_counts=used)
+            async with hidden_tests.open_session(root, settings, pool) as session:
+                trial = _MutantTester(session=session, files={TESTS: tests, **hidden_files}, shown=cases)
+                if not await _set_judging_cases(trial, correct, row):
+                    return None
+                source = Source(correct)
+                function = next(
+                    n for n in source.tree.body if isinstance(n, ast.FunctionDef) and n.name == row.function.name
+                )
+                rng = random.Random(f"{request.seed} {row.number} {request.lines}")  # noqa: S311
+                mutant = await find_mutant(
+                    source, function, trial.fails, lines=request.lines, rng=rng, operator_counts=used
+                )
         finally:
-            await pool.release(session)
             await pool.close()
     if mutant is None:
         return None
     text, chosen = mutant
-    digest = hashlib.sha256(text.encode()).hexdigest()[:6]
-    return Task(
-        id=f"{family(row.number)}{lines}-{digest}",
-        kind=f"mutant of {lines} line" + "s" * (lines > 1),
+    return mutant_task(
+        family(row.number),
+        request.lines,
+        text,
+        chosen,
         target=target,
         shown=cases,
         files={**INI, MODULE: text, TESTS: tests},
         judge=hidden_files,
         cases=tuple(trial.cases),
         solution={MODULE: correct},
-        operators=tuple(edit.operator for edit in chosen),
         origin=f"mbpp {row.number}",
         function=f"{MODULE}::{row.function.name}",
     )
@@ -163,7 +137,7 @@ async def _set_judging_cases(tester: _MutantTester, correct: str, row: Row) -> b
     if any(first.get(case) != "passed" or second.get(case) != "passed" for case in required):
         return False
     similar = [
-        case for case in first if case.startswith(hidden_inputs.TESTS) and first[case] == second.get(case) == "passed"
+        case for case in first if case.startswith(hidden_tests.TESTS) and first[case] == second.get(case) == "passed"
     ]
     tester.cases = (*mbpp.judging_case_ids(row), *similar)
     return True

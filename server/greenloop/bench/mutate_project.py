@@ -1,18 +1,64 @@
-"""Finds a mutant of one or two lines that tests notice: operators take turns, in a random order."""
+"""Makes mutants of one or two lines that tests notice: operators take turns, in a random order."""
 
 from __future__ import annotations
 
 import ast
 import difflib
+import hashlib
 import itertools
 import random
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from greenloop.bench.ast_edits import Edit, Source, apply_edits
 from greenloop.bench.operators import Function, all_edits
+from greenloop.bench.tasks import Task
 
 # Mutants tried in one function before the next function.
 MAX_TRIES = 16
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MutantRequest:
+    """Which mutants are made: `count` of them, each with so many changed `lines`, drawn by `seed`.
+
+    `shown` is the number of tests that are shown (None: all but one). `is_excluded` judges the prefix of a task's id.
+    """
+
+    count: int
+    lines: int
+    seed: int
+    is_excluded: Callable[[str], bool]
+    report_status: Callable[[str], None]
+    shown: int | None = None
+
+
+async def draw_mutants(
+    candidates: Iterable[T], make: Callable[[T, Mapping[str, int]], Awaitable[Task | None]], request: MutantRequest
+) -> list[Task]:
+    """The mutants of the first candidates that have one; `make` gets how often each operator was used so far."""
+    tasks: list[Task] = []
+    for candidate in candidates:
+        if len(tasks) == request.count:
+            break
+        task = await make(candidate, Counter(operator for task in tasks for operator in task.operators))
+        if task is not None:
+            tasks.append(task)
+            request.report_status(f"{len(tasks)}/{request.count} {task.id}: {', '.join(task.operators)}")
+    return tasks
+
+
+def mutant_task(family: str, lines: int, text: str, edits: Sequence[Edit], **fields: Any) -> Task:
+    """The task of a mutant; `text` is the mutated module."""
+    return Task(
+        id=f"{family}{lines}-{hashlib.sha256(text.encode()).hexdigest()[:6]}",
+        kind=f"mutant of {lines} line" + "s" * (lines > 1),
+        operators=tuple(edit.operator for edit in edits),
+        **fields,
+    )
 
 
 async def find_mutant(

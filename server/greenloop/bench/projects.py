@@ -6,28 +6,25 @@ The project's folder is never written: a mutated file is laid over it like an ed
 from __future__ import annotations
 
 import ast
-import hashlib
 import random
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.bench.ast_edits import Source
+from greenloop.bench.hidden_tests import open_session
 from greenloop.bench.mutants import OTHER_SEED, outcomes_by_case
-from greenloop.bench.mutate_project import find_mutant
+from greenloop.bench.mutate_project import MutantRequest, draw_mutants, find_mutant, mutant_task
 from greenloop.bench.operators import Function
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.report import collect_errors, reached_functions
-from greenloop.core.selectors import fit_selectors
-from greenloop.engine import refine
+from greenloop.core.test_selection import fit_selectors
 from greenloop.project import workspace
 from greenloop.project.settings import Settings
 from greenloop.project.sources import file_patterns, is_trusted
-from greenloop.sandboxes import selection
 from greenloop.sandboxes.pool import SandboxPool
 
 # Bounds on the lines of a function, and on the number of its judging cases.
@@ -47,49 +44,26 @@ class CoveredFunction:
     cases: Mapping[str, int]
 
 
-async def from_folder(
-    folder: Path,
-    settings: Settings,
-    *,
-    count: int,
-    lines: int,
-    seed: int,
-    is_excluded: Callable[[str], bool],
-    report_status: Callable[[str], None],
-) -> list[Task]:
-    """`count` mutants, one per function; fewer where tests notice no more.
+async def from_folder(folder: Path, settings: Settings, request: MutantRequest) -> list[Task]:
+    """Mutants, one per function; fewer where tests notice no more.
 
     Raises `UsageError` where no test passes or none reaches a function, `CannotVerifyError` where tests cannot be run.
     """
     root = workspace.check_root(folder)
     pool = SandboxPool()
-    sandbox_spec = await refine.build_sandbox_spec(root, settings, report_status)
-    _sandbox, session = await selection.open_first(sandbox_spec, settings, refine.ignore_status, pool)
     try:
-        report_status(f"running the tests of {root}, unchanged")
-        seconds = max(settings.suite.seconds, settings.sandbox.longest)
-        execution = await session.run(TestRun(selectors=(), trace=True, baseline=True, seconds=seconds))
-        functions = _covered_functions(root, execution)
-        random.Random(seed).shuffle(functions)  # noqa: S311
-        tasks: list[Task] = []
-        for function in _interleave_files(functions):
-            if len(tasks) == count:
-                break
-            operator_counts = Counter(operator for task in tasks for operator in task.operators)
-            task = await _from_function(
-                root,
-                session,
-                function,
-                lines=lines,
-                seed=seed,
-                operator_counts=operator_counts,
-                is_excluded=is_excluded,
+        async with open_session(root, settings, pool, request.report_status) as session:
+            request.report_status(f"running the tests of {root}, unchanged")
+            seconds = max(settings.suite.seconds, settings.sandbox.longest)
+            execution = await session.run(TestRun(selectors=(), trace=True, baseline=True, seconds=seconds))
+            functions = _covered_functions(root, execution)
+            random.Random(request.seed).shuffle(functions)  # noqa: S311
+            tasks = await draw_mutants(
+                _interleave_files(functions),
+                lambda function, used: _from_function(root, session, function, request, used),
+                request,
             )
-            if task is not None:
-                tasks.append(task)
-                report_status(f"{len(tasks)}/{count} {task.id}: {', '.join(task.operators)}")
     finally:
-        await pool.release(session)
         await pool.close()
     if not tasks:
         raise UsageError(f"The tests of {root} noticed none of the changes that were tried.")
@@ -166,14 +140,7 @@ class _MutantTester:
 
 
 async def _from_function(
-    root: Path,
-    session: Session,
-    function: CoveredFunction,
-    *,
-    lines: int,
-    seed: int,
-    operator_counts: Mapping[str, int],
-    is_excluded: Callable[[str], bool],
+    root: Path, session: Session, function: CoveredFunction, request: MutantRequest, operator_counts: Mapping[str, int]
 ) -> Task | None:
     try:
         source = Source((root / function.path).read_bytes().decode())
@@ -184,7 +151,7 @@ async def _from_function(
         return None
     qualname, node = located
     family = f"mutant-{root.name}-{function.path.removesuffix('.py').replace('/', '.')}.{qualname}-"
-    if not MIN_LINES <= (node.end_lineno or 0) - node.lineno + 1 <= MAX_LINES or is_excluded(family):
+    if not MIN_LINES <= (node.end_lineno or 0) - node.lineno + 1 <= MAX_LINES or request.is_excluded(family):
         return None
     trial = _MutantTester(
         session=session, path=function.path, original=source.text, cases=tuple(function.cases)[:MAX_CASES]
@@ -197,8 +164,8 @@ async def _from_function(
         trial.cases = [case for case in trial.cases if case not in failing]
     if not trial.cases:
         return None
-    rng = random.Random(f"{seed} {family} {lines}")  # noqa: S311
-    mutant = await find_mutant(source, node, trial.fails, lines=lines, rng=rng, operator_counts=operator_counts)
+    rng = random.Random(f"{request.seed} {family} {request.lines}")  # noqa: S311
+    mutant = await find_mutant(source, node, trial.fails, lines=request.lines, rng=rng, operator_counts=operator_counts)
     if mutant is None:
         return None
     text, chosen = mutant
@@ -206,17 +173,17 @@ async def _from_function(
     if not failing:
         return None
     target, shown = _choose_target(sorted(failing, key=lambda case: function.cases[case]), trial.cases)
-    digest = hashlib.sha256(text.encode()).hexdigest()[:6]
-    return Task(
-        id=f"{family}{lines}-{digest}",
-        kind=f"mutant of {lines} line" + "s" * (lines > 1),
+    return mutant_task(
+        family,
+        request.lines,
+        text,
+        chosen,
         target=target,
         shown=shown,
         files={function.path: text},
         cases=tuple(trial.cases),
         solution={function.path: source.text},
         folder=str(root),
-        operators=tuple(edit.operator for edit in chosen),
         origin=f"{root.name} {function.path}",
         function=f"{function.path}::{qualname}",
     )

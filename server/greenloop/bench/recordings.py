@@ -1,11 +1,13 @@
-"""Records every answer: arms with the same request share it, and a resumed run pays for nothing twice.
+"""Models that answer from a file: every recorded answer, or the solution, to check the harness and its tasks.
 
-One JSON line per answer, keyed by model, prompt and sampling; at temperature 0 the seed does not matter.
-An answer from the file is billed like the original one: tokens, money and seconds.
+Arms with the same request share its answer, and a resumed run pays for nothing twice. One JSON line per answer, keyed
+by model, prompt and sampling; at temperature 0 the seed does not matter. An answer from the file is billed like the
+original one: tokens, money and seconds.
 """
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import hashlib
 import json
@@ -16,13 +18,17 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from greenloop.bench.tasks import Task
 from greenloop.core.errors import UsageError
 from greenloop.core.ports import Infiller, Model, slots
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
 from greenloop.core.records.usage import Usage
+from greenloop.core.text.tokens import estimate_messages, estimate_tokens
 
 # Difference of the seeds of two repeats of a task.
 SEED_STEP = 10_007
+# The name of the model that answers with the solution.
+REFERENCE = "reference"
 
 
 class Recordings:
@@ -175,3 +181,40 @@ class RecordedInfiller(RecordedModel):
         model, shifted = self.model, self._shift_seed(request)
         assert isinstance(model, Infiller)
         return await self._answer(shifted, on_token, lambda: model.infill(shifted, on_token))
+
+
+class Reference:
+    """Answers every request with the solution of one task."""
+
+    def __init__(self, task: Task) -> None:
+        self._text = f"```python\n{_solution_source(task)}\n```\n"
+
+    @property
+    def name(self) -> str:
+        return REFERENCE
+
+    async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
+        on_token(self._text)
+        usage = Usage(prompt_tokens=estimate_messages(request.messages), completion_tokens=estimate_tokens(self._text))
+        return Reply(text=self._text, usage=usage, model=REFERENCE)
+
+    def count_tokens(self, text: str) -> int:
+        return estimate_tokens(text)
+
+    async def close(self) -> None:
+        """Does nothing."""
+
+
+def _solution_source(task: Task) -> str:
+    """The mutated function, where the task names one; else the whole first file of the solution."""
+    path, _, qualname = task.function.partition("::")
+    if not qualname:
+        return next(iter(task.solution.values()), "")
+    node: ast.AST = ast.parse(task.solution[path])
+    for name in qualname.split("."):
+        node = next(
+            each
+            for each in ast.walk(node)
+            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and each.name == name
+        )
+    return ast.unparse(node)

@@ -14,7 +14,7 @@ ALL_UP_TO, FURTHER_COLUMNS = 6, (8, 10, 15, 20, 30, 40, 60, 100)
 
 
 def _mean(name: str, digits: int = 1) -> Cell:
-    return lambda f: f"{getattr(f, name):.{digits}f}"
+    return lambda f: f"{f.means[name]:.{digits}f}"
 
 
 ROWS: tuple[tuple[str, Cell], ...] = (
@@ -28,16 +28,16 @@ ROWS: tuple[tuple[str, Cell], ...] = (
     ("shown tests passed", lambda f: str(f.shown)),
     ("over-fit", lambda f: str(f.overfit)),
     ("attempts on solved", lambda f: "-" if f.mean_attempts is None else f"{f.mean_attempts:.2f}"),
-    ("model calls", _mean("mean_calls", 2)),
-    ("tokens", _mean("mean_tokens", 0)),
-    ("  prompt", _mean("mean_prompt", 0)),
-    ("  of these cached", _mean("mean_cached", 0)),
-    ("  completion", _mean("mean_completion", 0)),
+    ("model calls", _mean("calls", 2)),
+    ("tokens", lambda f: f"{f.mean_tokens:.0f}"),
+    ("  prompt", _mean("prompt_tokens", 0)),
+    ("  of these cached", _mean("cached_tokens", 0)),
+    ("  completion", _mean("completion_tokens", 0)),
     ("tokens per solved task", lambda f: f"{f.mean_tokens * f.count / f.solved:.0f}" if f.solved else "-"),
-    ("model seconds", _mean("mean_model")),
-    ("test seconds", _mean("mean_test", 2)),
-    ("wall seconds", _mean("mean_wall")),
-    ("overhead seconds", _mean("mean_overhead", 2)),
+    ("model seconds", _mean("model_seconds")),
+    ("test seconds", _mean("test_seconds", 2)),
+    ("wall seconds", _mean("wall_seconds")),
+    ("overhead seconds", _mean("overhead_seconds", 2)),
     ("confidence", lambda f: "-" if f.confidence is None else f"{f.confidence:.2f}"),
     ("refused unrun", lambda f: str(f.refused)),
     ("  of these right", lambda f: str(f.refused_right)),

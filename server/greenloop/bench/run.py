@@ -15,12 +15,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from greenloop import __version__
-from greenloop.bench import compute_matching, records, reference, results
-from greenloop.bench.arms import Arm, settings_for
+from greenloop.bench import plans, results
 from greenloop.bench.hidden_tests import Judge
-from greenloop.bench.recordings import Meter, RecordedModel, Recordings, wrap_model
-from greenloop.bench.records import BROKEN
-from greenloop.bench.results import Key, TaskRunResult
+from greenloop.bench.plans import Arm, settings_for
+from greenloop.bench.recordings import REFERENCE, Meter, RecordedModel, Recordings, Reference, wrap_model
+from greenloop.bench.results import BROKEN, Key, TaskRunResult
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.events import Event, Started
@@ -108,9 +107,9 @@ class _Harness:
     async def _run_matching_arm(self, arm: Arm) -> None:
         """Makes as many calls in total as the matched arm. Recorded answers are not asked for again."""
         calls = [run["calls"] for run in self._finished_runs(arm.match).values()]
-        await self._run_arms([_with_attempts(arm, compute_matching.first_limit(calls))])
+        await self._run_arms([_with_attempts(arm, plans.first_limit(calls))])
         tasks = {task.id: task for task in self.experiment.tasks}
-        while limits := compute_matching.next_limits(calls, self._finished_runs(arm.name)):
+        while limits := plans.next_limits(calls, self._finished_runs(arm.name)):
             await self._run_each(
                 [(_with_attempts(arm, limit), tasks[task], n) for (_arm, task, n), limit in limits.items()]
             )
@@ -157,7 +156,7 @@ class _Harness:
                     done = await self._measure(task, arm, repeat, root, pool)
                     results.append(self.experiment.out, done)
                     self.done[done.key] = done
-                    self.report_status(f"{place} {task.id} {arm.name}: {records.describe_run(done.run)}")
+                    self.report_status(f"{place} {task.id} {arm.name}: {results.describe_run(done.run)}")
                     self._count_broken(done)
             finally:
                 await pool.close()
@@ -186,14 +185,14 @@ class _Harness:
                 self.models[key] = roles.open_model(name, settings)
             return recorded(self.models[key])
 
-        override = reference.Reference(task) if known else self.experiment.model
+        override = Reference(task) if known else self.experiment.model
         return Models(settings=settings, override=recorded(override) if override else None, factory=opener)
 
     async def _measure(self, task: Task, arm: Arm, repeat: int, root: Path, pool: SandboxPool) -> TaskRunResult:
         settings, arm_fields = self._settings(arm, task, root), self._arm_fields(arm)
         meter = Meter()
         models = self._make_models(
-            task, settings, meter, repeat, known=arm_fields["settings"].get("model") == reference.NAME
+            task, settings, meter, repeat, known=arm_fields["settings"].get("model") == REFERENCE
         )
         problem: Problem | None = None
 
@@ -224,20 +223,20 @@ class _Harness:
             "task_kind": task.kind,
             "operators": list(task.operators),
             "version": __version__,
-            "effective": records.effective_settings(settings),
+            "effective": results.effective_settings(settings),
             "calls": meter.calls,
             "hits": meter.hits,
             "wall_seconds": round(seconds + meter.saved, 3),
         }
         if isinstance(outcome, GreenloopError):
             message = f"{outcome} {outcome.remedy}".strip()
-            return TaskRunResult(run={**run, **records.empty_fields(), "reason": "error", "message": message})
+            return TaskRunResult(run={**run, **results.empty_fields(), "reason": "error", "message": message})
         judge = Judge(task=task, root=root, settings=settings, pool=pool)
-        attempts = await records.attempt_rows(outcome, problem, judge)
+        attempts = await results.attempt_rows(outcome, problem, judge)
         # A blind arm does not use the tests, so its last candidate counts.
         has_result = outcome.solved or arm.preset.blind
         final = await judge(outcome.after) if has_result and outcome.after else None
-        run |= records.outcome_fields(outcome, final, len(task.cases))
+        run |= results.outcome_fields(outcome, final, len(task.cases))
         run["overhead_seconds"] = round(seconds - meter.waited - outcome.usage.test_seconds, 3)
         return TaskRunResult(run=run, attempts=[{"kind": "attempt", **ids, **row} for row in attempts])
 

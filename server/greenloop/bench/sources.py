@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.bench import mbpp, mutants, projects, tasks
-from greenloop.bench.arms import settings_for
+from greenloop.bench.mutate_project import MutantRequest
+from greenloop.bench.plans import settings_for
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import UsageError
 
@@ -75,27 +76,18 @@ async def _from_source(
             f"There is no {path}.",
             remedy="Tasks come from mbpp:FILE, mutants:FILE, mutants:FOLDER, a folder, or a file of --write-tasks.",
         )
+    request = MutantRequest(
+        count=wanted.sample if wanted.sample is not None else MUTANTS,
+        lines=wanted.lines,
+        seed=wanted.seed,
+        shown=wanted.shown,
+        is_excluded=lambda family: any(each.startswith(family) for each in used),
+        report_status=report_status,
+    )
     if path.is_dir():  # noqa: ASYNC240
-        return await projects.from_folder(
-            path,
-            settings_for(table, path),
-            count=wanted.sample if wanted.sample is not None else MUTANTS,
-            lines=wanted.lines,
-            seed=wanted.seed,
-            is_excluded=lambda family: any(each.startswith(family) for each in used),
-            report_status=report_status,
-        )
+        return await projects.from_folder(path, settings_for(table, path), request)
     if kind == "mutants" and colon:
-        return await mutants.from_rows(
-            mbpp.load(path),
-            settings_for(table, None),
-            count=wanted.sample if wanted.sample is not None else MUTANTS,
-            lines=wanted.lines,
-            seed=wanted.seed,
-            shown=wanted.shown,
-            is_excluded=lambda family: any(each.startswith(family) for each in used),
-            report_status=report_status,
-        )
+        return await mutants.from_rows(mbpp.load(path), settings_for(table, None), request)
     return [task for task in tasks.read(path) if task.id not in used]
 
 

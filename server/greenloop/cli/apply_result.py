@@ -12,7 +12,7 @@ from greenloop.core.errors import GreenloopError, WorkspaceError
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.text.diff import merge
 from greenloop.core.text.encoding import Encoding, declared_encoding, decode, encode
-from greenloop.project.workspace import write_atomically
+from greenloop.project.atomic_write import write_atomically
 
 KEPT_IN_HISTORY = "Nothing was written. The result is kept: `greenloop history` lists it."
 

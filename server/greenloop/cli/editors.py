@@ -18,6 +18,7 @@ from typing import Any
 
 from greenloop.cli import snippets
 from greenloop.core.errors import UsageError
+from greenloop.core.tables import overlay
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,13 +89,7 @@ def _merge_json(existing: str | None, lines: str) -> str:
         raise UsageError(f"The existing file is not plain JSON ({error}).", remedy=_MANUAL_REMEDY) from error
     if not isinstance(value, dict):
         raise UsageError("The existing file does not hold a JSON object.", remedy=_MANUAL_REMEDY)
-    return snippets.as_json(_overlay(value, json.loads(lines)))
-
-
-def _overlay(below: Any, above: Any) -> Any:
-    if isinstance(below, dict) and isinstance(above, dict):
-        return below | {key: _overlay(below.get(key), value) for key, value in above.items()}
-    return above
+    return snippets.as_json(overlay(value, json.loads(lines)))
 
 
 def _merge_helix(existing: str | None, lines: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Self
 
 from rich import box
@@ -14,7 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from greenloop.cli import render
-from greenloop.cli.frozen_tests import FrozenTestLister
+from greenloop.cli.screen import Screen
+from greenloop.core import spec_summary
 from greenloop.core.estimate import format_estimate
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
 from greenloop.core.records.attempt import Attempt
@@ -23,6 +24,7 @@ from greenloop.core.summary import attempt_label, attempt_result, rejection
 
 # Tokens a second that the embedded model reads on two idle cores; the first answer corrects it.
 PROMPT_TOKENS_PER_SECOND = 33.0
+MAX_LISTED = 40  # tests that are listed at once
 _COLOURS = {Status.PASSED: "green", Status.REFUSED: "yellow", Status.TAMPERED: "magenta"}
 
 
@@ -74,7 +76,7 @@ class Activity:
         return f"{self._sentence}{expected}" + (f" ({elapsed:.0f} s)" if elapsed >= 2 else "")
 
 
-class LiveTable:
+class LiveTable(Screen):
     """The live table. A context manager: on exit the finished table stays on the screen."""
 
     def __init__(
@@ -134,25 +136,13 @@ class LiveTable:
         return Group(*parts)
 
 
-class PlainLines:
+class PlainLines(Screen):
     """Plain lines for a log or a pipe: one for each step."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write = write
         self._attempts = 0
         self._frozen_tests = FrozenTestLister()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_details: object) -> None:
-        return
-
-    def pause(self) -> None:
-        return
-
-    def resume(self) -> None:
-        return
 
     def report_status(self, sentence: str) -> None:
         self._write(render.first_line(sentence))
@@ -232,3 +222,30 @@ def _attempt_line(attempt: Attempt) -> str:
         parts.append(f"{attempt.spent.tokens} tokens")
     parts.append(f"{render.attempt_seconds(attempt) or attempt.verdict.seconds:.1f} s")
     return ", ".join(part for part in parts if part)
+
+
+class FrozenTestLister:
+    """Lists all tests once, and afterwards only the changes."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+        self._doubts: set[str] = set()
+
+    def lines(self, event: Specified) -> Iterator[str]:
+        """The lines of an event: `?` has a vote, `=` must pass, `x` no longer counts."""
+        listed = spec_summary.list_rows(event.spec, has_votes=bool(self._known))
+        changed = [each for each in listed if self._known.get(each.source) != each.why]
+        if not self._known:
+            yield f"tests, fixed before the first attempt: {spec_summary.count_tests(event.spec)}"
+        elif event.reason:
+            yield render.escape_controls(event.reason)
+        for each in changed[:MAX_LISTED]:
+            mark = "x" if each.is_discarded else "=" if each.binding else "?"
+            yield render.escape_controls(f"  {mark} {each.source}  ({each.why})")
+        if len(changed) > MAX_LISTED:
+            yield f"  … {len(changed) - MAX_LISTED} more"
+        for doubt in event.spec.doubts:
+            if doubt not in self._doubts:
+                yield render.escape_controls(f"  in doubt: {doubt}")
+        self._known = {each.source: each.why for each in listed}
+        self._doubts.update(event.spec.doubts)

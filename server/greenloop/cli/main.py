@@ -29,8 +29,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         arguments = _parser(words).parse_args(words)
-        command = arguments.command or "start_page"
-        code: int = importlib.import_module(f"greenloop.cli.commands.{command}").run(arguments)
+        command = importlib.import_module(f"greenloop.cli.commands.{arguments.command or 'doctor'}")
+        code: int = command.run(arguments) if arguments.command else command.show_start_page()
         sys.stdout.flush()
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else USAGE

@@ -1,21 +1,26 @@
-"""Shows events to people and asks them questions. It never writes to standard output."""
+"""Shows events to people and asks them questions. It never writes to standard output.
+
+Asking blocks the event loop. Ctrl-C at a question cancels the run.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import sys
-from collections.abc import Callable
-from typing import Protocol, Self
+from collections.abc import Callable, Sequence
+from typing import Self
 
-from greenloop.cli.terminal_user import TerminalUser
-from greenloop.cli.terminal_user import read_line as read_line  # noqa: PLC0414 - the only way to ask outside a run
+from greenloop.cli import interrupt, render
+from greenloop.core.docstrings.literals import parse_literal_input
 from greenloop.core.events import Event
 from greenloop.core.ports import NoUser, User
 
 
-class Screen(Protocol):
-    """A display of events: the live table or plain lines."""
+class Screen:
+    """A display of events; this one shows nothing."""
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(self, *details: object) -> None: ...
 
@@ -32,40 +37,34 @@ class View:
     """An open screen, with or without a user who can answer. A context manager."""
 
     def __init__(self, screen: Screen | None) -> None:
-        self._screen = screen
+        self._screen = screen or Screen()
         self.user: User = TerminalUser(self.ask_paused) if screen is not None and View.can_ask() else NoUser()
 
     def __enter__(self) -> Self:
-        if self._screen is not None:
-            self._screen.__enter__()
+        self._screen.__enter__()
         return self
 
     def __exit__(self, *_details: object) -> None:
         self.close()
 
     def close(self) -> None:
-        if self._screen is not None:
-            self._screen.__exit__()
-            self._screen = None
+        self._screen.__exit__()
+        self._screen = Screen()
 
     def report_status(self, sentence: str) -> None:
-        if self._screen is not None:
-            self._screen.report_status(sentence)
+        self._screen.report_status(sentence)
 
     def emit(self, event: Event) -> None:
-        if self._screen is not None:
-            self._screen.emit(event)
+        self._screen.emit(event)
 
     def ask_paused(self, question: Callable[[], str]) -> str:
         """Asks while the screen is paused."""
         screen = self._screen
-        if screen is not None:
-            screen.pause()
+        screen.pause()
         try:
             return question()
         finally:
-            if screen is not None:
-                screen.resume()
+            screen.resume()
 
     @staticmethod
     def can_ask() -> bool:
@@ -93,3 +92,61 @@ def open_view(*, json: bool, label_cells: Callable[[str], str] = str) -> View:
     if console.is_terminal and not console.is_dumb_terminal:
         return View(LiveTable(console, label_cells=label_cells))
     return View(PlainLines(lambda text: print(label_cells(text), file=sys.stderr, flush=True)))
+
+
+def read_line(question: str) -> str:
+    """One line from the terminal; the question goes to stderr. Empty at the end of input."""
+    print(question, end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip()
+
+
+class TerminalUser:
+    """The user at the terminal; `ask_paused` asks while the live view is paused."""
+
+    def __init__(self, ask_paused: Callable[[Callable[[], str]], str]) -> None:
+        self._ask_paused = ask_paused
+
+    async def confirm(self, question: str) -> bool | None:
+        answer = self._ask(f"{render.escape_controls(question)} [y/n] ").lower()
+        return {"y": True, "yes": True, "n": False, "no": False}.get(answer)
+
+    async def choose(self, question: str, options: Sequence[str]) -> str | None:
+        listed = "\n".join(f"  {number}  {render.escape_controls(option)}" for number, option in enumerate(options, 1))
+        answer = self._ask(f"{render.escape_controls(question)}\n{listed}\nnumber: ")
+        if answer and _match_option(answer, options) is None:
+            answer = self._ask(f"Please type a number from 1 to {len(options)}: ")
+        return _match_option(answer, options)
+
+    async def correct(self, question: str, text: str) -> str | None:
+        """A Python expression; asks a second time if the first answer is not one."""
+        default = f" [{render.first_line(text)}]" if text else ""
+        answer = self._ask(f"{render.escape_controls(question)}{default}\ncorrect value: ")
+        if not answer:
+            return None
+        try:
+            return parse_literal_input(answer)
+        except ValueError as error:
+            answer = self._ask(f"{render.escape_controls(str(error))}\ncorrect value: ")
+        try:
+            return parse_literal_input(answer) if answer else None
+        except ValueError:
+            return None
+
+    def _ask(self, question: str) -> str:
+        def ask() -> str:
+            with interrupt.interruptible():
+                return read_line(question)
+
+        try:
+            return self._ask_paused(ask)
+        except KeyboardInterrupt:
+            # The run ends like any cancelled run: kept in the history, with its own exit code.
+            raise asyncio.CancelledError from None
+
+
+def _match_option(answer: str, options: Sequence[str]) -> str | None:
+    """The option with the typed number, or the only one with the typed prefix (`y`)."""
+    if answer.isdecimal():
+        return options[int(answer) - 1] if 1 <= int(answer) <= len(options) else None
+    matches = [option for option in options if answer and option.lower().startswith(answer.lower())]
+    return matches[0] if len(matches) == 1 else None

@@ -70,7 +70,7 @@ def failure_signature(verdict: Verdict) -> str:
     rows = [f"{verdict.status}"]
     if verdict.status in (Status.CRASHED, Status.TAMPERED, Status.ENVIRONMENT, Status.NOT_COLLECTED):
         rows.append(_without_noise(verdict.reason))
-    for case in _failing(verdict):
+    for case in verdict.failing:
         failure = case.failure
         if failure is None:
             rows.append(f"{case.id} {case.outcome}")
@@ -93,10 +93,6 @@ def finding_group(finding: Finding) -> ErrorGroup:
     if finding.error_class in _SYNTAX:
         return ErrorGroup.SYNTAX
     return _FINDINGS.get(finding.error_class, ErrorGroup.ANSWER)
-
-
-def _failing(verdict: Verdict) -> list[CaseResult]:
-    return [case for case in (*verdict.cases, *verdict.collateral) if not case.passed]
 
 
 def _most_telling_case(verdict: Verdict) -> CaseResult | None:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from greenloop.core.python.ast_source import parse_module
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 
 
@@ -87,11 +88,8 @@ def parse_equation(source: str) -> Equation | None:
     Known forms: `assert CALL == VALUE` (either way round, also by `is`, `pytest.approx` taken off), `assert CALL`
     and `assert not CALL` (True, False), `with pytest.raises(ERROR): CALL`.
     """
-    try:
-        tree = ast.parse(source.strip())
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    if len(tree.body) != 1:
+    tree = parse_module(source.strip())
+    if isinstance(tree, SyntaxError) or len(tree.body) != 1:
         return None
     statement = tree.body[0]
     if isinstance(statement, ast.With) and len(statement.items) == 1 and len(statement.body) == 1:

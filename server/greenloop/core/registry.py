@@ -23,17 +23,6 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "sandboxes": ("greenloop.sandboxes.backends",),
 }
 
-# The one public function (or class factory) that a module of each folder must have.
-CONTRACTS = {
-    "specs": "collect",
-    "context": "gather",
-    "feedback": "describe",
-    "search": "plan",
-    "trust": "rule",
-    "models": "create",
-    "sandboxes": "create",
-}
-
 
 def list_parts(part: str) -> list[str]:
     """All variants of a part, by file name; modules with a leading underscore are shared by variants."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import CaseResult, Failure, Frame
 
 Record = Mapping[str, Any]
@@ -60,6 +61,9 @@ class ReachedFunction:
     name: str
     depth: int
     caller: Frame | None = None
+
+    def is_in(self, region: Region) -> bool:
+        return self.path == region.path and region.start <= self.firstlineno <= region.end
 
 
 @dataclass(frozen=True, kw_only=True)

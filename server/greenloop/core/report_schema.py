@@ -7,6 +7,7 @@ Fields may be missing where a reader has a default for them; unknown kinds and f
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import NoneType
 from typing import Any
 
 Check = Callable[[Any], bool]
@@ -23,28 +24,20 @@ def well_formed(record: Mapping[str, Any]) -> bool:
     )
 
 
-def _text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _text_or_none(value: Any) -> bool:
-    return value is None or isinstance(value, str)
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _seconds(value: Any) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
-
-
-def _flag(value: Any) -> bool:
-    return isinstance(value, bool)
+def _is(*kinds: type) -> Check:
+    return lambda value: isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
 
 
 def _list_of(check: Check) -> Check:
     return lambda value: isinstance(value, list | tuple) and all(map(check, value))
+
+
+def _tuple_of(*checks: Check) -> Check:
+    return lambda value: (
+        isinstance(value, list | tuple)
+        and len(value) == len(checks)
+        and all(check(item) for check, item in zip(checks, value, strict=True))
+    )
 
 
 def _object_with(**checks: Check) -> Check:
@@ -53,37 +46,21 @@ def _object_with(**checks: Check) -> Check:
     )
 
 
-def _frame(value: Any) -> bool:
-    return (
-        isinstance(value, list | tuple)
-        and len(value) == 3
-        and _text(value[0])
-        and _number(value[1])
-        and _text(value[2])
-    )
-
-
 def _place(value: Any) -> bool:
     return isinstance(value, list | tuple) and len(value) == 2 and _text(value[0]) and _number(value[1])
 
 
-def _caller(value: Any) -> bool:
+def _frame_or_none(value: Any) -> bool:
     return value is None or _frame(value)
 
 
-def _hit(value: Any) -> bool:
-    return isinstance(value, list | tuple) and len(value) == 3 and all(map(_number, value))
+def _texts(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(_text(name) and _text(text) for name, text in value.items())
 
 
-def _step(value: Any) -> bool:
-    return (
-        isinstance(value, list | tuple)
-        and len(value) == 4
-        and all(map(_number, value[:3]))
-        and isinstance(value[3], Mapping)
-        and all(_text(name) and _text(text) for name, text in value[3].items())
-    )
-
+_text, _text_or_none, _number, _flag = _is(str), _is(str, NoneType), _is(int), _is(bool)
+_seconds = _is(int, float, NoneType)
+_frame = _tuple_of(_text, _number, _text)
 
 _NEEDED: Mapping[str, tuple[str, ...]] = {
     "collect_error": ("id",),
@@ -126,9 +103,9 @@ _KNOWN: Mapping[str, Check] = {
     "deselected": _list_of(_text),
     "cases": _list_of(_object_with(id=_text, path=_text, line=_number)),
     "files": _list_of(_text),
-    "hits": _list_of(_hit),
-    "steps": _list_of(_step),
+    "hits": _list_of(_tuple_of(_number, _number, _number)),
+    "steps": _list_of(_tuple_of(_number, _number, _number, _texts)),
     "left_out": _number,
     "gap": _number,
-    "functions": _list_of(_object_with(path=_text, line=_number, name=_text, depth=_number, caller=_caller)),
+    "functions": _list_of(_object_with(path=_text, line=_number, name=_text, depth=_number, caller=_frame_or_none)),
 }

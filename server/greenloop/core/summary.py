@@ -155,7 +155,7 @@ def rejection(attempt: Attempt) -> str:
 
 
 def summarize_solved(evidence: Evidence, verified: Verified) -> str:
-    """The evidence for a solved run, in one sentence."""
+    """The evidence for a solved run in one sentence, and a sentence for each warning."""
     parts = count_cases(evidence)
     checked = [f"{evidence.neighbours_unchanged} checked", *describe_related(replace(evidence, neighbours_unchanged=0))]
     parts.append(f"no other tests affected ({', '.join(checked)})")
@@ -174,13 +174,8 @@ def summarize_solved(evidence: Evidence, verified: Verified) -> str:
         Verified.PARTIALLY: "Partially verified",
         Verified.UNVERIFIED: "Not verified",
     }[verified]
-    # "Not verified: no sandbox" is the reason; with a sandbox its name is only one more fact.
-    heading = (
-        f"{label}: {describe_sandbox(evidence)}"
-        if evidence.sandbox == "none"
-        else f"{label} {describe_sandbox(evidence)}"
-    )
-    return "; ".join([f"{heading}: {', '.join(parts)}", *evidence.warnings])
+    place = "because there is no sandbox" if evidence.sandbox == "none" else describe_sandbox(evidence)
+    return " ".join([f"{label} {place}: {', '.join(parts)}.", *evidence.warnings])
 
 
 def summarize_unsolved(outcome: Outcome) -> str:

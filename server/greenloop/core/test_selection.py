@@ -1,4 +1,4 @@
-"""Selects a few telling tests: among those that reach a function, some with different callers.
+"""Selects tests: a few telling ones among those that reach a function, and what fits on one command line of pytest.
 
 After TENET ("Leveraging Tests Beyond Validation for Code Generation", arXiv 2509.24148): a small set that covers
 different callers, direct ones first, helps a model more than the whole suite.
@@ -13,25 +13,22 @@ from greenloop.core.records.spec import Case, Region
 from greenloop.core.report import ReachedFunction
 
 MOST_TESTS = 5
+MOST_SELECTORS = 400  # ids; more of them are selected by their files
 
 
 def find_approaches(reach: Mapping[str, Sequence[ReachedFunction]], regions: Sequence[Region]) -> dict[str, Approach]:
     """How each case reaches the regions, by the shortest path; only cases that reach one."""
     by_case = {}
     for case, hits in reach.items():
-        hits_in_regions = [hit for hit in hits if any(_in(hit, region) for region in regions)]
+        hits_in_regions = [hit for hit in hits if any(hit.is_in(region) for region in regions)]
         if hits_in_regions:
             nearest = min(hits_in_regions, key=lambda hit: hit.depth)
             by_case[case] = Approach(depth=nearest.depth, caller=nearest.caller)
     return by_case
 
 
-def _in(hit: ReachedFunction, region: Region) -> bool:
-    return hit.path == region.path and region.start <= hit.firstlineno <= region.end
-
-
-def select_tests(cases: Sequence[Case], approaches: Mapping[str, Approach], limit: int = MOST_TESTS) -> list[Case]:
-    """At most `limit` cases with different callers, in their own order; without approaches the first ones.
+def select_tests(cases: Sequence[Case], approaches: Mapping[str, Approach]) -> list[Case]:
+    """At most `MOST_TESTS` cases with different callers, in their own order; without approaches the first ones.
 
     The nearest case represents its caller; files with callers take turns, the one with the nearest caller first.
     """
@@ -46,12 +43,12 @@ def select_tests(cases: Sequence[Case], approaches: Mapping[str, Approach], limi
         by_function: dict[str, Case] = {}
         for case in cases:
             by_function.setdefault(_name(case), case)
-        return list(by_function.values())[:limit]
+        return list(by_function.values())[:MOST_TESTS]
     by_file: dict[str, list[tuple[int, int]]] = {}
     for (path, _function), nearest in sorted(nearest_by_caller.items(), key=lambda item: item[1]):
         by_file.setdefault(path, []).append(nearest)
     turns = sorted((turn, *nearest) for nearest_cases in by_file.values() for turn, nearest in enumerate(nearest_cases))
-    return [cases[order] for order in sorted(order for _turn, _depth, order in turns[:limit])]
+    return [cases[order] for order in sorted(order for _turn, _depth, order in turns[:MOST_TESTS])]
 
 
 def _caller(case: Case, approach: Approach) -> tuple[str, str]:
@@ -64,3 +61,10 @@ def _caller(case: Case, approach: Approach) -> tuple[str, str]:
 def _name(case: Case) -> str:
     """The test function of a case, without the parameters in its id."""
     return case.id.partition("[")[0]
+
+
+def fit_selectors(ids: Sequence[str]) -> tuple[str, ...]:
+    """The ids themselves, or their files when there are too many for one command line."""
+    if len(ids) <= MOST_SELECTORS:
+        return tuple(ids)
+    return tuple(dict.fromkeys(case.split("::", 1)[0] for case in ids))

@@ -14,8 +14,7 @@ from greenloop.core.compose import region_text
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Message
 from greenloop.core.records.problem import Excerpt, Problem
-from greenloop.core.records.spec import Region
-from greenloop.core.text.truncate import Count, max_characters, truncate
+from greenloop.core.text.tokens import Count, max_characters, truncate
 
 ESSENTIAL = 0.9  # excerpts of at least this value are shortened, never left out: the code and its tests
 KINDS = 8  # of earlier failures that the prompt lists
@@ -104,12 +103,9 @@ def answer_of(problem: Problem, attempt: Attempt) -> str:
     if attempt.candidate is None:
         return attempt.answer or fenced("\n".join(region_text(problem, region) for region in problem.regions))
     pieces = [*attempt.candidate.imports, *attempt.candidate.helpers]
-    pieces += [text.strip("\n") for text in _in_order(attempt.candidate.texts)]
+    texts = attempt.candidate.texts
+    pieces += [texts[region].strip("\n") for region in sorted(texts, key=lambda region: (region.path, region.start))]
     return fenced("\n\n".join(pieces))
-
-
-def _in_order(texts: Mapping[Region, str]) -> list[str]:
-    return [texts[region] for region in sorted(texts, key=lambda region: (region.path, region.start))]
 
 
 def list_failures(attempts: Sequence[Attempt], *, except_number: int | None) -> str:
@@ -131,9 +127,10 @@ def _attempt_numbers(numbers: Sequence[int]) -> str:
     return f"attempt{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
 
 
-def one_line(text: str, limit: int = 120) -> str:
-    squeezed = " ".join(text[: 10 * limit].split())
-    return squeezed if len(squeezed) <= limit else squeezed[: limit - 1] + "…"
+def one_line(text: str) -> str:
+    """The text in a row of at most 120 characters."""
+    squeezed = " ".join(text[:1200].split())
+    return squeezed if len(squeezed) <= 120 else squeezed[:119] + "…"
 
 
 def fenced(text: str, language: str = "python") -> str:

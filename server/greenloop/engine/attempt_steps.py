@@ -12,13 +12,14 @@ from time import monotonic
 from greenloop.core.classify import classify, finding_group
 from greenloop.core.compose import compose
 from greenloop.core.events import Checked, Event
+from greenloop.core.fingerprint import is_same_code
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, FeedbackNote, Finding, Move
 from greenloop.core.records.model import Reply
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting import infill
 from greenloop.drafting.candidates import parse_answer
-from greenloop.drafting.candidates.gate import check, find_repetition, is_same_code
+from greenloop.drafting.candidates.gate import check, find_repetition
 from greenloop.drafting.candidates.mutate import mutants
 
 Files = Mapping[str, str]

@@ -12,10 +12,9 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from greenloop.core.attempts import CHEAP, best_attempt, count_asked
 from greenloop.core.budget import BudgetExceededError, Request, ask_within_budget, count_prompt_tokens
 from greenloop.core.compose import compose
-from greenloop.core.election import Election, elect_nearest
+from greenloop.core.election import CHEAP, Election, best_attempt, count_asked, elect_nearest
 from greenloop.core.events import Event, Planned, Proposed, Started, Tested, Token
 from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Finding, Move
 from greenloop.core.records.model import Reply

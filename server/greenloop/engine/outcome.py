@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from greenloop.core.attempts import best_attempt
 from greenloop.core.compose import before_after
+from greenloop.core.election import best_attempt
 from greenloop.core.errors import BaselineChangedError, GreenloopError, ModelError
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
@@ -25,7 +25,7 @@ from greenloop.core.summary import (
     verification_level,
 )
 from greenloop.drafting.candidates import hardcoding
-from greenloop.drafting.candidates.gate import warnings
+from greenloop.drafting.candidates.risky_calls import warnings
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,7 @@ from greenloop.core.records.spec import Target
 from greenloop.core.records.verdict import Failure, Verdict
 from greenloop.core.report import case_results
 from greenloop.core.run_state import RunState
-from greenloop.core.selectors import fit_selectors
+from greenloop.core.test_selection import fit_selectors
 from greenloop.core.text.encoding import decode
 from greenloop.engine.presets import Preset, find_preset
 from greenloop.engine.run import RefineRun

@@ -9,7 +9,7 @@ import asyncio
 import random
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from greenloop.core import registry
@@ -43,7 +43,7 @@ from greenloop.project import interpreters, workspace
 from greenloop.project.sources import import_name_in_tests
 from greenloop.sandboxes import selection
 from greenloop.sandboxes.timing import Stopwatch, TimedSession
-from greenloop.specs import host_checks, stored_tests, voting
+from greenloop.specs import stored_tests, voting
 from greenloop.specs.voting import Voting
 from greenloop.verdict import persist_tests
 from greenloop.verdict.verifier import Files, Verifier
@@ -102,7 +102,7 @@ class RefineRun:
             user=self.user,
             rng=random.Random(0),  # noqa: S311
             place=self.context.place,
-            options=host_checks.options(settings.spec),
+            options=asdict(settings.spec),
         )
         self.feedback = Feedback(settings=settings, preset=self.preset, tools=self.tools, secrets=self.secrets)
 
@@ -264,6 +264,7 @@ class RefineRun:
         if not (outcome.solved and outcome.after and self.context.settings.spec.write):
             return outcome
         problem, snapshot = self.state.problem, self.context.snapshot
+        environment = self.context.place.environment
         return await persist_tests.add_to_outcome(
             outcome,
             problem,
@@ -271,7 +272,7 @@ class RefineRun:
             self._open_session,
             {**problem.buffers, **self._encode(outcome.after)},
             snapshot.encoded,
-            hypothesis=interpreters.has_package(self.context.place.environment, "hypothesis"),
+            hypothesis=interpreters.has_package(environment.prefix, environment.version, "hypothesis"),
         )
 
     def _builder(self) -> OutcomeBuilder:

@@ -24,7 +24,7 @@ from greenloop.core.report import (
     reached_functions,
     records_of_kind,
 )
-from greenloop.core.selectors import fit_selectors
+from greenloop.core.test_selection import fit_selectors
 from greenloop.engine.refine import build_sandbox_spec, ignore_status
 from greenloop.localize.baseline import PYTEST_BROKE
 from greenloop.project import workspace

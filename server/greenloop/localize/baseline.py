@@ -24,9 +24,10 @@ from greenloop.core.run_state import Baseline
 from greenloop.localize import regions, spectrum
 from greenloop.localize.context import BaselineContext, build_baseline, fault_baseline, passing_baseline
 from greenloop.localize.related_tests import RelatedTestsRun, run_importing_tests, run_related_tests
+from greenloop.localize.stubs import add_stubs, find_missing
 from greenloop.project.environment_faults import explain_start
 from greenloop.project.sources import import_name_in_tests, is_trusted
-from greenloop.project.targets import nearest_names
+from greenloop.project.targets import nearest_names, region_for
 from greenloop.specs.kinds.doctest import examples
 from greenloop.specs.kinds.examples import build_spec, region_statements
 from greenloop.specs.kinds.pytest import read_spec
@@ -91,12 +92,10 @@ async def _run_with_stubs(context: BaselineContext) -> tuple[dict[str, str], tup
         def text_of(path: str, stub_texts: Mapping[str, str] = dict(stubs)) -> str | None:
             return stub_texts[path] if path in stub_texts else context.snapshot.text(path)
 
-        missing = regions.find_missing(
-            failures, text_of, context.snapshot.root, context.target.path, patterns=context.patterns
-        )
+        missing = find_missing(failures, text_of, context.snapshot.root, context.target.path, patterns=context.patterns)
         if missing is None:
             break
-        files, new_regions = regions.add_stubs(missing, text_of)
+        files, new_regions = add_stubs(missing, text_of)
         if not new_regions:
             break
         stubs.update(files)
@@ -200,7 +199,7 @@ def _choose_regions(
 
 async def _baseline_of_function(context: BaselineContext) -> Baseline:
     text = context.snapshot.text(context.target.path) or ""
-    region = regions.for_function(context.target, text)
+    region = region_for(context.target, text)
     if clash := region_statements(region, text).contradiction:
         raise CannotVerifyError(clash, remedy="Only one of the two can hold; correct the docstring first.")
     documented = examples(context.target, text) + build_spec(
@@ -209,7 +208,7 @@ async def _baseline_of_function(context: BaselineContext) -> Baseline:
     context.report_status("running its examples and the tests that reach it")
     reach: dict[str, Sequence[ReachedFunction]] = {}
     related = await run_importing_tests(context, [], {context.target.path: None}, reach, {})
-    reaching = [case for case, hits in related.reach.items() if any(_is_inside(hit, region) for hit in hits)]
+    reaching = [case for case, hits in related.reach.items() if any(hit.is_in(region) for hit in hits)]
     execution, tests = await _run_examples(context, documented, reaching)
     spec = documented + Spec(cases=tests, selectors=tuple(case.id for case in tests))
     if not spec.cases:
@@ -246,7 +245,3 @@ async def _run_examples(
         if item.id in reaching and (outcomes.get(item.id) != "passed" or not documented.cases)
     ]
     return execution, tuple(failing)
-
-
-def _is_inside(hit: ReachedFunction, region: Region) -> bool:
-    return hit.path == region.path and region.start <= hit.firstlineno <= region.end

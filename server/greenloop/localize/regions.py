@@ -1,7 +1,6 @@
 """Ranks the workspace functions that a failing test really reaches by how suspicious they are.
 
-Tests, conftests and configuration are never regions. Test first: a name that an import uses and that does not exist yet
-is a region to create (`find_missing`, `add_stubs`); an environment fault is reported (`find_environment_fault`).
+Tests, conftests and configuration are never regions.
 """
 
 from __future__ import annotations
@@ -10,42 +9,21 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Any, Protocol
 
 from greenloop.core.python import stubs as placeholders
-from greenloop.core.records.spec import Region, Target
+from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import Failure, Frame
-from greenloop.localize.stubs import MissingNames as MissingNames  # noqa: PLC0414
-from greenloop.localize.stubs import add_stubs as add_stubs  # noqa: PLC0414
-from greenloop.localize.stubs import find_missing as find_missing  # noqa: PLC0414
-from greenloop.project.environment_faults import Fault as Fault  # noqa: PLC0414 - one of this module's answers
-from greenloop.project.environment_faults import find_environment_fault as find_environment_fault  # noqa: PLC0414
+from greenloop.core.report import ReachedFunction
 from greenloop.project.sources import is_trusted
 from greenloop.project.syntax import definitions
-from greenloop.project.targets import region_for
 from greenloop.project.workspace import is_masked
 
 TextOf = Callable[[str], str | None]
 SMALL_REGION = 25  # lines up to which further regions are added
 
 
-class EnteredFunction(Protocol):
-    """A function that a case entered: first line of its code, name, call depth below the test, and caller."""
-
-    @property
-    def path(self) -> str: ...
-    @property
-    def firstlineno(self) -> int: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def depth(self) -> int: ...
-    @property
-    def caller(self) -> Any: ...
-
-
 @dataclass(frozen=True, kw_only=True)
-class Suspect:
+class _Suspect:
     """A region and the reasons for its rank.
 
     `frame` counts workspace frames from where the exception was raised (0: there; None: in no traceback);
@@ -67,13 +45,8 @@ class Suspect:
         return (raised, -self.ochiai, self.named, is_special, self.depth, -self.order)
 
 
-def for_function(target: Target, text: str) -> Region:
-    """Returns the region of the function that the user pointed at."""
-    return region_for(target, text)
-
-
 def rank(
-    reached: Mapping[str, Iterable[EnteredFunction]],
+    reached: Mapping[str, Iterable[ReachedFunction]],
     failing: Mapping[str, Failure | None],
     passing: Collection[str],
     text_of: TextOf,
@@ -85,18 +58,6 @@ def rank(
     Ranks by the traceback (deepest workspace frame outside tests first), then by the spectrum of failing and passing
     cases, then by whether the failing line names the function, then by depth. `patterns` is pytest's `python_files`.
     """
-    return [item.region for item in suspects(reached, failing, passing, text_of, patterns=patterns)]
-
-
-def suspects(
-    reached: Mapping[str, Iterable[EnteredFunction]],
-    failing: Mapping[str, Failure | None],
-    passing: Collection[str],
-    text_of: TextOf,
-    *,
-    patterns: Sequence[str] | None = None,
-) -> list[Suspect]:
-    """Returns the same as `rank`, with the reasons."""
     entered = {case: _entered_regions(reached.get(case, ()), text_of, patterns) for case in {*failing, *passing}}
     frames = _traceback_positions(failing, text_of, patterns)
     words = [_test_names(failure, text_of, patterns) for failure in failing.values() if failure]
@@ -113,7 +74,7 @@ def suspects(
         passing_hits = sum(region in entered[case] for case in passing)
         name = region.qualname.rpartition(".")[2]
         result.append(
-            Suspect(
+            _Suspect(
                 region=region,
                 frame=frames.get(region),
                 ochiai=failing_hits / sqrt(max(1, len(failing)) * (failing_hits + passing_hits))
@@ -124,7 +85,8 @@ def suspects(
                 order=order,
             )
         )
-    return sorted(result, key=lambda item: (*item.key, item.region.path, item.region.start))
+    result.sort(key=lambda item: (*item.key, item.region.path, item.region.start))
+    return [item.region for item in result]
 
 
 def choose(
@@ -188,7 +150,7 @@ def _region_at(path: str, line: int, text_of: TextOf, patterns: Sequence[str] | 
 
 
 def _entered_regions(
-    items: Iterable[EnteredFunction], text_of: TextOf, patterns: Sequence[str] | None
+    items: Iterable[ReachedFunction], text_of: TextOf, patterns: Sequence[str] | None
 ) -> dict[Region, tuple[int, int]]:
     """Maps each region that a case entered to its least depth and the order of its first entry."""
     result: dict[Region, tuple[int, int]] = {}

@@ -13,7 +13,7 @@ from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report import ReachedFunction, case_results, collected_cases, reached_functions
-from greenloop.core.selectors import fit_selectors
+from greenloop.core.test_selection import fit_selectors
 from greenloop.localize.context import BaselineContext
 from greenloop.project.workspace import importing_tests
 

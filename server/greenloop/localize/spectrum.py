@@ -11,7 +11,6 @@ from dataclasses import replace
 from math import sqrt
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import WatchedLines
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import Status
@@ -31,7 +30,8 @@ async def add_suspicion(
 ) -> Baseline:
     """Adds `Problem.suspicion` to the baseline; `reach` maps each related test to the functions that it calls."""
     problem, verdict = baseline.problem, baseline.attempt.verdict
-    existing = [region for region in problem.regions if not _is_stub(region, problem)]
+    written = [region for region in problem.regions if not regions.is_unwritten(region, problem.files.get)]
+    existing = [region for region in written if not region.created]
     hangs = verdict.status is Status.TIMEOUT
     if not existing or (verdict.seconds > WATCH_SECONDS and not hangs):
         return baseline
@@ -55,7 +55,8 @@ def nearest(
 ) -> list[str]:
     """Returns the related tests that call a region most directly, at most `MOST_PASSING`."""
     depths = {
-        case: min((hit.depth for hit in reach.get(case, ()) if _is_in(hit, suspects)), default=None) for case in passing
+        case: min((hit.depth for hit in reach.get(case, ()) if any(map(hit.is_in, suspects))), default=None)
+        for case in passing
     }
     reaching = [(depth, case) for case, depth in depths.items() if depth is not None]
     return [case for _depth, case in sorted(reaching, key=lambda pair: pair[0])][:MOST_PASSING]
@@ -76,11 +77,3 @@ def ochiai(watched_cases: Mapping[str, LineTrace], failing: Collection[str], pas
         passed = sum(line in lines.get(path, ()) for lines in passing_lines)
         scores.setdefault(path, {})[line] = failed / sqrt(len(failing_lines) * (failed + passed))
     return scores
-
-
-def _is_in(hit: ReachedFunction, suspects: Sequence[Region]) -> bool:
-    return any(hit.path == region.path and region.start <= hit.firstlineno <= region.end for region in suspects)
-
-
-def _is_stub(region: Region, problem: Problem) -> bool:
-    return region.created or regions.is_unwritten(region, problem.files.get)

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from greenloop.core.tables import flatten
 from greenloop.lsp.connection.client import Client
-from greenloop.lsp.connection.convert import flatten
 from greenloop.lsp.documents.open_documents import Documents
-from greenloop.project import settings, templates
+from greenloop.project import configuration, settings, templates
 
 # Seconds that a request waits for the settings of an editor that has just started.
 SHORT_WAIT = 1.0
@@ -53,7 +53,9 @@ class ClientSettings:
 def section(payload: Any) -> dict[str, object]:
     """The greenloop settings of a payload, nested or dotted, with or without the enclosing `greenloop` key."""
     inner = payload.get(settings.APP, payload) if isinstance(payload, Mapping) else None
-    return flatten(inner) if isinstance(inner, Mapping) else {}
+    # A null means that the editor does not set this key.
+    items = flatten(inner) if isinstance(inner, Mapping) else ()
+    return {key: value for key, value in items if value is not None}
 
 
 class SettingsLoader:
@@ -78,7 +80,7 @@ class SettingsLoader:
 
     def load(self, root: Path | None, *, preset: str | None = None) -> settings.Settings:
         """The settings in effect for a folder, with the given preset if any; each fault in them is shown once."""
-        loaded, warnings = settings.load(root, editor=self.from_client.of(root))
+        loaded, warnings = configuration.load(root, editor=self.from_client.of(root))
         loaded = replace(loaded, preset=preset) if preset else loaded
         new_warnings = [each for each in [*warnings, *templates.list_unusable()] if each not in self.warnings_shown]
         self.warnings_shown.update(new_warnings)

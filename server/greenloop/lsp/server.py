@@ -24,51 +24,36 @@ from greenloop.lsp.client_settings import SettingsLoader
 from greenloop.lsp.connection import jsonrpc, logs
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.stdio import Inbox, Outbox, take_stdio
-from greenloop.lsp.documents.disk_conflicts import DiskConflicts
 from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.editor import Editor
 from greenloop.lsp.engines import Engine, Engines
 from greenloop.lsp.features import (
-    answer,
     attempts,
-    choices,
     code_action,
     code_lens,
-    completing,
-    configuration,
-    doctor,
     document_sync,
-    files,
-    folders,
     hover,
     lifecycle,
-    notebook,
-    pull_model,
+    models,
     refine,
-    refine_all,
     run_test,
-    show_log,
-    show_tests,
+    troubleshooting,
+    workspace,
 )
 from greenloop.lsp.features.runs import RunPublisher
 from greenloop.lsp.presenters.diagnostics import RunDiagnostics
 from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
-from greenloop.lsp.presenters.notifications import RunNotifications
-from greenloop.lsp.presenters.pages import Pages
 from greenloop.lsp.presenters.refusals import Refusals
 from greenloop.lsp.presenters.test_diagnostics import FailingTests
 from greenloop.lsp.process_end import ProcessEnd
 from greenloop.lsp.runs.apply_edit import EditApplier
 from greenloop.lsp.runs.available_actions import AvailableActions
-from greenloop.lsp.runs.background_tasks import LongTasks
-from greenloop.lsp.runs.confirm_apply import ApplyConfirmation
+from greenloop.lsp.runs.background_tasks import LongTasks, Prewarmer
 from greenloop.lsp.runs.drive import RunDriver
-from greenloop.lsp.runs.edit_plan import EditPlanner
 from greenloop.lsp.runs.editor_model import AnswerStreams
-from greenloop.lsp.runs.model_setup import ModelSetup
-from greenloop.lsp.runs.prewarm import Prewarmer
+from greenloop.lsp.runs.requests import RunStarter
 from greenloop.lsp.runs.restore import RunRestorer
 from greenloop.lsp.runs.runs import Runs
-from greenloop.lsp.runs.start import RunStarter
 from greenloop.lsp.runs.text_changes import TextChanges
 from greenloop.lsp.state.results import TestResults
 from greenloop.lsp.tasks import Tasks
@@ -105,88 +90,58 @@ class Server(LanguageServer):
             converter_factory=default_converter,
         )
         # What the parts stand on.
-        self.tasks = Tasks()
-        self.client = client = Client(self)
-        self.documents = documents = Documents()
-        self.conflicts = DiskConflicts()
-        self.settings = SettingsLoader(client, documents)
+        self.tasks, self.client, self.documents = Tasks(), Client(self), Documents()
+        self.settings = SettingsLoader(self.client, self.documents)
+        self.editor = editor = Editor(
+            client=self.client, documents=self.documents, settings=self.settings, tasks=self.tasks
+        )
         self.engines = Engines(engine)
         self.protocol.on_unreadable = self._mark_unreadable
         # What is known, and how it is shown.
         self.results = TestResults()
         self.runs = Runs(self.tasks)
-        self.store = DiagnosticsStore(client, documents)
+        self.store = DiagnosticsStore(editor)
         self.runs.batch = self.store.batch
-        self.run_diagnostics = RunDiagnostics(self.store, client, documents, self.runs)
-        self.failing_tests = FailingTests(self.store, client, documents, self.runs, self.run_diagnostics)
-        self.refusals = Refusals(self.store, documents)
-        self.notifications = RunNotifications(client, documents, self.tasks)
-        self.pages = Pages(client, documents)
+        self.run_diagnostics = RunDiagnostics(editor, self.store, self.runs)
+        self.failing_tests = FailingTests(editor, self.store, self.runs, self.run_diagnostics)
+        self.refusals = Refusals(self.store, self.documents)
         # Runs.
-        self.planner = EditPlanner(client, documents, self.conflicts)
-        self.applier = EditApplier(client, documents, self.planner, self.engines, self.runs)
+        self.applier = EditApplier(editor, self.engines, self.runs)
         self.streams = AnswerStreams()
         self.driver = RunDriver(
-            client,
-            documents,
-            self.settings,
-            self.engines,
-            self.tasks,
-            self.runs,
-            self.store,
-            self.run_diagnostics,
-            self.failing_tests,
-            self.notifications,
-            ModelSetup(client, self.runs, self.streams),
-            ApplyConfirmation(client, documents, self.planner, self.pages, self.runs),
-            self.applier,
+            editor, self.engines, self.runs, self.run_diagnostics, self.failing_tests, self.applier, self.streams
         )
-        self.starter = RunStarter(client, documents, self.settings, self.refusals, self.driver)
-        self.restorer = RunRestorer(client, documents, self.settings, self.runs, self.store)
-        self.prewarmer = Prewarmer(self.engines, self.settings, self.runs, self.tasks)
-        self.long_tasks = LongTasks(client, self.tasks)
+        self.starter = RunStarter(editor, self.refusals, self.driver)
+        self.restorer = RunRestorer(editor, self.runs, self.store)
+        self.prewarmer = Prewarmer(editor, self.engines, self.runs)
+        self.long_tasks = LongTasks(editor)
         # Tests run on their own.
-        self.scheduler = TestScheduler(client, documents, self.engines, self.tasks, self.results, self.failing_tests)
-        self.test_commands = TestCommands(client, documents, self.settings, self.scheduler)
+        self.scheduler = TestScheduler(editor, self.engines, self.results, self.failing_tests)
+        self.test_commands = TestCommands(editor, self.scheduler)
         self._register()
 
     def _register(self) -> None:
         """Registers every feature with the parts that it uses."""
-        client, documents, settings, tasks = self.client, self.documents, self.settings, self.tasks
-        runs, results, store, run_diagnostics = self.runs, self.results, self.store, self.run_diagnostics
-        text_changes = TextChanges(documents, store, runs, self.applier, self.notifications, run_diagnostics, tasks)
-        available = AvailableActions(client, runs, results, self.planner, self.applier)
-        events, publisher = document_sync.DocumentEvents(), RunPublisher(client, runs)
-        refresher = code_lens.LensRefresher(client, tasks)
-        results.on_changed = settings.on_changed = refresher.schedule
+        editor, runs, results, store = self.editor, self.runs, self.results, self.store
+        text_changes = TextChanges(editor, store, runs, self.applier, self.run_diagnostics)
+        available = AvailableActions(self.client, runs, results, self.applier)
+        events, publisher = document_sync.DocumentEvents(), RunPublisher(self.client, runs)
+        refresher = code_lens.LensRefresher(editor)
+        results.on_changed = self.settings.on_changed = refresher.schedule
         runs.on_list_changed.append(refresher.schedule)
 
-        lifecycle.register(
-            self,
-            client,
-            documents,
-            self.conflicts,
-            settings,
-            tasks,
-            self.restorer,
-            publisher,
-            ProcessEnd(self, tasks, self.engines),
-        )
-        configuration.register(self, settings, tasks)
-        document_sync.register(self, events, documents, self.conflicts, tasks, store, self.restorer, text_changes)
-        notebook.register(self, documents, tasks, store, self.restorer, text_changes, self.scheduler)
-        files.register(self, store)
-        folders.register(self, documents, settings, self.engines, tasks, runs, store, self.scheduler, self.restorer)
-        code_action.register(self, client, documents, runs, store, available, self.prewarmer)
-        code_lens.register(self, documents, settings, runs, results, refresher)
-        hover.register(self, client, documents, runs, results)
+        process_end = ProcessEnd(self, self.tasks, self.engines)
+        lifecycle.register(self, editor, self.restorer, publisher, process_end)
+        document_sync.register(self, editor, events, store, self.restorer, text_changes, self.scheduler)
+        workspace.register(self, editor, self.engines, runs, store, self.scheduler, self.restorer)
+        code_action.register(self, editor, runs, store, available, self.prewarmer)
+        code_lens.register(self, editor, runs, results, refresher)
+        hover.register(self, editor, runs, results)
         refine.register(
             self,
-            client,
-            documents,
-            tasks,
+            editor,
             runs,
-            run_diagnostics,
+            self.run_diagnostics,
             self.failing_tests,
             self.refusals,
             self.starter,
@@ -194,23 +149,18 @@ class Server(LanguageServer):
             self.scheduler,
             self.long_tasks,
         )
-        refine_all.register(self, client, documents, tasks, store, self.test_commands, self.starter)
-        run_test.register(self, events, documents, settings, tasks, self.scheduler, self.test_commands, self.prewarmer)
-        answer.register(self, client, documents, runs)
-        attempts.register(self, client, documents, tasks, runs, run_diagnostics, self.pages)
-        show_tests.register(self, client, documents, tasks, runs)
-        show_log.register(self, client, tasks)
-        completing.register(self, self.streams)
-        choices.register(self, client, documents, settings)
-        doctor.register(self, client, documents, settings, self.long_tasks, self.pages)
-        pull_model.register(self, client, documents, settings, self.long_tasks)
+        run_test.register(self, editor, events, self.scheduler, self.test_commands, self.prewarmer)
+        run_test.register_refine_all(self, editor, store, self.test_commands, self.starter)
+        attempts.register(self, editor, runs, self.run_diagnostics)
+        models.register(self, editor, self.streams, self.long_tasks)
+        troubleshooting.register(self, editor, self.long_tasks)
 
     def _mark_unreadable(self, method: str, params: Any) -> None:
         """Marks a document's text as unknown after a message about it could not be read."""
         identifier = params.get("textDocument") if isinstance(params, Mapping) else None
         uri = identifier.get("uri") if isinstance(identifier, Mapping) else None
         if method in _TEXTS and isinstance(uri, str) and (path := self.documents.path_of(uri)) is not None:
-            self.conflicts.mark_unknown(path)
+            self.documents.conflicts.mark_unknown(path)
 
     def converse(self, inbox: Inbox, outbox: Outbox) -> None:
         """Handles messages until the input ends or the client sends `exit`."""

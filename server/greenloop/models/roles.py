@@ -60,8 +60,7 @@ def open_model(name: str, settings: Settings, keys: KeyStore | None = None) -> M
     kind = name.split(":", 1)[0]
     provider = kind if kind in registry.list_parts("models") else "litellm"
     module = registry.load_part("models", provider)
-    asks_for_keys = provider == "litellm" and keys is not None
-    model: Model = module.create_with_keys(name, settings, keys) if asks_for_keys else module.create(name, settings)
+    model: Model = module.create(name, settings, *([keys] if provider == "litellm" else []))
     return model
 
 

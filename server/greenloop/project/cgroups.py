@@ -18,19 +18,17 @@ _ENDLESS = 1 << 60
 class CgroupLimits:
     """Limits in bytes of memory and number of processes; None if there is no limit or it cannot be read.
 
-    `free_memory` is what the tightest memory group has left; `oom_kills` is how often it killed for lack of memory
-    (version 2 only).
+    `free_memory` is what the tightest memory group has left.
     """
 
     memory: int | None = None
     free_memory: int | None = None
     processes: int | None = None
-    oom_kills: int = 0
 
 
 def read_limits(root: Path = Path("/")) -> CgroupLimits:
     """The tightest limits that hold for this process. `root` is the folder that contains /proc and /sys."""
-    memory_limits, free_bytes, process_limits, killed = [], [], [], 0
+    memory_limits, free_bytes, process_limits = [], [], []
     for folder in _groups(root, "memory"):
         limit = _number(folder / "memory.max", folder / "memory.limit_in_bytes")
         if limit is None:
@@ -38,7 +36,6 @@ def read_limits(root: Path = Path("/")) -> CgroupLimits:
         memory_limits.append(limit)
         used = _number(folder / "memory.current", folder / "memory.usage_in_bytes") or 0
         free_bytes.append(max(0, limit - used + _cache(folder)))
-        killed = max(killed, _read_key(folder / "memory.events", "oom_kill"))
     for folder in _groups(root, "pids"):
         limit = _number(folder / "pids.max")
         if limit is not None:
@@ -47,7 +44,6 @@ def read_limits(root: Path = Path("/")) -> CgroupLimits:
         memory=min(memory_limits, default=None),
         free_memory=min(free_bytes, default=None),
         processes=min(process_limits, default=None),
-        oom_kills=killed,
     )
 
 

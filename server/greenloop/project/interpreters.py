@@ -7,8 +7,6 @@ process.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import os
 import re
@@ -16,8 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -25,6 +22,7 @@ from pathlib import Path
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import Environment
 from greenloop.project import editable_installs
+from greenloop.project.environment_hints import environment_hints
 from greenloop.project.settings import Settings
 
 OLDEST = (3, 9)
@@ -41,7 +39,7 @@ def find_environment(root: Path, settings: Settings, *, environ: Mapping[str, st
 
     Raises `CannotVerifyError` if there is none, if the chosen one is broken, or if it is older than Python 3.9.
     """
-    chosen = _find(root, settings, os.environ if environ is None else environ)
+    chosen = _require_supported(_find(root, settings, os.environ if environ is None else environ))
     site_folders = site_packages(chosen.prefix, chosen.version)
     return replace(
         chosen,
@@ -52,74 +50,15 @@ def find_environment(root: Path, settings: Settings, *, environ: Mapping[str, st
 def _find(root: Path, settings: Settings, environ: Mapping[str, str]) -> Environment:
     if settings.interpreter:
         return _find_named(settings.interpreter, root, environ)
-    for folder, source in _environment_hints(root, environ):
-        if (folder / "pyvenv.cfg").is_file():
-            return _require_supported(_read_virtual(folder, source, root))
-        if (folder / "conda-meta").is_dir() and (conda := _read_conda(folder, source)):
-            return _require_supported(conda)
-    return _require_supported(_find_system(root, environ))
+    hinted = (_read_folder(folder, source, root) for folder, source in environment_hints(root, environ))
+    return next(filter(None, hinted), None) or _find_system(root, environ)
 
 
-def _environment_hints(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
-    yield root / ".venv", ".venv"
-    yield root / "venv", "venv"
-    if active_environment := environ.get("VIRTUAL_ENV"):
-        yield Path(active_environment), "VIRTUAL_ENV"
-    if (pdm_python := _first_line(root / ".pdm-python")) and Path(pdm_python).is_absolute():
-        yield Path(pdm_python).parent.parent, "PDM"
-    yield from ((folder, "Poetry") for folder in _poetry(root, environ))
-    yield from ((folder, "Pipenv") for folder in _pipenv(root, environ))
-    # conda's base environment is not the project's; it is found on PATH like any other Python.
-    if (prefix := environ.get("CONDA_PREFIX")) and environ.get("CONDA_DEFAULT_ENV") != "base":
-        yield Path(prefix), "conda"
-
-
-def _poetry(root: Path, environ: Mapping[str, str]) -> list[Path]:
-    try:
-        table = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
-        name = table.get("tool", {}).get("poetry", {}).get("name") or table.get("project", {}).get("name") or ""
-    except (OSError, ValueError, AttributeError):
-        return []
-    if not isinstance(name, str) or not ("poetry" in table.get("tool", {}) or (root / "poetry.lock").exists()):
-        return []
-    # Poetry's naming scheme: NAME-HASH-pyX.Y, with the hash of the project folder's path.
-    clean_name = re.sub(r'[ $`!*@"\\\r\n\t]', "_", name.lower())[:42]
-    digest = hashlib.sha256(os.path.normcase(os.path.realpath(root)).encode()).digest()
-    digest_prefix = base64.urlsafe_b64encode(digest).decode()[:8]
-    return sorted(
-        _cache(environ, "pypoetry").joinpath("virtualenvs").glob(f"{clean_name}-{digest_prefix}-py*"), reverse=True
-    )
-
-
-def _cache(environ: Mapping[str, str], tool: str) -> Path:
-    home_folder = Path(environ.get("HOME") or Path.home())
-    if sys.platform == "darwin":
-        return home_folder / "Library" / "Caches" / tool
-    if _WINDOWS:
-        return Path(environ.get("LOCALAPPDATA") or home_folder / "AppData" / "Local") / tool / "Cache"
-    return Path(environ.get("XDG_CACHE_HOME") or home_folder / ".cache") / tool
-
-
-def _pipenv(root: Path, environ: Mapping[str, str]) -> list[Path]:
-    if not (root / "Pipfile").exists():
-        return []
-    home_folder = Path(environ.get("HOME") or Path.home())
-    environments = Path(
-        environ.get("WORKON_HOME") or home_folder / (".virtualenvs" if _WINDOWS else ".local/share/virtualenvs")
-    )
-    project_files = sorted(environments.glob("*/.project"))
-    return [
-        project_file.parent
-        for project_file in project_files
-        if _first_line(project_file) in {str(root), str(root.resolve())}
-    ]
-
-
-def _first_line(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8").partition("\n")[0].strip()
-    except (OSError, UnicodeDecodeError):
-        return ""
+def _read_folder(folder: Path, source: str, root: Path) -> Environment | None:
+    """The virtual or conda environment in a folder."""
+    if (folder / "pyvenv.cfg").is_file():
+        return _read_virtual(folder, source, root)
+    return _read_conda(folder, source) if (folder / "conda-meta").is_dir() else None
 
 
 def _find_named(name: str, root: Path, environ: Mapping[str, str]) -> Environment:
@@ -136,11 +75,7 @@ def _find_named(name: str, root: Path, environ: Mapping[str, str]) -> Environmen
             f"The setting 'interpreter' is {path}, which does not exist.",
             remedy="Set it to a Python executable or the folder of a virtual environment.",
         )
-    if (folder / "pyvenv.cfg").is_file():
-        return _require_supported(_read_virtual(folder, "setting", root))
-    if (folder / "conda-meta").is_dir() and (conda := _read_conda(folder, "setting")):
-        return _require_supported(conda)
-    return _require_supported(_query_environment(path, "setting", root))
+    return _read_folder(folder, "setting", root) or _query_environment(path, "setting", root)
 
 
 # -- read, never run ------------------------------------------------------------------------------------------------
@@ -167,7 +102,7 @@ def _read_virtual(folder: Path, source: str, root: Path) -> Environment:
         base=base,
         version=version_numbers,
         source=source,
-        has_pytest=any(_has_pytest(prefix, version_numbers) for prefix in prefixes),
+        has_pytest=any(has_package(prefix, version_numbers, "pytest") for prefix in prefixes),
     )
 
 
@@ -214,7 +149,7 @@ def _read_conda(prefix: Path, source: str) -> Environment | None:
         base=prefix,
         version=version,
         source=source,
-        has_pytest=_has_pytest(prefix, version),
+        has_pytest=has_package(prefix, version, "pytest"),
     )
 
 
@@ -231,16 +166,8 @@ def site_packages(prefix: Path, version: tuple[int, int]) -> list[Path]:
     return [prefix / folder for folder in subfolders if (prefix / folder).is_dir()]
 
 
-def _has_pytest(prefix: Path, version: tuple[int, int]) -> bool:
-    return _has(prefix, version, "pytest")
-
-
-def has_package(environment: Environment, name: str) -> bool:
-    """Is a package installed in this environment's own site-packages?"""
-    return _has(environment.prefix, environment.version, name)
-
-
-def _has(prefix: Path, version: tuple[int, int], name: str) -> bool:
+def has_package(prefix: Path, version: tuple[int, int], name: str) -> bool:
+    """Is a package installed below this prefix?"""
     return any((folder / name / "__init__.py").is_file() for folder in site_packages(prefix, version))
 
 
@@ -299,7 +226,7 @@ def _query_environment(executable: Path, source: str, root: Path) -> Environment
         base=Path(base),
         version=version,
         source=source,
-        has_pytest=_has_pytest(Path(prefix), version),
+        has_pytest=has_package(Path(prefix), version, "pytest"),
     )
 
 

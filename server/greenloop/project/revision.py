@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.project import sources
-from greenloop.project.git import LINK, Entry, Repository, Tree, is_same, lfs_content
+from greenloop.project.git import LINK, Repository, Tree, is_same, lfs_content
 from greenloop.project.workspace import is_masked
 
 _IMPORTABLE = {".py", ".so", ".pyd", ".pyc"}
@@ -155,7 +155,8 @@ def _differing(
             continue
         file = root / path
         if entry.mode == LINK:
-            if _link_differs(file, entry) and is_trusted(path):
+            differs = not file.is_symlink() or not is_same(entry, os.fsencode(file.readlink()))
+            if differs and is_trusted(path):
                 links.append(path)
             continue
         data = None if file.is_symlink() else _read(file)
@@ -164,10 +165,6 @@ def _differing(
         if data is None or not is_same(entry, data):
             differing.append(path)
     return differing, removed, links
-
-
-def _link_differs(file: Path, entry: Entry) -> bool:
-    return not file.is_symlink() or not is_same(entry, os.fsencode(file.readlink()))
 
 
 def _sorted(

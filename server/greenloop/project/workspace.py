@@ -1,21 +1,18 @@
-"""The user's project on disk: its root; trusted, secret and masked files; atomic writes.
+"""The user's project on disk: its root; trusted, secret and masked files; test files by import.
 
 Runs nothing from the workspace. Paths inside it are relative to the root and use `/`.
 """
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 import re
-import stat
-import tempfile
 from collections.abc import Container, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
-from greenloop.core.errors import UsageError, WorkspaceError
+from greenloop.core.errors import UsageError
 from greenloop.project import sources
 from greenloop.project.interpreters import find_environment as find_environment  # noqa: PLC0414 - part of the interface
 from greenloop.project.settings import Settings
@@ -131,11 +128,11 @@ _MOST_SECRETS = 200
 
 def masked_patterns(settings: Settings) -> tuple[str, ...]:
     """Glob patterns (of names, at any depth) of files that the sandbox hides from tests."""
-    return tuple(item for item in MASKED if not any(_covers(exposed, item) for exposed in settings.sandbox.expose))
-
-
-def _covers(exposed: str, pattern: str) -> bool:
-    return exposed == pattern or fnmatch(pattern, exposed)
+    return tuple(
+        pattern
+        for pattern in MASKED
+        if not any(exposed == pattern or fnmatch(pattern, exposed) for exposed in settings.sandbox.expose)
+    )
 
 
 def is_masked(path: str, patterns: Sequence[str]) -> bool:
@@ -271,88 +268,3 @@ def _imports_any(text: str, path: str, root: Path, importable: set[str], unsaved
         if any(sources.find_module(submodule, root, path, unsaved=unsaved) in importable for submodule in submodules):
             return True
     return False
-
-
-# -- writing --------------------------------------------------------------------------------------------------------
-
-
-def write_atomically(path: Path, data: bytes, expected: bytes | None) -> None:
-    """Replaces the file's content in one step; `expected` is its required current content (None: must not exist).
-
-    Keeps the mode and, if permitted, the owner. Follows a link, so that it stays a link.
-    Raises `WorkspaceError` when the file has changed or cannot be written; then nothing has changed.
-    """
-    real = path.resolve() if path.is_symlink() else path
-    temporary: str | None = None
-    try:
-        if expected is None:
-            real.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{real.name}.", suffix=".greenloop", dir=real.parent)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        _keep_mode(real, temporary)
-        _refuse_changed(real, expected)
-        Path(temporary).replace(real)
-        temporary = None
-        _sync_folder(real.parent)
-    except OSError as error:
-        raise WorkspaceError(*_write_error(real, error)) from error
-    finally:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-
-
-def _refuse_changed(path: Path, expected: bytes | None) -> None:
-    try:
-        current = path.read_bytes()
-    except FileNotFoundError:
-        current = None
-    if current != expected:
-        reason = (
-            "has been deleted" if current is None else "exists by now" if expected is None else "has changed meanwhile"
-        )
-        raise WorkspaceError(f"{path} {reason}; nothing was written.", remedy="The result is kept in the history.")
-
-
-def _keep_mode(path: Path, temporary: str) -> None:
-    try:
-        status = path.stat()
-        writable = os.access(path, os.W_OK)
-    except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(temporary).chmod(0o666 & ~mask)
-        return
-    if not writable:
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-    Path(temporary).chmod(stat.S_IMODE(status.st_mode))
-    if hasattr(os, "chown") and (status.st_uid, status.st_gid) != (os.getuid(), os.getgid()):
-        try:
-            os.chown(temporary, status.st_uid, status.st_gid)
-        except PermissionError:
-            return  # Only root may change a file's owner; the content is what matters.
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _write_error(path: Path, error: OSError) -> tuple[str]:
-    reasons = {
-        errno.ENOSPC: "the disk is full",
-        errno.EDQUOT: "your disk quota is exceeded",
-        errno.EROFS: "the file system is read-only",
-        errno.EACCES: "you do not have write permission",
-        errno.EPERM: "you do not have write permission",
-        errno.ENAMETOOLONG: "its name is too long",
-    }
-    reason = reasons.get(error.errno or 0, (error.strerror or str(error)).lower())
-    return (f"{path} could not be written: {reason}. The file is unchanged and the result is kept in the history.",)

@@ -11,9 +11,7 @@ import hashlib
 import importlib.util
 import io
 import logging
-import os
 import sys
-import tempfile
 import zipfile
 from collections.abc import Iterator
 from functools import cache
@@ -21,6 +19,7 @@ from importlib import metadata
 from pathlib import Path
 
 from greenloop.project.settings import cache_folder
+from greenloop.sandboxes import payload, selftest_cache
 
 log = logging.getLogger(__name__)
 
@@ -50,19 +49,15 @@ def archive() -> bytes:
         pass
     data = _build_archive()
     if data:
-        _save(file, data)
+        selftest_cache.write(file, data)
+        for old in set(file.parent.glob("*.zip")) - {file}:
+            old.unlink(missing_ok=True)
     return data
 
 
 def _find_packages() -> list[Path]:
     """The file or folder of each installed package."""
-    paths = []
-    for name in PACKAGES:
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.origin is not None:
-            path = Path(spec.origin)
-            paths.append(path.parent if path.name == "__init__.py" else path)
-    return paths
+    return [path for name in PACKAGES if (path := payload.find_package(name))]
 
 
 def _build_archive() -> bytes:
@@ -100,18 +95,3 @@ def _compile(path: Path) -> bytes:
         return b""
     magic = importlib.util.MAGIC_NUMBER
     return magic + _UNCHECKED + data[16:] if data.startswith(magic) else b""
-
-
-def _save(file: Path, data: bytes) -> None:
-    """Writes a temporary file and renames it, so that no process ever reads a partial one."""
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=file.parent)
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-        Path(temporary).replace(file)
-        for old in file.parent.glob("*.zip"):
-            if old != file:
-                old.unlink(missing_ok=True)
-    except OSError as error:
-        log.info("%s could not be kept: %s", file, error)

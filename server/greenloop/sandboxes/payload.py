@@ -64,11 +64,15 @@ def borrowed_packages() -> Mapping[str, Path]:
     """Greenloop's own pytest and its dependencies, by file name, for interpreters without pytest."""
     packages: dict[str, Path] = {}
     for name in ("pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments", "exceptiongroup", "tomli"):
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.origin is not None:
-            path = Path(spec.origin)
-            path = path.parent if path.name == "__init__.py" else path
+        if path := find_package(name):
             packages[path.name] = path
             # pluggy reads its own version, so the packages' metadata is included.
             packages.update({folder.name: folder for folder in path.parent.glob(f"{name}-*.dist-info")})
     return packages
+
+
+def find_package(name: str) -> Path | None:
+    """The file or folder of a package that is installed with greenloop."""
+    spec = importlib.util.find_spec(name)
+    path = Path(spec.origin) if spec is not None and spec.origin is not None else None
+    return path.parent if path and path.name == "__init__.py" else path

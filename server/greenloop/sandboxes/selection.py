@@ -5,8 +5,9 @@ It must not know what is run in it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import TypeVar
 
 from greenloop.core import registry
 from greenloop.core.errors import CannotVerifyError, GreenloopError, SandboxBrokenError
@@ -20,12 +21,18 @@ from greenloop.sandboxes.pool import SandboxPool
 ORDER = ("bubblewrap", "docker")
 
 ReportStatus = Callable[[str], None]
+T = TypeVar("T")
 
 
 async def choose(settings: Settings, report_status: ReportStatus) -> Sandbox:
     """Returns the first back end that passes its self-test. Raises `CannotVerifyError` with the remedy of each."""
-    sandbox, _session = await _open_first(settings, report_status, None, None)
-    return sandbox
+
+    async def load(kind: str) -> Sandbox:
+        sandbox = await _load_tested(kind, settings)
+        sandbox.report_status = report_status
+        return sandbox
+
+    return await _first(settings, report_status, load)
 
 
 async def open_first(
@@ -35,25 +42,24 @@ async def open_first(
 
     Raises `CannotVerifyError` with the remedy of each.
     """
-    sandbox, session = await _open_first(settings, report_status, spec, pool)
-    assert session is not None
-    return sandbox, session
+
+    async def open_kind(kind: str) -> tuple[Sandbox, Session]:
+        sandbox = await _load_tested(kind, settings, pool)
+        sandbox.report_status = report_status
+        report_status(f"opening the sandbox ({kind})")
+        return sandbox, await pool.open(sandbox, spec)
+
+    return await _first(settings, report_status, open_kind)
 
 
-async def _open_first(
-    settings: Settings, report_status: ReportStatus, spec: SandboxSpec | None, pool: SandboxPool | None
-) -> tuple[Sandbox, Session | None]:
+async def _first(settings: Settings, report_status: ReportStatus, attempt: Callable[[str], Awaitable[T]]) -> T:
+    """The result of the first kind of sandbox that works."""
     kinds = ORDER if settings.sandbox.kind == "auto" else (settings.sandbox.kind,)
     refusals = []
     for kind in kinds:
         report_status(f"looking for a sandbox ({kind})")
         try:
-            sandbox = await _load_tested(kind, settings, pool)
-            sandbox.report_status = report_status
-            if spec is None or pool is None:
-                return sandbox, None
-            report_status(f"opening the sandbox ({kind})")
-            return sandbox, await pool.open(sandbox, spec)
+            return await attempt(kind)
         except CannotVerifyError as error:
             refusals.append(error)
             if len(kinds) > 1:

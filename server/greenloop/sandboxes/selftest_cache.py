@@ -32,20 +32,14 @@ def boot_id() -> str:
 
 def recall(name: str, key: str) -> Mapping[str, Any] | None:
     """The details kept when the self-test `name` passed for this key since the machine started, or None."""
-    details = _read(name).get(_full_key(key))
+    details = read_json(_file(name)).get(_full_key(key))
     return details if isinstance(details, dict) else None
 
 
 def remember(name: str, key: str, details: Mapping[str, Any]) -> None:
     """Keeps that the self-test passed. If the cache cannot be written, the self-test simply runs each time."""
-    with contextlib.suppress(OSError):
-        entries = {**_read(name), _full_key(key): dict(details)}
-        newest = dict(list(entries.items())[-MAX_ENTRIES:])
-        file = _file(name)
-        # Renamed into place, because other processes may read it at the same time.
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, delete=False) as stream:
-            json.dump(newest, stream)
-        Path(stream.name).replace(file)
+    entries = {**read_json(_file(name)), _full_key(key): dict(details)}
+    write(_file(name), json.dumps(dict(list(entries.items())[-MAX_ENTRIES:])).encode())
 
 
 def _full_key(key: str) -> str:
@@ -56,9 +50,19 @@ def _file(name: str) -> Path:
     return cache_folder() / f"{name}-passed.json"
 
 
-def _read(name: str) -> dict[str, Any]:
+def read_json(file: Path) -> dict[str, Any]:
+    """The object in a file of the cache; empty where there is none."""
     try:
-        entries = json.loads(_file(name).read_text(encoding="utf-8"))
+        entries = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return entries if isinstance(entries, dict) else {}
+
+
+def write(file: Path, data: bytes) -> None:
+    """Writes a file of the cache, renamed into place, so that no process reads a partial one; where it can."""
+    with contextlib.suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as stream:
+            stream.write(data)
+        Path(stream.name).replace(file)

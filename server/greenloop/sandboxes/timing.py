@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from time import monotonic
-from types import TracebackType
 from typing import Self
 
 from greenloop.core.ports import Session
@@ -24,9 +23,7 @@ class Stopwatch:
         self._active += 1
         return self
 
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._active -= 1
         if not self._active:
             self.seconds += monotonic() - self._started

@@ -19,6 +19,7 @@ from greenloop.core.python.ast_source import (
     find_definitions,
     parse_module,
     plain_name,
+    region_definition,
     start_line,
 )
 from greenloop.core.records.problem import Problem
@@ -61,10 +62,8 @@ class ChangedCode:
 
 def find_changed_code(problem: Problem, region: Region, files: Mapping[str, str]) -> ChangedCode | None:
     """Finds a region's changes in the composed texts; None where its file does not parse or no longer defines it."""
-    old_text, text = (
-        with_plain_ends(problem.files.get(region.path, "")),
-        with_plain_ends(files.get(region.path, problem.files[region.path])),
-    )
+    old_text = with_plain_ends(problem.files[region.path])
+    text = with_plain_ends(files.get(region.path, old_text))
     old_tree, new_tree = parse_module(old_text), parse_module(text)
     if isinstance(new_tree, SyntaxError):
         return None
@@ -88,11 +87,8 @@ def find_changed_code(problem: Problem, region: Region, files: Mapping[str, str]
 
 def name_line(problem: Problem, region: Region) -> int:
     """The line of `Problem.files` with the region's name, after any decorators."""
-    text = with_plain_ends(problem.files[region.path])
-    module = parse_module(text)
-    body = [] if isinstance(module, SyntaxError) else module.body
-    node = _nodes(body, text, (), region)[0]
-    return node.lineno if node else region.start
+    node, offset = region_definition(problem.files[region.path], region.start, region.end) or (None, 0)
+    return offset + node.lineno if node else region.start
 
 
 def _nodes(
@@ -119,12 +115,9 @@ def _added(before: Sequence[ast.stmt], after: Sequence[ast.stmt], region_node_id
         if id(node) in region_node_ids or known_dumps[node_dump] > 0:
             known_dumps[node_dump] -= 1
             continue
-        if isinstance(node, DEFINITIONS) and any(
-            id(inner) in region_node_ids for _name, inner in find_definitions(node.body)
-        ):
-            old_definition = next(
-                (item for item in before if isinstance(item, DEFINITIONS) and item.name == node.name), None
-            )
-            yield from _added(old_definition.body if old_definition else (), node.body, region_node_ids)
+        inner = find_definitions(node.body) if isinstance(node, DEFINITIONS) else ()
+        if isinstance(node, DEFINITIONS) and any(id(each) in region_node_ids for _name, each in inner):
+            old_bodies = (item.body for item in before if isinstance(item, DEFINITIONS) and item.name == node.name)
+            yield from _added(next(old_bodies, []), node.body, region_node_ids)
         else:
             yield node

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from greenloop.core.generated_tests import Check
-from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.python.ast_source import parse_module
+from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.spec_summary import describe_one
 from greenloop.core.text.diff import with_plain_ends
 
@@ -50,27 +52,14 @@ def list_tests(spec: Spec, region: Region) -> list[EditedTest]:
     tests = []
     for path, text in spec.files.items():
         cases_by_name = {each.partition("::")[2]: case for each, case in cases.items() if each.startswith(f"{path}::")}
-        if not cases_by_name:
-            continue
-        for name, test in _generated_tests(text, region).items():
-            case = cases_by_name.get(name)
-            if case is not None:
+        for name, test in _generated_tests(text, region).items() if cases_by_name else ():
+            if case := cases_by_name.get(name):
+                check = replace(
+                    test.check, line=case.line, provenance=case.provenance, shown=case.source, batch=case.batch
+                )
                 kind = name.removeprefix("test_").rpartition("_")[0]
-                tests.append(_of_case(test, case, kind, believed=case.id not in outvoted))
+                tests.append(replace(test, check=check, kind=kind, believed=case.id not in outvoted))
     return tests[:MOST]
-
-
-def _of_case(test: EditedTest, case: Case, kind: str, *, believed: bool) -> EditedTest:
-    check = Check(
-        **{
-            **vars(test.check),
-            "line": case.line,
-            "provenance": case.provenance,
-            "shown": case.source,
-            "batch": case.batch,
-        }
-    )
-    return EditedTest(check=check, form=test.form, kind=kind, believed=believed)
 
 
 def render(tests: Sequence[EditedTest], region: Region, module: str, other_tests: Sequence[str] = ()) -> str:
@@ -106,14 +95,6 @@ def read(text: str, region: Region) -> list[EditedTest]:
     """Reads the tests of an edited file, all of them as the user's. Raises `UnreadableTestsError`."""
     if len(text) > LONGEST:
         raise UnreadableTestsError(f"it is longer than {LONGEST} characters")
-    tests = list(_tests(text, region).values())
-    if len(tests) > MOST:
-        raise UnreadableTestsError(f"it holds more than {MOST} tests")
-    return tests
-
-
-def _tests(text: str, region: Region) -> dict[str, EditedTest]:
-    """Parses the tests, by name. Raises `UnreadableTestsError`."""
     try:
         body = ast.parse(text).body
     except SyntaxError as error:
@@ -125,20 +106,22 @@ def _tests(text: str, region: Region) -> dict[str, EditedTest]:
         is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         if not (is_test or is_text or isinstance(node, _IMPORT_NODES)):
             raise UnreadableTestsError(f"line {node.lineno}: only imports and functions named test_… are allowed here")
-    import_nodes = [node for node in body if isinstance(node, _IMPORT_NODES)]
-    rows = with_plain_ends(text).split("\n")
-    tests = [node for node in body if isinstance(node, ast.FunctionDef)]
-    if duplicate := next((node for node in tests if sum(node.name == other.name for other in tests) > 1), None):
+    functions = [node for node in body if isinstance(node, ast.FunctionDef)]
+    counts = Counter(node.name for node in functions)
+    if duplicate := next((node for node in functions if counts[node.name] > 1), None):
         raise UnreadableTestsError(f"line {duplicate.lineno}: there is more than one {duplicate.name}")
-    return {node.name: _test(node, import_nodes, rows, region) for node in tests}
+    if len(functions) > MOST:
+        raise UnreadableTestsError(f"it holds more than {MOST} tests")
+    return list(_tests(body, text, region).values())
 
 
 def _generated_tests(text: str, region: Region) -> dict[str, EditedTest]:
     """Parses the tests of a generated file, ignoring anything else in it."""
-    try:
-        body = ast.parse(text).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
+    module = parse_module(text)
+    return {} if isinstance(module, SyntaxError) else _tests(module.body, text, region)
+
+
+def _tests(body: Sequence[ast.stmt], text: str, region: Region) -> dict[str, EditedTest]:
     import_nodes = [node for node in body if isinstance(node, _IMPORT_NODES)]
     rows = with_plain_ends(text).split("\n")
     return {node.name: _test(node, import_nodes, rows, region) for node in body if isinstance(node, ast.FunctionDef)}
@@ -179,9 +162,7 @@ def _test(node: ast.FunctionDef, import_nodes: Sequence[ImportNode], rows: Seque
 
 def _plain_import(node: ast.stmt, name: str) -> bool:
     """Does it import the target and nothing else?"""
-    if not isinstance(node, ast.ImportFrom) or len(node.names) != 1:
-        return False
-    return node.names[0].name == name and node.names[0].asname is None
+    return isinstance(node, ast.ImportFrom) and [(item.name, item.asname) for item in node.names] == [(name, None)]
 
 
 def _imports_same_module(one: ast.ImportFrom, other: ast.stmt) -> bool:
@@ -195,16 +176,16 @@ def _body(statements: Sequence[ast.stmt], node: ast.FunctionDef, rows: Sequence[
         isinstance(each, ast.Constant | ast.JoinedStr) and (each.end_lineno or 0) > each.lineno
         for each in ast.walk(node)
     )
-    inline = not hasattr(first, "lineno") or first.lineno == node.lineno or _share_a_line(statements)
+    # Do two of them share a line?
+    inline = (
+        not hasattr(first, "lineno")
+        or first.lineno == node.lineno
+        or len({each.lineno for each in statements}) < len(statements)
+    )
     if has_multiline_text or inline:
         return "\n".join(map(ast.unparse, statements))
     margin = " " * first.col_offset
     return "\n".join(row.removeprefix(margin) for row in rows[first.lineno - 1 : node.end_lineno]).rstrip()
-
-
-def _share_a_line(statements: Sequence[ast.stmt]) -> bool:
-    """Do two of them share a line?"""
-    return len({each.lineno for each in statements}) < len(statements)
 
 
 def _shown_line(statements: Sequence[ast.stmt]) -> str:
@@ -225,10 +206,14 @@ def without_struck(spec: Spec, region: Region, forms: Iterable[str]) -> Spec:
     for path, text in spec.files.items():
         ids |= {f"{path}::{name}" for name, test in _generated_tests(text, region).items() if test.form in struck_forms}
     ids -= {case.id for case in spec.cases if case.provenance is Provenance.CONFIRMED}
-    return Spec(
+    return without_cases(spec, ids)
+
+
+def without_cases(spec: Spec, ids: Collection[str]) -> Spec:
+    """The spec without these cases; their files stay."""
+    return replace(
+        spec,
         cases=tuple(case for case in spec.cases if case.id not in ids),
         selectors=tuple(each for each in spec.selectors if each not in ids),
-        files=spec.files,
         outvoted=tuple(case for case in spec.outvoted if case.id not in ids),
-        doubts=spec.doubts,
     )

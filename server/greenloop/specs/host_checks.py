@@ -8,26 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import replace
 
 from greenloop.core import registry
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
-from greenloop.project.settings import SpecSettings
 from greenloop.specs.limits import parse
 
 PARTS = ("trace", "constraints", "score", "human")  # each enabled by the setting of the same name
 SHOWN = 8  # recorded calls that are shown to a model before it starts
 LONGEST = 200  # characters of one of them
 _SCORE = re.compile(r"(?:AssertionError: )?score (\d(?:\.\d+)?(?:e-\d+)?)\b")
-
-
-def options(settings: SpecSettings) -> dict[str, Any]:
-    """Builds the value of `Tools.options`."""
-    return asdict(settings)
 
 
 async def collect(problem: Problem, tools: Tools) -> Spec:
@@ -78,8 +71,6 @@ def with_results(verdict: Verdict, results: Sequence[CaseResult]) -> Verdict:
 def with_scores(verdict: Verdict, cases: Sequence[Case]) -> Verdict:
     """Adds to a scorer's own cases the share that it reported."""
     score_ids = {case.id for case in cases if case.provenance is Provenance.SCORE}
-    if not score_ids:
-        return verdict
     return replace(verdict, cases=tuple(_with_share(each) if each.id in score_ids else each for each in verdict.cases))
 
 

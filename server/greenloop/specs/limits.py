@@ -6,14 +6,13 @@ Code that the user wrote and the candidate left unchanged does not count.
 
 from __future__ import annotations
 
-import ast
 import difflib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from greenloop.core.errors import SettingsError
-from greenloop.core.python.ast_source import FUNCTIONS, docstring_statement, dump_tree
+from greenloop.core.python.ast_source import FUNCTIONS, Function, docstring_statement, dump_tree, function_header
 from greenloop.specs import metrics
 from greenloop.specs.changed_code import ChangedCode
 
@@ -34,13 +33,9 @@ class Constraint:
         return " ".join((self.keyword, *self.values))
 
     @property
-    def number(self) -> int:
-        return int(self.values[0])
-
-    @property
     def prompt_text(self) -> str:
         """The limit as the prompt states it."""
-        return _PROMPT_TEXTS[self.keyword].format(", ".join(self.values))
+        return KINDS[self.keyword].prompt_text.format(", ".join(self.values))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,11 +62,12 @@ def parse(words: Sequence[str]) -> tuple[Constraint, ...]:
             closest = difflib.get_close_matches(keyword, KINDS, n=1)
             remedy = f"Did you mean `{closest[0]}`?" if closest else f"There are: {', '.join(KINDS)}."
             raise SettingsError(f"`spec.constraints` has no constraint '{entry}'.", remedy=remedy)
-        if not kind.accepts(values):
+        arguments = kind.arguments
+        if not arguments.accepts(values):
             raise SettingsError(
-                f"The constraint '{entry}' {kind.requirement}.", remedy=f"Write `{keyword} {kind.example}`."
+                f"The constraint '{entry}' {arguments.requirement}.", remedy=f"Write `{keyword} {arguments.example}`."
             )
-        earlier_values = constraints[keyword].values if keyword in constraints and kind is NAMES else ()
+        earlier_values = constraints[keyword].values if keyword in constraints and arguments is NAMES else ()
         constraints[keyword] = Constraint(keyword=keyword, values=tuple(dict.fromkeys((*earlier_values, *values))))
         previous = keyword
     return tuple(constraints.values())
@@ -79,10 +75,8 @@ def parse(words: Sequence[str]) -> tuple[Constraint, ...]:
 
 def find_violations(constraint: Constraint, changed_code: ChangedCode) -> list[Violation]:
     """Finds where the candidate breaks it; `ruff` is not checked here."""
-    if constraint.keyword == RUFF:
-        return []
     try:
-        return list(dict.fromkeys(_CHECKS[constraint.keyword](constraint, changed_code)))
+        return list(dict.fromkeys(KINDS[constraint.keyword].find(constraint, changed_code)))
     except RecursionError:  # a chain of a thousand `elif`
         return [Violation(message=f"The code nests too deep for `{constraint.source}` to be judged.", line=1)]
 
@@ -97,8 +91,12 @@ def violation_sentence(violations: Sequence[Violation]) -> str:
 # -- the kinds ------------------------------------------------------------------------------------------------------
 
 
+def _is_number(values: Sequence[str]) -> bool:
+    return len(values) == 1 and values[0].isascii() and values[0].isdecimal() and len(values[0]) < 10
+
+
 @dataclass(frozen=True)
-class Kind:
+class Arguments:
     """The arguments that a keyword takes."""
 
     accepts: Callable[[Sequence[str]], bool]
@@ -106,98 +104,44 @@ class Kind:
     example: str
 
 
-def _is_number(values: Sequence[str]) -> bool:
-    return len(values) == 1 and values[0].isascii() and values[0].isdecimal() and len(values[0]) < 10
-
-
-BARE = Kind(lambda values: not values, "takes no argument", "")
-NUMBER = Kind(_is_number, "needs one whole number", "20")
-NAMES = Kind(bool, "needs at least one name", "NAME")
-KINDS = {
-    "no-imports": BARE,
-    "imports": NAMES,
-    "signature": BARE,
-    "max-lines": NUMBER,
-    "max-complexity": NUMBER,
-    "max-nesting": NUMBER,
-    "forbid": NAMES,
-    "no-recursion": BARE,
-    "no-globals": BARE,
-    "docstring": BARE,
-    "typed": BARE,
-    RUFF: NAMES,
-}
-
-
-_PROMPT_TEXTS = {
-    "no-imports": "import nothing",
-    "imports": "import nothing but {}",
-    "signature": "keep the signature as it is",
-    "max-lines": "at most {} lines of code in a function",
-    "max-complexity": "a cyclomatic complexity of at most {}",
-    "max-nesting": "blocks nested at most {} deep",
-    "forbid": "do not use {}",
-    "no-recursion": "no recursion",
-    "no-globals": "no global variables",
-    "docstring": "keep the docstring as it is",
-    "typed": "annotate all parameters and the result",
-    RUFF: "keep to ruff's rules {}",
-}
-
-
-def _no_imports(_constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violation]:
-    for name, line in metrics.imports(changed_code.checked_nodes):
-        yield Violation(message=f"The code imports {name}; no imports are allowed.", line=line)
+BARE = Arguments(lambda values: not values, "takes no argument", "")
+NUMBER = Arguments(_is_number, "needs one whole number", "20")
+NAMES = Arguments(bool, "needs at least one name", "NAME")
 
 
 def _imports(constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violation]:
     allowed = ", ".join(constraint.values)
+    rule = f"only {allowed} may be imported" if allowed else "no imports are allowed"
     for name, line in metrics.imports(changed_code.checked_nodes):
         if not any(name == each or name.startswith(f"{each}.") for each in constraint.values):
-            yield Violation(message=f"The code imports {name}; only {allowed} may be imported.", line=line)
+            yield Violation(message=f"The code imports {name}; {rule}.", line=line)
 
 
 def _signature(_constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violation]:
     old, new = changed_code.original_node, changed_code.changed_node
     if isinstance(old, FUNCTIONS) and isinstance(new, FUNCTIONS):
-        same = (
-            type(old) is type(new)
-            and dump_tree(old.args) == dump_tree(new.args)
-            and dump_tree(old.returns) == dump_tree(new.returns)
-        )
-        if not same:
-            message = f"The signature became `{_head(new)}`; it must stay `{_head(old)}`."
+        headers = [(type(each), dump_tree(each.args), dump_tree(each.returns)) for each in (old, new)]
+        if headers[0] != headers[1]:
+            message = f"The signature became `{function_header(new)}`; it must stay `{function_header(old)}`."
             yield Violation(message=message, line=new.lineno)
 
 
-def _head(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    kind = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
-    returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-    return f"{kind} {node.name}({ast.unparse(node.args)}){returns}"
+_MEASURES: dict[str, tuple[Callable[[Function, Sequence[str]], int], str]] = {
+    "max-lines": (metrics.line_count, "has {} lines"),
+    "max-complexity": (lambda node, _rows: metrics.complexity(node), "has a complexity of {}"),
+    "max-nesting": (lambda node, _rows: metrics.nesting(node.body), "is nested {} deep"),
+}
 
 
-def _max_lines(constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violation]:
+def _size(constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violation]:
+    measure, wording = _MEASURES[constraint.keyword]
+    limit = int(constraint.values[0])
+    verb = "are" if constraint.keyword == "max-lines" and limit != 1 else "is"
     rows = changed_code.text.split("\n")
     for who, node in changed_code.functions():
-        if (count := metrics.line_count(node, rows)) > constraint.number:
-            yield _over_limit(f"{who} has {count} lines", constraint, node)
-
-
-def _max_complexity(constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violation]:
-    for who, node in changed_code.functions():
-        if (count := metrics.complexity(node)) > constraint.number:
-            yield _over_limit(f"{who} has a complexity of {count}", constraint, node)
-
-
-def _max_nesting(constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violation]:
-    for who, node in changed_code.functions():
-        if (count := metrics.nesting(node.body)) > constraint.number:
-            yield _over_limit(f"{who} is nested {count} deep", constraint, node)
-
-
-def _over_limit(measurement: str, constraint: Constraint, node: ast.stmt) -> Violation:
-    plural = "are" if constraint.keyword == "max-lines" and constraint.number != 1 else "is"
-    return Violation(message=f"{measurement}, at most {constraint.number} {plural} allowed.", line=node.lineno)
+        if (count := measure(node, rows)) > limit:
+            message = f"{who} {wording.format(count)}, at most {limit} {verb} allowed."
+            yield Violation(message=message, line=node.lineno)
 
 
 def _forbid(constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violation]:
@@ -237,16 +181,26 @@ def _typed(_constraint: Constraint, changed_code: ChangedCode) -> Iterator[Viola
             yield Violation(message=f"{who} has {' and '.join(gaps)}.", line=node.lineno)
 
 
-_CHECKS: dict[str, Callable[[Constraint, ChangedCode], Iterator[Violation]]] = {
-    "no-imports": _no_imports,
-    "imports": _imports,
-    "signature": _signature,
-    "max-lines": _max_lines,
-    "max-complexity": _max_complexity,
-    "max-nesting": _max_nesting,
-    "forbid": _forbid,
-    "no-recursion": _no_recursion,
-    "no-globals": _no_globals,
-    "docstring": _docstring,
-    "typed": _typed,
+@dataclass(frozen=True)
+class Kind:
+    """A keyword: its arguments, how the prompt states it, and what finds where it is broken."""
+
+    arguments: Arguments
+    prompt_text: str
+    find: Callable[[Constraint, ChangedCode], Iterator[Violation]]
+
+
+KINDS = {
+    "no-imports": Kind(BARE, "import nothing", _imports),
+    "imports": Kind(NAMES, "import nothing but {}", _imports),
+    "signature": Kind(BARE, "keep the signature as it is", _signature),
+    "max-lines": Kind(NUMBER, "at most {} lines of code in a function", _size),
+    "max-complexity": Kind(NUMBER, "a cyclomatic complexity of at most {}", _size),
+    "max-nesting": Kind(NUMBER, "blocks nested at most {} deep", _size),
+    "forbid": Kind(NAMES, "do not use {}", _forbid),
+    "no-recursion": Kind(BARE, "no recursion", _no_recursion),
+    "no-globals": Kind(BARE, "no global variables", _no_globals),
+    "docstring": Kind(BARE, "keep the docstring as it is", _docstring),
+    "typed": Kind(BARE, "annotate all parameters and the result", _typed),
+    RUFF: Kind(NAMES, "keep to ruff's rules {}", lambda _constraint, _changed_code: iter(())),  # see kinds/constraints
 }

@@ -17,12 +17,8 @@ _NESTING = (ast.If, *_LOOPS, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.
 
 def line_count(node: Function, rows: Sequence[str]) -> int:
     """Lines of code from `def` on; decorators, the docstring, comments and blank lines do not count."""
-    docstring_node = docstring_statement(node)
-    skipped = (
-        range(docstring_node.lineno, (docstring_node.end_lineno or docstring_node.lineno) + 1)
-        if docstring_node
-        else range(0)
-    )
+    docstring = docstring_statement(node)
+    skipped = range(docstring.lineno, (docstring.end_lineno or 0) + 1) if docstring else ()
     line_numbers = range(node.lineno, (node.end_lineno or node.lineno) + 1)
     code_rows = (rows[number - 1].strip() for number in line_numbers if number not in skipped)
     return sum(bool(row) and not row.startswith("#") for row in code_rows)
@@ -40,13 +36,9 @@ def _branches(body: Sequence[ast.stmt]) -> int:
         if isinstance(node, ast.Try | ast.TryStar):
             count += len(node.handlers) + bool(node.orelse)
         if isinstance(node, ast.Match):
-            last_case = node.cases[-1]
-            has_wildcard = (
-                isinstance(last_case.pattern, ast.MatchAs)
-                and last_case.pattern.pattern is None
-                and last_case.guard is None
-            )
-            count += len(node.cases) - has_wildcard
+            last = node.cases[-1]
+            is_wildcard = isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None and last.guard is None
+            count += len(node.cases) - is_wildcard
         if isinstance(node, ast.ClassDef):
             count += _branches([item for item in node.body if isinstance(item, FUNCTIONS)])
         else:
@@ -76,13 +68,12 @@ def imports(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:
             yield from ((item.name, node.lineno) for item in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield "." * node.level + (node.module or ""), node.lineno
-        elif isinstance(node, ast.Call) and _last(node.func) in ("__import__", "import_module"):
-            argument = node.args[0] if node.args else None
-            is_text = isinstance(argument, ast.Constant) and isinstance(argument.value, str)
-            yield (
-                str(argument.value) if isinstance(argument, ast.Constant) and is_text else "a computed name",
-                node.lineno,
-            )
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in (
+            "__import__",
+            "import_module",
+        ):
+            name = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
+            yield name if isinstance(name, str) else "a computed name", node.lineno
 
 
 def names_read(nodes: Sequence[ast.AST], module: ast.Module) -> Iterator[tuple[str, int]]:
@@ -124,20 +115,14 @@ def recursion(functions: Sequence[Function]) -> Iterator[tuple[str, int]]:
 
     A method calls itself through `self.` or `cls.` only: `sorted(x)` in a method `sorted` is another function.
     """
-    all_functions = [item for node in functions for item in ast.walk(node) if isinstance(item, FUNCTIONS)]
-    calls = {
-        (_is_method(node), node.name): [
-            (called, each.lineno)
-            for each in ast.walk(node)
-            if isinstance(each, ast.Call) and (called := _called(each.func))
-        ]
-        for node in all_functions
-    }
-    for key, called_names in calls.items():
-        for called, line in called_names:
-            if key in _reached(called, calls):
-                yield key[1], line
-                break
+    calls: dict[Key, list[tuple[Key, int]]] = {}
+    for node in (item for function in functions for item in ast.walk(function) if isinstance(item, FUNCTIONS)):
+        called = ((_called(each.func), each.lineno) for each in ast.walk(node) if isinstance(each, ast.Call))
+        calls[_is_method(node), node.name] = [(key, line) for key, line in called if key]
+    for own_key, own_calls in calls.items():
+        line = next((line for key, line in own_calls if own_key in _reached(key, calls)), 0)
+        if line:
+            yield own_key[1], line
 
 
 Key = tuple[bool, str]  # is it a method, and its name
@@ -168,23 +153,20 @@ def _reached(start: Key, calls: Mapping[Key, Sequence[tuple[Key, int]]]) -> set[
 
 def global_names(functions: Sequence[Function], module: ast.Module) -> Iterator[tuple[str, int]]:
     """Module variables that the code reads or changes; capitalised names, constants and types, do not count."""
-    variables: set[str] = set()
-    for item in module.body:
-        targets: list[ast.expr] = []
-        if isinstance(item, ast.Assign):
-            targets = item.targets
-        elif isinstance(item, ast.AnnAssign | ast.AugAssign):
-            targets = [item.target]
-        variables |= {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+    assignments = [item for item in module.body if isinstance(item, ast.Assign | ast.AnnAssign | ast.AugAssign)]
+    targets = [
+        target for item in assignments for target in (item.targets if isinstance(item, ast.Assign) else [item.target])
+    ]
+    variables = {name.id for name in _walk(targets) if isinstance(name, ast.Name)}
     for function in functions:
         nodes = list(_walk([*function.body, *function.args.defaults]))
         declared = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
         yield from ((name, node.lineno) for node in nodes if isinstance(node, ast.Global) for name in node.names)
         local_names = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
         local_names |= {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
+        read_globals = variables - (local_names - declared)
         for node in nodes:
-            is_global = isinstance(node, ast.Name) and node.id in variables - (local_names - declared)
-            if is_global and isinstance(node, ast.Name) and not node.id[0].isupper():
+            if isinstance(node, ast.Name) and node.id in read_globals and not node.id[0].isupper():
                 yield node.id, node.lineno
 
 
@@ -197,10 +179,6 @@ def unannotated_parameters(node: Function) -> Iterator[str]:
     yield from (each.arg for each in [*positional, *node.args.kwonlyargs, *variadic] if each.annotation is None)
     if node.returns is None:
         yield "return"
-
-
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _walk(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:

@@ -9,23 +9,17 @@ are set aside. It must not know when tests are designed or who is believed.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
-import os
-import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from greenloop.core.generated_tests import Check, build_test_file
-from greenloop.core.generated_tests import generated_path as sheet_path
+from greenloop.core.generated_tests import Check, build_test_file, generated_path
 from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.text.json_codec import from_json, to_json
-from greenloop.project import settings
 from greenloop.project.syntax import definitions
+from greenloop.specs import stored_files
 from greenloop.specs.edited_tests import (
-    LONGEST,
     EditedTest,
     UnreadableTestsError,
     list_tests,
@@ -35,7 +29,6 @@ from greenloop.specs.edited_tests import (
 )
 
 CONFIRMED = "confirmed"  # the kind of generated tests that the user confirmed or wrote
-MAX_FUNCTIONS = 300  # functions of one workspace whose tests are kept; older ones are dropped
 SHOWN = 50  # tests in other places that are named in the file
 KEPT = (Provenance.DESIGNED, Provenance.PROPERTY)  # tests that cannot be read from the docstring again
 
@@ -74,13 +67,11 @@ class StoredTests:
         for kind in dict.fromkeys(test.kind for test in self.generated_tests):
             tests_of_kind = [test for test in self.generated_tests if test.kind == kind]
             generated = build_test_file(self.region, module, kind, [test.check for test in tests_of_kind])
-            outvoted_ids = {
-                case.id for case, test in zip(generated.cases, tests_of_kind, strict=True) if not test.believed
-            }
+            cases = list(zip(generated.cases, tests_of_kind, strict=True))
             result += replace(
                 generated,
-                cases=tuple(case for case in generated.cases if case.id not in outvoted_ids),
-                outvoted=tuple(case for case in generated.cases if case.id in outvoted_ids),
+                cases=tuple(case for case, test in cases if test.believed),
+                outvoted=tuple(case for case, test in cases if not test.believed),
             )
         return result
 
@@ -89,29 +80,20 @@ class StoredTests:
         return without_struck(spec, self.region, {*self.struck, *(test.form for test in self.user_tests)})
 
 
-def stored_path(root: Path, path: str, qualname: str) -> Path:
-    """Where the tests of a function are stored, even if there are none yet."""
-    full_name = f"{path.removesuffix('.py').replace('/', '.')}__{qualname}"
-    safe_name = re.sub(r"[^0-9a-zA-Z_.-]", "_", full_name)
-    if safe_name != full_name or len(safe_name) > 120:
-        safe_name = f"{safe_name[:120]}-{_sha(full_name)[:8]}"
-    return settings.state_folder() / "tests" / _sha(str(root))[:16] / f"{safe_name}.py"
-
-
 def load(root: Path, region: Region, text: str) -> StoredTests:
     """Loads the tests of a function; `text` is its source file. Never raises for the contents of the stored files."""
-    file = stored_path(root, region.path, region.qualname)
+    file = stored_files.stored_path(root, region.path, region.qualname)
     digest = _digest(text, region)
     empty = StoredTests(path=file, region=region, digest=digest)
     try:
-        file_text = _read_text(file)
+        file_text = stored_files.read_text(file)
     except OSError as error:
         return replace(empty, messages=(f"{file} cannot be read ({error.strerror}).",), readable=False)
     if file_text is None:
         return empty
     record = _read_record(file)
     if record is not None and record.digest != digest:
-        moved_to = _set_aside(file)
+        moved_to = stored_files.set_aside(file)
         message = (
             f"The signature or docstring of {region.qualname} has changed; its old tests were moved to {moved_to}."
         )
@@ -134,7 +116,7 @@ def save(stored: StoredTests, spec: Spec, module: str) -> StoredTests:
     tests = list_tests(spec, stored.region)
     present_forms = {test.form for test in tests}
     generated_kinds = {
-        test.kind for test in stored.generated_tests if sheet_path(stored.region, test.kind) in spec.files
+        test.kind for test in stored.generated_tests if generated_path(stored.region, test.kind) in spec.files
     }
     absent = [test for test in stored.generated_tests if test.form not in present_forms]
     newly_struck = {test.form: test.check.shown for test in absent if test.kind in generated_kinds}
@@ -142,13 +124,8 @@ def save(stored: StoredTests, spec: Spec, module: str) -> StoredTests:
         test for test in stored.user_tests if test.form not in present_forms
     ]
     all_tests = (*tests, *unchanged)
-    updated = replace(
-        stored,
-        generated_tests=tuple(test for test in all_tests if test.check.provenance in KEPT),
-        user_tests=tuple(test for test in all_tests if test.check.provenance is Provenance.CONFIRMED),
-        struck={form: shown for form, shown in {**stored.struck, **newly_struck}.items() if form not in present_forms},
-        messages=(),
-    )
+    struck = {form: shown for form, shown in {**stored.struck, **newly_struck}.items() if form not in present_forms}
+    updated = replace(_with_tests(stored, all_tests, struck), messages=())
     try:
         return _write(updated, all_tests, _other_test_ids(spec), module)
     except OSError as error:
@@ -160,27 +137,27 @@ def update(root: Path, region: Region, text: str, spec: Spec, module: str) -> tu
 
     It starts from the tests last written: the user's edits in the meantime count from the next run on.
     """
-    path, digest = stored_path(root, region.path, region.qualname), _digest(text, region)
+    path, digest = stored_files.stored_path(root, region.path, region.qualname), _digest(text, region)
     record = _read_record(path)
     if record is None or record.digest != digest:
         return save(load(root, region, text), spec, module).messages
     try:
-        file_text = _read_text(path)
+        file_text = stored_files.read_text(path)
     except OSError as error:
         return (f"{path} cannot be read ({error.strerror}).",)
-    is_unchanged = file_text is not None and _sha(file_text) == record.sha
+    is_unchanged = file_text is not None and stored_files.sha(file_text) == record.sha
     stored = StoredTests(path=path, region=region, digest=digest, file_text=file_text, readable=is_unchanged)
     return save(_as_written(stored, record), spec, module).messages
 
 
 def _write(stored: StoredTests, tests: Sequence[EditedTest], other_tests: Sequence[str], module: str) -> StoredTests:
-    current = _read_text(stored.path)
+    current = stored_files.read_text(stored.path)
     if current != stored.file_text or not stored.readable:
         record = _read_record(stored.path) or _Record(digest=stored.digest)
         recorded_forms = {test.form for test in record.tests}
         record = replace(record, pending=tuple(test for test in stored.user_tests if test.form not in recorded_forms))
         if current is not None:
-            _write_atomically(_record_path(stored.path), json.dumps(to_json(record)))
+            stored_files.write_atomically(stored_files.record_path(stored.path), json.dumps(to_json(record)))
         return stored
     if not tests and current is None:
         return stored
@@ -188,17 +165,17 @@ def _write(stored: StoredTests, tests: Sequence[EditedTest], other_tests: Sequen
         folder.mkdir(mode=0o700, exist_ok=True)
     text = render(tests, stored.region, module, other_tests)
     # The record first: tests that it does not list would count as the user's.
-    record = _Record(digest=stored.digest, sha=_sha(text), tests=tuple(tests), struck=stored.struck)
-    _write_atomically(_record_path(stored.path), json.dumps(to_json(record)))
-    _write_atomically(stored.path, text)
-    _prune(stored.path.parent)
+    record = _Record(digest=stored.digest, sha=stored_files.sha(text), tests=tuple(tests), struck=stored.struck)
+    stored_files.write_atomically(stored_files.record_path(stored.path), json.dumps(to_json(record)))
+    stored_files.write_atomically(stored.path, text)
+    stored_files.prune(stored.path.parent)
     return replace(stored, file_text=text)
 
 
 def struck_lines(root: Path, path: str, qualname: str) -> tuple[str, ...]:
     """The lines that show what the user struck out, without checking whether the function changed."""
     with contextlib.suppress(OSError):
-        record = _read_record(stored_path(root, path, qualname))
+        record = _read_record(stored_files.stored_path(root, path, qualname))
         return tuple(record.struck.values()) if record else ()
     return ()
 
@@ -218,12 +195,15 @@ class _Record:
 
 
 def _as_written(stored: StoredTests, record: _Record) -> StoredTests:
-    all_tests = (*record.tests, *record.pending)
+    return _with_tests(stored, (*record.tests, *record.pending), record.struck)
+
+
+def _with_tests(stored: StoredTests, tests: Sequence[EditedTest], struck: Mapping[str, str]) -> StoredTests:
     return replace(
         stored,
-        generated_tests=tuple(test for test in all_tests if test.check.provenance in KEPT),
-        user_tests=tuple(test for test in all_tests if test.check.provenance is Provenance.CONFIRMED),
-        struck=record.struck,
+        generated_tests=tuple(test for test in tests if test.check.provenance in KEPT),
+        user_tests=tuple(test for test in tests if test.check.provenance is Provenance.CONFIRMED),
+        struck=struck,
     )
 
 
@@ -268,62 +248,15 @@ def _digest(text: str, region: Region) -> str:
     """Hashes what the function should do: its header and docstring, regardless of layout."""
     definition = definitions.find_by_qualname(definitions.find_definitions(text), region.qualname)
     if definition is None:
-        return _sha("")
+        return stored_files.sha("")
     header = "".join(definitions.line_span(text, definition.name_line, definition.header_end).split())
     docstring = definitions.line_span(text, *definition.docstring) if definition.docstring else ""
-    return _sha("\n".join([header, *(row.strip() for row in docstring.strip().splitlines())]))
-
-
-def _sha(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-# -- files ----------------------------------------------------------------------------------------------------------
-
-
-def _read_text(file: Path) -> str | None:
-    """Reads a file; if it is far too long, only enough to notice."""
-    try:
-        with file.open("rb") as stream:
-            return stream.read(4 * LONGEST).decode("utf-8", "replace")
-    except FileNotFoundError:
-        return None
-
-
-def _record_path(file: Path) -> Path:
-    return file.with_suffix(".json")
+    return stored_files.sha("\n".join([header, *(row.strip() for row in docstring.strip().splitlines())]))
 
 
 def _read_record(file: Path) -> _Record | None:
     """Reads how the file was written; None where that is no longer known."""
     try:
-        return from_json(_Record, json.loads(_record_path(file).read_bytes()))
+        return from_json(_Record, json.loads(stored_files.record_path(file).read_bytes()))
     except (OSError, ValueError):
         return None
-
-
-def _set_aside(file: Path) -> Path:
-    old_path = file.with_suffix(".old.py")
-    with contextlib.suppress(OSError):
-        file.replace(old_path)
-        _record_path(file).unlink(missing_ok=True)
-    return old_path
-
-
-def _write_atomically(path: Path, text: str) -> None:
-    """Writes a file atomically, readable by its owner only."""
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace", newline="\n") as file:
-            file.write(text)
-        Path(temporary).replace(path)
-    except OSError:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _prune(folder: Path) -> None:
-    files = sorted(folder.glob("*.py"), key=lambda path: path.stat().st_mtime, reverse=True)
-    for old in files[MAX_FUNCTIONS:]:
-        old.unlink(missing_ok=True)
-        _record_path(old).unlink(missing_ok=True)

@@ -7,13 +7,13 @@ questions.
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from greenloop.core.compose import compose
-from greenloop.core.docstrings.literal_input import parse_literal_input
+from greenloop.core.docstrings.literals import literal_value, parse_literal_input
 from greenloop.core.election import Election, elect_nearest
 from greenloop.core.fingerprint import fingerprint
 from greenloop.core.generated_tests import (
@@ -31,7 +31,7 @@ from greenloop.core.records.spec import USER_PROVENANCES, Case, Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
 from greenloop.core.text.diff import count_changed_lines
 from greenloop.core.votes import Ballot, Poll, Ruling
-from greenloop.specs.edited_tests import list_tests
+from greenloop.specs.edited_tests import list_tests, without_cases
 
 MAX_QUESTIONS = 5  # questions in one run, even if the setting allows more
 OTHER_VALUES = 2  # values of other candidates that a question offers
@@ -106,17 +106,11 @@ class Voting:
 
     def _worth_asking(self, problem: Problem, ruling: Ruling) -> Case | None:
         """The case to ask about, None when a candidate is trusted without a doubt and by more than votes."""
-        is_certain = (
-            ruling.order
-            and not ruling.doubt
-            and any(case.provenance in USER_PROVENANCES for case in problem.spec.cases)
-        )
-        if self.questions <= 0 or is_certain:
+        has_user_tests = any(case.provenance in USER_PROVENANCES for case in problem.spec.cases)
+        if self.questions <= 0 or (ruling.order and not ruling.doubt and has_user_tests):
             return None
-        cases_by_id = {case.id: case for case in voting_cases(problem.spec)}
-        return next(
-            (cases_by_id[each] for each in ruling.questions if each in cases_by_id and each not in self.asked_ids), None
-        )
+        cases = {case.id: case for case in voting_cases(problem.spec) if case.id not in self.asked_ids}
+        return next((cases[each] for each in ruling.questions if each in cases), None)
 
     async def _ask(self, problem: Problem, case: Case, attempts: Sequence[Attempt]) -> Answer | None:
         """Asks the user about a case; None if there is no answer, after which no more questions are asked."""
@@ -130,22 +124,17 @@ class Voting:
         value = other_values.get(choice or "", "")
         if choice == OTHER and expectation:
             value = _parse_typed(await self.user.correct(f"What is `{expectation.call}`?", expectation.expected))
-        if choice in (YES, NO):
-            return Answer(case=case, right=choice == YES, equation=expectation)
-        if not value:
+        if value and expectation:
+            expectation = replace(expectation, expected=value, raises="")
+        elif choice not in (YES, NO):
             self.questions = 0
             return None
-        return Answer(
-            case=case,
-            right=False,
-            equation=replace(expectation, expected=value, raises="") if expectation else None,
-            value=value,
-        )
+        return Answer(case=case, right=choice == YES, equation=expectation, value=value)
 
     def _apply_answer(self, problem: Problem, answer: Answer) -> Problem:
         """Applies the answer to the problem; other tests of the same call lose their vote."""
         case, region = answer.case, problem.regions[0]
-        spec = _without(problem.spec, {case.id})
+        spec = without_cases(problem.spec, {case.id})
         if answer.right:
             confirmed_case = replace(case, provenance=Provenance.CONFIRMED, confirmed=True)
             spec = replace(spec, cases=(*spec.cases, confirmed_case))
@@ -153,10 +142,10 @@ class Voting:
             # The file is generated again, with the user's answers of this run and of earlier ones.
             earlier_checks = [test.check for test in list_tests(spec, region) if test.kind == CONFIRMED]
             path = generated_path(region, CONFIRMED)
-            spec = _without(spec, {each.id for each in spec.cases if each.id.startswith(f"{path}::")})
+            spec = without_cases(spec, {each.id for each in spec.cases if each.id.startswith(f"{path}::")})
             spec += build_test_file(region, self.module, CONFIRMED, [*earlier_checks, check])
         call = _call_of(case)
-        spec = _without(spec, {each.id for each in voting_cases(spec) if call and _call_of(each) == call})
+        spec = without_cases(spec, {each.id for each in voting_cases(spec) if call and _call_of(each) == call})
         return replace(problem, spec=with_selectors(spec))
 
     async def _verify_again(self, problem: Problem, attempt: Attempt) -> Attempt:
@@ -207,13 +196,11 @@ def case_behaviour(result: CaseResult, source: str) -> str:
     """A candidate's result for a case in comparable form: a value's repr, `! Error`, else the outcome."""
     expectation = parse_equation(source)
     failure = result.failure
+    if expectation is None:
+        return "passed" if result.passed else "failed"
     if result.passed:
-        return (
-            (f"! {expectation.raises}" if expectation.raises else normalise_literal(expectation.expected))
-            if expectation
-            else "passed"
-        )
-    if failure is None or expectation is None:
+        return f"! {expectation.raises}" if expectation.raises else normalise_literal(expectation.expected)
+    if failure is None:
         return "failed"
     if failure.observed is not None:
         return normalise_literal(failure.observed)
@@ -222,10 +209,8 @@ def case_behaviour(result: CaseResult, source: str) -> str:
 
 def normalise_literal(text: str) -> str:
     """A literal as `repr` writes it; any other text unchanged."""
-    try:
-        return repr(ast.literal_eval(text.strip()))
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-        return text.strip()
+    value = literal_value(text)
+    return repr(value[0]) if value else text.strip()
 
 
 def freeze(problem: Problem, ruling: Ruling) -> Problem:
@@ -239,12 +224,7 @@ def freeze(problem: Problem, ruling: Ruling) -> Problem:
 
 def with_selectors(spec: Spec) -> Spec:
     """The spec with its cases' selectors; selectors of whole docstrings and parametrised tests stay."""
-    generated_paths = tuple(spec.files)
-    other_selectors = (
-        [each for each in spec.selectors if not each.startswith(generated_paths)]
-        if generated_paths
-        else list(spec.selectors)
-    )
+    other_selectors = [each for each in spec.selectors if not each.startswith(tuple(spec.files))]
     generated_ids = [case.id for case in spec.cases if case.id.partition("::")[0] in spec.files]
     return replace(spec, selectors=tuple(dict.fromkeys([*other_selectors, *generated_ids])))
 
@@ -258,30 +238,20 @@ def question_text(case: Case, equation: Equation | None) -> str:
 
 
 def _other_values(case: Case, equation: Equation, ballots: Sequence[Ballot]) -> dict[str, str]:
-    """Other candidates' values for the same call, heaviest first, as options of the question."""
+    """Other candidates' values for the same call, heaviest first, as options of the question; no exceptions."""
     weights: Counter[str] = Counter()
     for ballot in ballots:
         value = ballot.observed.get(case.id, "")
-        if value != normalise_literal(equation.expected) and len(value) <= VALUE_CHARACTERS and _is_literal(value):
+        if value != normalise_literal(equation.expected) and len(value) <= VALUE_CHARACTERS and literal_value(value):
             weights[value] += ballot.weight
     return {f"It is {value}": value for value, _weight in weights.most_common(OTHER_VALUES)}
 
 
 def _parse_typed(text: str | None) -> str:
     """A typed value as source; empty where it cannot be read."""
-    try:
+    with suppress(ValueError):
         return parse_literal_input(text or "")
-    except ValueError:
-        return ""
-
-
-def _is_literal(text: str) -> bool:
-    """Is it a value that can be offered? `! ValueError` and `failed` are outcomes, not values."""
-    try:
-        ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-        return False
-    return True
+    return ""
 
 
 def _call_of(case: Case) -> str:
@@ -289,15 +259,6 @@ def _call_of(case: Case) -> str:
     return expectation.call if expectation else ""
 
 
-def _without(spec: Spec, ids: set[str]) -> Spec:
-    return replace(
-        spec,
-        cases=tuple(case for case in spec.cases if case.id not in ids),
-        outvoted=tuple(case for case in spec.outvoted if case.id not in ids),
-    )
-
-
 def _belief_sentence(problem: Problem) -> str:
     believed = sum(not case.binding for case in problem.spec.cases)
-    total = len(voting_cases(problem.spec))
-    return f"{believed} of {total} generated tests are trusted."
+    return f"{believed} of {len(voting_cases(problem.spec))} generated tests are trusted."

@@ -28,7 +28,7 @@ from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import TestRun, WatchedLines
 from greenloop.core.report import LineTrace, case_results, line_traces
-from greenloop.core.selectors import fit_selectors
+from greenloop.core.test_selection import fit_selectors
 from greenloop.core.text.diff import diff_hunks, with_plain_ends
 from greenloop.drafting.candidates.mutate import one_token_changes
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox

@@ -52,8 +52,8 @@ class Addition:
     @property
     def sentence(self) -> str:
         """Sentence for the user about the tests that were written and those that were not."""
-        many = f"{len(self.ids)} test{'s' * (len(self.ids) != 1)}"
-        rows = [f"{many} written into {self.path}."] if self.ids else []
+        count = "1 test was" if len(self.ids) == 1 else f"{len(self.ids)} tests were"
+        rows = [f"{count} written into {self.path}."] if self.ids else []
         return " ".join([*rows, *self.left_out])
 
 
@@ -162,8 +162,8 @@ async def add_to_outcome(
             problem, attempts, read_text, open_session, files, encode, hypothesis=hypothesis
         )
     except GreenloopError as error:
-        return replace(outcome, message=f"{outcome.message}; no tests were written: {error}")
-    message = f"{outcome.message}; {addition.sentence}" if addition.sentence else outcome.message
+        return replace(outcome, message=f"{outcome.message} No tests were written: {error}")
+    message = f"{outcome.message} {addition.sentence}" if addition.sentence else outcome.message
     if not addition.ids:
         return replace(outcome, message=message)
     before = {**outcome.before, addition.path: addition.before}

@@ -16,7 +16,7 @@ from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.spec import Case
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
 from greenloop.core.report import case_results, describe_end, records_of_kind
-from greenloop.core.selectors import fit_selectors
+from greenloop.core.test_selection import fit_selectors
 from greenloop.core.verdict import forged, judge
 from greenloop.verdict import canary
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox, judge_candidate

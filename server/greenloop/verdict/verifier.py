@@ -18,7 +18,7 @@ from greenloop.core.records.spec import USER_PROVENANCES, Case, Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.core.report import case_results
 from greenloop.core.run_state import RunState
-from greenloop.core.selectors import fit_selectors
+from greenloop.core.test_selection import fit_selectors
 from greenloop.core.verdict import forged
 from greenloop.specs import host_checks
 from greenloop.verdict import proofs, reversal

@@ -6,32 +6,20 @@ import sys
 
 import pytest
 
+from docstring_specs import REGION, make_spec
 from fake_engine import BEFORE
 from greenloop.cli.main import main
-from greenloop.core.generated_tests import Check, build_test_file
-from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.specs import stored_tests
 
-REGION = Region(path="m.py", qualname="double", start=1, end=2)
 EDITOR = """import sys, pathlib
 path = pathlib.Path(sys.argv[1])
 path.write_text(path.read_text().replace({old!r}, {new!r}))
 """
 
 
-def spec() -> Spec:
-    bodies = ("assert double(2) == 4", "assert double(0) == 1")
-    designed = [Check(body=body, line=1, provenance=Provenance.DESIGNED) for body in bodies]
-    doctest = Case(id="m.py::double::doctest-1", path="m.py", line=2, provenance=Provenance.DOCTEST)
-    doubts = ("The docstring does not say what double(None) is.",)
-    return Spec(cases=(doctest,), selectors=("doctest:m.py::double",), doubts=doubts) + build_test_file(
-        REGION, "m", "designed", designed
-    )
-
-
 @pytest.fixture
 def kept(project):
-    return stored_tests.save(stored_tests.load(project, REGION, BEFORE), spec(), "m")
+    return stored_tests.save(stored_tests.load(project, REGION, BEFORE), make_spec(), "m")
 
 
 def edit_by(monkeypatch, tmp_path, old: str, new: str) -> None:

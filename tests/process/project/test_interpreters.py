@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import pytest
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.project import interpreters
-from greenloop.project.settings import Settings
-
-VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
-HOME = Path(sys._base_executable).parent
-NOTHING = {"PATH": "/nonexistent", "HOME": "/nonexistent"}
-
-
-def environment(root, environ=None, **settings):
-    return interpreters.find_environment(root, Settings(**settings), environ={**NOTHING, **(environ or {})})
+from virtual_environments import HOME, VERSION, find_environment, make_venv
 
 
 def test_the_system_is_asked_when_nothing_else_is_there(tmp_path):
-    found = environment(tmp_path, {"PATH": str(HOME)})
+    found = find_environment(tmp_path, {"PATH": str(HOME)})
     assert found.source == "PATH"
     assert found.version == sys.version_info[:2]
     assert (found.base / "lib" / f"python{VERSION}" / "os.py").is_file()
@@ -35,7 +25,7 @@ def test_a_shim_is_seen_through(tmp_path):
     shim.chmod(0o755)
     root = tmp_path / "root"
     root.mkdir()
-    assert environment(root, {"PATH": str(shims)}).executable.parent == HOME
+    assert find_environment(root, {"PATH": str(shims)}).executable.parent == HOME
 
 
 @pytest.mark.parametrize(
@@ -48,24 +38,7 @@ def test_a_shim_is_seen_through(tmp_path):
 )
 def test_a_bad_setting_is_named(tmp_path, name, sentence):
     with pytest.raises(CannotVerifyError, match=sentence):
-        environment(tmp_path, interpreter=name)
-
-
-def make_venv(folder, *, version=VERSION, home=HOME, key="version", extra="", pytest_too=False):
-    (folder / "bin").mkdir(parents=True)
-    trap = folder / "bin" / "python"
-    # Running it would leave a mark: nothing may.
-    trap.write_text(f"#!/bin/sh\ntouch {folder}/ran\n")
-    trap.chmod(0o755)
-    (folder / "pyvenv.cfg").write_text(
-        f"home = {home}\ninclude-system-site-packages = false\n{key} = {version}\n{extra}"
-    )
-    packages = folder / "lib" / f"python{'.'.join(version.split('.')[:2])}" / "site-packages"
-    packages.mkdir(parents=True)
-    if pytest_too:
-        (packages / "pytest").mkdir()
-        (packages / "pytest" / "__init__.py").touch()
-    return folder
+        find_environment(tmp_path, interpreter=name)
 
 
 def test_greenloops_own_private_environment_is_passed_over(tmp_path, monkeypatch):
@@ -75,5 +48,5 @@ def test_greenloops_own_private_environment_is_passed_over(tmp_path, monkeypatch
     root.mkdir()
     path = {"PATH": f"{private / 'bin'}:{HOME}"}
     monkeypatch.setattr(sys, "prefix", str(private))
-    assert environment(root, path).prefix != private
-    assert environment(root, {**path, "VIRTUAL_ENV": str(private)}).prefix == private
+    assert find_environment(root, path).prefix != private
+    assert find_environment(root, {**path, "VIRTUAL_ENV": str(private)}).prefix == private

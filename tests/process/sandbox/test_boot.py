@@ -13,7 +13,7 @@ def test_boot_says_hello_and_ends_with_its_stdin():
     with subprocess.Popen(
         [sys.executable, "-I", "-c", source], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
-        hello = payload.protocol().read(process.stdout)
+        hello = payload.protocol().read_message(process.stdout)
         process.stdin.close()
         assert process.wait(10) == 0
     assert hello == {"kind": "hello", "python": list(sys.version_info[:3]), "pytest": True, "packages": False}

@@ -8,27 +8,8 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.errors import SettingsError
-from greenloop.core.records.verdict import CaseResult, Status, Verdict
-from greenloop.specs import host_checks
 from greenloop.specs.kinds import constraints
-from specifying import about, tools
-
-TEXT = 'def f(x):\n    """F."""\n    raise NotImplementedError\n'
-PASSED = Verdict(status=Status.PASSED, cases=(CaseResult(id="t", outcome="passed"),))
-
-
-async def judged(root: Path, text: str, verdict: Verdict, *, final=False, user=None, **options) -> Verdict:
-    own = about(root, TEXT, "f")
-    given = tools(user, **options)
-    spec = own.spec + await host_checks.collect(own, given)
-
-    async def run() -> Verdict:
-        return verdict
-
-    from dataclasses import replace
-
-    return await host_checks.judge(replace(own, spec=spec), {"m.py": text}, given, run, final=final)
-
+from spec_problem import PASSED, TEXT, judge_text, make_problem, make_tools
 
 ruff = pytest.mark.skipif(not (Path(sys.executable).parent / "ruff").exists(), reason="no ruff beside this Python")
 
@@ -37,8 +18,8 @@ ruff = pytest.mark.skipif(not (Path(sys.executable).parent / "ruff").exists(), r
 async def test_ruffs_rules_count_for_what_is_new_only(tmp_path):
     own = "import sys\n\n\ndef g():\n    unused = 1\n\n\n" + TEXT
     new = own.replace("    raise NotImplementedError", "    other = 1\n    return x")
-    problem = about(tmp_path, own, "f")
-    given = tools(constraints=["ruff F"])
+    problem = make_problem(tmp_path, own, "f")
+    given = make_tools(constraints=["ruff F"])
     (result,) = await constraints.judge(problem, {"m.py": new}, given)
     assert result.failure.message == "F841: Local variable `other` is assigned to but never used."
     assert [frame.line for frame in result.failure.frames] == [10]
@@ -49,6 +30,6 @@ async def test_ruffs_rules_count_for_what_is_new_only(tmp_path):
 @ruff
 async def test_a_rule_that_ruff_does_not_know_is_named(tmp_path):
     with pytest.raises(SettingsError, match="'ruff QQ9' cannot be checked by ruff: .*QQ9"):
-        await judged(tmp_path, TEXT, PASSED, constraints=["ruff QQ9"])
+        await judge_text(tmp_path, TEXT, PASSED, constraints=["ruff QQ9"])
     with pytest.raises(SettingsError, match="cannot be checked by ruff"):
-        await judged(tmp_path, TEXT, PASSED, constraints=["ruff --fix"])
+        await judge_text(tmp_path, TEXT, PASSED, constraints=["ruff --fix"])

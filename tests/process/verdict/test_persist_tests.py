@@ -267,7 +267,7 @@ def test_without_hypothesis_in_the_project_properties_are_left_out_and_said(proj
     project({})
     made = project.add(property_(project) + project.checks(LINES[0]))
     assert made.sentence == (
-        "1 test written into test_codec.py. The property tests were not written: Hypothesis is not installed in the project."
+        "1 test was written into test_codec.py. The property tests were not written: Hypothesis is not installed in the project."
     )
     assert "hypothesis" not in made.after
 

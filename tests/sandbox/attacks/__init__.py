@@ -23,7 +23,7 @@ from . import (
     processes,
     rights,
 )
-from .nouns import Attack, Fake
+from .attack import Attack, Fake
 
 _WALL = (cpu, memory, processes, parent, network, files, rights, floods, crashes, persistence)
 _VERDICT = (

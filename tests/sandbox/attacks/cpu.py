@@ -1,6 +1,6 @@
 """Time: programs that want more of it than a run is given."""
 
-from .nouns import Attack
+from .attack import Attack
 
 # Whoever still runs after that many seconds has won; the sandbox's limit is far below.
 _LATER = "import time\nend = time.monotonic() + aim.seconds\n"

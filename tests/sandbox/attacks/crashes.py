@@ -1,6 +1,6 @@
 """Ends that nobody planned: the interpreter dies, runs out of stack, or breaks whoever reports the failure."""
 
-from .nouns import Attack, Wins
+from .attack import Attack, Wins
 
 
 def _crash(name: str, code: str, **more) -> Attack:

@@ -1,6 +1,6 @@
 """Faked passes where the assertion is in a block that the code under test controls."""
 
-from .nouns import Fake, Promise, Twin, text
+from .attack import Fake, Promise, Twin, text
 from .shared import SAME
 
 

@@ -1,6 +1,6 @@
 """Faked passes by an early end: of the process, of pytest, or of what comes after the tests."""
 
-from .nouns import Fake, Promise, Twin, text
+from .attack import Fake, Promise, Twin, text
 
 _FAILS = "def double(x):\n    return x + 1\n"
 

@@ -1,6 +1,6 @@
 """Faked passes by objects that agree with everything."""
 
-from .nouns import Fake, Promise, Twin, text
+from .attack import Fake, Promise, Twin, text
 from .shared import SAME
 
 

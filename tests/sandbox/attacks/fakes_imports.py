@@ -1,6 +1,6 @@
 """Faked passes by what is imported in the place of the code."""
 
-from .nouns import Fake, Promise, Twin, text
+from .attack import Fake, Promise, Twin, text
 from .shared import FAILS, FIND
 
 

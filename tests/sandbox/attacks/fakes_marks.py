@@ -1,6 +1,6 @@
 """Faked passes by tests that do not count: skipped, or expected to fail."""
 
-from .nouns import Fake, Promise, Twin, text
+from .attack import Fake, Promise, Twin, text
 from .shared import BASE_EXCEPTION
 
 

@@ -1,6 +1,6 @@
 """Faked passes by patching what runs, reports and asserts."""
 
-from .nouns import Fake, Promise, Twin, text
+from .attack import Fake, Promise, Twin, text
 from .shared import BASE_EXCEPTION, FAILS, FIND, OWN_CODE, PLUGINS
 
 

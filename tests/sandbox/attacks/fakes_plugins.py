@@ -1,6 +1,6 @@
 """Faked passes by hooks of pytest, and by rewriting the tests' own names."""
 
-from .nouns import Fake, Promise, Twin, text
+from .attack import Fake, Promise, Twin, text
 from .shared import FAILS, FIND, OWN_CODE, PLUGINS
 
 
@@ -127,7 +127,7 @@ find_like("pluginmanager").register(Turn())
         + """
 manager = find_like("pluginmanager")
 for plugin in list(manager.get_plugins()):
-    if type(plugin).__name__ in ("Recorder", "Starter"):
+    if type(plugin).__name__ in ("CollectionRecorder", "RunRecorder", "SessionReporter"):
         manager.unregister(plugin)
 
 

@@ -1,6 +1,6 @@
 """Faked passes by walking frames, closures and descriptors to whoever reports."""
 
-from .nouns import Fake, Promise, Twin, text
+from .attack import Fake, Promise, Twin, text
 from .shared import FAILS, FIND
 
 
@@ -149,7 +149,7 @@ import types
 def double(x):
     item = find("item") or find("pyfuncitem")
     for one in gc.get_objects():
-        if isinstance(one, types.FunctionType) and one.__qualname__ == "_sender.<locals>.send":
+        if isinstance(one, types.FunctionType) and one.__qualname__ == "_make_sender.<locals>.send":
             for case in [each.nodeid for each in item.session.items]:
                 for when in ("setup", "call", "teardown")[case == item.nodeid :]:
                     one({"kind": "phase", "id": case, "when": when, "seconds": 0.1, "type": None, "outcome": "passed", "wasxfail": None})
@@ -170,7 +170,7 @@ import types
 
 def double(x):
     for one in gc.get_objects():
-        if isinstance(one, types.FunctionType) and one.__qualname__ == "_sender.<locals>.send":
+        if isinstance(one, types.FunctionType) and one.__qualname__ == "_make_sender.<locals>.send":
             cells = dict(zip(one.__code__.co_freevars, one.__closure__))
             key, sign, report = (cells[name].cell_contents for name in ("key", "sign", "report"))
             body = b'{"kind": "finished", "status": 0, "seq": %d}' % cells["state"].cell_contents["seq"]

@@ -1,6 +1,6 @@
 """Files of the host: reading what is private, writing what is not the run's own, and links that lead there."""
 
-from .nouns import Attack
+from .attack import Attack
 
 
 def _read(name: str, code: str, **more) -> Attack:

@@ -1,6 +1,6 @@
 """Disk, inodes and output: more of it than a run is given, or of a kind that does harm where it is shown."""
 
-from .nouns import Attack, Wins
+from .attack import Attack, Wins
 
 
 def _disk(name: str, code: str, **more) -> Attack:

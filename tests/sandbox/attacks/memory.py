@@ -1,6 +1,6 @@
 """Memory: programs that want several times what a run is given, held at one time."""
 
-from .nouns import Attack
+from .attack import Attack
 
 _TOUCHED = """
 import mmap

@@ -1,6 +1,6 @@
 """The network, and sockets that need none. Each program talks to a server of the host and must get its answer."""
 
-from .nouns import Attack
+from .attack import Attack
 
 
 def _network(name: str, code: str, **more) -> Attack:

@@ -1,6 +1,6 @@
 """The process that watches: its memory, its descriptors, its limits, and what it may have handed down."""
 
-from .nouns import Attack
+from .attack import Attack
 
 
 def _parent(name: str, code: str, **more) -> Attack:

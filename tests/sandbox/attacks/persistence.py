@@ -1,6 +1,6 @@
 """Into the next run: whatever is planted in one run is looked for in the next one of the same session."""
 
-from .nouns import Attack
+from .attack import Attack
 
 
 def _persist(name: str, code: str, after: str, **more) -> Attack:

@@ -1,4 +1,4 @@
-"""Plain pytest without any wall, forked from a process that has imported it: run as a script by `sacrifice.py`.
+"""Plain pytest without any wall, forked from a process that has imported it: run as a script by `unprotected.py`.
 
 Each line of stdin is a job: {"folder", "home", "steps", "walls", "user"}. Its steps run one after another as children
 of the first process of namespaces that end with the job; what they print and their exit codes go to files beside them.

@@ -1,6 +1,6 @@
 """Processes and threads: too many of them, ones that flee, and signals to those of others."""
 
-from .nouns import Attack
+from .attack import Attack
 
 _ALIVE = """
 def others():

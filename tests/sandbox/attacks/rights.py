@@ -1,6 +1,6 @@
 """More rights: other users, capabilities, namespaces, the kernel's rarer doors, and what is in the environment."""
 
-from .nouns import Attack
+from .attack import Attack
 
 _LIBC = "import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\n"
 

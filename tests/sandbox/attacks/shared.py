@@ -1,6 +1,6 @@
 """What several families of faked passes share: honest twins, and ways to reach into pytest."""
 
-from .nouns import Twin, text
+from .attack import Twin, text
 
 BASE_EXCEPTION = Twin(
     code=text("""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from .nouns import Attack, Fake
+from .attack import Attack, Fake
 
 _counts: Counter[tuple[str, str, str]] = Counter()
 

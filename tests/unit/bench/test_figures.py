@@ -10,7 +10,7 @@ import pytest
 
 from greenloop.bench import report, results
 from greenloop.bench.figures import compare_pairs, compute_figures, mcnemar, transitions, wilson
-from greenloop.bench.records import BROKEN
+from greenloop.bench.results import BROKEN
 
 broken = frozenset(BROKEN)
 
@@ -39,7 +39,12 @@ def test_figures(six):
     assert a.curve == (0, 1, 2, 2)
     assert a.histogram == {1: 1, 2: 2, 3: 1}
     assert a.mean_attempts == 1.5
-    assert (a.mean_calls, a.mean_prompt, a.mean_completion, a.mean_tokens) == (2.0, 200.0, 20.0, 220.0)
+    assert (a.means["calls"], a.means["prompt_tokens"], a.means["completion_tokens"], a.mean_tokens) == (
+        2.0,
+        200.0,
+        20.0,
+        220.0,
+    )
     assert (a.gained, a.lost) == (1, 0)
     assert a.matrix["AssertionError"] == {"fixed": 1, "same": 1, "other": 0, "regressed": 0}
     assert a.matrix["TypeError"] == {"fixed": 0, "same": 0, "other": 1, "regressed": 0}

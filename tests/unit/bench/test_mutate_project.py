@@ -10,22 +10,14 @@ import pytest
 from greenloop.bench import mutate_project
 from greenloop.bench.ast_edits import Source, apply_edits
 from greenloop.bench.operators import all_edits
-
-
-def module(body: str) -> str:
-    rows = "".join(f"    {line}\n" for line in body.split("\n"))
-    return f'import os\n\n\ndef f(a, b):\n    """Täte 1 < 2."""\n{rows}'
-
-
-def function(source: Source):
-    return source.tree.body[-1]
+from mutable_function import find_function, make_module
 
 
 @pytest.mark.parametrize("lines", [1, 2])
 def test_what_is_drawn_parses_means_something_else_and_changes_so_many_lines(lines):
     body = "c = 0\nfor x in range(len(a)):\n    if a[x] > b and x != 3:\n        c += a[x]\n    else:\n        c -= 1\nreturn c"
-    source = Source(module(body))
-    every = all_edits(source, function(source))
+    source = Source(make_module(body))
+    every = all_edits(source, find_function(source))
     drawn = list(mutate_project.draw_edits(source.text, every, lines, random.Random(1), {}))
     assert len(drawn) > 20
     for chosen in drawn:
@@ -39,8 +31,8 @@ def test_what_is_drawn_parses_means_something_else_and_changes_so_many_lines(lin
 
 
 def test_operators_that_were_used_least_come_first():
-    source = Source(module("if a < b:\n    return max(a, 3)\nreturn b[1:]"))
-    every = all_edits(source, function(source))
+    source = Source(make_module("if a < b:\n    return max(a, 3)\nreturn b[1:]"))
+    every = all_edits(source, find_function(source))
     names = {edit.operator for edit in every}
     for name in names:
         used = {other: 2 for other in names if other != name}

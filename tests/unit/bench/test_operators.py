@@ -6,6 +6,7 @@ import pytest
 
 from greenloop.bench.ast_edits import Source, apply_edits
 from greenloop.bench.operators import OPERATORS, all_edits
+from mutable_function import find_function, make_module
 
 CASES = [
     ("comparison", "if a < b:\n    return a", "if a <= b:\n    return a"),
@@ -33,21 +34,12 @@ CASES = [
 ]
 
 
-def module(body: str) -> str:
-    rows = "".join(f"    {line}\n" for line in body.split("\n"))
-    return f'import os\n\n\ndef f(a, b):\n    """Täte 1 < 2."""\n{rows}'
-
-
-def function(source: Source):
-    return source.tree.body[-1]
-
-
 @pytest.mark.parametrize(("operator", "before", "after"), CASES)
 def test_operator(operator, before, after):
-    source = Source(module(before))
-    made = {apply_edits(source.text, edit): edit for edit in all_edits(source, function(source))}
-    assert module(after) in made
-    assert operator in {edit.operator for text, edit in made.items() if text == module(after)}
+    source = Source(make_module(before))
+    made = {apply_edits(source.text, edit): edit for edit in all_edits(source, find_function(source))}
+    assert make_module(after) in made
+    assert operator in {edit.operator for text, edit in made.items() if text == make_module(after)}
 
 
 def test_every_operator_has_its_case():
@@ -55,7 +47,7 @@ def test_every_operator_has_its_case():
 
 
 def test_the_docstring_and_the_rest_of_the_module_stay():
-    source = Source(module("if a < b:\n    return max(a, 3)\nreturn b[1:]"))
-    for edit in all_edits(source, function(source)):
+    source = Source(make_module("if a < b:\n    return max(a, 3)\nreturn b[1:]"))
+    for edit in all_edits(source, find_function(source)):
         after = apply_edits(source.text, edit)
-        assert after.startswith(module("")[:-5])
+        assert after.startswith(make_module("")[:-5])

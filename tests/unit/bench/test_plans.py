@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.bench import arms, plans
+from greenloop.bench import plans
 from greenloop.core.errors import SettingsError, UsageError
 
 ABLATIONS = Path(__file__).resolve().parents[3] / "benchmarks" / "ablations"
 
 
 def test_an_arm_has_parts_settings_and_a_match():
-    arm = arms.parse("default:search=best_of_n,feedback=raw+docs,attempts=7,sandbox.env=A,B,match=plain")
+    arm = plans.parse_arm("default:search=best_of_n,feedback=raw+docs,attempts=7,sandbox.env=A,B,match=plain")
     assert (arm.preset.name, arm.preset.search, arm.preset.feedback) == ("default", "best_of_n", ("raw", "docs"))
     assert arm.settings == {"attempts": 7, "sandbox.env": "A,B"}
     assert arm.parts == {"search": "best_of_n", "feedback": ["raw", "docs"]}
     assert arm.match == "plain"
-    assert arms.parse("plain").preset.search == "chain"
+    assert plans.parse_arm("plain").preset.search == "chain"
 
 
 @pytest.mark.parametrize(
@@ -35,16 +35,16 @@ def test_an_arm_has_parts_settings_and_a_match():
 )
 def test_an_arm_that_cannot_be_is_told(text, why):
     with pytest.raises(SettingsError, match=why):
-        arms.parse(text)
+        plans.parse_arm(text)
 
 
 def test_arms_that_match_come_last_and_match_what_is_there():
-    one, other = arms.parse("plain:match=default"), arms.parse("default")
-    assert arms.check_arms([one, other]) == [other, one]
+    one, other = plans.parse_arm("plain:match=default"), plans.parse_arm("default")
+    assert plans.check_arms([one, other]) == [other, one]
     with pytest.raises(UsageError, match="matches 'default', which does not make its own calls"):
-        arms.check_arms([one])
+        plans.check_arms([one])
     with pytest.raises(UsageError, match="Two arms are named 'default'"):
-        arms.check_arms([other, other])
+        plans.check_arms([other, other])
 
 
 def test_a_plan(tmp_path):
@@ -86,7 +86,7 @@ def test_a_plan_that_cannot_be_is_told(text, why, tmp_path):
 def test_every_ablation_is_a_plan(path):
     plan = plans.read(path)
     assert plan.about
-    assert len(arms.check_arms(plan.arms)) >= 2
+    assert len(plans.check_arms(plan.arms)) >= 2
 
 
 def test_every_ablation_that_is_wanted_is_there():

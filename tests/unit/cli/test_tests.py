@@ -10,48 +10,37 @@ import pytest
 from rich.console import Console
 
 from cells import notebook
+from docstring_specs import REGION, make_spec
 from fake_engine import AFTER, BEFORE, CASE, solved
 from greenloop.cli.live_table import LiveTable, PlainLines
 from greenloop.cli.main import main
 from greenloop.core.events import Specified
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.records.outcome import Evidence, Verified
-from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.records.spec import Provenance, Spec
 from greenloop.core.summary import summarize_solved as label
 from greenloop.notebook.adapter import load, prepare
 from greenloop.notebook.cell_targets import CellTarget
 from greenloop.project.targets import region_for
 from greenloop.specs import stored_tests
 
-REGION = Region(path="m.py", qualname="double", start=1, end=2)
-
-
-def spec() -> Spec:
-    bodies = ("assert double(2) == 4", "assert double(0) == 1")
-    designed = [Check(body=body, line=1, provenance=Provenance.DESIGNED) for body in bodies]
-    doctest = Case(id="m.py::double::doctest-1", path="m.py", line=2, provenance=Provenance.DOCTEST)
-    doubts = ("The docstring does not say what double(None) is.",)
-    return Spec(cases=(doctest,), selectors=("doctest:m.py::double",), doubts=doubts) + build_test_file(
-        REGION, "m", "designed", designed
-    )
-
 
 def ruled() -> Spec:
     """One of them was voted down."""
-    whole = spec()
+    whole = make_spec()
     return replace(whole, cases=whole.cases[:2], outvoted=whole.cases[2:])
 
 
 @pytest.fixture
 def kept(project):
-    return stored_tests.save(stored_tests.load(project, REGION, BEFORE), spec(), "m")
+    return stored_tests.save(stored_tests.load(project, REGION, BEFORE), make_spec(), "m")
 
 
 def test_those_of_a_function_in_a_notebook_are_found_by_its_name(project, capsys):
     (project / "nb.ipynb").write_text(notebook("import os", BEFORE))
     asked = prepare(load(project, "nb.ipynb")[0], CellTarget(cell=1, last_cell=1, name="double"))
     region = region_for(asked.target, asked.composed.module)
-    stored_tests.save(stored_tests.load(project, region, asked.composed.module), spec(), "nb_ipynb")
+    stored_tests.save(stored_tests.load(project, region, asked.composed.module), make_spec(), "nb_ipynb")
     assert main(["tests", "nb.ipynb::double"]) == 0
     assert "assert double(2) == 4" in capsys.readouterr().out
 
@@ -89,7 +78,7 @@ def test_what_is_no_function_is_2(project, capsys, typed):
 def test_frozen_tests_are_listed_once_and_then_what_changed():
     said: list[str] = []
     lines = PlainLines(said.append)
-    lines.emit(Specified(spec=spec()))
+    lines.emit(Specified(spec=make_spec()))
     assert said == [
         "tests, fixed before the first attempt: 1 example in the docstring, 2 written by the model",
         "  ? assert double(2) == 4  (written by the model)",
@@ -108,7 +97,7 @@ def test_frozen_tests_are_listed_once_and_then_what_changed():
 def test_the_live_table_shows_them_above():
     out = io.StringIO()
     with LiveTable(Console(file=out, force_terminal=True, width=100)) as live:
-        live.emit(Specified(spec=spec()))
+        live.emit(Specified(spec=make_spec()))
     assert "? assert double(0) == 1" in out.getvalue()
 
 
@@ -123,7 +112,11 @@ def test_nothing_a_model_wrote_reaches_the_terminal_raw():
 
 def test_programs_get_them_with_whether_they_are_believed(fake, capsys):
     inner = fake.events
-    fake.events = lambda attempts: [Specified(spec=spec()), *inner(attempts), Specified(spec=ruled(), reason="1 of 2")]
+    fake.events = lambda attempts: [
+        Specified(spec=make_spec()),
+        *inner(attempts),
+        Specified(spec=ruled(), reason="1 of 2"),
+    ]
     main(["fix", CASE, "--json"])
     events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     first, last = [event for event in events if event["event"] == "specified"]

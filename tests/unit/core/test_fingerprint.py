@@ -2,9 +2,8 @@
 
 import pytest
 
-from greenloop.core.fingerprint import code_digest
+from greenloop.core.fingerprint import code_digest, fingerprint, is_same_code
 from greenloop.core.records.attempt import Candidate
-from greenloop.drafting.candidates.gate import fingerprint, is_same_code
 
 MODULE = """\
 def f(x, y=1):

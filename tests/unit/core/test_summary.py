@@ -50,7 +50,7 @@ def outcome(found: Evidence) -> Outcome:
         ),
         (
             evidence(sandbox="none"),
-            "Not verified: no sandbox: 1/1 target tests pass",
+            "Not verified because there is no sandbox: 1/1 target tests pass",
             "The tests ran without a sandbox.",
             "not verified: no sandbox",
         ),

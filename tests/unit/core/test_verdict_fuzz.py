@@ -233,12 +233,12 @@ def test_no_damaged_bytes_pass(run, data, whole):
             (foreign,) = sealed([execution.records[line]], OTHER)
             lines[line : line + (how == "replaced")] = [foreign]
         text = bytearray(b"".join(lines))
-    found = tuple(protocol.open_report(bytes(text), KEY, whole=whole))
+    found = tuple(protocol.open_report(bytes(text), KEY, complete=whole))
     passed = judge(expected, baseline, replace(execution, records=found)).status is Status.PASSED
     assert passed == (found == execution.records)
 
 
 @given(st.binary(max_size=300) | st.text(max_size=300), st.booleans())
 def test_any_bytes_can_be_opened(report, whole):
-    for record in protocol.open_report(report, KEY, whole=whole):
+    for record in protocol.open_report(report, KEY, complete=whole):
         assert record == {"kind": "forged", "seq": -1}

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from doubling import PROBLEM, STUB, TESTS
+from double_problem import PROBLEM, STUB, TESTS
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import diff_hunks
 from greenloop.drafting.edit_format import adapt_templates, choose_format
 from greenloop.project import templates
-from theatre import Theatre
+from simulated_run import SimulatedRun
 
 CODE = 'def double(x):\n    """Twice x."""\n    twice = x + 1\n    return twice\n'
 RIGHT = CODE.replace("x + 1", "2 * x")
@@ -38,10 +38,10 @@ def _no_user_file(tmp_path, monkeypatch):
 @pytest.mark.parametrize("answered", ANSWERS)
 @pytest.mark.parametrize("form", ASKED)
 async def test_one_form_is_asked_for_and_every_form_is_read(form, answered):
-    theatre = Theatre([ANSWERS[answered]], WRITTEN, **{"preset": "plain", "answer.format": form})
-    outcome = await theatre.run()
+    simulated_run = SimulatedRun([ANSWERS[answered]], WRITTEN, **{"preset": "plain", "answer.format": form})
+    outcome = await simulated_run.run()
     assert outcome.solved
-    told = "\n".join(message.content for message in theatre.log[0][1].messages)
+    told = "\n".join(message.content for message in simulated_run.log[0][1].messages)
     assert [words for words in ASKED.values() if words in told] == [ASKED[form]]
     candidate = outcome.attempts[outcome.best].candidate
     (hunk,) = diff_hunks(CODE, "".join(candidate.texts.values()))
@@ -51,20 +51,20 @@ async def test_one_form_is_asked_for_and_every_form_is_read(form, answered):
 async def test_a_refinement_edits_the_attempt_that_the_model_was_shown():
     wrong = "<<<<<<< SEARCH\n    twice = x + 1\n=======\n    twice = x + 3\n>>>>>>> REPLACE\n"
     right = "<<<<<<< SEARCH\n    twice = x + 3\n=======\n    twice = x * 2\n>>>>>>> REPLACE\n"
-    theatre = Theatre([wrong, right], WRITTEN, **{"preset": "plain", "answer.format": "search-replace"})
-    outcome = await theatre.run()
+    simulated_run = SimulatedRun([wrong, right], WRITTEN, **{"preset": "plain", "answer.format": "search-replace"})
+    outcome = await simulated_run.run()
     assert outcome.solved
-    assert "twice = x + 3" in theatre.log[1][1].messages[-2].content
+    assert "twice = x + 3" in simulated_run.log[1][1].messages[-2].content
 
 
 async def test_a_new_beginning_shows_no_code_and_is_written_whole():
     again = ANSWERS["unified-diff"].replace("2 * x", "x + 1")
-    theatre = Theatre(
+    simulated_run = SimulatedRun(
         [again, f"```python\n{RIGHT}```"], WRITTEN, **{"preset": "tenet", "answer.format": "unified-diff"}
     )
-    outcome = await theatre.run()
+    outcome = await simulated_run.run()
     assert outcome.solved
-    told = ["\n".join(message.content for message in request.messages) for _name, request in theatre.log]
+    told = ["\n".join(message.content for message in request.messages) for _name, request in simulated_run.log]
     assert [[words for words in ASKED.values() if words in text] for text in told] == [["unified diff"], ["code block"]]
 
 

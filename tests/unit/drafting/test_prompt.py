@@ -12,8 +12,7 @@ from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.core.text.tokens import estimate_tokens
-from greenloop.core.text.truncate import truncate
+from greenloop.core.text.tokens import estimate_tokens, truncate
 from greenloop.drafting.prompt import assemble, fenced, fit, list_failures
 
 REGION = Region(path="m.py", qualname="f", start=1, end=2)

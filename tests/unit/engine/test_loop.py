@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.attempts import best_attempt
 from greenloop.core.budget import BudgetExceededError, Ledger
+from greenloop.core.election import best_attempt
 from greenloop.core.errors import ModelError
 from greenloop.core.events import Checked, Planned, Proposed, Started, Tested, Token
 from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Mask, Move

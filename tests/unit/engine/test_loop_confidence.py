@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from doubling import HALF, PROBLEM, RIGHT, WRONG, code, executed, unwritten
+from double_problem import HALF, PROBLEM, RIGHT, WRONG, failing_verdict, judge_files, make_answer
 from greenloop.core import registry
 from greenloop.core.budget import Ledger
 from greenloop.core.events import Started
@@ -19,7 +19,7 @@ from greenloop.core.run_state import RunState
 from greenloop.drafting.search import chain
 from greenloop.engine import loop
 
-BASELINE = Attempt(number=0, verdict=unwritten(), error_class="NotImplementedError")
+BASELINE = Attempt(number=0, verdict=failing_verdict(), error_class="NotImplementedError")
 
 
 async def ran(answers: list[str], confidence: float, attempts: int):
@@ -27,10 +27,10 @@ async def ran(answers: list[str], confidence: float, attempts: int):
     waiting = list(answers)
 
     async def ask(_request, _on_token) -> Reply:
-        return Reply(text=code(waiting.pop(0)), usage=Usage(completion_tokens=10), model="scripted")
+        return Reply(text=make_answer(waiting.pop(0)), usage=Usage(completion_tokens=10), model="scripted")
 
     async def verify(files):
-        return executed(files)
+        return judge_files(files)
 
     async def describe(_problem, _attempts) -> tuple[FeedbackNote, ...]:
         return (FeedbackNote(text="I am sure.", fields={"confidence": confidence}),)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from doubling import HALF, PROBLEM, RIGHT, STUB, WRONG, code, executed, unwritten
+from double_problem import HALF, PROBLEM, RIGHT, STUB, WRONG, failing_verdict, judge_files, make_answer
 from greenloop.core import registry
 from greenloop.core.budget import Ledger
 from greenloop.core.errors import SettingsError
@@ -45,7 +45,7 @@ class Play:
 
     async def ask(self, completion: ChatRequest, on_token) -> Reply:
         self.prompts.append(completion)
-        return Reply(text=code(self.answers.pop(0)), usage=Usage(completion_tokens=10), model="scripted")
+        return Reply(text=make_answer(self.answers.pop(0)), usage=Usage(completion_tokens=10), model="scripted")
 
     async def question(self, completion: ChatRequest) -> Reply:
         self.questions.append(completion)
@@ -62,7 +62,7 @@ class Play:
         return Execution(status=1, records=(record,))
 
     async def verify(self, files) -> Verdict:
-        return Verdict(status=Status.FAILED) if self.preset.blind else executed(files)
+        return Verdict(status=Status.FAILED) if self.preset.blind else judge_files(files)
 
     async def describe(self, problem, attempts):
         if attempts[-1].verdict.status is Status.PASSED:
@@ -94,10 +94,16 @@ class Play:
             self.calls.append(f"{draft.role} {move} of {draft.parent}")
 
     async def run(self, attempts: int | None = None):
-        baseline = Attempt(number=0, verdict=unwritten(), error_class="NotImplementedError", group=ErrorGroup.RUNTIME)
+        baseline = Attempt(
+            number=0, verdict=failing_verdict(), error_class="NotImplementedError", group=ErrorGroup.RUNTIME
+        )
         notes = await self.describe(PROBLEM, [baseline])
         baseline = Attempt(
-            number=0, verdict=unwritten(), error_class="NotImplementedError", group=ErrorGroup.RUNTIME, notes=notes
+            number=0,
+            verdict=failing_verdict(),
+            error_class="NotImplementedError",
+            group=ErrorGroup.RUNTIME,
+            notes=notes,
         )
         parts = loop.Parts(
             plan=registry.load_part("search", self.preset.search).plan,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-import theatre
-from doubling import RIGHT, WRONG, executed
-from greenloop.core.attempts import best_attempt
+import simulated_run
+from double_problem import RIGHT, WRONG, judge_files
+from greenloop.core.election import best_attempt
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
-from theatre import Theatre
+from simulated_run import SimulatedRun
 
 TIDY_BUT_WRONG = 'def double(x):\n    """Twice x."""\n    return x + 1\n'
 UNTIDY_BUT_RIGHT = "import string\n\n\ndef double(x):\n    l = x;  unused=[ ]\n    return (l+l)\n"
@@ -23,9 +23,9 @@ def runs(monkeypatch, tmp_path):
 
     def noted(files):
         texts.append(files["m.py"])
-        return executed(files)
+        return judge_files(files)
 
-    monkeypatch.setattr(theatre, "executed", noted)
+    monkeypatch.setattr(simulated_run, "judge_files", noted)
     return texts
 
 
@@ -34,7 +34,7 @@ def fenced(text: str) -> str:
 
 
 async def test_the_second_question_holds_the_task_the_first_answer_and_its_error(runs):
-    play = Theatre([WRONG[0], RIGHT], preset="plain")
+    play = SimulatedRun([WRONG[0], RIGHT], preset="plain")
     outcome = await play.run()
     assert (outcome.solved, len(play.log), len(runs)) == (True, 2, 3)  # the last run is the acceptance
     first, second = (request.messages for _name, request in play.log)
@@ -45,13 +45,13 @@ async def test_the_second_question_holds_the_task_the_first_answer_and_its_error
 
 
 async def test_tests_come_first_and_tidiness_after_them(runs):
-    play = Theatre([fenced(TIDY_BUT_WRONG), fenced(UNTIDY_BUT_RIGHT), *WRONG[1:9]], preset="best-of-n")
+    play = SimulatedRun([fenced(TIDY_BUT_WRONG), fenced(UNTIDY_BUT_RIGHT), *WRONG[1:9]], preset="best-of-n")
     outcome = await play.run()
     assert (outcome.solved, outcome.best) == (True, 2)
 
 
 async def test_another_signature_is_refused_and_the_model_is_told(runs):
-    play = Theatre([fenced("def double(x, times):\n    return x * times\n"), RIGHT], preset="plain")
+    play = SimulatedRun([fenced("def double(x, times):\n    return x * times\n"), RIGHT], preset="plain")
     outcome = await play.run()
     refused = outcome.attempts[1]
     assert refused.verdict.status is Status.REFUSED

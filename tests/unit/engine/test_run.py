@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from doubling import PROBLEM, unwritten
+from double_problem import PROBLEM, failing_verdict
 from greenloop.core.errors import SettingsError
 from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.attempt import Attempt
@@ -48,13 +48,13 @@ def feedback(**names: list[str]) -> Feedback:
     ],
 )
 async def test_the_group_of_an_error_chooses_its_feedback(settings, group, part):
-    newest = Attempt(number=1, verdict=unwritten(), group=group)
+    newest = Attempt(number=1, verdict=failing_verdict(), group=group)
     notes = await feedback(**settings).describe(PROBLEM, [newest])
     assert notes == (await part.describe(PROBLEM, [newest], None),)
 
 
 async def test_several_parts_speak_in_the_order_they_are_named():
-    newest = Attempt(number=1, verdict=unwritten(), group=ErrorGroup.LOGIC)
+    newest = Attempt(number=1, verdict=failing_verdict(), group=ErrorGroup.LOGIC)
     notes = await feedback(logic=["generic", "cases"]).describe(PROBLEM, [newest])
     assert [note.text for note in notes] == [
         generic.SENTENCE,

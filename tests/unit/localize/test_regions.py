@@ -146,7 +146,7 @@ def test_files_that_are_gone_are_no_regions():
 
 def region(qualname):
     found = targets.find_target(CART, "cart.py", qualname)
-    return regions.for_function(found, CART)
+    return targets.region_for(found, CART)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_the_setting_says_how_many_functions_one_edit_may_change(most, chosen):
 
 def test_a_function_without_a_body_yet_goes_alone():
     text = 'def a():\n    """Doc."""\n    ...\n\ndef b():\n    return a()\n'
-    ranked = [regions.for_function(targets.find_target(text, "m.py", name), text) for name in "ab"]
+    ranked = [targets.region_for(targets.find_target(text, "m.py", name), text) for name in "ab"]
     assert [item.qualname for item in regions.choose(ranked, {"m.py": text}.get)] == ["a"]
     assert len(regions.choose(ranked[::-1], {"m.py": text}.get)) == 2
 

@@ -8,7 +8,7 @@ import pytest
 
 from greenloop.core.records.sandbox import Environment
 from greenloop.core.records.verdict import Failure, Frame
-from greenloop.localize import regions
+from greenloop.project.environment_faults import find_environment_fault
 
 PYTHON = Environment(
     executable=Path("/w/.venv/bin/python"),
@@ -85,7 +85,7 @@ def failure(kind, message, *frames):
     ],
 )
 def test_faults(tmp_path, kind, message, frames, sentence, remedy):
-    fault = regions.find_environment_fault([failure(kind, message, *frames)], PYTHON, root=tmp_path)
+    fault = find_environment_fault([failure(kind, message, *frames)], PYTHON, root=tmp_path)
     assert fault is not None
     assert sentence in fault.sentence
     assert remedy in fault.remedy
@@ -105,17 +105,17 @@ def test_faults(tmp_path, kind, message, frames, sentence, remedy):
 )
 def test_what_code_can_cure_is_no_fault(tmp_path, kind, message, frames):
     (tmp_path / "m.py").touch()
-    assert regions.find_environment_fault([failure(kind, message, *frames)], PYTHON, root=tmp_path) is None
+    assert find_environment_fault([failure(kind, message, *frames)], PYTHON, root=tmp_path) is None
 
 
 def test_one_failure_of_the_codes_own_is_enough_to_go_on(tmp_path):
     network = failure("gaierror", "[Errno -3] Temporary failure in name resolution")
-    assert regions.find_environment_fault([network, failure("AssertionError", "")], PYTHON, root=tmp_path) is None
-    assert regions.find_environment_fault([], PYTHON) is None
+    assert find_environment_fault([network, failure("AssertionError", "")], PYTHON, root=tmp_path) is None
+    assert find_environment_fault([], PYTHON) is None
 
 
 def test_with_the_network_open_the_cure_is_another():
     network = failure("gaierror", "[Errno -2] Name or service not known")
-    fault = regions.find_environment_fault([network], PYTHON, network=True)
+    fault = find_environment_fault([network], PYTHON, network=True)
     assert fault is not None
     assert "sandbox.network" not in fault.remedy

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from greenloop.core.records.verdict import Failure, Frame
-from greenloop.localize import regions
+from greenloop.localize import regions, stubs
 from greenloop.project import sources
 
 
@@ -24,13 +24,13 @@ def failure(message, *frames, kind="ImportError"):
 
 
 def ask(root, message, test="test_m.py", *frames, kind="ImportError"):
-    return regions.find_missing(
+    return stubs.find_missing(
         [failure(message, *(frames or (test,)), kind=kind)], lambda path: sources.read_text(root, path), root, test
     )
 
 
 def stubbed(root, found):
-    files, created = regions.add_stubs(found, lambda path: sources.read_text(root, path))
+    files, created = stubs.add_stubs(found, lambda path: sources.read_text(root, path))
     (path,) = files
     for region in created:
         rows = files[path].replace("\r\n", "\n").split("\n")
@@ -233,7 +233,7 @@ def test_the_message_may_be_in_the_rendering_only(tmp_path):
     lay(tmp_path, {"m.py": "", "test_m.py": "from m import f\n"})
     text = "test_m.py:1: in <module>\n    from m import f\nE   ImportError: cannot import name 'f' from 'm' (/w/m.py)\n"
     shown = Failure(type="CollectError", message="", text=text)
-    found = regions.find_missing([shown], lambda path: sources.read_text(tmp_path, path), tmp_path, "test_m.py")
+    found = stubs.find_missing([shown], lambda path: sources.read_text(tmp_path, path), tmp_path, "test_m.py")
     assert found is not None
     assert found.names == ("f",)
 
@@ -245,14 +245,14 @@ def test_a_second_miss_builds_on_the_first_stub(tmp_path):
     def text_of(path):
         return laid.get(path) or sources.read_text(tmp_path, path)
 
-    found = regions.find_missing([failure("No module named 'm'", "test_m.py")], text_of, tmp_path, "test_m.py")
-    files, first = regions.add_stubs(found, text_of)
+    found = stubs.find_missing([failure("No module named 'm'", "test_m.py")], text_of, tmp_path, "test_m.py")
+    files, first = stubs.add_stubs(found, text_of)
     laid.update(files)
     assert {region.qualname for region in first} == {"f", "g", "h"}
-    again = regions.find_missing(
+    again = stubs.find_missing(
         [failure("cannot import name 'k' from 'm' (/w/m.py)", "test_m.py")], text_of, tmp_path, "test_m.py"
     )
-    files, second = regions.add_stubs(again, text_of)
+    files, second = stubs.add_stubs(again, text_of)
     assert [region.qualname for region in second] == ["k"]
     assert files["m.py"].startswith(laid["m.py"].rstrip())
     moved = regions.relocate(first[0], files["m.py"])

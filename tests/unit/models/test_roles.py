@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from doubling import HALF, RIGHT, WRONG
+from double_problem import HALF, RIGHT, WRONG
 from greenloop.core.errors import ModelError
 from greenloop.core.records.model import ChatRequest, Message, Role
 from greenloop.core.records.outcome import StopReason
 from greenloop.models import roles
-from greenloop.project import settings
-from theatre import SECRET, Fake, Theatre
+from greenloop.project import configuration, settings
+from simulated_run import SECRET, FakeModel, SimulatedRun
 
 ALIKE = [f"x + {n} - {n} + 1" for n in range(10)]  # other code, the same wrong values
 
@@ -21,23 +21,25 @@ def _no_user_file(tmp_path, monkeypatch):
 
 
 async def test_the_first_attempt_is_the_drafters_and_the_rest_the_refiners():
-    theatre = Theatre([*WRONG[:3], RIGHT], **{"preset": "plain", "drafter.model": "fake/d", "refiner.model": "fake/r"})
-    theatre.models.opened |= {
-        f"fake/{letter}": Fake(f"fake/{letter}", theatre.log, theatre.models.opened["fake/a"].answers)
+    simulated_run = SimulatedRun(
+        [*WRONG[:3], RIGHT], **{"preset": "plain", "drafter.model": "fake/d", "refiner.model": "fake/r"}
+    )
+    simulated_run.models.opened |= {
+        f"fake/{letter}": FakeModel(f"fake/{letter}", simulated_run.log, simulated_run.models.opened["fake/a"].answers)
         for letter in "dr"
     }
-    outcome = await theatre.run()
+    outcome = await simulated_run.run()
     assert outcome.solved
-    assert theatre.asked == ["d", "r", "r", "r"]
-    assert theatre.planned == ["fake/d", "fake/r", "fake/r", "fake/r"]
-    assert [attempt.model for attempt in outcome.attempts[1:]] == theatre.planned
+    assert simulated_run.asked == ["d", "r", "r", "r"]
+    assert simulated_run.planned == ["fake/d", "fake/r", "fake/r", "fake/r"]
+    assert [attempt.model for attempt in outcome.attempts[1:]] == simulated_run.planned
 
 
 async def test_a_role_without_a_model_falls_back_to_the_model():
-    theatre = Theatre([WRONG[0], RIGHT], **{"preset": "plain", "refiner.model": "fake/b"})
-    await theatre.run()
-    assert theatre.asked == ["a", "b"]
-    assert theatre.models.name_of(Role.CRITIC) == "fake/a"
+    simulated_run = SimulatedRun([WRONG[0], RIGHT], **{"preset": "plain", "refiner.model": "fake/b"})
+    await simulated_run.run()
+    assert simulated_run.asked == ["a", "b"]
+    assert simulated_run.models.name_of(Role.CRITIC) == "fake/a"
 
 
 @pytest.mark.parametrize(
@@ -49,56 +51,60 @@ async def test_a_role_without_a_model_falls_back_to_the_model():
     ],
 )
 async def test_temperature_schedules(schedule, temperatures):
-    theatre = Theatre(
+    simulated_run = SimulatedRun(
         ALIKE, **{"preset": "plain", "attempts": 4, "drafter.temperature": schedule, "refiner.temperature": schedule}
     )
-    await theatre.run()
-    assert theatre.temperatures == temperatures
+    await simulated_run.run()
+    assert simulated_run.temperatures == temperatures
 
 
 async def test_rising_never_boils_over_and_waits_for_a_repetition():
-    theatre = Theatre(ALIKE, **{"preset": "plain", "attempts": 6, "refiner.temperature": "rising"})
-    await theatre.run()
-    assert theatre.temperatures == [0.0, 0.0, 0.4, 0.8, 1.0, 1.0]
-    other = Theatre(WRONG, **{"preset": "plain", "attempts": 4, "refiner.temperature": "rising"})
+    simulated_run = SimulatedRun(ALIKE, **{"preset": "plain", "attempts": 6, "refiner.temperature": "rising"})
+    await simulated_run.run()
+    assert simulated_run.temperatures == [0.0, 0.0, 0.4, 0.8, 1.0, 1.0]
+    other = SimulatedRun(WRONG, **{"preset": "plain", "attempts": 4, "refiner.temperature": "rising"})
     await other.run()
     assert other.temperatures == [0.0] * 4
 
 
 async def test_a_schedule_starts_from_what_the_search_plans():
-    theatre = Theatre([*WRONG[:3], HALF], **{"preset": "magicore", "attempts": 4, "drafter.temperature": "decay"})
-    await theatre.run()
-    assert sorted(theatre.temperatures) == [0.8, 0.8, 0.8, 1.0]
+    simulated_run = SimulatedRun(
+        [*WRONG[:3], HALF], **{"preset": "magicore", "attempts": 4, "drafter.temperature": "decay"}
+    )
+    await simulated_run.run()
+    assert sorted(simulated_run.temperatures) == [0.8, 0.8, 0.8, 1.0]
 
 
 async def test_failures_call_the_next_model():
     escalation = {"escalation.models": ["fake/b", "fake/c"], "escalation.after": 2}
-    theatre = Theatre(WRONG, **{"preset": "plain", "attempts": 7, "refiner.model": "fake/r", **escalation})
-    theatre.models.opened["fake/r"] = Fake("fake/r", theatre.log, theatre.models.opened["fake/a"].answers)
-    outcome = await theatre.run()
-    assert theatre.asked == ["a", "r", "b", "b", "c", "c", "c"]
+    simulated_run = SimulatedRun(WRONG, **{"preset": "plain", "attempts": 7, "refiner.model": "fake/r", **escalation})
+    simulated_run.models.opened["fake/r"] = FakeModel(
+        "fake/r", simulated_run.log, simulated_run.models.opened["fake/a"].answers
+    )
+    outcome = await simulated_run.run()
+    assert simulated_run.asked == ["a", "r", "b", "b", "c", "c", "c"]
     assert outcome.reason is StopReason.ATTEMPTS
 
 
 async def test_without_a_list_nobody_else_is_ever_asked():
-    theatre = Theatre(WRONG, preset="plain", attempts=7)
-    await theatre.run()
-    assert set(theatre.asked) == {"a"}
+    simulated_run = SimulatedRun(WRONG, preset="plain", attempts=7)
+    await simulated_run.run()
+    assert set(simulated_run.asked) == {"a"}
 
 
 async def test_a_solved_problem_calls_nobody_else():
-    theatre = Theatre([RIGHT], **{"preset": "plain", "escalation.models": ["fake/b"], "escalation.after": 1})
-    await theatre.run()
-    assert theatre.asked == ["a"]
+    simulated_run = SimulatedRun([RIGHT], **{"preset": "plain", "escalation.models": ["fake/b"], "escalation.after": 1})
+    await simulated_run.run()
+    assert simulated_run.asked == ["a"]
 
 
 async def test_roles_that_advise_have_models_and_limits_of_their_own():
     told = {"critic.model": "fake/c", "planner.model": "fake/p", "critic.tokens": 33, "refiner.tokens": 55}
-    theatre = Theatre([WRONG[0], RIGHT], **{"preset": "codetree", **told})
-    theatre.models.opened["fake/p"] = Fake("fake/p", theatre.log, [])
-    outcome = await theatre.run()
+    simulated_run = SimulatedRun([WRONG[0], RIGHT], **{"preset": "codetree", **told})
+    simulated_run.models.opened["fake/p"] = FakeModel("fake/p", simulated_run.log, [])
+    outcome = await simulated_run.run()
     assert outcome.solved
-    assert [(name, request.role, request.max_tokens) for name, request in theatre.log] == [
+    assert [(name, request.role, request.max_tokens) for name, request in simulated_run.log] == [
         ("fake/a", Role.DRAFTER, 1024),
         ("fake/c", Role.CRITIC, 33),
         ("fake/a", Role.REFINER, 55),
@@ -106,20 +112,20 @@ async def test_roles_that_advise_have_models_and_limits_of_their_own():
 
 
 async def test_what_parts_ask_is_cleared_of_secrets_and_billed():
-    theatre = Theatre([])
-    await theatre.refine_run.calls.ask_for_part(
+    simulated_run = SimulatedRun([])
+    await simulated_run.refine_run.calls.ask_for_part(
         ChatRequest(messages=(Message(role="user", content=f"why {SECRET}?"),), role=Role.CRITIC)
     )
-    ((_name, request),) = theatre.log
+    ((_name, request),) = simulated_run.log
     assert SECRET not in request.messages[0].content
-    assert theatre.refine_run.state.ledger.used.tokens == 2
+    assert simulated_run.refine_run.state.ledger.used.tokens == 2
 
 
 def test_a_repository_may_not_choose_who_is_asked(tmp_path):
     (tmp_path / "pyproject.toml").write_text(
         "[tool.greenloop]\nescalation.models = ['openai/x']\nescalation.after = 1\ncritic.model = 'openai/y'\n"
     )
-    found, warnings = settings.load(tmp_path, environ={})
+    found, warnings = configuration.load(tmp_path, environ={})
     assert found == settings.Settings()
     assert len(warnings) == 3
 

@@ -2,22 +2,14 @@
 
 import pytest
 
-from cells import notebook, sources
+from cells import make_notebook, notebook, sources
 from greenloop.core.errors import UsageError, WorkspaceError
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.spec import TargetKind
 from greenloop.notebook import adapter as books
-from greenloop.notebook import cell_targets
-from greenloop.notebook.layout import Cell, Notebook, module_names
+from greenloop.notebook import cell_targets, past_runs
 from greenloop.notebook.module import compose
 from greenloop.project.sources import is_test_file
-
-
-def book(*texts, path="nb.ipynb"):
-    module, tests = module_names(path)
-    cells = tuple(Cell(source=text, label=n, id=f"cell-{n}") for n, text in enumerate(texts, 1))
-    return Notebook(path=path, cells=cells, module=module, tests=tests)
-
 
 # -- magics -----------------------------------------------------------------------------------------------------------
 
@@ -27,7 +19,7 @@ def book(*texts, path="nb.ipynb"):
 
 @pytest.mark.parametrize("path", ["test.ipynb", "test_model.ipynb", "testing 1.ipynb", "x_test.ipynb"])
 def test_the_module_of_a_notebook_is_no_test_file(path):
-    nb = book("def f():\n    return 1", "assert f() == 2", path=path)
+    nb = make_notebook("def f():\n    return 1", "assert f() == 2", path=path)
     assert [is_test_file(name) for name in (nb.module, nb.tests)] == [False, True]
     function, checks = (books.prepare(nb, goal).target for goal in cell_targets.list_targets(nb))
     assert (function.kind, checks.kind) == (TargetKind.FUNCTION, TargetKind.TEST)
@@ -77,28 +69,16 @@ def test_an_outcome_is_kept_and_found_again(tmp_path):
     assert asked.outcome_by_cell(found).after == {"nb.ipynb:1": "def f():\n    return 2\n"}
     written = asked.outcome_for_file(found, text)
     assert sources(written.after["nb.ipynb"]) == ["def f():\n    return 2", "assert f() == 2", "x = 1"]
-    assert books.recover_outcome(tmp_path, found) == written
+    assert past_runs.recover_outcome(tmp_path, found) == written
     (tmp_path / "nb.ipynb").write_text(notebook("x", "assert f() == 2"))
     with pytest.raises(WorkspaceError, match="nb.ipynb changed since the run"):
-        books.recover_outcome(tmp_path, found)
+        past_runs.recover_outcome(tmp_path, found)
 
 
 def test_names_for_people():
-    nb = book("x = 1", "a\nassert x")
+    nb = make_notebook("x = 1", "a\nassert x")
     said = f"test_nb_ipynb.py::test_cell_2 at nb_ipynb.py:{nb.first_rows[1] + 2} in nb_ipynb.py"
     assert books.label_text(nb, said) == "nb.ipynb:2 at nb.ipynb cell 2 row 2 in nb.ipynb"
-
-
-def test_a_kept_target_is_titled_by_its_notebook(tmp_path):
-    (tmp_path / "nb.ipynb").write_text(notebook("def f(): return 1", "assert f()"))
-    assert books.target_title(tmp_path, "test_nb_ipynb.py::test_cell_2") == "nb.ipynb:2"
-    assert books.target_title(tmp_path, "nb_ipynb.py::f") == "nb.ipynb::f"
-    assert books.target_title(tmp_path, "test_m.py::test_a") == "test_m.py::test_a"
-    (tmp_path / "nb_ipynb.py").write_text("")
-    assert books.target_title(tmp_path, "nb_ipynb.py::f") == "nb_ipynb.py::f"
-    (tmp_path / "nb_ipynb.py").unlink()
-    (tmp_path / "nb.ipynb").rename(tmp_path / "other.ipynb")
-    assert books.target_title(tmp_path, "nb_ipynb.py::f") == "nb_ipynb.py::f"
 
 
 def test_huge_files_are_refused(tmp_path, monkeypatch):

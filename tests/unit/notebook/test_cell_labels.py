@@ -1,17 +1,11 @@
 """Cells as objects for programs."""
 
+from cells import make_notebook
 from greenloop.notebook.cell_labels import label_json
-from greenloop.notebook.layout import Cell, Notebook, module_names
-
-
-def book(*texts, path="nb.ipynb"):
-    module, tests = module_names(path)
-    cells = tuple(Cell(source=text, label=n, id=f"cell-{n}") for n, text in enumerate(texts, 1))
-    return Notebook(path=path, cells=cells, module=module, tests=tests)
 
 
 def test_objects_for_programs():
-    nb = book("def f():\n    return 1", "assert f()")
+    nb = make_notebook("def f():\n    return 1", "assert f()")
     first, second = (n + 1 for n in nb.first_rows)
     value = {
         "cases": [{"id": "test_nb_ipynb.py::test_cell_2", "path": "test_nb_ipynb.py", "line": second}],

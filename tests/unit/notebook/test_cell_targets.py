@@ -2,26 +2,16 @@
 
 import pytest
 
+from cells import make_notebook
 from greenloop.core.errors import UsageError
 from greenloop.core.records.spec import TargetKind
 from greenloop.core.records.verdict import Failure, Frame
 from greenloop.notebook import adapter as books
 from greenloop.notebook import cell_targets
-from greenloop.notebook.layout import Cell, Notebook, module_names
-
-
-def book(*texts, path="nb.ipynb"):
-    module, tests = module_names(path)
-    cells = tuple(Cell(source=text, label=n, id=f"cell-{n}") for n, text in enumerate(texts, 1))
-    return Notebook(path=path, cells=cells, module=module, tests=tests)
-
-
-def row(text, line):
-    return text.split("\n")[line]
 
 
 def test_targets_by_what_is_typed():
-    nb = book(
+    nb = make_notebook(
         "def f():\n    '''Doc.'''\nclass C:\n    def m(self): ...", "def f(): ...\nassert f()", "def test_g(): ..."
     )
     spelled = [cell_targets.format_target(nb, goal) for goal in cell_targets.list_targets(nb)]
@@ -36,12 +26,12 @@ def test_targets_by_what_is_typed():
 
 
 def test_a_function_is_run_as_far_as_checks_name_it():
-    nb = book("def f(): ...", "x = f()", "assert f()", "y = 1", "assert y")
+    nb = make_notebook("def f(): ...", "x = f()", "assert f()", "y = 1", "assert y")
     assert cell_targets.parse_target(nb, "::f").last_cell == 2
 
 
 def test_targets_at_a_row():
-    nb = book(
+    nb = make_notebook(
         "class C:\n    def m(self):\n        ...\nx = 1", "x\nassert x", "def broken(:\n    x =", "def test_t(): ...\nx"
     )
     assert cell_targets.target_at(nb, 0, 2).name == "C.m"
@@ -54,7 +44,7 @@ def test_targets_at_a_row():
 
 
 def test_an_earlier_cell_must_parse_but_the_own_one_need_not():
-    nb = book("x = (", "assert 1", "y = )")
+    nb = make_notebook("x = (", "assert 1", "y = )")
     with pytest.raises(UsageError, match="Cell 1 of nb.ipynb cannot be read in row 1"):
         books.prepare(nb, cell_targets.CellTarget(cell=1, last_cell=1, test=True))
 
@@ -66,7 +56,7 @@ def failure(nb, cell, row, function="<module>"):
 
 
 def test_only_what_no_function_of_the_notebook_can_cure_is_the_cells_own_fault():
-    nb = book("def f(): ...", "table = {}\nvalue = table['a']", "y = f()\nz = y['a']", "assert z")
+    nb = make_notebook("def f(): ...", "table = {}\nvalue = table['a']", "y = f()\nz = y['a']", "assert z")
     asked = books.prepare(nb, cell_targets.CellTarget(cell=3, last_cell=3, test=True))
     fault = asked.fault([failure(nb, 1, 1)])
     assert fault.sentence == "Cell 2 of nb.ipynb fails in row 2: KeyError: 'a'"

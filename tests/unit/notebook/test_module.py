@@ -2,19 +2,8 @@
 
 import ast
 
-from greenloop.notebook.layout import Cell, Notebook, module_names
+from cells import make_notebook, text_row
 from greenloop.notebook.module import compose
-
-
-def book(*texts, path="nb.ipynb"):
-    module, tests = module_names(path)
-    cells = tuple(Cell(source=text, label=n, id=f"cell-{n}") for n, text in enumerate(texts, 1))
-    return Notebook(path=path, cells=cells, module=module, tests=tests)
-
-
-def row(text, line):
-    return text.split("\n")[line]
-
 
 CELLS = (
     "%pylab\nimport math",
@@ -27,18 +16,18 @@ CELLS = (
 
 
 def test_module_and_tests_share_the_rows_of_the_cells():
-    nb = book(*CELLS)
+    nb = make_notebook(*CELLS)
     composed = compose(nb, 4)
     for number, first in enumerate(nb.first_rows[:5]):
         for offset, own in enumerate(CELLS[number].split("\n")):
-            here = {row(composed.module, first + offset), row(composed.tests, first + offset)}
+            here = {text_row(composed.module, first + offset), text_row(composed.tests, first + offset)}
             assert any(own.strip() in each for each in here), (number, offset)
             assert nb.position_of(first + offset).cell == number
             assert nb.position_of(first + offset).row == offset
 
 
 def test_what_is_checked_is_no_part_of_the_module():
-    composed = compose(book(*CELLS), 4)
+    composed = compose(make_notebook(*CELLS), 4)
     assert "later" not in composed.module
     body = [ast.unparse(node) for node in ast.parse(composed.module).body]
     names_there = ["import math", "def add(a, b):\n    return a - b", "x = add(1, 2)", "data = [i for i in range(3)]"]
@@ -50,7 +39,7 @@ def test_what_is_checked_is_no_part_of_the_module():
 
 
 def test_tests_of_pytest_stay_functions_of_their_own():
-    nb = book(
+    nb = make_notebook(
         "def f(): ...", "import pytest\nCASES = [1]\n@pytest.fixture\ndef one(): ...\ndef test_f(one): f()\ntest_f(1)"
     )
     tests = ast.parse(compose(nb, 1).tests).body
@@ -59,14 +48,15 @@ def test_tests_of_pytest_stay_functions_of_their_own():
 
 
 def test_what_only_jupyter_has_is_made_where_it_is_used():
-    head = row(
-        compose(book("from __future__ import annotations\ndisplay(await f())", path="sub/nb.ipynb"), 0).module, 0
+    head = text_row(
+        compose(make_notebook("from __future__ import annotations\ndisplay(await f())", path="sub/nb.ipynb"), 0).module,
+        0,
     )
     assert head.startswith("from __future__ import annotations; __import__('os').chdir".replace("'", '"'))
     assert "display = print" in head
     assert "await_ = " in head
-    assert row(compose(book("x = 1"), 0).module, 0) == ""
-    code = compose(book("async def f():\n    return 7", "a = await f()\nb = await f()"), 1).module
+    assert text_row(compose(make_notebook("x = 1"), 0).module, 0) == ""
+    code = compose(make_notebook("async def f():\n    return 7", "a = await f()\nb = await f()"), 1).module
     seen = {}
     exec(code, seen)
     assert (seen["a"], seen["b"]) == (7, 7)

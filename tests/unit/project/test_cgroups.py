@@ -31,7 +31,7 @@ TREES = {
             "sys/fs/cgroup/memory.events": EVENTS,
             "sys/fs/cgroup/pids.max": "100\n",
         },
-        CgroupLimits(memory=512 * MIB, free_memory=312 * MIB, processes=100, oom_kills=2),
+        CgroupLimits(memory=512 * MIB, free_memory=312 * MIB, processes=100),
     ),
     # version 2, a systemd machine: the user's slice is tighter than the session's own scope
     "v2 with a limit above": (

@@ -3,44 +3,17 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import pytest
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.project import interpreters
-from greenloop.project.settings import Settings
-
-VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
-HOME = Path(sys._base_executable).parent
-NOTHING = {"PATH": "/nonexistent", "HOME": "/nonexistent"}
-
-
-def make_venv(folder, *, version=VERSION, home=HOME, key="version", extra="", pytest_too=False):
-    (folder / "bin").mkdir(parents=True)
-    trap = folder / "bin" / "python"
-    # Running it would leave a mark: nothing may.
-    trap.write_text(f"#!/bin/sh\ntouch {folder}/ran\n")
-    trap.chmod(0o755)
-    (folder / "pyvenv.cfg").write_text(
-        f"home = {home}\ninclude-system-site-packages = false\n{key} = {version}\n{extra}"
-    )
-    packages = folder / "lib" / f"python{'.'.join(version.split('.')[:2])}" / "site-packages"
-    packages.mkdir(parents=True)
-    if pytest_too:
-        (packages / "pytest").mkdir()
-        (packages / "pytest" / "__init__.py").touch()
-    return folder
-
-
-def environment(root, environ=None, **settings):
-    return interpreters.find_environment(root, Settings(**settings), environ={**NOTHING, **(environ or {})})
+from virtual_environments import VERSION, find_environment, make_venv
 
 
 @pytest.mark.parametrize(("key", "version"), [("version", f"{VERSION}.2"), ("version_info", f"{VERSION}.2.final.0")])
 def test_dot_venv_is_read_and_not_run(tmp_path, key, version):
     folder = make_venv(tmp_path / ".venv", version=version, key=key, pytest_too=True)
-    found = environment(tmp_path)
+    found = find_environment(tmp_path)
     assert (found.executable, found.prefix, found.source) == (folder / "bin" / "python", folder, ".venv")
     assert found.version == sys.version_info[:2]
     assert found.has_pytest
@@ -53,20 +26,20 @@ def test_the_order(tmp_path):
     root.mkdir()
     elsewhere = make_venv(tmp_path / "elsewhere")
     active = {"VIRTUAL_ENV": str(elsewhere)}
-    assert environment(root, active).source == "VIRTUAL_ENV"
+    assert find_environment(root, active).source == "VIRTUAL_ENV"
     make_venv(root / "venv")
-    assert environment(root, active).source == "venv"
+    assert find_environment(root, active).source == "venv"
     make_venv(root / ".venv")
-    assert environment(root, active).source == ".venv"
-    chosen = environment(root, active, interpreter=str(elsewhere))
+    assert find_environment(root, active).source == ".venv"
+    chosen = find_environment(root, active, interpreter=str(elsewhere))
     assert (chosen.source, chosen.prefix) == ("setting", elsewhere)
-    assert environment(root, active, interpreter=str(elsewhere / "bin" / "python")).prefix == elsewhere
-    assert environment(root, active, interpreter=".venv").prefix == root / ".venv"
+    assert find_environment(root, active, interpreter=str(elsewhere / "bin" / "python")).prefix == elsewhere
+    assert find_environment(root, active, interpreter=".venv").prefix == root / ".venv"
 
 
 def test_without_pytest_it_says_so(tmp_path):
     make_venv(tmp_path / ".venv")
-    assert not environment(tmp_path).has_pytest
+    assert not find_environment(tmp_path).has_pytest
 
 
 def test_poetry_pdm_pipenv_and_conda(tmp_path):
@@ -81,12 +54,12 @@ def test_poetry_pdm_pipenv_and_conda(tmp_path):
     (conda / "bin").mkdir()
     (conda / "bin" / "python").touch()
     (conda / "conda-meta" / "python-3.12.4-h1_0.json").touch()
-    found = environment(root, {**home, "CONDA_PREFIX": str(conda), "CONDA_DEFAULT_ENV": "work"})
+    found = find_environment(root, {**home, "CONDA_PREFIX": str(conda), "CONDA_DEFAULT_ENV": "work"})
     assert (found.source, found.version, found.base) == ("conda", (3, 12), conda)
 
     folder = make_venv(tmp_path / ".local" / "share" / "virtualenvs" / "root-abc")
     (folder / ".project").write_text(f"{root}\n")
-    assert environment(root, home).source == "Pipenv"
+    assert find_environment(root, home).source == "Pipenv"
 
     import base64
     import hashlib
@@ -94,11 +67,11 @@ def test_poetry_pdm_pipenv_and_conda(tmp_path):
     mark = base64.urlsafe_b64encode(hashlib.sha256(str(root.resolve()).encode()).digest()).decode()[:8]
     make_venv(tmp_path / "cache" / "pypoetry" / "virtualenvs" / f"my_app-{mark}-py{VERSION}")
     if sys.platform == "linux":
-        assert environment(root, home).source == "Poetry"
+        assert find_environment(root, home).source == "Poetry"
 
     pdm = make_venv(tmp_path / "pdm")
     (root / ".pdm-python").write_text(f"{pdm}/bin/python\n")
-    assert environment(root, home).source == "PDM"
+    assert find_environment(root, home).source == "PDM"
 
 
 def test_nothing_in_the_repository_is_run(tmp_path):
@@ -107,13 +80,13 @@ def test_nothing_in_the_repository_is_run(tmp_path):
     trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
     trap.chmod(0o755)
     with pytest.raises(CannotVerifyError, match="No Python was found"):
-        environment(tmp_path, {"PATH": f"{trap.parent}:bin:."})
+        find_environment(tmp_path, {"PATH": f"{trap.parent}:bin:."})
     with pytest.raises(CannotVerifyError, match="is inside the workspace"):
-        environment(tmp_path, interpreter="bin/python3")
+        find_environment(tmp_path, interpreter="bin/python3")
     link = tmp_path.parent / f"{tmp_path.name}-link"
     link.symlink_to(trap)
     with pytest.raises(CannotVerifyError, match="is inside the workspace"):
-        environment(tmp_path, interpreter=str(link))
+        find_environment(tmp_path, interpreter=str(link))
     assert not (tmp_path / "ran").exists()
 
 
@@ -129,7 +102,7 @@ def test_nothing_in_the_repository_is_run(tmp_path):
 def test_a_broken_environment_is_named_with_its_cure(tmp_path, make, sentence):
     make_venv(tmp_path / ".venv", **make)
     with pytest.raises(CannotVerifyError, match=sentence) as raised:
-        environment(tmp_path)
+        find_environment(tmp_path)
     assert "venv" in raised.value.remedy
 
 
@@ -140,4 +113,4 @@ def test_an_old_python_is_refused(tmp_path):
     root = tmp_path / "root"
     make_venv(root / ".venv", version="3.8.10", home=base / "bin")
     with pytest.raises(CannotVerifyError, match=r"is Python 3\.8; greenloop runs tests with Python 3\.9"):
-        environment(root)
+        find_environment(root)

@@ -5,14 +5,7 @@ from __future__ import annotations
 import pytest
 
 from greenloop.project import sources
-
-
-def lay(root, files):
-    for path, text in files.items():
-        file = root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return root
+from project_files import write_files
 
 
 @pytest.mark.parametrize(
@@ -41,11 +34,11 @@ def test_decode(data, text):
     ],
 )
 def test_patterns_are_read_from_every_place_pytest_reads(tmp_path, file, text):
-    lay(tmp_path, {file: text})
+    write_files(tmp_path, {file: text})
     assert sources.file_patterns(tmp_path) == ("check_*.py", "spec_*.py")
 
 
 @pytest.mark.parametrize("text", ["[tool.pytest", "tool = 3", "[tool]\npytest = 1", "\xff"])
 def test_a_broken_configuration_means_the_defaults(tmp_path, text):
-    lay(tmp_path, {"pyproject.toml": text.encode("latin-1")})
+    write_files(tmp_path, {"pyproject.toml": text.encode("latin-1")})
     assert sources.file_patterns(tmp_path) == sources.TEST_FILES

@@ -17,7 +17,7 @@ from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.prompt import assemble
 from greenloop.lsp.client_settings import SettingsLoader
-from greenloop.project import settings, templates
+from greenloop.project import configuration, templates
 
 HOUSE = Path(__file__).resolve().parents[3]
 PACKAGE = HOUSE / "server/greenloop"
@@ -145,7 +145,7 @@ def test_a_repository_has_no_say_in_prompts(own, tmp_path, monkeypatch):
         (place / "default/draft.txt").write_text("evil")
     monkeypatch.chdir(workspace)
     (workspace / "pyproject.toml").write_text('[tool.greenloop]\nprompts = "prompts"\nfeedback.logic = ["raw"]\n')
-    found, warnings = settings.load(workspace, environ={})
+    found, warnings = configuration.load(workspace, environ={})
     assert found.feedback.logic == []
     assert len(warnings) == 2
     assert (

@@ -1,46 +1,35 @@
-"""Root, trust, secrets, imports and the one way to write."""
+"""Root, trust, secrets and imports."""
 
 from __future__ import annotations
 
-import errno
-import os
-import stat
 from pathlib import Path
 
 import pytest
 
-from greenloop.core.errors import UsageError, WorkspaceError
+from greenloop.core.errors import UsageError
 from greenloop.project import workspace
 from greenloop.project.settings import SandboxSettings, Settings
-
-
-def lay(root, files):
-    for path, text in files.items():
-        file = root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return root
-
+from project_files import write_files
 
 # -- root -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mark", ["pyproject.toml", "pytest.ini", "setup.cfg", "tox.ini", ".git/HEAD"])
 def test_the_nearest_mark_upward_is_the_root(tmp_path, mark):
-    lay(tmp_path, {mark: "", "a/b/m.py": ""})
+    write_files(tmp_path, {mark: "", "a/b/m.py": ""})
     assert workspace.find_root(tmp_path / "a" / "b") == tmp_path
     assert workspace.find_root(tmp_path / "a" / "b" / "m.py") == tmp_path
 
 
 def test_without_a_mark_the_start_is_the_root(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "home", lambda: Path("/nonexistent"))
-    lay(tmp_path, {"a/m.py": ""})
+    write_files(tmp_path, {"a/m.py": ""})
     assert workspace.find_root(tmp_path / "a") == tmp_path / "a"
 
 
 def test_home_and_top_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    lay(tmp_path, {".git/HEAD": "", "project/m.py": ""})
+    write_files(tmp_path, {".git/HEAD": "", "project/m.py": ""})
     with pytest.raises(UsageError, match="too broad"):
         workspace.find_root(tmp_path)
     for wide in (tmp_path, Path("/")):
@@ -51,7 +40,7 @@ def test_home_and_top_are_refused(tmp_path, monkeypatch):
 
 
 def test_a_root_that_is_no_folder(tmp_path):
-    lay(tmp_path, {"m.py": ""})
+    write_files(tmp_path, {"m.py": ""})
     with pytest.raises(UsageError, match="not a folder"):
         workspace.check_root(tmp_path / "m.py")
 
@@ -60,7 +49,7 @@ def test_a_root_that_is_no_folder(tmp_path):
 
 
 def test_python_files_are_the_projects_own(tmp_path):
-    lay(
+    write_files(
         tmp_path,
         {
             "m.py": "",
@@ -87,8 +76,8 @@ def test_python_files_are_the_projects_own(tmp_path):
 
 
 def test_read_prefers_buffers_and_stays_inside(tmp_path):
-    lay(tmp_path / "w", {"m.py": "disk"})
-    lay(tmp_path, {"secret.py": "x"})
+    write_files(tmp_path / "w", {"m.py": "disk"})
+    write_files(tmp_path, {"secret.py": "x"})
     (tmp_path / "w" / "link.py").symlink_to(tmp_path / "secret.py")
     root = tmp_path / "w"
     assert workspace.read_bytes(root, "m.py", {"m.py": b"buffer"}) == b"buffer"
@@ -124,17 +113,17 @@ def test_is_trusted(path, trusted):
 
 
 def test_trusted_and_fingerprint_follow_the_tests(tmp_path):
-    lay(tmp_path, {"m.py": "1", "test_m.py": "2", "conftest.py": "", "pyproject.toml": "", "check_x.py": "3"})
+    write_files(tmp_path, {"m.py": "1", "test_m.py": "2", "conftest.py": "", "pyproject.toml": "", "check_x.py": "3"})
     assert workspace.trusted_files(tmp_path) == ["conftest.py", "pyproject.toml", "test_m.py"]
     before = workspace.fingerprint(tmp_path)
-    lay(tmp_path, {"m.py": "changed"})
+    write_files(tmp_path, {"m.py": "changed"})
     assert workspace.fingerprint(tmp_path) == before
     assert workspace.fingerprint(tmp_path, {"m.py": b"x"}) == before
     assert workspace.fingerprint(tmp_path, {"test_m.py": b"unsaved"}) != before
     assert workspace.fingerprint(tmp_path, {"test_new.py": b""}) != before
-    lay(tmp_path, {"test_m.py": "changed"})
+    write_files(tmp_path, {"test_m.py": "changed"})
     assert workspace.fingerprint(tmp_path) != before
-    lay(tmp_path, {"pyproject.toml": "[tool.pytest.ini_options]\npython_files = ['check_*.py']\n"})
+    write_files(tmp_path, {"pyproject.toml": "[tool.pytest.ini_options]\npython_files = ['check_*.py']\n"})
     assert workspace.trusted_files(tmp_path) == ["check_x.py", "conftest.py", "pyproject.toml"]
 
 
@@ -157,7 +146,7 @@ def test_is_masked(path, hidden):
 
 
 def test_secrets(tmp_path):
-    lay(
+    write_files(
         tmp_path,
         {
             ".env": "API_KEY='s3cret-value'\nexport TOKEN=tok_123456 # comment\nDEBUG=true\nHOST=localhost\n"
@@ -193,7 +182,7 @@ def test_secrets(tmp_path):
     ],
 )
 def test_module_name(tmp_path, files, path, name):
-    assert workspace.module_name(path, lay(tmp_path, files)) == name
+    assert workspace.module_name(path, write_files(tmp_path, files)) == name
 
 
 @pytest.mark.parametrize(
@@ -214,11 +203,11 @@ def test_module_name(tmp_path, files, path, name):
     ],
 )
 def test_resolve_module(tmp_path, files, name, test, path):
-    assert workspace.resolve_module(name, lay(tmp_path, files), test) == path
+    assert workspace.resolve_module(name, write_files(tmp_path, files), test) == path
 
 
 def test_importers(tmp_path):
-    lay(
+    write_files(
         tmp_path,
         {
             "src/pkg/__init__.py": "from pkg.text import slugify\n",
@@ -240,85 +229,5 @@ def test_importers(tmp_path):
 
 
 def test_importers_beside_the_module(tmp_path):
-    lay(tmp_path, {"a/m.py": "", "a/test_m.py": "import m\n", "b/m.py": "", "b/test_m.py": "import m\n"})
+    write_files(tmp_path, {"a/m.py": "", "a/test_m.py": "import m\n", "b/m.py": "", "b/test_m.py": "import m\n"})
     assert workspace.importing_tests(tmp_path, "a/m.py") == ["a/test_m.py"]
-
-
-# -- writing --------------------------------------------------------------------------------------------------------
-
-
-def test_write_keeps_mode_and_leaves_nothing_behind(tmp_path):
-    file = tmp_path / "a b#.py"
-    file.write_bytes(b"old")
-    file.chmod(0o750)
-    workspace.write_atomically(file, b"new\r\n", b"old")
-    assert file.read_bytes() == b"new\r\n"
-    assert stat.S_IMODE(file.stat().st_mode) == 0o750
-    assert [file.name for file in tmp_path.iterdir()] == ["a b#.py"]
-
-
-def test_write_makes_new_files_and_folders(tmp_path):
-    file = tmp_path / "pkg" / "m.py"
-    workspace.write_atomically(file, b"x", None)
-    assert file.read_bytes() == b"x"
-    mask = os.umask(0)
-    os.umask(mask)
-    assert stat.S_IMODE(file.stat().st_mode) == 0o666 & ~mask
-
-
-def test_write_follows_a_link(tmp_path):
-    (tmp_path / "real.py").write_bytes(b"old")
-    (tmp_path / "link.py").symlink_to("real.py")
-    workspace.write_atomically(tmp_path / "link.py", b"new", b"old")
-    assert (tmp_path / "link.py").is_symlink()
-    assert (tmp_path / "real.py").read_bytes() == b"new"
-
-
-@pytest.mark.parametrize(
-    ("now", "expected", "sentence"),
-    [
-        (b"other", b"old", "has changed meanwhile"),
-        (None, b"old", "has been deleted"),
-        (b"there", None, "exists by now"),
-    ],
-)
-def test_write_refuses_what_moved_on(tmp_path, now, expected, sentence):
-    file = tmp_path / "m.py"
-    if now is not None:
-        file.write_bytes(now)
-    with pytest.raises(WorkspaceError, match=sentence):
-        workspace.write_atomically(file, b"new", expected)
-    assert [file.name for file in tmp_path.iterdir()] == ([] if now is None else ["m.py"])
-    assert now is None or file.read_bytes() == now
-
-
-@pytest.mark.parametrize(
-    ("number", "sentence"),
-    [
-        (errno.ENOSPC, "the disk is full"),
-        (errno.EROFS, "read-only"),
-        (errno.EACCES, "not have write permission"),
-        (errno.EIO, "error"),
-    ],
-)
-def test_write_says_why_it_could_not(tmp_path, monkeypatch, number, sentence):
-    file = tmp_path / "m.py"
-    file.write_bytes(b"old")
-
-    def refuse(_descriptor):
-        raise OSError(number, os.strerror(number))
-
-    monkeypatch.setattr(os, "fsync", refuse)
-    with pytest.raises(WorkspaceError, match=sentence):
-        workspace.write_atomically(file, b"new", b"old")
-    assert file.read_bytes() == b"old"
-    assert [file.name for file in tmp_path.iterdir()] == ["m.py"]
-
-
-def test_write_respects_a_read_only_file(tmp_path, monkeypatch):
-    file = tmp_path / "m.py"
-    file.write_bytes(b"old")
-    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
-    with pytest.raises(WorkspaceError, match="not have write permission"):
-        workspace.write_atomically(file, b"new", b"old")
-    assert file.read_bytes() == b"old"

@@ -24,13 +24,13 @@ json_values = st.recursive(
 @given(st.dictionaries(st.text(), json_values, max_size=5))
 def test_what_is_packed_is_read(fields):
     message = {**fields, "kind": "x"}
-    assert protocol.read(io.BytesIO(protocol.pack(message))) == message
+    assert protocol.read_message(io.BytesIO(protocol.pack(message))) == message
 
 
 @given(st.binary(max_size=64))
 def test_rubbish_is_named_or_the_end(data):
     try:
-        message = protocol.read(io.BytesIO(data), limit=1000)
+        message = protocol.read_message(io.BytesIO(data), limit=1000)
     except protocol.ProtocolError:
         return
     assert message is None or isinstance(message["kind"], str)
@@ -41,14 +41,14 @@ def test_a_message_cut_off_is_named(data):
     whole = protocol.pack({"kind": "x", "text": "é" * 20})
     count = data.draw(st.integers(1, len(whole) - 1))
     with pytest.raises(protocol.ProtocolError):
-        protocol.read(io.BytesIO(whole[:count]))
+        protocol.read_message(io.BytesIO(whole[:count]))
 
 
 def test_limits_hold_on_both_sides():
     with pytest.raises(protocol.ProtocolError):
         protocol.pack({"kind": "x", "text": "y" * 100}, limit=50)
     with pytest.raises(protocol.ProtocolError):
-        protocol.read(io.BytesIO(b"\xff\xff\xff\xff"))
+        protocol.read_message(io.BytesIO(b"\xff\xff\xff\xff"))
 
 
 @pytest.mark.parametrize("path", ["", "/a", "a/../b", "..", "a//b", "./a", "a/", "a\0b", "a\\b"])
@@ -91,7 +91,7 @@ def test_every_changed_bit_is_seen():
 def test_a_killed_workers_last_line_may_be_cut():
     whole = line({"kind": "start", "seq": 0})
     cut = whole + line({"kind": "begin", "seq": 1})[:-5]
-    assert [record["kind"] for record in protocol.open_report(cut, KEY, whole=False)] == ["start"]
+    assert [record["kind"] for record in protocol.open_report(cut, KEY, complete=False)] == ["start"]
     assert [record["kind"] for record in protocol.open_report(cut, KEY)] == ["start", "forged"]
 
 
@@ -108,7 +108,7 @@ def test_a_run_request_survives_the_wire():
         files={"a": b"\xff"},
         uid=7,
     )
-    heard = protocol.read(io.BytesIO(protocol.pack(request)))
+    heard = protocol.read_message(io.BytesIO(protocol.pack(request)))
     assert heard == request
     assert protocol.decode_files(heard["files"]) == {"a": b"\xff"}
     assert (bytes.fromhex(heard["key"]), heard["uid"]) == (KEY, 7)

@@ -3,38 +3,20 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from dataclasses import asdict
 
 import pytest
 
 from greenloop.core.errors import CannotVerifyError, SettingsError
-from greenloop.core.records.verdict import CaseResult, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.project.settings import SpecSettings
 from greenloop.specs import host_checks
-from specifying import about, tools
-
-TEXT = 'def f(x):\n    """F."""\n    raise NotImplementedError\n'
-LONG = 'import os\n\n\ndef f(x):\n    """F."""\n    y = x\n    return eval("y")\n'
-PASSED = Verdict(status=Status.PASSED, cases=(CaseResult(id="t", outcome="passed"),))
-FAILED = Verdict(status=Status.FAILED, cases=(CaseResult(id="t", outcome="failed"),))
-
-
-async def judged(root: Path, text: str, verdict: Verdict, *, final=False, user=None, **options) -> Verdict:
-    own = about(root, TEXT, "f")
-    given = tools(user, **options)
-    spec = own.spec + await host_checks.collect(own, given)
-
-    async def run() -> Verdict:
-        return verdict
-
-    from dataclasses import replace
-
-    return await host_checks.judge(replace(own, spec=spec), {"m.py": text}, given, run, final=final)
+from spec_problem import FAILED, LONG, PASSED, TEXT, judge_text, make_problem, make_tools
 
 
 async def test_a_broken_constraint_fails_what_passed_with_its_own_words_at_its_line(tmp_path):
     words = ["max-lines 1", "forbid eval", "no-imports", "typed"]
-    verdict = await judged(tmp_path, LONG, PASSED, constraints=words)
+    verdict = await judge_text(tmp_path, LONG, PASSED, constraints=words)
     assert verdict.status is Status.FAILED
     assert [(case.id, case.outcome) for case in verdict.cases] == [
         ("t", "passed"),
@@ -52,28 +34,26 @@ async def test_a_broken_constraint_fails_what_passed_with_its_own_words_at_its_l
 
 async def test_what_keeps_to_all_constraints_stays_passed_and_what_failed_stays_failed(tmp_path):
     good = TEXT.replace("raise NotImplementedError", "return x")
-    assert (await judged(tmp_path, good, PASSED, constraints=["forbid eval"])).status is Status.PASSED
-    verdict = await judged(tmp_path, good, FAILED, constraints=["forbid eval"])
+    assert (await judge_text(tmp_path, good, PASSED, constraints=["forbid eval"])).status is Status.PASSED
+    verdict = await judge_text(tmp_path, good, FAILED, constraints=["forbid eval"])
     assert (verdict.status, verdict.passed, verdict.total) == (Status.FAILED, 1, 2)
     timeout = Verdict(status=Status.TIMEOUT)
-    assert (await judged(tmp_path, LONG, timeout, constraints=["forbid eval"])).status is Status.TIMEOUT
+    assert (await judge_text(tmp_path, LONG, timeout, constraints=["forbid eval"])).status is Status.TIMEOUT
 
 
 async def test_text_that_does_not_parse_is_not_taken_to_keep_to_anything(tmp_path):
-    verdict = await judged(tmp_path, "def f(x:\n", PASSED, constraints=["forbid eval"])
+    verdict = await judge_text(tmp_path, "def f(x:\n", PASSED, constraints=["forbid eval"])
     assert verdict.status is Status.FAILED
     assert verdict.cases[1].failure.message == "m.py does not parse, so that `forbid eval` cannot be judged."
 
 
 async def test_an_unknown_constraint_ends_the_run_before_any_candidate(tmp_path):
     with pytest.raises(SettingsError, match="has no constraint 'no-import'") as caught:
-        await judged(tmp_path, TEXT, PASSED, constraints=["no-import"])
+        await judge_text(tmp_path, TEXT, PASSED, constraints=["no-import"])
     assert caught.value.remedy == "Did you mean `no-imports`?"
 
 
 # -- ruff -----------------------------------------------------------------------------------------------------------
-
-ruff = pytest.mark.skipif(not (Path(sys.executable).parent / "ruff").exists(), reason="no ruff beside this Python")
 
 
 async def test_ruff_of_the_workspace_is_never_started(tmp_path, monkeypatch):
@@ -84,20 +64,14 @@ async def test_ruff_of_the_workspace_is_never_started(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "executable", str(tmp_path / "nowhere" / "python"))
     monkeypatch.setenv("PATH", str(fake.parent))
     with pytest.raises(CannotVerifyError, match="needs ruff, which was not found outside the workspace") as caught:
-        await judged(tmp_path, TEXT, PASSED, constraints=["ruff F"])
+        await judge_text(tmp_path, TEXT, PASSED, constraints=["ruff F"])
     assert caught.value.remedy.endswith("-m pip install ruff")
     assert not (tmp_path / "started").exists()
 
 
-# -- a person's word --------------------------------------------------------------------------------------------------
-
-
-# -- scores -----------------------------------------------------------------------------------------------------------
-
-
 async def test_the_settings_name_what_is_collected(tmp_path):
-    own = about(tmp_path, TEXT, "f")
-    nothing = tools(**host_checks.options(SpecSettings()))
+    own = make_problem(tmp_path, TEXT, "f")
+    nothing = make_tools(**asdict(SpecSettings()))
     assert await host_checks.collect(own, nothing) == own.spec
-    some = tools(**host_checks.options(SpecSettings(constraints=["typed"], human=True)))
+    some = make_tools(**asdict(SpecSettings(constraints=["typed"], human=True)))
     assert [case.provenance for case in (await host_checks.collect(own, some)).cases] == ["constraint", "human"]

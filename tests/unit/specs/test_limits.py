@@ -178,7 +178,7 @@ def test_names_given_twice_add_up_and_commas_may_have_split_them():
 
 def test_every_constraint_can_be_told_beforehand():
     for word, kind in limits.KINDS.items():
-        (found,) = limits.parse([f"{word} {kind.example}".strip()])
+        (found,) = limits.parse([f"{word} {kind.arguments.example}".strip()])
         assert found.prompt_text
         assert "{}" not in found.prompt_text
     assert limits.parse(["forbid eval exec"])[0].prompt_text == "do not use eval, exec"

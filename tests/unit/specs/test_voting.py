@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from ballots import make_ballot, make_case
 from greenloop.core.generated_tests import Equation, parse_equation
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.records.verdict import CaseResult, Failure
-from greenloop.core.votes import Ballot
 from greenloop.specs import voting
-
-
-def case(name: str, batch: str = "", provenance: Provenance = Provenance.DESIGNED) -> Case:
-    return Case(id=name, path="m.py", line=1, provenance=provenance, source=f"assert f({name!r}) == 1", batch=batch)
-
-
-def ballot(attempt: int, passed: str, *, weight: int = 1, seen: dict | None = None, size: int = 0) -> Ballot:
-    return Ballot(attempt=attempt, passed=frozenset(passed), weight=weight, observed=seen or {}, size=size)
 
 
 @pytest.mark.parametrize(
@@ -65,16 +57,18 @@ def test_a_question_has_one_form(source, question):
 @pytest.mark.parametrize(
     ("answer", "body"),
     [
-        (voting.Answer(case=case("a"), right=True, equation=Equation(call="f(1)", expected="2")), None),
+        (voting.Answer(case=make_case("a"), right=True, equation=Equation(call="f(1)", expected="2")), None),
         (
-            voting.Answer(case=case("a"), right=False, equation=Equation(call="f(1)", expected="2")),
+            voting.Answer(case=make_case("a"), right=False, equation=Equation(call="f(1)", expected="2")),
             "assert not (f(1) == 2)",
         ),
         (
-            voting.Answer(case=case("a"), right=False, equation=Equation(call="f(1)", expected="0.5"), value="0.5"),
+            voting.Answer(
+                case=make_case("a"), right=False, equation=Equation(call="f(1)", expected="0.5"), value="0.5"
+            ),
             "assert f(1) == pytest.approx(0.5)",
         ),
-        (voting.Answer(case=case("a"), right=False, equation=None), None),
+        (voting.Answer(case=make_case("a"), right=False, equation=None), None),
     ],
 )
 def test_an_answer_becomes_a_test(answer, body):
@@ -82,8 +76,8 @@ def test_an_answer_becomes_a_test(answer, body):
 
 
 def test_only_values_are_offered_as_the_right_one():
-    asked = case("a")
+    asked = make_case("a")
     known = parse_equation(asked.source)
     gave = ["2", "failed", "! KeyError", "<object at 0x1>", "[1]"]
-    found = [ballot(number, "", seen={"a": value}) for number, value in enumerate(gave, 1)]
+    found = [make_ballot(number, "", seen={"a": value}) for number, value in enumerate(gave, 1)]
     assert voting._other_values(asked, known, found) == {"It is 2": "2", "It is [1]": "[1]"}

@@ -137,7 +137,7 @@ test("a rejected key is reported in one sentence, with a button to set another",
       await updateServerSetting("model", "openai/wrong");
       await applyCodeAction("test_wrong.py", 4, `${REFINE}test_wrong`);
       const problem = await waitForProblem("model", from);
-      assert.match(problem.message, /refused the key/);
+      assert.match(problem.message, /did not accept the key/);
       assert.ok(!problem.message.includes(SECRET));
       assert.equal(problem.buttons[0]?.command, "greenloop.keys.set");
     });

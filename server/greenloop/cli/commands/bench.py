@@ -11,14 +11,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from greenloop.bench import arms, mbpp, plans, report, results, sources, tasks
+from greenloop.bench import mbpp, plans, report, results, sources, tasks
 from greenloop.bench.figures import compare_pairs, compute_figures
-from greenloop.bench.records import BROKEN
+from greenloop.bench.results import BROKEN
 from greenloop.bench.run import Experiment
 from greenloop.bench.run import run as run_experiment
 from greenloop.cli import exit_codes, interrupt
 from greenloop.core.errors import UsageError
-from greenloop.project import settings as configuration
+from greenloop.project import configuration
 
 REPORT_WORD = "report"
 
@@ -102,8 +102,8 @@ def _print_figures(done: list[results.TaskRunResult], table: Path | None) -> Non
 
 def _run(arguments: argparse.Namespace) -> int:
     plan = plans.read(arguments.plan) if arguments.plan else None
-    named_arms = [arms.parse(text) for text in arguments.arm]
-    all_arms = arms.check_arms([*(plan.arms if plan else ()), *named_arms] or [arms.parse("default")])
+    named_arms = [plans.parse_arm(text) for text in arguments.arm]
+    all_arms = plans.check_arms([*(plan.arms if plan else ()), *named_arms] or [plans.parse_arm("default")])
     settings = {**(plan.settings if plan else {}), **_settings(arguments)}
     repeats = (plan.repeats if plan else 1) if arguments.repeats is None else arguments.repeats
     if repeats < 1:

@@ -1,6 +1,6 @@
 """`greenloop doctor`: checks what a run needs on this machine, as a table or as JSON.
 
-Each part that is missing has one remedy.
+Each part that is missing has one remedy. `greenloop` without a command shows the same, and what to do next.
 """
 
 from __future__ import annotations
@@ -11,9 +11,12 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from greenloop.cli import exit_codes, interrupt, locate, options, render
+from greenloop.cli import exit_codes, interrupt, options, render
+from greenloop.cli.editors import command, installed_editors
+from greenloop.cli.errors import print_warning
 from greenloop.core.errors import UsageError
-from greenloop.engine.doctor.report import DoctorFinding, can_run, examine, status_word, summary
+from greenloop.engine.doctor.report import DoctorFinding, can_run, examine, missing_parts, status_word, summary
+from greenloop.project import configuration
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
 def find_workspace(root: str | None, cwd: Path) -> tuple[DoctorFinding, Path]:
     """The workspace and its row; without a workspace, the other checks use `cwd`."""
     try:
-        folder, _target = locate.locate(root, None, cwd=cwd)
+        folder, _target = options.locate(root, None, cwd=cwd)
     except UsageError as error:
         return DoctorFinding(part="workspace", name="", ok=False, detail=str(error), remedy=error.remedy), cwd
     return DoctorFinding(part="workspace", name=folder.name, ok=True, detail=str(folder)), folder
@@ -65,3 +68,26 @@ def print_rows(rows: list[DoctorFinding]) -> None:
     console = Console(highlight=False)
     console.print(grid)
     console.print(summary(rows))
+
+
+def show_start_page() -> int:
+    """`greenloop` without a command: the table, then what to do next on this machine."""
+    workspace_row, root = find_workspace(None, Path.cwd())
+    settings, warnings = configuration.load(root)
+    for sentence in warnings:
+        print_warning(sentence)
+    try:
+        rows = [*interrupt.run(examine(root, settings)), workspace_row]
+    except asyncio.CancelledError:
+        return exit_codes.CANCELLED
+    print_rows(rows)
+    print("\nNext:")
+    steps = [row.remedy for row in rows if row.part in missing_parts(rows) and row.ok is False and row.remedy]
+    for remedy in dict.fromkeys(steps):
+        print(f"  {remedy}")
+    print("  greenloop fix                            fix the first failing test of this project")
+    print("  greenloop fix tests/test_x.py::test_y    fix this test; also file.py::function and file.py:LINE")
+    for editor in installed_editors():
+        print(f"\n{editor.name}: greenloop setup {editor.name}" + (" --write" if editor.config_file else ""))
+        print("".join(f"    {line}" for line in editor.snippet(command()).splitlines(keepends=True)), end="")
+    return exit_codes.VERIFIED if can_run(rows) else exit_codes.CANNOT_VERIFY

@@ -14,12 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from greenloop.cli import events_json, exit_codes, interrupt, locate, options, render
+from greenloop.cli import events_json, exit_codes, interrupt, options, render
 from greenloop.cli.commands.model import ask_for_model
 from greenloop.cli.errors import print_error
 from greenloop.cli.finish import FixJob, NotebookJob, finish
 from greenloop.cli.screen import View, open_view, read_line
-from greenloop.core.attempts import best_attempt
+from greenloop.core.election import best_attempt
 from greenloop.core.errors import GreenloopError, ModelError, UsageError
 from greenloop.core.events import Event, Specified, Started, Tested
 from greenloop.core.records.attempt import Attempt
@@ -90,7 +90,7 @@ def _fix(arguments: argparse.Namespace, write_json: Callable[[dict[str, Any]], N
     if arguments.all and arguments.target:
         raise UsageError("--all does not take a TARGET.", remedy="Remove one of the two.")
     cwd = Path.cwd()
-    root, target = locate.locate(arguments.root, arguments.target, cwd=cwd)
+    root, target = options.locate(arguments.root, arguments.target, cwd=cwd)
     settings = options.load(arguments, root, cwd=cwd)
     if EDITOR in models(settings):
         raise UsageError(
@@ -100,8 +100,8 @@ def _fix(arguments: argparse.Namespace, write_json: Callable[[dict[str, Any]], N
     if write_json is not None or not View.can_ask():
         settings = replace(settings, ask=0)
     job = FixJob(arguments=arguments, root=root, settings=settings, write_json=write_json)
-    if target is not None and locate.split_target(target)[0].endswith(".ipynb"):
-        notebook = _load_notebook(root, *locate.split_target(target))
+    if target is not None and options.split_target(target)[0].endswith(".ipynb"):
+        notebook = _load_notebook(root, *options.split_target(target))
         adapted, writer = adapter.adapt_settings(settings), notebook.writer_with_cells(write_json)
         job = replace(job, settings=adapted, notebook=notebook, write_json=writer)
     try:

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from greenloop.cli import apply_result, exit_codes, locate, render
+from greenloop.cli import apply_result, exit_codes, options, render
 from greenloop.cli.errors import print_warning
 from greenloop.cli.live_table import attempt_table, colour_diff
 from greenloop.cli.screen import View
@@ -22,7 +22,7 @@ from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
 from greenloop.core.records.outcome import Outcome
 from greenloop.engine.history.rows import Record
 from greenloop.engine.history.store import History
-from greenloop.notebook.adapter import prepare_from_run, recover_outcome, strip_line_numbers, target_title
+from greenloop.notebook.past_runs import prepare_from_run, recover_outcome, strip_line_numbers, target_title
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _root(arguments: argparse.Namespace) -> Path | None:
-    return locate.locate(arguments.root, None, cwd=Path.cwd())[0] if arguments.root else None
+    return options.locate(arguments.root, None, cwd=Path.cwd())[0] if arguments.root else None
 
 
 def _list(history: History, arguments: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from greenloop.cli import exit_codes, locate, render
+from greenloop.cli import exit_codes, options, render
 from greenloop.cli.errors import print_warning
 from greenloop.core.errors import UsageError
 from greenloop.core.records.spec import Target, TargetKind
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    root, typed = locate.locate(arguments.root, arguments.target, cwd=Path.cwd())
+    root, typed = options.locate(arguments.root, arguments.target, cwd=Path.cwd())
     target, text, selector = _target(root, typed or "")
     if target.kind is not TargetKind.FUNCTION:
         raise UsageError(f"{selector} is one of your own tests.", remedy="Name a function: file.py::function.")
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _target(root: Path, typed: str) -> tuple[Target, str, str]:
     """The target, the text of its file, and its name for people. Raises `UsageError`."""
-    file, rest = locate.split_target(typed)
+    file, rest = options.split_target(typed)
     if file.endswith(".ipynb"):
         book, _text = adapter.load(root, file)
         prepared = adapter.prepare(book, cell_targets.parse_target(book, rest))

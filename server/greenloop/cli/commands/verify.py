@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from greenloop.cli import exit_codes, interrupt, junit, locate, options, render
+from greenloop.cli import exit_codes, interrupt, junit, options, render
 from greenloop.cli.errors import print_error, print_warning
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.records.verdict import CaseResult
@@ -105,8 +105,8 @@ def run_number(targets: Sequence[str], cwd: Path) -> int | None:
 
 
 def _verify_target(arguments: argparse.Namespace, cwd: Path) -> Verification:
-    root, first_target = locate.locate(arguments.root, next(iter(arguments.targets), None), cwd=cwd)
-    other_targets = [locate.locate(str(root), target, cwd=cwd)[1] for target in arguments.targets[1:]]
+    root, first_target = options.locate(arguments.root, next(iter(arguments.targets), None), cwd=cwd)
+    other_targets = [options.locate(str(root), target, cwd=cwd)[1] for target in arguments.targets[1:]]
     request = Request(
         root=root,
         revision="HEAD" if arguments.base is None else arguments.base,

@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from greenloop.core.docstrings.literals import parse_expression
 from greenloop.core.docstrings.sections import MOST, parse_sections
 
 REMEDY = "State what it returns for which input, or add a `>>>` example with its result."
@@ -199,8 +200,6 @@ def _undefined_names(signature: str, text: str, known: Collection[str]) -> Itera
         [parsed_sections.returns.type] if parsed_sections.returns else []
     )
     for annotation in types:
-        try:
-            nodes = [node for node in ast.walk(ast.parse(annotation, mode="eval")) if isinstance(node, ast.Name)]
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
+        tree = parse_expression(annotation)
+        nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Name)] if tree else []
         yield from (node.id for node in nodes if re.match(r"[A-Z][a-z]\w*$", node.id) and node.id not in defined)

@@ -16,7 +16,9 @@ from textwrap import dedent
 from greenloop.core import generated_tests
 from greenloop.core.docstrings import literals
 from greenloop.core.docstrings.call_lines import DocumentedFunction, find_plain_call, header_parameters
-from greenloop.core.docstrings.equations import Requirement, is_governed, make_requirement
+from greenloop.core.docstrings.checks import Requirement, make_requirement
+from greenloop.core.docstrings.equations import is_governed
+from greenloop.core.python.ast_source import parse_module
 
 ROWS = 8  # maximum of one statement
 BLOCK = 30  # rows above a statement that may belong to it
@@ -51,24 +53,21 @@ def _statement(rows: Sequence[str], at: int, margin: int) -> tuple[int, str]:
         below = f"    {row}" if not at else row  # the first row of a docstring has lost its indentation
         taken.append(row[margin:] if not taken else below[margin:] if not below[:margin].strip() else below.lstrip())
         for code in dict.fromkeys(("\n".join(taken), "\n".join(taken).rstrip("`. "))):
-            tree = _tree(code)
-            if tree is not None and len(tree.body) == 1:
+            tree = parse_module(code)
+            if isinstance(tree, ast.Module) and len(tree.body) == 1:
                 return len(taken), code
     return 1, ""
-
-
-def _tree(code: str) -> ast.Module | None:
-    try:
-        return ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
 
 
 def _checked_statement(rows: Sequence[str], at: int, code: str, subject: DocumentedFunction) -> Requirement | None:
     allowed_names = {subject.name, *subject.exceptions}
     for body in (code, f"{_setup_above(rows, at)}\n{code}"):
-        tree = _tree(body)
-        if tree is not None and subject.is_called_in(tree) and not literals.unknown_names(tree, allowed_names):
+        tree = parse_module(body)
+        if (
+            isinstance(tree, ast.Module)
+            and subject.is_called_in(tree)
+            and not literals.unknown_names(tree, allowed_names)
+        ):
             return _requirement_from_code(at, body.lstrip("\n"), code, subject)
     return None
 
@@ -78,8 +77,8 @@ def _setup_above(rows: Sequence[str], at: int) -> str:
     for start in range(max(at - BLOCK, 0), at):
         if not rows[start].strip():
             continue
-        tree = _tree(dedent("\n".join(rows[start:at])))
-        if tree is not None and tree.body and all(isinstance(node, _PLAIN) for node in tree.body):
+        tree = parse_module(dedent("\n".join(rows[start:at])))
+        if isinstance(tree, ast.Module) and tree.body and all(isinstance(node, _PLAIN) for node in tree.body):
             kept = [node for node in tree.body if not isinstance(node, ast.Assert) and _is_plain(node)]
             return "\n".join(ast.unparse(node) for node in kept)
     return ""

@@ -102,26 +102,30 @@ def is_literal(node: ast.Call, subject: DocumentedFunction) -> bool:
 def is_call_allowed(header: str, call: ast.Call) -> bool:
     """Does the header allow this call? True where the header cannot be parsed or does not decide it."""
     parameters = header_parameters(header)
-    if (
-        parameters is None
-        or not isinstance(call.func, ast.Name)
-        or any(isinstance(item, ast.Starred) for item in call.args)
-    ):
-        return True
-    positional = [*parameters.posonlyargs, *parameters.args]
+    return parameters is None or not isinstance(call.func, ast.Name) or takes_arguments(parameters, call)
+
+
+def takes_arguments(parameters: ast.arguments, call: ast.Call, *, is_bound: bool = False) -> bool:
+    """Do the parameters take the call's arguments? True where `*` or `**` leaves it open.
+
+    `is_bound`: the first parameter is not passed.
+    """
     keywords = {key.arg for key in call.keywords}
-    if len(call.args) > len(positional) and not parameters.vararg:
+    if None in keywords or any(isinstance(item, ast.Starred) for item in call.args):
+        return True
+    positional = [item.arg for item in (*parameters.posonlyargs, *parameters.args)]
+    passed = positional[is_bound : is_bound + len(call.args)]
+    if len(call.args) > len(passed) and not parameters.vararg:
         return False
-    keyword_parameters = {item.arg for item in [*parameters.args, *parameters.kwonlyargs]}
-    if keywords - keyword_parameters and not parameters.kwarg:
+    allowed = {item.arg for item in (*parameters.args, *parameters.kwonlyargs)} - set(positional[:is_bound])
+    if keywords - allowed and not parameters.kwarg:
         return False
-    required = {item.arg for item in positional[len(call.args) : len(positional) - len(parameters.defaults)]}
-    required |= {
-        item.arg for item, default in zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True) if default is None
+    keyword_only = zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True)
+    required = {
+        *positional[is_bound : len(positional) - len(parameters.defaults)],
+        *(item.arg for item, default in keyword_only if default is None),
     }
-    return None in keywords or (
-        required <= keywords and not keywords & {item.arg for item in positional[: len(call.args)]}
-    )
+    return required <= keywords | set(passed) and not keywords & set(passed)
 
 
 def header_parameters(header: str) -> ast.arguments | None:

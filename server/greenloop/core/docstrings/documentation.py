@@ -6,6 +6,7 @@ Reads tokens, so that a broken body or a broken rest of the file does not hide t
 from __future__ import annotations
 
 import ast
+import doctest
 import io
 import re
 import tokenize
@@ -60,6 +61,14 @@ def read_documentation(text: str, start: int, end: int) -> Documentation:
             rows, start, end, skipped_lines=range(start + first - 1, start + last) if first else range(0)
         )
     return Documentation(header=header, docstring=docstring, blocks=tuple(blocks), written=not is_stub)
+
+
+def read_examples(docstring: str) -> list[doctest.Example] | None:
+    """The `>>>` examples of a docstring; None where doctest cannot parse them."""
+    try:
+        return doctest.DocTestParser().get_examples(docstring)
+    except ValueError:
+        return None
 
 
 def _read_opening(region: str) -> tuple[str, str | None, int, int]:

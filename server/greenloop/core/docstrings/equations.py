@@ -11,7 +11,6 @@ import ast
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from greenloop.core.docstrings import literals
 from greenloop.core.docstrings.call_lines import (
@@ -25,24 +24,9 @@ from greenloop.core.docstrings.call_lines import (
     primary_end,
     string_end,
 )
+from greenloop.core.docstrings.checks import Requirement, make_requirement
 
 NEAR = 40  # rows above a row that are searched for its heading
-
-
-@dataclass(frozen=True, kw_only=True)
-class Requirement:
-    """A requirement in a text. `body` is the code of its test, `shown` the line that the user reads.
-
-    `call` and `expected` (or `raises`) are the two sides of an equation; `row` counts from 0.
-    """
-
-    row: int
-    body: str
-    shown: str
-    call: str = ""
-    expected: str = ""
-    raises: str = ""
-    imports: tuple[str, ...] = ()
 
 
 _WRONG = (
@@ -88,16 +72,12 @@ def find_equations(rows: Sequence[str], subject: DocumentedFunction) -> Iterator
     text = "\n".join(rows)
     row_starts = [0, *(match.end() for match in re.finditer("\n", text))]
     read_end = unread_end = 0
-    for match in find_names(text, subject):
-        if match.start() < read_end:
+    for start, end, node in _find_calls(text, subject):
+        if start < read_end:
             continue
-        end = primary_end(text, match.end())
-        node = literals.parse_expression(text[match.start() : end])
-        if not isinstance(node, ast.Call) or not subject.is_called_in(node):
-            continue
-        row = bisect_right(row_starts, match.start()) - 1
+        row = bisect_right(row_starts, start) - 1
         is_precise = is_literal(node, subject) and not is_governed(rows, row)
-        reading = _read(text, match.start(), end, subject, since=read_end, loose=unread_end) if is_precise else None
+        reading = _read(text, start, end, subject, since=read_end, loose=unread_end) if is_precise else None
         if reading is None:
             unread_end = end
             continue
@@ -107,13 +87,20 @@ def find_equations(rows: Sequence[str], subject: DocumentedFunction) -> Iterator
 
 def find_raising_call(text: str, subject: DocumentedFunction) -> ast.Call | None:
     """The call that an entry of a `Raises` section has as its example (`ValueError: e.g. f(-1)`)."""
+    for start, end, node in _find_calls(text, subject):
+        is_example = _GIVEN.search(text[:start]) and re.fullmatch(r"[`)]*(?:[.,;)].*)?", text[end:])
+        if is_example and is_literal(node, subject):
+            return node
+    return None
+
+
+def _find_calls(text: str, subject: DocumentedFunction) -> Iterator[tuple[int, int, ast.Call]]:
+    """Yields start, end and node of each call of the function."""
     for match in find_names(text, subject):
         end = primary_end(text, match.end())
         node = literals.parse_expression(text[match.start() : end])
-        is_precise = isinstance(node, ast.Call) and subject.is_called_in(node) and is_literal(node, subject)
-        if is_precise and _GIVEN.search(text[: match.start()]) and re.fullmatch(r"[`)]*(?:[.,;)].*)?", text[end:]):
-            return node if isinstance(node, ast.Call) else None
-    return None
+        if isinstance(node, ast.Call) and subject.is_called_in(node):
+            yield match.start(), end, node
 
 
 # -- the words around a call --------------------------------------------------------------------------------------
@@ -289,28 +276,3 @@ def _paragraph_ends(text: str, at: int) -> bool:
     """Does the sentence end with this row?"""
     next_row = text[at + 1 :].split("\n", 1)[0].strip() if at < len(text) else ""
     return not next_row or bool(re.match(r"[A-Z\-*\u2022`:>#\d]", next_row)) or "(" in next_row.split(" ")[0]
-
-
-def make_requirement(row: int, node: ast.Call, expected: str, raises: str) -> Requirement:
-    call = ast.unparse(node)
-    if raises:
-        return Requirement(
-            row=row,
-            body=f"with pytest.raises({raises}):\n    {call}",
-            shown=f"with pytest.raises({raises}): {call}",
-            call=call,
-            raises=raises,
-            imports=("import pytest", *literals.required_imports(node)),
-        )
-    value = literals.parse_expression(expected)
-    expected_source = literals.expected_source(expected) or ast.unparse(value) if value else expected
-    value_imports = literals.required_imports(ast.Tuple(elts=[node, value], ctx=ast.Load())) if value else ()
-    shown = f"assert {call} == {expected_source}"
-    return Requirement(
-        row=row,
-        body=shown,
-        shown=shown,
-        call=call,
-        expected=ast.unparse(value) if value else expected,
-        imports=(*(["import pytest"] if "pytest." in expected_source else []), *value_imports),
-    )

@@ -10,11 +10,12 @@ import ast
 import builtins
 from collections.abc import Collection, Iterator
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
 MOST = 5_000  # characters of an expression that is read
 
 _BUILT = frozenset({"set", "frozenset", "dict", "list", "tuple", "range", "bytes", "bytearray", "complex", "float"})
-_MADE = {
+CONSTRUCTORS = {
     "Fraction": "from fractions import Fraction",
     "Decimal": "from decimal import Decimal",
     "Counter": "from collections import Counter",
@@ -28,26 +29,18 @@ _MADE = {
     "PurePosixPath": "from pathlib import PurePosixPath",
     "UUID": "from uuid import UUID",
 }
-_MODULES = frozenset(
-    {
-        "math",
-        "datetime",
-        "fractions",
-        "decimal",
-        "collections",
-        "itertools",
-        "operator",
-        "string",
-        "re",
-        "asyncio",
-        "pytest",
-    }
-)
+_MODULES = {
+    "math", "datetime", "fractions", "decimal", "collections", "itertools", "operator", "string", "re", "asyncio",
+    "pytest",
+}  # fmt: skip
 _NODES = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp, ast.keyword, ast.Load)
 _SIGNS = (ast.UAdd, ast.USub)
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv)
 _DIGITS = 4  # of base and exponent; such a power is computed quickly
 _CLOSE = 1e-9
+LONGEST_INPUT = 2_000  # characters of a value that the user types
+# Expressions that mean something else, or nothing, inside a test.
+_LIVE = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 EXCEPTIONS = frozenset(
     name for name, made in vars(builtins).items() if isinstance(made, type) and issubclass(made, BaseException)
 )
@@ -61,6 +54,14 @@ def parse_expression(text: str) -> ast.expr | None:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def literal_value(source: str | ast.expr) -> tuple[Any, ...]:
+    """The value of a literal, in a tuple; an empty tuple where it is not a literal."""
+    try:
+        return (ast.literal_eval(source.strip() if isinstance(source, str) else source),)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return ()
 
 
 def is_value(node: ast.AST) -> bool:
@@ -91,7 +92,7 @@ def is_constructor_call(node: ast.Call) -> bool:
     if any(key.arg is None for key in node.keywords):
         return False
     if isinstance(node.func, ast.Name):
-        return node.func.id in _BUILT or node.func.id in _MADE
+        return node.func.id in _BUILT or node.func.id in CONSTRUCTORS
     owner = node.func.value if isinstance(node.func, ast.Attribute) else None
     return isinstance(owner, ast.Name) and owner.id in ("math", "datetime", "fractions", "decimal", "collections")
 
@@ -111,8 +112,8 @@ def required_imports(node: ast.AST) -> tuple[str, ...]:
         if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and inner.value.id in _MODULES:
             statements[inner.value.id] = f"import {inner.value.id}"
     for inner in ast.walk(node):
-        if isinstance(inner, ast.Name) and inner.id in _MADE:
-            statements.setdefault(inner.id, _MADE[inner.id])
+        if isinstance(inner, ast.Name) and inner.id in CONSTRUCTORS:
+            statements.setdefault(inner.id, CONSTRUCTORS[inner.id])
     return tuple(statements.values())
 
 
@@ -127,7 +128,29 @@ def unknown_names(node: ast.AST, known_names: Collection[str]) -> set[str]:
             bound.add(inner.arg)
         elif isinstance(inner, ast.alias):
             bound.add((inner.asname or inner.name).partition(".")[0])
-    return {name for name in used - bound - set(known_names) - _MODULES - _MADE.keys() if not hasattr(builtins, name)}
+    return {
+        name for name in used - bound - set(known_names) - _MODULES - CONSTRUCTORS.keys() if not hasattr(builtins, name)
+    }
+
+
+def parse_literal_input(text: str) -> str:
+    """The value that the user types as one line of source; it is never evaluated.
+
+    Raises `ValueError` with one sentence where it is not an expression.
+    """
+    text = text.strip()
+    if not text:
+        raise ValueError("A value is needed, such as 3, 'a' or [1, 2].")
+    if len(text) > LONGEST_INPUT:
+        raise ValueError(f"That value is longer than {LONGEST_INPUT} characters; give a shorter one.")
+    try:
+        tree = ast.parse(text, mode="eval")
+        if not any(isinstance(node, _LIVE) for node in ast.walk(tree)):
+            return ast.unparse(tree)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
+    shown = text if len(text) <= 60 else text[:59] + "…"
+    raise ValueError(f"{shown!r} is not a Python value; write it as in a test, such as 3, 'a' or [1, 2].")
 
 
 # -- comparing ----------------------------------------------------------------------------------------------------
@@ -186,25 +209,22 @@ def _is_number(node: ast.expr) -> bool:
 
 def are_compatible(first: str, second: str) -> bool:
     """Are two expected values compatible? Numbers may have more or fewer digits."""
-    left_node, right_node = (_without_approx(parse_expression(text)) for text in (first, second))
+    left_node, right_node = (without_approx(parse_expression(text)) for text in (first, second))
     if left_node is None or right_node is None:
         return first == second
     if ast.dump(left_node) == ast.dump(right_node):
         return True
-    try:
-        left, right = ast.literal_eval(left_node), ast.literal_eval(right_node)
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        return True  # cannot be decided
-    if left == right:
-        return True
+    values = literal_value(left_node) + literal_value(right_node)
+    if len(values) < 2 or values[0] == values[1]:
+        return True  # also where it cannot be decided
+    left, right = values
     digit_units = [_step(ast.unparse(node)) for node in (left_node, right_node)]
     if None in digit_units or not all(isinstance(value, int | float) for value in (left, right)):
         return False
     return bool(abs(left - right) <= max(step or 0.0 for step in digit_units) * (0.5 + _CLOSE))
 
 
-def _without_approx(node: ast.expr | None) -> ast.expr | None:
+def without_approx(node: ast.expr | None) -> ast.expr | None:
     """The node without `pytest.approx` around it."""
-    if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "approx" and node.args:
-        return node.args[0]
-    return node
+    is_approx = isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "approx"
+    return node.args[0] if is_approx and isinstance(node, ast.Call) and node.args else node

@@ -6,11 +6,11 @@ dropped, and only the first `MAX_CHARACTERS` are read.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from greenloop.core.docstrings.literals import parse_expression
 from greenloop.core.text.diff import with_plain_ends
 
 MOST = 100_000
@@ -265,11 +265,7 @@ def _with_types(sections: Sections, types: dict[str, str]) -> Sections:
 
 def _is_type(text: str) -> bool:
     """Does it parse as an annotation?"""
-    try:
-        ast.parse(re.sub(r"\bor\b", "|", text), mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+    return parse_expression(re.sub(r"\bor\b", "|", text)) is not None
 
 
 def _type(text: str) -> str:

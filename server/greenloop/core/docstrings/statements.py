@@ -7,7 +7,6 @@ user can settle.
 from __future__ import annotations
 
 import ast
-import doctest
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,8 +19,9 @@ from greenloop.core.docstrings.assert_lines import (
     find_notebook_cells,
 )
 from greenloop.core.docstrings.call_lines import DocumentedFunction, find_plain_call, is_call_allowed
-from greenloop.core.docstrings.documentation import Documentation
-from greenloop.core.docstrings.equations import Requirement, find_equations, find_raising_call, make_requirement
+from greenloop.core.docstrings.checks import Requirement, make_requirement
+from greenloop.core.docstrings.documentation import Documentation, read_examples
+from greenloop.core.docstrings.equations import find_equations, find_raising_call
 from greenloop.core.docstrings.sections import MOST, parse_sections
 
 CHECKS = 100  # maximum from one docstring
@@ -140,9 +140,8 @@ def _find_in_block(
 
 def _doctests(rows: list[str], subject: DocumentedFunction) -> Iterator[tuple[int, Requirement]]:
     """Yields the `>>>` examples that are equations; blanks out all examples in `rows`."""
-    try:
-        examples = doctest.DocTestParser().get_examples("\n".join(rows))
-    except ValueError:
+    examples = read_examples("\n".join(rows))
+    if examples is None:
         _blank_out_prompts(rows)
         return
     for example in examples:

@@ -92,6 +92,31 @@ def parse_fragment(text: str) -> Fragment | SyntaxError:
     return Fragment(lines=tuple(wrapped_text.split("\n")), body=tuple(block.body), shift=1)
 
 
+def statements_of(text: str) -> Sequence[ast.stmt]:
+    """The statements of a module or fragment; none where it cannot be parsed."""
+    parsed = parse_fragment(text)
+    return () if isinstance(parsed, SyntaxError) else parsed.body
+
+
+def walk_code(text: str) -> Iterator[ast.AST]:
+    """Yields every node of a module or fragment; none where it cannot be parsed."""
+    return (node for statement in statements_of(text) for node in ast.walk(statement))
+
+
+def first_definition(text: str) -> Definition | None:
+    """The first function or class of a fragment; None where it has none or cannot be parsed."""
+    return next((node for node in statements_of(text) if isinstance(node, DEFINITIONS)), None)
+
+
+def region_definition(text: str, start: int, end: int) -> tuple[Definition, int] | None:
+    """The definition in these lines of a file, whose rest may be broken, and the offset of its line numbers."""
+    fragment = parse_fragment("\n".join(with_plain_ends(text).split("\n")[start - 1 : end]))
+    if isinstance(fragment, SyntaxError):
+        return None
+    node = next((each for each in fragment.body if isinstance(each, DEFINITIONS)), None)
+    return (node, start - 1 - fragment.shift) if node else None
+
+
 def find_definitions(body: Sequence[ast.stmt], prefix: str = "") -> Iterator[tuple[str, Definition]]:
     """Yields every function and class with its qualified name (`outer.inner`, without `<locals>`), in source order."""
     waiting = [(node, prefix) for node in reversed(body)]  # not recursive: each `elif` nests one level deeper
@@ -116,6 +141,13 @@ def statement_blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
 def plain_name(qualname: str) -> str:
     """A qualified name without the `<locals>` that Python writes into it."""
     return qualname.replace(".<locals>", "")
+
+
+def function_header(node: Function) -> str:
+    """The function's header in one line, without the colon."""
+    word = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
+    returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    return f"{word} {node.name}({ast.unparse(node.args)}){returns}"
 
 
 def decorator_role(node: ast.AST) -> str:

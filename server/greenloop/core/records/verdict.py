@@ -93,6 +93,11 @@ class Verdict:
         return sum(case.passed for case in self.cases)
 
     @property
+    def failing(self) -> list[CaseResult]:
+        """Target cases and neighbours that did not pass."""
+        return [case for case in (*self.cases, *self.collateral) if not case.passed]
+
+    @property
     def total(self) -> int:
         return len(self.cases)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from greenloop.core.compose import insert_imports
-from greenloop.core.python.ast_source import FUNCTIONS, indentation_unit, parse_module
+from greenloop.core.python.ast_source import FUNCTIONS, indentation_unit, parse_module, statements_of, walk_code
 from greenloop.core.testfiles.imports import TargetImports
 from greenloop.core.text.diff import main_line_end, split_lines, with_plain_ends
 
@@ -141,9 +141,8 @@ def _insertion_line(module: ast.Module, bare: Sequence[str]) -> int:
 
 def _imported_names(text: str) -> set[str]:
     """Each name that is imported at the top level, as a statement of its own."""
-    parsed = parse_module(with_plain_ends(text))
     names: set[str] = set()
-    for node in [] if isinstance(parsed, SyntaxError) else parsed.body:
+    for node in statements_of(text):
         if isinstance(node, ast.Import):
             names |= {ast.unparse(ast.Import([alias])) for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -155,9 +154,7 @@ def new_tests(
     text: str, style: FileStyle, spellings: TargetImports, tests: Sequence[RenderedTest]
 ) -> list[RenderedTest]:
     """The tests whose body no function of the file already has."""
-    parsed = parse_module(with_plain_ends(text))
-    nodes = [] if isinstance(parsed, SyntaxError) else [*ast.walk(parsed)]
-    existing = {_body_key(node.body) for node in nodes if isinstance(node, FUNCTIONS)}
+    existing = {_body_key(node.body) for node in walk_code(text) if isinstance(node, FUNCTIONS)}
     return [test for test in tests if _body_key(_body(test, style, spellings)) not in existing]
 
 

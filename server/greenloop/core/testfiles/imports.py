@@ -6,9 +6,8 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from greenloop.core.python.ast_source import parse_module
+from greenloop.core.python.ast_source import statements_of
 from greenloop.core.python.names import bound_names
-from greenloop.core.text.diff import with_plain_ends
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,8 +20,7 @@ class TargetImports:
 
 def resolve_imports(text: str, module: str, is_target: Callable[[str], bool], names: Sequence[str]) -> TargetImports:
     """How this file imports `names` of `module`; `is_target` recognises its spellings there (`.m`, `pkg.m`)."""
-    parsed = parse_module(with_plain_ends(text))
-    body = [] if isinstance(parsed, SyntaxError) else parsed.body
+    body = statements_of(text)
     spelled: dict[str, str] = {}
     prefix = source = ""
     for node in body:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
@@ -12,6 +11,7 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.records.verdict import Failure
 from greenloop.core.testfiles.append import RenderedTest
+from greenloop.core.testfiles.counterexample import counterexample
 from greenloop.core.testfiles.naming import function_name
 
 KINDS = {
@@ -86,27 +86,21 @@ def find_examples(case: str, parameters: Sequence[str], attempts: Sequence[Attem
     unique_inputs: dict[str, None] = {}
     for attempt in attempts:
         for result in attempt.verdict.cases:
-            if result.id == case and result.failure and (arguments := parse_counterexample(result.failure, parameters)):
+            if result.id == case and result.failure and (arguments := _literal_arguments(result.failure, parameters)):
                 unique_inputs[arguments] = None
     return list(unique_inputs)[:MOST]
 
 
-def parse_counterexample(failure: Failure, parameters: Sequence[str]) -> str:
-    """The arguments (`s='aa', n=1`) of the failing call with keywords in a failure; "" where none are literals."""
-    for call in re.findall(r"\w+\((?:[^\n]*)\)", f"{failure.message}\n{failure.text}"):
-        for length in [match.end() for match in re.finditer(r"\)", call)]:
-            try:
-                node = ast.parse(call[:length], mode="eval").body
-            except (SyntaxError, ValueError, MemoryError, RecursionError):
-                continue
-            if not isinstance(node, ast.Call) or {keyword.arg for keyword in node.keywords} != {*parameters}:
-                break
-            try:
-                [ast.literal_eval(keyword.value) for keyword in node.keywords]
-            except (ValueError, TypeError):
-                break
-            return ", ".join(f"{keyword.arg}={ast.unparse(keyword.value)}" for keyword in node.keywords)
-    return ""
+def _literal_arguments(failure: Failure, parameters: Sequence[str]) -> str:
+    """The arguments (`s='aa', n=1`) of the failing call in a failure; "" where they are not all literals."""
+    arguments = counterexample(failure)
+    try:
+        literal = [ast.literal_eval(value) for value in arguments.values()]
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        literal = []
+    if not literal or {*arguments} != {*parameters}:
+        return ""
+    return ", ".join(f"{name}={value}" for name, value in arguments.items())
 
 
 def without_repeated_remarks(tests: Sequence[RenderedTest]) -> list[RenderedTest]:

@@ -54,9 +54,7 @@ def from_json(kind: type[T], value: Any) -> T:
     return result
 
 
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
+_hints = cache(get_type_hints)
 
 
 def _decode(kind: Any, value: Any) -> Any:

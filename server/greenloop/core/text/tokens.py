@@ -1,4 +1,4 @@
-"""Estimates token counts without a tokenizer; a pure function, so that all runs cut prompts alike.
+"""Estimates token counts without a tokenizer, and cuts texts to them; pure, so that all runs cut prompts alike.
 
 Current tokenizers split a text into words, single digits, runs of punctuation and runs of blanks, and look these up.
 The splitting is done here with Qwen2's own pattern; the look-up is a rule of thumb fitted to Qwen2.5-Coder's tokens of
@@ -8,7 +8,7 @@ The splitting is done here with Qwen2's own pattern; the look-up is a rule of th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from greenloop.core.records.model import Message
 
@@ -19,6 +19,9 @@ WORD, SIGNS, BYTES = 6, 4, 2
 WINDOWS, WINDOW = 10, 4000
 # Chat templates wrap each message in a few tokens that name its role.
 TOKENS_A_MESSAGE = 4
+
+Count = Callable[[str], int]
+SHORTEST = 4  # characters at either end below which nothing of a cut text is kept
 
 
 def estimate_tokens(text: str) -> int:
@@ -33,6 +36,31 @@ def estimate_tokens(text: str) -> int:
 def estimate_messages(messages: Iterable[Message]) -> int:
     """Estimated tokens of a whole prompt."""
     return sum(estimate_tokens(message.content) + TOKENS_A_MESSAGE for message in messages)
+
+
+def truncate(text: str, max_tokens: int, count: Count) -> str:
+    """Keeps head and tail of a text, with the number of omitted lines between, so that it fits `max_tokens`."""
+    most = max_characters(max_tokens)
+    if len(text) <= most and count(text) <= max_tokens:
+        return text
+    lines = text.count("\n") + 1
+    if len(text) > most:  # never count what cannot fit: it may be megabytes
+        text = f"{text[: most // 2]}\n…\n{text[-most // 2 :]}"
+    rows = text.split("\n")
+    keep = len(rows)
+    while keep > 2 and count(text) > max_tokens:
+        keep = int(keep * 0.8)
+        head = keep // 2
+        text = "\n".join([*rows[:head], f"… {lines - keep} lines left out …", *rows[len(rows) - (keep - head) :]])
+    while text and count(text) > max_tokens:
+        half = int(len(text) * 0.4)
+        text = f"{text[:half]}…{text[-half:]}" if half > SHORTEST else ""
+    return text
+
+
+def max_characters(max_tokens: int) -> int:
+    """A generous upper bound for the characters in a number of tokens."""
+    return max(max_tokens, 1) * 16
 
 
 def _count(text: str) -> int:

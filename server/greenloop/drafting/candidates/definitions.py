@@ -8,19 +8,20 @@ from dataclasses import dataclass
 
 from greenloop.core.compose import region_text
 from greenloop.core.python.ast_source import (
-    DEFINITIONS,
     FUNCTIONS,
     Definition,
     Fragment,
     decorator_role,
     dump_tree,
     find_definitions,
+    first_definition,
     indentation_of,
     indentation_unit,
     parse_fragment,
     plain_name,
     reindent,
     start_line,
+    statements_of,
 )
 from greenloop.core.python.names import bound_names
 from greenloop.core.python.stubs import is_stub
@@ -57,11 +58,7 @@ def _is_uninformative(node: RegionNode, user: Definition | None) -> bool:
 
 def _user_node(problem: Problem, region: Region) -> Definition | None:
     """The user's definition; None where it is a generated stub or cannot be parsed."""
-    if region.created:
-        return None
-    parsed = parse_fragment(region_text(problem, region))
-    body = [] if isinstance(parsed, SyntaxError) else parsed.body
-    return next((node for node in body if isinstance(node, DEFINITIONS)), None)
+    return None if region.created else first_definition(region_text(problem, region))
 
 
 def _find(problem: Problem, region: Region, user: Definition | None, source: Fragment) -> Choice | None:
@@ -71,7 +68,7 @@ def _find(problem: Problem, region: Region, user: Definition | None, source: Fra
     kept apart.
     """
     parts = plain_name(region.qualname).split(".")
-    own_names = {name for name, _node in find_definitions(module_body(problem, region.path))}
+    own_names = {name for name, _node in find_definitions(statements_of(problem.files[region.path]))}
     places = list(_definitions_with_siblings(source.body))
     for skip in range(len(parts)):
         name = ".".join(parts[skip:])
@@ -120,11 +117,11 @@ def takes_self(node: ast.stmt) -> bool:
 
 
 def _definitions_with_siblings(
-    body: Sequence[ast.stmt], prefix: str = ""
+    body: Sequence[ast.stmt],
 ) -> Iterator[tuple[str, Definition, Sequence[ast.stmt]]]:
     """Every definition with its qualified name and the statements around it."""
-    siblings: dict[str, Sequence[ast.stmt]] = {prefix.rstrip("."): body}
-    for name, node in find_definitions(body, prefix):
+    siblings: dict[str, Sequence[ast.stmt]] = {"": body}
+    for name, node in find_definitions(body):
         siblings[name] = node.body
         yield name, node, siblings.get(name.rpartition(".")[0], body)
 
@@ -143,12 +140,6 @@ def _choose_by_role(
         if group:
             return Choice(piece=source, node=group[-1][1], siblings=group[-1][2])
     return None
-
-
-def module_body(problem: Problem, path: str) -> Sequence[ast.stmt]:
-    """The statements of the user's file; empty where it cannot be parsed."""
-    parsed = parse_fragment(problem.files[path])
-    return [] if isinstance(parsed, SyntaxError) else parsed.body
 
 
 def region_indentation(problem: Problem, region: Region) -> tuple[str, str]:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from greenloop.core.compose import region_text
-from greenloop.core.fingerprint import fingerprint as fingerprint  # noqa: PLC0414 - part of the gate's interface
-from greenloop.core.fingerprint import is_same_code as is_same_code  # noqa: PLC0414
+from greenloop.core.fingerprint import is_same_code
 from greenloop.core.python.ast_source import compile_error
 from greenloop.core.python.names import undefined_names
 from greenloop.core.records.attempt import Candidate, Finding
@@ -19,7 +18,6 @@ from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.text.encoding import declared_encoding, why_not_encodable
 from greenloop.drafting.candidates import hardcoding
 from greenloop.drafting.candidates.repetition import REPETITION, describe_repetition
-from greenloop.drafting.candidates.risky_calls import warnings as warnings  # noqa: PLC0414
 from greenloop.drafting.candidates.signature import check_signature
 
 UNCHANGED = "Unchanged"

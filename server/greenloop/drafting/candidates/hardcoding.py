@@ -15,7 +15,7 @@ from greenloop.core.compose import region_text
 from greenloop.core.python.ast_source import FUNCTIONS, Function, find_definitions, parse_module, plain_name
 from greenloop.core.records.attempt import Candidate, Finding
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.records.verdict import Verdict
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates.literal_tables import (
@@ -31,6 +31,7 @@ from greenloop.drafting.candidates.shown_examples import Example, docstring_pros
 
 HARD_CODED = "HardCoded"
 MIN_HELD_OUT = 3  # held-out cases that are needed to call a candidate overfitted
+SHOWN = (Provenance.USER, Provenance.DOCTEST, Provenance.EXAMPLE, Provenance.TRACE)
 HELD_OUT = (Provenance.DESIGNED, Provenance.PROPERTY, Provenance.CONFIRMED)
 
 
@@ -59,7 +60,7 @@ def warnings(problem: Problem, candidate: Candidate, files: Mapping[str, str]) -
 def overfitting_warning(verdict: Verdict, spec: Spec) -> str:
     """One sentence where a candidate passes all shown examples and fails most of the others; else empty."""
     results = {case.id: case.passed for case in verdict.cases}
-    shown = [case for case in spec.cases if case.id in results and _is_shown(case)]
+    shown = [case for case in spec.cases if case.id in results and case.provenance in SHOWN]
     others = [case for case in spec.cases if case.id in results and case.provenance in HELD_OUT]
     failed = sum(not results[case.id] for case in others)
     if (
@@ -71,10 +72,6 @@ def overfitting_warning(verdict: Verdict, spec: Spec) -> str:
         return ""
     passed = f"the {len(shown)} examples" if len(shown) > 1 else "the example"
     return f"It passes {passed} it was shown and fails {failed} of {len(others)} others: it may have memorised them."
-
-
-def _is_shown(case: Case) -> bool:
-    return case.provenance in (Provenance.USER, Provenance.DOCTEST, Provenance.EXAMPLE, Provenance.TRACE)
 
 
 def _suspicions(problem: Problem, candidate: Candidate, files: Mapping[str, str]) -> Iterator[Suspicion]:

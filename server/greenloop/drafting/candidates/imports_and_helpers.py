@@ -10,10 +10,10 @@ from greenloop.core.python.ast_source import (
     Fragment,
     dump_tree,
     indentation_unit,
-    parse_fragment,
     plain_name,
     reindent,
     start_line,
+    walk_code,
 )
 from greenloop.core.python.names import bound_names, free_names, import_keys, module_bindings
 from greenloop.core.records.attempt import Candidate
@@ -50,7 +50,7 @@ def add_imports_and_helpers(
                 continue  # recursion
             statement = _single_import(node, name)
             if name in module and (not statement or _is_same_import(node, name, module[name])):
-                if statement and not _has_import(node, name, module[name]):
+                if statement and import_keys(node)[name] not in module[name]:
                     imports[statement] = None
             elif name in module:
                 _base, unit = region_indentation(problem, region)
@@ -116,10 +116,6 @@ def _is_same_import(node: ast.stmt, name: str, existing: set[str]) -> bool:
     )
 
 
-def _has_import(node: ast.stmt, name: str, existing: set[str]) -> bool:
-    return import_keys(node)[name] in existing
-
-
 def _helper(problem: Problem, region: Region, source: Fragment, node: ast.stmt) -> str:
     unit = indentation_unit(problem.files[region.path])
     first = start_line(node, source.lines)
@@ -137,9 +133,5 @@ def _wants_future(pieces: Sequence[Fragment], text: str, old: str) -> bool:
 
 
 def _annotations(text: str) -> set[str]:
-    parsed = parse_fragment(text)
-    nodes = [] if isinstance(parsed, SyntaxError) else [inner for item in parsed.body for inner in ast.walk(item)]
-    annotations = [
-        mark for node in nodes for mark in (getattr(node, "annotation", None), getattr(node, "returns", None))
-    ]
-    return {dump_tree(mark) for mark in annotations if isinstance(mark, ast.AST)}
+    marks = (getattr(node, name, None) for node in walk_code(text) for name in ("annotation", "returns"))
+    return {dump_tree(mark) for mark in marks if isinstance(mark, ast.AST)}

@@ -20,6 +20,8 @@ from greenloop.core.python.ast_source import (
     plain_name,
     reindent,
     start_line,
+    statements_of,
+    walk_code,
 )
 from greenloop.core.python.names import bound_names
 from greenloop.core.records.attempt import Candidate, Finding
@@ -27,7 +29,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates import code_blocks, unified_diff
-from greenloop.drafting.candidates.definitions import Choice, choose, module_body, region_indentation, takes_self
+from greenloop.drafting.candidates.definitions import Choice, choose, region_indentation, takes_self
 from greenloop.drafting.candidates.imports_and_helpers import add_imports_and_helpers
 from greenloop.drafting.candidates.preserve import keep_users_parts
 from greenloop.drafting.candidates.repetition import REPETITION, describe_loop
@@ -137,7 +139,7 @@ def _new_region_text(problem: Problem, region: Region, choice: Choice) -> str:
 def _new_siblings(problem: Problem, region: Region, choice: Choice, text: str) -> str:
     """New methods of the region's class that its new text uses; they are inserted below it."""
     owner = plain_name(region.qualname).rpartition(".")[0]
-    classes = dict(find_definitions(module_body(problem, region.path)))
+    classes = dict(find_definitions(statements_of(problem.files[region.path])))
     if not isinstance(classes.get(owner), ast.ClassDef) or not isinstance(choice.node, FUNCTIONS):
         return ""
     nodes = ast.walk(classes[owner])
@@ -162,11 +164,9 @@ def _new_siblings(problem: Problem, region: Region, choice: Choice, text: str) -
 
 def _accessed_attributes(text: str, owner: str) -> list[str]:
     """Attributes that code accesses on self, cls or its own class, in order."""
-    parsed = parse_fragment(text)
-    nodes = [] if isinstance(parsed, SyntaxError) else [inner for item in parsed.body for inner in ast.walk(item)]
     receivers = ("self", "cls", owner.rpartition(".")[2])
     return [
         node.attr
-        for node in nodes
+        for node in walk_code(text)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in receivers
     ]

@@ -18,12 +18,10 @@ from greenloop.core.compose import region_text
 from greenloop.core.generated_tests import Equation, parse_equation
 from greenloop.core.python.ast_source import (
     FUNCTIONS,
-    Fragment,
     docstring_statement,
     find_definitions,
-    parse_fragment,
-    parse_module,
     plain_name,
+    statements_of,
 )
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region
@@ -93,11 +91,8 @@ def _example(item: Equation, name: str) -> Example | None:
 @lru_cache(maxsize=16)
 def _docstring_examples(text: str) -> tuple[Equation, ...]:
     """The `>>>` examples of a definition that show a value."""
-    parsed = parse_fragment(text)
-    if not isinstance(parsed, Fragment):
-        return ()
     equations: list[Equation] = []
-    for _name, node in find_definitions(parsed.body):
+    for _name, node in find_definitions(statements_of(text)):
         if (statement := docstring_statement(node)) is None:
             continue
         assert isinstance(statement.value, ast.Constant)
@@ -114,21 +109,15 @@ def _docstring_examples(text: str) -> tuple[Equation, ...]:
 
 def docstring_prose(text: str) -> str:
     """A definition's docstrings without their examples."""
-    parsed = parse_fragment(text)
-    if not isinstance(parsed, Fragment):
-        return ""
-    docstrings = [docstring_statement(node) for _name, node in find_definitions(parsed.body)]
+    docstrings = [docstring_statement(node) for _name, node in find_definitions(statements_of(text))]
     lines = "\n".join(str(each.value.value) for each in docstrings if each and isinstance(each.value, ast.Constant))
     return re.sub(r"(?m)^\s*>>>.*(?:\n\s*\S.*)*", "", lines)
 
 
 @lru_cache(maxsize=16)
 def _test_file_examples(text: str, names: tuple[str, ...]) -> tuple[Equation, ...]:
-    module = parse_module(text)
-    if isinstance(module, SyntaxError):
-        return ()
     equations: list[Equation] = []
-    for name, node in find_definitions(module.body):
+    for name, node in find_definitions(statements_of(text)):
         if isinstance(node, FUNCTIONS) and name.rpartition(".")[2] in names:
             equations += _test_examples(node)
     return tuple(equations)

@@ -6,24 +6,25 @@ import ast
 from collections.abc import Mapping
 
 from greenloop.core.compose import region_text
+from greenloop.core.docstrings.call_lines import takes_arguments
 from greenloop.core.python.ast_source import (
     DEFINITIONS,
     FUNCTIONS,
-    Definition,
     Fragment,
     Function,
     decorator_role,
     find_definitions,
+    first_definition,
     parse_fragment,
-    parse_module,
     plain_name,
+    statements_of,
+    walk_code,
 )
 from greenloop.core.python.names import bound_names
 from greenloop.core.python.stubs import is_stub
 from greenloop.core.records.attempt import Candidate, Finding
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
-from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates.preserve import defaults, parameters
 
 SIGNATURE = "SignatureChanged"
@@ -33,10 +34,10 @@ DELETED = "RegionDeleted"
 def check_signature(problem: Problem, region: Region, candidate: Candidate, files: Mapping[str, str]) -> Finding | None:
     """A finding RegionDeleted or SignatureChanged, or None. `files` are the composed texts."""
     name = plain_name(region.qualname)
-    new = _definition(candidate.texts[region])
+    new = first_definition(candidate.texts[region])
     if region.created:
         return None if _is_bound(files[region.path], name) else _deleted_finding(name)
-    old = _definition(region_text(problem, region))
+    old = first_definition(region_text(problem, region))
     if old is None:
         return None
     if new is None or new.name != old.name:
@@ -61,18 +62,9 @@ def _is_bound(text: str, name: str) -> bool:
     return any(name in bound_names(node) for node in parsed.body)
 
 
-def _definition(text: str) -> Definition | None:
-    """The first definition in a region's text; new methods may follow it."""
-    parsed = parse_fragment(text)
-    body = [] if isinstance(parsed, SyntaxError) else parsed.body
-    return next((node for node in body if isinstance(node, DEFINITIONS)), None)
-
-
 def _line_of(text: str, name: str) -> int | None:
-    parsed = parse_fragment(text)
-    if isinstance(parsed, SyntaxError):
-        return None
-    return next((node.lineno for qualname, node in find_definitions(parsed.body) if qualname == name), None)
+    definitions = find_definitions(statements_of(text))
+    return next((node.lineno for qualname, node in definitions if qualname == name), None)
 
 
 def _members_finding(
@@ -140,32 +132,16 @@ def _is_needed_by_tests(problem: Problem, name: str, old: Function, new: Functio
         path for path in problem.originals if path not in region_paths
     }
     for path in test_paths:
-        module = parse_module(with_plain_ends(problem.originals.get(path) or ""))
-        if isinstance(module, SyntaxError):
-            continue
-        for node in ast.walk(module):
+        for node in walk_code(problem.originals.get(path) or ""):
             if not isinstance(node, ast.Call):
                 continue
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if called == name and not _accepts_call(old, node) and _accepts_call(new, node):
+            if called == name and not _accepts(old, node) and _accepts(new, node):
                 return True
     return False
 
 
-def _accepts_call(node: Function, call: ast.Call) -> bool:
+def _accepts(function: Function, call: ast.Call) -> bool:
     """Do the parameters accept the call's arguments? A leading self or cls is passed by Python."""
-    args = node.args
-    positional = [*args.posonlyargs, *args.args]
-    if positional and positional[0].arg in ("self", "cls"):
-        positional = positional[1:]
-    if any(isinstance(item, ast.Starred) for item in call.args) or any(item.arg is None for item in call.keywords):
-        return True
-    named = {item.arg for item in call.keywords}
-    names = {item.arg for item in positional if item not in args.posonlyargs} | {item.arg for item in args.kwonlyargs}
-    if len(call.args) > len(positional) and not args.vararg:
-        return False
-    if named - names and not args.kwarg:
-        return False
-    passed = {item.arg for item in positional[: len(call.args)]} | named
-    required = {item.arg for item in [*positional, *args.kwonlyargs]} - set(defaults(node))
-    return required <= passed
+    first = next((parameter.arg for parameter in (*function.args.posonlyargs, *function.args.args)), "")
+    return takes_arguments(function.args, call, is_bound=first in ("self", "cls"))

@@ -27,7 +27,7 @@ def find_edits(text: str, *, truncated: bool = False) -> list[Edit]:
     """
     if not _HINT.search(text) or _has_code(text):
         return []
-    hunks = [hunk for hunk in _hunks(text.split("\n")) if _changes(hunk[1])]
+    hunks = [hunk for hunk in _hunks(text.split("\n")) if any(row.startswith(("+", "-")) for row in hunk[1])]
     return [_as_edit(hint, rows, closed=ended or not truncated) for hint, rows, ended in hunks]
 
 
@@ -66,10 +66,6 @@ def _has_code(text: str) -> bool:
         block for block in find_blocks(text) if block.is_fenced and block.is_python and defined_names(block.text)
     )
     return any(isinstance(parse_fragment(block.text), Fragment) for block in python_blocks)
-
-
-def _changes(rows: Sequence[str]) -> bool:
-    return any(row.startswith(("+", "-")) for row in rows)
 
 
 def _as_edit(hint: int, rows: Sequence[str], *, closed: bool) -> Edit:

@@ -22,6 +22,7 @@ MOST_CALLED = 3
 MOST_ALIKE = 2
 MOST_LINES = 20  # of a function that is shown
 ALIKE = 0.6  # 0..1: from this value on a function resembles another
+_CALL = re.compile(r"(?<![\w.])(?:(?:self|cls)\.)?([^\W\d]\w*)[ \t]*\(")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +72,7 @@ def _called_and_similar(problem: Problem) -> tuple[list[NearbyFunction], list[Ne
 def _called_in_file(problem: Problem, region: Region) -> Iterator[NearbyFunction]:
     """Functions of the same file that the region calls, by name or through self."""
     text = problem.files[region.path]
-    names = _called_names(definitions.line_span(text, region.start, region.end))
+    names = set(_CALL.findall(definitions.line_span(text, region.start, region.end)))
     owner = region.qualname.rpartition(".")[0]
     for item in definitions.find_definitions(text, region.path):
         if item.kind == "function" and item.name in names and item.owner in ("", owner):
@@ -81,7 +82,7 @@ def _called_in_file(problem: Problem, region: Region) -> Iterator[NearbyFunction
 def _called_imports(problem: Problem, region: Region) -> Iterator[NearbyFunction]:
     """Functions of other workspace modules that the region calls and its file imports by name."""
     text = problem.files[region.path]
-    names = _called_names(definitions.line_span(text, region.start, region.end))
+    names = set(_CALL.findall(definitions.line_span(text, region.start, region.end)))
     for module, imported, _line in sources.find_imports(text, region.path):
         called = names & set(imported)
         path = sources.find_module(module, problem.root, region.path) if called and module else None
@@ -91,13 +92,6 @@ def _called_imports(problem: Problem, region: Region) -> Iterator[NearbyFunction
         for item in definitions.find_definitions(other_text, path):
             if item.kind == "function" and not item.owner and item.name in called:
                 yield NearbyFunction(path=path, item=item, text=other_text)
-
-
-_CALL = re.compile(r"(?<![\w.])(?:(?:self|cls)\.)?([^\W\d]\w*)[ \t]*\(")
-
-
-def _called_names(source: str) -> set[str]:
-    return set(_CALL.findall(source))
 
 
 def _is_short(item: Definition) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.records.spec import Region
+from greenloop.core.text.diff import with_plain_ends
 from greenloop.project.syntax import definitions
 from greenloop.project.syntax.definitions import Definition
 
@@ -61,7 +62,7 @@ def region_source(text: str, path: str, regions: Sequence[Region], *, bare: bool
             item = definitions.find_by_qualname(items, region.qualname) if bare else None
             source = definitions.line_span(text, region.start, region.end).rstrip()
             parts.append(_without_body(text, item) if item and item.kind == "function" else source)
-    return normalise_newlines("\n\n".join(parts))
+    return with_plain_ends("\n\n".join(parts))
 
 
 def _without_body(text: str, item: Definition) -> str:
@@ -98,7 +99,7 @@ def surroundings(text: str, path: str, regions: Sequence[Region]) -> str:
             pieces.append((item.start, _signature(text, item, items)))
         elif not item.owner and item.qualname not in owners:
             pieces.append((item.start, _signature(text, item, items)))
-    return normalise_newlines("\n".join(piece for _line, piece in sorted(pieces)))
+    return with_plain_ends("\n".join(piece for _line, piece in sorted(pieces)))
 
 
 def _is_short(item: Definition) -> bool:
@@ -107,11 +108,6 @@ def _is_short(item: Definition) -> bool:
 
 def _within(item: Definition, region: Region) -> bool:
     return region.start <= item.start and item.end <= region.end
-
-
-def normalise_newlines(text: str) -> str:
-    """The text with a line feed as the only line end."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _head(text: str, owner: Definition, items: Sequence[Definition], regions: Sequence[Region]) -> list[str]:
@@ -154,7 +150,7 @@ def _first_line(text: str, item: Definition) -> str:
     """The docstring's first line with closing quotes."""
     if item.docstring is None:
         return ""
-    line = normalise_newlines(definitions.line_span(text, item.docstring[0], item.docstring[0])).strip()
+    line = with_plain_ends(definitions.line_span(text, item.docstring[0], item.docstring[0])).strip()
     quotes = line[:3] if line[:3] in {'"""', "'''"} else ""
     return line if not quotes or line.count(quotes) > 1 or line == quotes else line + quotes
 
@@ -165,8 +161,7 @@ def _fields(text: str, item: Definition, items: Iterable[Definition]) -> list[st
     head_end = item.docstring[1] if item.docstring else item.header_end
     first_method = min((method.start for method in methods), default=item.end + 1)
     rows = [
-        row.rstrip()
-        for row in normalise_newlines(definitions.line_span(text, head_end + 1, first_method - 1)).split("\n")
+        row.rstrip() for row in with_plain_ends(definitions.line_span(text, head_end + 1, first_method - 1)).split("\n")
     ]
     return [row for row in rows if re.match(r"\s+\w+\s*[:=]", row)][:MOST_LINES]
 
@@ -180,7 +175,7 @@ def _statements(text: str, used: set[str]) -> Iterable[tuple[int, str]]:
 
 def shorten(statement: str) -> str:
     """A long statement (a table, a long text) without its middle."""
-    rows = textwrap.dedent(normalise_newlines(statement)).rstrip("\n").split("\n")
+    rows = textwrap.dedent(with_plain_ends(statement)).rstrip("\n").split("\n")
     if len(rows) <= MOST_LINES:
         return "\n".join(rows)
     return "\n".join([*rows[: MOST_LINES - 2], "    # ... more of the same", rows[-1]])

@@ -10,6 +10,7 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.test_selection import MOST_TESTS, select_tests
+from greenloop.core.text.diff import with_plain_ends
 from greenloop.project import sources
 from greenloop.project.syntax import definitions
 from greenloop.project.syntax.definitions import Definition
@@ -80,7 +81,7 @@ def _shared_fixtures(problem: Problem, path: str, words: AbstractSet[str]) -> It
                     taken.add(item.name)
                     names |= definitions.identifiers(sources_by_line[item.start])
         if sources_by_line:
-            shown = _is_plain("\n\n".join(sources_by_line[line] for line in sorted(sources_by_line)))
+            shown = with_plain_ends("\n\n".join(sources_by_line[line] for line in sorted(sources_by_line)))
             yield Excerpt(title=f"Fixtures in `{conftest}`:", text=shown, value=0.45)
 
 
@@ -93,7 +94,7 @@ def _source(text: str, items: Sequence[Definition], tests: Sequence[Definition])
             shown_owners.add(owner.qualname)
             parts.append(definitions.line_span(text, owner.start, owner.header_end).rstrip())
         parts.append(definitions.line_span(text, item.start, item.end).rstrip())
-    return _is_plain("\n\n".join(parts))
+    return with_plain_ends("\n\n".join(parts))
 
 
 def _used_definitions(text: str, path: str, tests: Sequence[Definition]) -> tuple[str, set[str]]:
@@ -119,14 +120,10 @@ def _used_definitions(text: str, path: str, tests: Sequence[Definition]) -> tupl
         if len(taken) == count:
             break
     parts = ["\n".join(_statements(text, words)), *(taken[key] for key in sorted(taken))]
-    return _is_plain("\n\n".join(filter(None, parts))), words
+    return with_plain_ends("\n\n".join(filter(None, parts))), words
 
 
 def _statements(text: str, words: set[str]) -> list[str]:
     """Top-level imports and data that the tests mention; the import of pytest itself is left out."""
     taken = [item for item in definitions.find_bindings(text) if set(item.names) & (words - {"pytest", "unittest"})]
-    return [_is_plain(definitions.line_span(text, item.start, item.end)).strip("\n") for item in taken]
-
-
-def _is_plain(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return [with_plain_ends(definitions.line_span(text, item.start, item.end)).strip("\n") for item in taken]

@@ -14,11 +14,13 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
+
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.records.sandbox import Environment, SandboxSpec
-from greenloop.project import locks, sources
+from greenloop.project import sources
 from greenloop.project.environment_faults.tables import DISTRIBUTIONS
 from greenloop.project.interpreters import site_packages
 from greenloop.sandboxes.container import environment
@@ -47,7 +49,7 @@ def version_line(problem: Problem, sandbox_spec: SandboxSpec, *, in_container: b
     modules = list(_modules(problem))[: 4 * MOST]
     if in_container:
         image_versions = _image_versions(sandbox_spec)
-        versions = [(name, image_versions.get(locks.normalize_name(name), "")) for name in map(_usual_name, modules)]
+        versions = [(name, image_versions.get(canonicalize_name(name), "")) for name in map(_usual_name, modules)]
     else:
         versions = _installed_versions(sandbox_spec.environment, modules)
     python = ".".join(map(str, sandbox_spec.environment.version))
@@ -82,7 +84,7 @@ def _installed_versions(environment: Environment, modules: Sequence[str]) -> lis
         for folder in site_packages(environment.prefix, environment.version)
         for info in sorted([*folder.glob("*.dist-info"), *folder.glob("*.egg-info")])
     ]
-    named = {locks.normalize_name(_split_folder_name(info)[0]): info for info in reversed(infos)}
+    named: dict[str, Path] = {canonicalize_name(_split_folder_name(info)[0]): info for info in reversed(infos)}
     return [
         _split_folder_name(info) if (info := _distribution_of(module, named, infos)) else (module, "")
         for module in modules
@@ -91,16 +93,12 @@ def _installed_versions(environment: Environment, modules: Sequence[str]) -> lis
 
 def _distribution_of(module: str, named: Mapping[str, Path], infos: Iterable[Path]) -> Path | None:
     """The metadata of the distribution that provides a module: by name, else by its list of modules."""
-    info = named.get(locks.normalize_name(module))
+    info = named.get(canonicalize_name(module))
     return (
         info
         or next((other for other in infos if module in _installed_modules(other)), None)
-        or named.get(_known(module))
+        or named.get(canonicalize_name(_usual_name(module)))
     )
-
-
-def _known(module: str) -> str:
-    return locks.normalize_name(_usual_name(module))
 
 
 def _installed_modules(info: Path) -> set[str]:

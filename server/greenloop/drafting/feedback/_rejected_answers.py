@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from greenloop.core.fingerprint import is_same_code
 from greenloop.core.records.attempt import Attempt, Finding
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.candidates.gate import is_same_code
 from greenloop.drafting.feedback._value_diff import shorten
 
 MESSAGE = 400  # characters of a finding's own message

@@ -22,7 +22,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
 
 def _failing(problem: Problem, attempt: Attempt) -> str:  # noqa: ARG001 - the signature that all describers share
     verdict = attempt.verdict
-    failing = [case for case in (*verdict.cases, *verdict.collateral) if not case.passed]
+    failing = verdict.failing
     pieces = [shorten(verdict.reason)] if verdict.reason else []
     pieces += [_case(case) for case in failing[:MOST]]
     if len(failing) > MOST:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from greenloop.core.ports import Tools
-from greenloop.core.python.ast_source import parse_module
+from greenloop.core.python.ast_source import DEFINITIONS, walk_code
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import TestRun
@@ -29,7 +29,7 @@ MOST = 3  # maximum questions about one attempt
 SECONDS = 10.0  # for the lookup, imports included
 LINE = 300  # maximum characters of one message or answer
 NAMES = 300  # characters of an owner's list of names, beyond which it is left out
-FILE = "test_greenloop_inquiry.py"
+FILE = "test_greenloop_api_lookup.py"
 CALLS = 2  # calls of one line that are looked up
 MODULES = 20  # imported modules of a text that are searched
 LOOKED = 20  # failing cases that are read
@@ -56,13 +56,13 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     results = {} if execution.broken else {result.id: result for result in case_results(execution)}
     lines = []
     for number, question in enumerate(lookups):
-        lines += _answer_rows(question, _answer(results.get(f"{FILE}::Inquiry::test_{number}")))
+        lines += _answer_rows(question, _answer(results.get(f"{FILE}::ApiLookup::test_{number}")))
     return FeedbackNote(text="\n".join(dict.fromkeys(lines)), usage=Usage(test_seconds=execution.seconds))
 
 
 def lookup_file(questions: Sequence[Question]) -> bytes:
     """The test file that answers these questions, each with the message of a failing test."""
-    tail = f"\n\nInquiry = case(json.loads({json.dumps(list(questions))!r}))\n"
+    tail = f"\n\nInquiry = make_test_class(json.loads({json.dumps(list(questions))!r}))\n"
     return payload.sources()["api_lookup.py"] + tail.encode()
 
 
@@ -74,8 +74,7 @@ def find_questions(problem: Problem, attempt: Attempt) -> list[Question]:
     if finding and finding.error_class == "UndefinedName":
         failures = [Failure(type="NameError", message=finding.message)]
     else:
-        cases = [case for case in (*attempt.verdict.cases, *attempt.verdict.collateral) if not case.passed]
-        failures = [case.failure for case in cases[:LOOKED] if case.failure]
+        failures = [case.failure for case in attempt.verdict.failing[:LOOKED] if case.failure]
     for failure in failures:
         paths = [frame.path for frame in failure.frames if frame.path in texts]
         paths = [*dict.fromkeys(reversed(paths)), *(region.path for region in problem.regions)]
@@ -125,10 +124,7 @@ def _call_questions(
 
 def _calls(text: str, line: int) -> list[str]:
     """The dotted names that are called on this line."""
-    module = parse_module(text)
-    if isinstance(module, SyntaxError):
-        return []
-    calls = [node for node in ast.walk(module) if isinstance(node, ast.Call)]
+    calls = [node for node in walk_code(text) if isinstance(node, ast.Call)]
     called = [node.func for node in calls if node.lineno <= line <= (node.end_lineno or 0)]
     return [name for name in map(_dotted, called) if name]
 
@@ -144,8 +140,7 @@ def _dotted(node: ast.expr) -> str:
 def _imports(text: str) -> dict[str, str]:
     """The origin of each imported name of a text (`np` → `numpy`, `loads` → `json.loads`)."""
     origins: dict[str, str] = {}
-    module = parse_module(text)
-    for node in ast.walk(module) if isinstance(module, ast.Module) else ():
+    for node in walk_code(text):
         if isinstance(node, ast.Import):
             for item in node.names:
                 top = item.name.partition(".")[0]
@@ -163,9 +158,7 @@ def _modules(text: str) -> list[str]:
 
 def _defined_names(text: str) -> set[str]:
     """Names of functions and classes that the text defines."""
-    module = parse_module(text)
-    nodes = ast.walk(module) if isinstance(module, ast.Module) else ()
-    return {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+    return {node.name for node in walk_code(text) if isinstance(node, DEFINITIONS)}
 
 
 def _question(kind: str, owner: str, name: str) -> Question:

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from greenloop.core.classify import failure_key
+from greenloop.core.election import rank
 from greenloop.core.records.attempt import Attempt, Move
-from greenloop.core.records.verdict import ErrorGroup, Status
+from greenloop.core.records.verdict import ErrorGroup
 
 SAMPLE_TEMPERATURES = (0.6, 0.75, 0.9, 1.0)  # temperatures of the samples that follow a greedy answer
 STEP = 0.4  # by which the temperature rises each time the same is asked again
@@ -51,24 +52,6 @@ def count_recurrences(attempts: Sequence[Attempt]) -> int:
     return sum(failure_key(attempt) == newest for attempt in attempts[:-1])
 
 
-def rank(attempt: Attempt) -> tuple[float, int]:
-    """Orders attempts by score, then by few newly failing neighbours; attempts without a valid run rank last."""
-    if not is_valid(attempt):
-        return (-1.0, 0)
-    return (attempt.verdict.score, -len(attempt.verdict.collateral))
-
-
-def is_valid(attempt: Attempt) -> bool:
-    """Was the attempt's candidate run, and without tampering?"""
-    return attempt.candidate is not None and attempt.verdict.status not in (Status.REFUSED, Status.TAMPERED)
-
-
-def newest_best(attempts: Sequence[Attempt]) -> Attempt | None:
-    """The best attempt so far, the newest of equals: different code that is equally good is a step, not a loss."""
-    valid = [attempt for attempt in attempts if is_valid(attempt)]
-    return max(valid, key=lambda attempt: (rank(attempt), attempt.number), default=None)
-
-
 def count_since_gain(attempts: Sequence[Attempt]) -> int:
     """How many attempts were made since the score last rose."""
     best: tuple[float, int] | None = None
@@ -91,11 +74,9 @@ def refinement_temperature(attempts: Sequence[Attempt], parent: int) -> float:
     return min(HOTTEST, STEP * refinements)
 
 
-def spread_temperatures(count: int, low: float = 0.2, high: float = 1.0) -> tuple[float, ...]:
-    """`count` temperatures at equal distances from `low` to `high`."""
-    if count < 2:
-        return (low,) * count
-    return tuple(round(low + (high - low) * step / (count - 1), 2) for step in range(count))
+def spread_temperatures(count: int) -> tuple[float, ...]:
+    """`count` temperatures at equal distances from 0.2 to 1."""
+    return tuple(round(0.2 + 0.8 * step / max(count - 1, 1), 2) for step in range(count))
 
 
 def sample_temperatures(count: int) -> tuple[float, ...]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from greenloop.core.attempts import best_attempt
 from greenloop.core.compose import region_text
+from greenloop.core.election import best_attempt
 from greenloop.core.python.ast_source import parse_fragment
 from greenloop.core.python.stubs import is_unwritten
 from greenloop.core.records.attempt import Attempt, Draft, Mask, Move
@@ -29,7 +29,7 @@ def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:
     """The next drafts of the first rung that is not exhausted; empty when all are."""
     tried = [attempt.draft for attempt in attempts if attempt.draft]
     for rung in _repair_rungs(problem, attempts) if _is_written(problem) else _writing_rungs(problem, attempts):
-        if untried := _untried(rung, tried):
+        if untried := [draft for draft in rung if draft not in tried]:
             return untried[:SIDE_BY_SIDE]
     return []
 
@@ -88,11 +88,6 @@ def _mutate(base: Attempt) -> Draft:
 
 def _infills(base: Attempt, chosen: Sequence[Mask]) -> list[Draft]:
     return [Draft(parent=base.number, move=Move.INFILL, role=Role.REFINER, masked=mask) for mask in chosen]
-
-
-def _untried(rung: Sequence[Draft], done: Sequence[Draft]) -> list[Draft]:
-    """The drafts of a rung that were not tried yet."""
-    return [draft for draft in rung if draft not in done]
 
 
 def _is_written(problem: Problem) -> bool:

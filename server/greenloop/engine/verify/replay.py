@@ -17,7 +17,7 @@ from greenloop.engine.history.rows import Record
 from greenloop.engine.history.store import History
 from greenloop.engine.refine import choose_sandbox, ignore_status, past_run_verifier
 from greenloop.engine.verify.report import Verification, failed_cases, find_tampering
-from greenloop.notebook import adapter
+from greenloop.notebook import past_runs
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
 
@@ -111,7 +111,7 @@ def _read_run(number: int, warn: Callable[[str], None]) -> tuple[Record, Outcome
         raise UsageError(
             f"Run {number} has no result that could be verified.", remedy=f"See `greenloop history show {number}`."
         )
-    if adapter.target_title(Path(record.root), record.target) != record.target:
+    if past_runs.target_title(Path(record.root), record.target) != record.target:
         raise CannotVerifyError(
             f"Run {number} was made in a notebook, whose tests exist during a run only.",
             remedy="Refine its cell again: greenloop says so if it already passes.",

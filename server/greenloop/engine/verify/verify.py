@@ -19,7 +19,7 @@ from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.core.report import case_results, collected_cases
 from greenloop.core.run_state import RunState
-from greenloop.core.selectors import fit_selectors
+from greenloop.core.test_selection import fit_selectors
 from greenloop.core.verdict import judge
 from greenloop.engine.refine import choose_sandbox, ignore_status
 from greenloop.engine.verify.baseline import RevisionBaseline, run_revision

@@ -8,6 +8,9 @@ from typing import Any
 
 from lsprotocol import types as lsp
 
+# Capabilities of greenloop's own that are called here as in the protocol.
+OWN = ("runs", "refusals", "review", "model", "keys")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
@@ -61,11 +64,7 @@ def read_capabilities(capabilities: lsp.ClientCapabilities) -> Capabilities:
         progress=bool(declared("window.work_done_progress")),
         show_document=bool(declared("window.show_document.support")),
         typed_answers=_experimental(capabilities, "questions"),
-        runs=_experimental(capabilities, "runs"),
-        refusals=_experimental(capabilities, "refusals"),
-        review=_experimental(capabilities, "review"),
-        model=_experimental(capabilities, "model"),
-        keys=_experimental(capabilities, "keys"),
+        **{name: _experimental(capabilities, name) for name in OWN},
         questions=declared("window.show_message.message_action_item") is not None,
         refresh_lenses=bool(declared("workspace.code_lens.refresh_support")),
         configuration=bool(declared("workspace.configuration")),

@@ -16,6 +16,8 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
+from greenloop.core.errors import GreenloopError
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.capabilities import Capabilities
 from greenloop.lsp.connection.jsonrpc import Protocol
 from greenloop.lsp.connection.messages import REFUSED
@@ -111,6 +113,11 @@ class Client:
             return
         fields = {"uri": uri, **({"target": target} if target else {})}
         self.notify(REFUSED, {**fields, "reason": reason, "message": message, "remedy": remedy})
+
+    def report_error(self, error: GreenloopError, *, uri: str = "", target: str = "") -> None:
+        """Reports an error as a refusal."""
+        message, remedy = clean_for_display(str(error)), clean_for_display(error.remedy)
+        self.report_refusal(message, reason=error.kind, remedy=remedy, uri=uri, target=target)
 
     def publish_diagnostics(self, uri: str, items: Sequence[lsp.Diagnostic], version: int | None = None) -> None:
         self._server.text_document_publish_diagnostics(

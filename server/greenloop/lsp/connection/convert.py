@@ -5,7 +5,7 @@ The core counts lines from 1, the protocol from 0. Edits replace whole lines, so
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lsprotocol import types as lsp
@@ -125,17 +125,6 @@ def action_kind(
 def is_kind(kind: str, requested: str) -> bool:
     """Whether a request for the kind `requested` includes this kind: the same kind or one of its sub-kinds."""
     return not requested or kind == requested or kind.startswith(requested + ".")
-
-
-def flatten(table: Mapping[str, object], prefix: str = "") -> dict[str, object]:
-    """Nested settings as dotted keys; a null means that the editor does not set this key."""
-    result: dict[str, object] = {}
-    for name, value in table.items():
-        if isinstance(value, Mapping):
-            result |= flatten(value, f"{prefix}{name}.")
-        elif value is not None:
-            result[prefix + name] = value
-    return result
 
 
 def command(title: str, name: str, argument: dict[str, object]) -> lsp.CodeAction:

@@ -11,6 +11,8 @@ from typing import Any
 import cattrs
 from lsprotocol import types as lsp
 
+from greenloop.core.tables import overlay
+
 # Capabilities (unknown ones are irrelevant here), and diagnostics of any server.
 _NEEDED: dict[str, dict[str, Any]] = {
     lsp.INITIALIZE: {"processId": None, "rootUri": None, "capabilities": {}},
@@ -36,7 +38,7 @@ def structure(converter: cattrs.Converter, data: dict[str, Any], kind: type[Any]
 
     def is_readable(part: Any) -> bool:
         try:
-            converter.structure(data | {"params": _overlay(minimal, part)}, kind)
+            converter.structure(data | {"params": overlay(minimal, part)}, kind)
         except Exception:  # noqa: BLE001 - a converter may raise anything on wrong data
             return False
         return True
@@ -49,12 +51,6 @@ def _without_nulls(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without_nulls(part) for key, part in value.items() if part is not None}
     return [_without_nulls(part) for part in value] if isinstance(value, list) else value
-
-
-def _overlay(base: Any, part: Any) -> Any:
-    if isinstance(base, dict) and isinstance(part, dict):
-        return base | {key: _overlay(base.get(key), value) for key, value in part.items()}
-    return part
 
 
 def _readable(value: Any, reads: Callable[[Any], bool]) -> Any:

@@ -9,10 +9,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from greenloop.core.errors import GreenloopError
-from greenloop.core.text.diff import with_plain_ends
-from greenloop.core.text.encoding import decode
-from greenloop.lsp.documents.disk import bytes_of
+from greenloop.lsp.documents.disk import bytes_of, is_same_text
 
 
 class DiskConflicts:
@@ -47,7 +44,7 @@ class DiskConflicts:
 
     def note_change(self, path: Path, text: str) -> None:
         """Notes a change of the buffer. If it now equals the disk, the editor reloaded it, which no message reports."""
-        if path in self._hashes and _stamp(path) != self._stamps[path] and _same_text(bytes_of(path), text):
+        if path in self._hashes and _stamp(path) != self._stamps[path] and is_same_text(bytes_of(path), text):
             self._remember(path)
 
     def mark_unknown(self, path: Path) -> None:
@@ -79,14 +76,7 @@ class DiskConflicts:
             return ""
         if data is None:
             return f"{name} was deleted on disk; save it first"
-        return "" if _same_text(data, text) else f"{name} changed on disk; reload it first"
-
-
-def _same_text(data: bytes | None, text: str) -> bool:
-    try:
-        return data is not None and with_plain_ends(decode(data)[0]) == with_plain_ends(text.removeprefix("\ufeff"))
-    except GreenloopError:
-        return False
+        return "" if is_same_text(data, text) else f"{name} changed on disk; reload it first"
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

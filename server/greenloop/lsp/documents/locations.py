@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.spec import Region, Target, TargetKind
@@ -18,8 +19,6 @@ from greenloop.notebook.layout import Notebook
 from greenloop.project.settings import state_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from greenloop.project.syntax.definitions import Definition
     from greenloop.project.targets import Heading
     from greenloop.project.test_naming import NamingRules
@@ -69,6 +68,13 @@ def locate(documents: Documents, uri: str) -> ProjectFile | None:
     path = file.relative_to(root).as_posix()
     end_row = documents.cell_end(uri) if notebook else None
     return ProjectFile(root=root, path=path, text=text, lines_before=lines_before, notebook=notebook, end_row=end_row)
+
+
+def root_named(documents: Documents, argument: Any) -> Path | None:
+    """The folder of an argument's document, else the first folder; None where none is open."""
+    uri = argument.get("uri") if isinstance(argument, Mapping) else None
+    file = locate_for_display(documents, uri) if isinstance(uri, str) else None
+    return file.root if file is not None else next(iter(documents.roots()), None)
 
 
 def locate_for_display(documents: Documents, uri: str) -> ProjectFile | None:

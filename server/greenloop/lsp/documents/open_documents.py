@@ -18,6 +18,7 @@ from greenloop.lsp.connection.convert import line_range, relative_range
 from greenloop.lsp.documents import notebooks
 from greenloop.lsp.documents.change_signal import ChangeSignal
 from greenloop.lsp.documents.disk import on_disk, path_of
+from greenloop.lsp.documents.disk_conflicts import DiskConflicts
 from greenloop.lsp.documents.text_document import Document
 from greenloop.notebook.layout import GAP_ROWS, Notebook
 
@@ -50,6 +51,7 @@ class Documents(Workspace, ChangeSignal):
         super().__init__(root_uri, *args, **kwargs)
         self._notebooks_by_file: dict[Path, notebooks.OpenNotebook] = {}
         self._notebooks_by_path: dict[Path, notebooks.OpenNotebook] = {}
+        self.conflicts = DiskConflicts()
         ChangeSignal.__init__(self)
 
     def begin(

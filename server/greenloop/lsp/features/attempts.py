@@ -1,38 +1,35 @@
-"""Attempts of a run: shown in the files, opened as a page, compared with the current text.
+"""Attempts of a run, and its generated tests: shown in the files, opened as a page, compared with the current text.
 
 Also sent to a client that shows them in its own view.
 """
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from greenloop.lsp.connection.client import Client
+from greenloop.core.text.uris import uri_from_path
 from greenloop.lsp.connection.messages import ATTEMPT, REPORT, AttemptParams, attempt_params, command_argument
-from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.documents import locations
+from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters.diagnostics import RunDiagnostics
 from greenloop.lsp.presenters.pages import Pages
-from greenloop.lsp.runs.command_arguments import run_filter
+from greenloop.lsp.runs import stored_tests
+from greenloop.lsp.runs.requests import run_filter
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.run import Run
-from greenloop.lsp.tasks import Tasks
 
 NONE = "There are no attempts here."
 
 
-def register(
-    server: LanguageServer,
-    client: Client,
-    documents: Documents,
-    tasks: Tasks,
-    runs: Runs,
-    run_diagnostics: RunDiagnostics,
-    pages: Pages,
-) -> None:
+def register(server: LanguageServer, editor: Editor, runs: Runs, run_diagnostics: RunDiagnostics) -> None:
+    client, documents, tasks, pages = editor.client, editor.documents, editor.tasks, Pages(editor)
+
     def runs_with_attempts(arguments: tuple[Any, ...]) -> list[Run]:
         is_meant = run_filter(documents, runs, arguments)
         return [run for run in runs if is_meant(run) and run.attempts]
@@ -81,6 +78,33 @@ def register(
         if chosen := runs_with_attempts((raw,)):
             return chosen
         raise JsonRpcInvalidParams(NONE)
+
+    @server.command("greenloop.showTests")
+    def show_tests(*arguments: Any) -> None:
+        argument = command_argument(arguments)
+        if not isinstance(argument, Mapping) or not all(
+            isinstance(argument.get(key), str) for key in ("uri", "target")
+        ):
+            raise JsonRpcInvalidParams('Expected one object: {"uri", "target"}.')
+        file = locations.locate_for_display(documents, argument["uri"])
+        path, _, name = argument["target"].partition("::")
+        if file is None or not name:
+            raise JsonRpcInvalidParams("There is no such function.")
+        tasks.spawn(open_tests(file, path, name.replace("::", ".")))
+
+    async def open_tests(file: locations.ProjectFile, path: str, name: str) -> None:
+        tests_path = stored_tests.path_of(file.root, path, name)
+        run = runs.find(file.root, path, name)
+        if not tests_path.exists() and run is not None and run.progress.specified is not None:
+            await asyncio.to_thread(stored_tests.write, run, file, path, name)
+        if not tests_path.exists():
+            client.show_message(
+                f"There are no generated tests for {name} yet. Refine it to generate them from its docstring."
+            )
+        elif not await client.show_document(uri_from_path(tests_path)):
+            client.show_message(
+                f"The generated tests for {name} are in {tests_path}. Edit them there, then refine again."
+            )
 
 
 def _number(run: Run, params: AttemptParams) -> int:

@@ -22,14 +22,13 @@ from pygls.lsp.server import LanguageServer
 
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.connection.capabilities import Capabilities
-from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.convert import action_kind, is_kind
 from greenloop.lsp.documents import locations
 from greenloop.lsp.documents.locations import ProjectFile
-from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
 from greenloop.lsp.runs.available_actions import FILE, MORE, AvailableActions, FurtherAction, file_actions
-from greenloop.lsp.runs.prewarm import Prewarmer
+from greenloop.lsp.runs.background_tasks import Prewarmer
 from greenloop.lsp.runs.runs import Runs
 
 KINDS: tuple[str, ...] = (lsp.CodeActionKind.QuickFix.value, lsp.CodeActionKind.RefactorRewrite.value, MORE, FILE)
@@ -40,13 +39,13 @@ WRITES = ("Refine", "Implement", "Apply")
 
 def register(
     server: LanguageServer,
-    client: Client,
-    documents: Documents,
+    editor: Editor,
     runs: Runs,
     store: DiagnosticsStore,
     available: AvailableActions,
     prewarmer: Prewarmer,
 ) -> None:
+    documents = editor.documents
     options = lsp.CodeActionOptions(code_action_kinds=list(KINDS), resolve_provider=False)
 
     @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, options)
@@ -57,7 +56,7 @@ def register(
         return list(actions(file, params))
 
     def actions(file: ProjectFile, params: lsp.CodeActionParams) -> Iterator[lsp.CodeAction | lsp.Command]:
-        uri, context, capabilities = params.text_document.uri, params.context, client.capabilities
+        uri, context, capabilities = params.text_document.uri, params.context, editor.client.capabilities
         own_diagnostics = [item for item in context.diagnostics if (item.source or "").startswith("greenloop")]
         target, line = target_of(file, file.line(params.range.start.line), own_diagnostics)
         if target is not None:

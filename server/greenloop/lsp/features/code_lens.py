@@ -15,14 +15,11 @@ from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 
 from greenloop.core.records.spec import TargetKind
-from greenloop.lsp.client_settings import SettingsLoader
-from greenloop.lsp.connection.client import Client
 from greenloop.lsp.documents import locations
-from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters.lens_titles import lenses_of
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.results import TestResults
-from greenloop.lsp.tasks import Tasks
 from greenloop.project.settings import user_file
 
 # Seconds from a change to the refresh request to the editor, and at least between two such requests.
@@ -30,13 +27,9 @@ INTERVAL = 0.2
 
 
 def register(
-    server: LanguageServer,
-    documents: Documents,
-    settings: SettingsLoader,
-    runs: Runs,
-    results: TestResults,
-    refresher: LensRefresher,
+    server: LanguageServer, editor: Editor, runs: Runs, results: TestResults, refresher: LensRefresher
 ) -> None:
+    documents, settings = editor.documents, editor.settings
     cache: dict[Path, tuple[object, bool]] = {}
     # The lenses are plain values already; converting them value by value takes ten times as long as making them.
     server.protocol._converter.register_unstructure_hook(  # noqa: SLF001 - pygls has no other door to it
@@ -90,8 +83,8 @@ def _stamp(path: Path) -> int:
 class LensRefresher:
     """Requests a refresh of changed lenses: soon, not too often, and only if the editor ever requested lenses."""
 
-    def __init__(self, client: Client, tasks: Tasks) -> None:
-        self._client, self._tasks = client, tasks
+    def __init__(self, editor: Editor) -> None:
+        self._client, self._tasks = editor.client, editor.tasks
         self._has_changed = False
         self._is_refreshing = False
         self.were_requested = False

@@ -1,4 +1,7 @@
-"""textDocument/did…: keeps diagnostics, results and disk conflicts in step with the open documents."""
+"""textDocument/did… and notebookDocument/did…: keeps what is shown in step with the open documents.
+
+The cells of a notebook are documents like others; their rows belong to `documents/notebooks.py`.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,11 @@ from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 
 from greenloop.lsp.documents import locations
-from greenloop.lsp.documents.disk_conflicts import DiskConflicts
-from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
 from greenloop.lsp.runs.restore import RunRestorer
 from greenloop.lsp.runs.text_changes import TextChanges
-from greenloop.lsp.tasks import Tasks
+from greenloop.lsp.testing.scheduler import TestScheduler
 
 
 @dataclass(eq=False, kw_only=True)
@@ -29,14 +31,15 @@ class DocumentEvents:
 
 def register(
     server: LanguageServer,
+    editor: Editor,
     events: DocumentEvents,
-    documents: Documents,
-    conflicts: DiskConflicts,
-    tasks: Tasks,
     store: DiagnosticsStore,
     restorer: RunRestorer,
     text_changes: TextChanges,
+    scheduler: TestScheduler,
 ) -> None:
+    documents, tasks, conflicts = editor.documents, editor.tasks, editor.documents.conflicts
+
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
         uri = params.text_document.uri
@@ -98,3 +101,41 @@ def register(
         if any(isinstance(change, lsp.TextDocumentContentChangeWholeDocument) for change in changes):
             conflicts.mark_known(path)
         conflicts.note_change(path, document.source)
+
+    def notice_module(uri: str) -> Path | None:
+        path = documents.path_of(uri)
+        module_path = documents.module_of(path) if path else None
+        text_changes.notice(module_path)
+        return module_path
+
+    @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_OPEN)
+    def notebook_opened(params: lsp.DidOpenNotebookDocumentParams) -> None:
+        module_path = notice_module(params.notebook_document.uri)
+        root = documents.root_of(module_path) if module_path else None
+        notebook = documents.notebook_at(module_path) if module_path else None
+        if root is not None and notebook is not None:
+            # Runs of an earlier server can be restored only once the cells are open.
+            tasks.spawn(restorer.restore([root], notebook.paths))
+
+    @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_CHANGE)
+    def notebook_changed(params: lsp.DidChangeNotebookDocumentParams) -> None:
+        notice_module(params.notebook_document.uri)
+
+    @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_SAVE)
+    def notebook_saved(_params: lsp.DidSaveNotebookDocumentParams) -> None:
+        locations.clear_cache()
+        store.update_all()
+
+    @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_CLOSE)
+    def notebook_closed(params: lsp.DidCloseNotebookDocumentParams) -> None:
+        closed_uris = {each.uri for each in params.cell_text_documents}
+        path = documents.path_of(params.notebook_document.uri)
+        module_path = documents.module_of(path) if path else None
+        root = documents.root_of(module_path) if module_path else None
+        if root is not None and module_path is not None:
+            # The results of its tests would not be visible.
+            scheduler.drop(root, module_path.relative_to(root).as_posix())
+        text_changes.end_questions(closed_uris)
+        store.update_all()
+        documents.notify_changed()
+        text_changes.cancel_unless_reopened(closed_uris)

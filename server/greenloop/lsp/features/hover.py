@@ -9,10 +9,9 @@ from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 
 from greenloop.core.records.spec import Target, TargetKind
-from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.convert import line_range, relative_range
 from greenloop.lsp.documents import locations
-from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters import hover_text, lens_titles
 from greenloop.lsp.presenters.notifications import name_cells
 from greenloop.lsp.runs.runs import Runs
@@ -22,7 +21,9 @@ from greenloop.lsp.state.results import TestResults
 MOST = 30
 
 
-def register(server: LanguageServer, client: Client, documents: Documents, runs: Runs, results: TestResults) -> None:
+def register(server: LanguageServer, editor: Editor, runs: Runs, results: TestResults) -> None:
+    client, documents = editor.client, editor.documents
+
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     def hover(params: lsp.HoverParams) -> lsp.Hover | None:
         file = locations.locate_for_display(documents, params.text_document.uri)

@@ -8,33 +8,24 @@ import importlib
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 
-from greenloop.lsp.client_settings import SettingsLoader, section
+from greenloop.lsp.client_settings import section
 from greenloop.lsp.connection.capabilities import read_capabilities
-from greenloop.lsp.connection.client import Client
-from greenloop.lsp.documents.disk_conflicts import DiskConflicts
-from greenloop.lsp.documents.open_documents import Documents
-from greenloop.lsp.features import configuration, files, show_log
+from greenloop.lsp.editor import Editor
+from greenloop.lsp.features import troubleshooting, workspace
 from greenloop.lsp.features.runs import RunPublisher
 from greenloop.lsp.process_end import ProcessEnd
 from greenloop.lsp.runs.restore import RunRestorer
-from greenloop.lsp.tasks import Tasks
 
 
 def register(
-    server: LanguageServer,
-    client: Client,
-    documents: Documents,
-    conflicts: DiskConflicts,
-    settings: SettingsLoader,
-    tasks: Tasks,
-    restorer: RunRestorer,
-    publisher: RunPublisher,
-    process_end: ProcessEnd,
+    server: LanguageServer, editor: Editor, restorer: RunRestorer, publisher: RunPublisher, process_end: ProcessEnd
 ) -> None:
+    client, documents, settings, tasks = editor.client, editor.documents, editor.settings, editor.tasks
+
     @server.feature(lsp.INITIALIZE)
     def initialize(params: lsp.InitializeParams) -> None:
         client.capabilities = read_capabilities(params.capabilities)
-        conflicts.reports_saves = client.capabilities.saves
+        documents.conflicts.reports_saves = client.capabilities.saves
         default_workspace = server.workspace
         documents.begin(
             default_workspace.root_uri, list(default_workspace.folders.values()), default_workspace.position_encoding
@@ -46,12 +37,12 @@ def register(
 
     @server.feature(lsp.INITIALIZED)
     def initialized(_params: lsp.InitializedParams) -> None:
-        show_log.forward(client)
+        troubleshooting.forward_log(client)
         # Clears a view that shows the runs of an earlier server.
         publisher.schedule()
         settings.received.clear()
         tasks.spawn(begin())
-        tasks.spawn(files.watch(client))
+        tasks.spawn(workspace.watch_files(client))
         # The first code action should not wait for the import of the parser.
         tasks.spawn(import_parser())
 
@@ -60,7 +51,7 @@ def register(
         await process_end.clean_up()
 
     async def begin() -> None:
-        await configuration.begin(client, settings, tasks)
+        await workspace.request_settings(editor)
         await restorer.restore(documents.roots())
 
     async def import_parser() -> None:

@@ -1,4 +1,4 @@
-"""The commands and the request for refinements: start, cancel, apply, discard."""
+"""The commands and the request for refinements: start, cancel, apply, discard, answer a question."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from typing import Any
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
+from greenloop.core.docstrings.literals import parse_literal_input
 from greenloop.core.records.outcome import StopReason, Verified
-from greenloop.lsp.connection.client import Client
-from greenloop.lsp.connection.messages import REFINE, command_argument, refine_params
-from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.connection.messages import REFINE, AnswerParams, answer_params, command_argument, refine_params
+from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters.diagnostics import RunDiagnostics
 from greenloop.lsp.presenters.refusals import Refusals
 from greenloop.lsp.presenters.test_diagnostics import FailingTests
-from greenloop.lsp.runs import command_arguments
 from greenloop.lsp.runs.background_tasks import LongTasks
 from greenloop.lsp.runs.drive import RunDriver
+from greenloop.lsp.runs.requests import RunStarter, command_scope, newest_offered, run_filter
 from greenloop.lsp.runs.restore import record_discarded
 from greenloop.lsp.runs.runs import Runs
-from greenloop.lsp.runs.start import RunStarter
+from greenloop.lsp.state.questions import Answer, Question
 from greenloop.lsp.state.run import Run
-from greenloop.lsp.tasks import Tasks
 from greenloop.lsp.testing.scheduler import TestScheduler
 
 # Seconds that a cancelling client waits for the clean-up, which continues afterwards.
@@ -32,9 +31,7 @@ GRACE = 1.0
 
 def register(
     server: LanguageServer,
-    client: Client,
-    documents: Documents,
-    tasks: Tasks,
+    editor: Editor,
     runs: Runs,
     run_diagnostics: RunDiagnostics,
     failing_tests: FailingTests,
@@ -44,6 +41,8 @@ def register(
     scheduler: TestScheduler,
     long_tasks: LongTasks,
 ) -> None:
+    client, documents, tasks = editor.client, editor.documents, editor.tasks
+
     @server.feature(REFINE)
     async def refine_and_wait(params: Any) -> dict[str, Any]:
         run, is_new = starter.start(refine_params(params))
@@ -68,14 +67,14 @@ def register(
 
     @server.command("greenloop.cancel")
     def cancel(*arguments: Any) -> int:
-        is_meant = command_arguments.run_filter(documents, runs, arguments)
-        scope = command_arguments.scope(documents, arguments)
+        is_meant = run_filter(documents, runs, arguments)
+        scope = command_scope(documents, arguments)
         others = long_tasks.cancel() if command_argument(arguments) is None else 0
         return runs.cancel(is_meant) + scheduler.cancel(*scope) + others
 
     @server.command("greenloop.apply")
     def apply(*arguments: Any) -> None:
-        run = command_arguments.newest_offered(documents, runs, arguments)
+        run = newest_offered(documents, runs, arguments)
         if run is not None:
             tasks.spawn(driver.apply(run))
         else:
@@ -83,7 +82,7 @@ def register(
 
     @server.command("greenloop.discard")
     def discard(*arguments: Any) -> None:
-        is_meant = command_arguments.run_filter(documents, runs, arguments)
+        is_meant = run_filter(documents, runs, arguments)
         argument = command_argument(arguments) or {}
         refusals.clear(argument.get("uri"))
         if "target" not in argument:
@@ -98,6 +97,17 @@ def register(
             runs.discard(run)
             tasks.spawn(record_discarded(run))
 
+    @server.command("greenloop.answer")
+    def answer(*arguments: Any) -> None:
+        params = answer_params(command_argument(arguments))
+        is_meant = run_filter(documents, runs, arguments)
+        open_questions = [run.question for run in runs if run.question is not None and is_meant(run)]
+        question = next((each for each in open_questions if each.text == params.question), None)
+        if question is None:
+            client.show_message("That question is no longer open.")
+        else:
+            question.close(_answer(question, params))
+
 
 def reply(run: Run) -> dict[str, Any]:
     """The reply to `greenloop/refine`; docs/protocol.md describes it."""
@@ -110,3 +120,18 @@ def reply(run: Run) -> dict[str, Any]:
         "attempts": max(len(run.attempts) - 1, 0),
         "applied": run.result.applied,
     }
+
+
+def _answer(question: Question, params: AnswerParams) -> Answer:
+    """The answer to a question. Raises `JsonRpcInvalidParams` for an invalid one; the question stays open."""
+    if params.answer is not None:
+        if params.answer not in question.options:
+            raise JsonRpcInvalidParams(f"'answer' must be one of: {', '.join(question.options) or 'none, a value'}.")
+        return Answer(option=params.answer)
+    if question.options and question.typed_option is None:
+        raise JsonRpcInvalidParams("This question takes one of its options, not a value.")
+    try:
+        value = parse_literal_input(params.value or "")
+    except ValueError as error:
+        raise JsonRpcInvalidParams(str(error)) from error
+    return Answer(option=question.typed_option, value=value)

@@ -1,35 +1,46 @@
-"""`greenloop.runTest`, and the tests affected by a saved file: shows failing tests without refining."""
+"""`greenloop.runTest`, `greenloop.refineAll`, and the tests affected by a saved file."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from typing import Any
 
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from greenloop.lsp.client_settings import SettingsLoader
 from greenloop.lsp.connection.client import after_reply
+from greenloop.lsp.connection.messages import RefineParams
 from greenloop.lsp.documents import locations
 from greenloop.lsp.documents.locations import ProjectFile
-from greenloop.lsp.documents.open_documents import REOPEN, Documents
+from greenloop.lsp.documents.open_documents import REOPEN
+from greenloop.lsp.editor import Editor
 from greenloop.lsp.features.document_sync import DocumentEvents
-from greenloop.lsp.runs.prewarm import Prewarmer
-from greenloop.lsp.tasks import Tasks
+from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
+from greenloop.lsp.runs.background_tasks import Prewarmer
+from greenloop.lsp.runs.requests import RunStarter
+from greenloop.lsp.state.results import test_of
 from greenloop.lsp.testing.commands import TestCommands
 from greenloop.lsp.testing.requests import TestRequest
 from greenloop.lsp.testing.scheduler import TestScheduler
 from greenloop.project.settings import Settings
 
+log = logging.getLogger(__name__)
+
+# Runs that are started before the editor is served again, and whose diagnostics are published together.
+STARTED_TOGETHER = 10
+
 
 def register(
     server: LanguageServer,
+    editor: Editor,
     events: DocumentEvents,
-    documents: Documents,
-    settings: SettingsLoader,
-    tasks: Tasks,
     scheduler: TestScheduler,
     test_commands: TestCommands,
     prewarmer: Prewarmer,
 ) -> None:
+    documents, settings, tasks = editor.documents, editor.settings, editor.tasks
+
     @server.command("greenloop.runTest")
     def run_test(*arguments: Any) -> None:
         tasks.spawn(run_and_show(test_commands.start(arguments)))
@@ -77,3 +88,48 @@ def register(
     events.on_open.append(lambda uri: tasks.spawn(prepare(uri)))
     events.on_save.append(run_affected)
     events.on_close.append(drop)
+
+
+def register_refine_all(
+    server: LanguageServer, editor: Editor, store: DiagnosticsStore, test_commands: TestCommands, starter: RunStarter
+) -> None:
+    @server.command("greenloop.refineAll")
+    def refine_all(*arguments: Any) -> None:
+        editor.tasks.spawn(refine_failing(test_commands.start(arguments)))
+
+    async def refine_failing(request: TestRequest) -> None:
+        """Starts a refinement for each failing test; at most `editor.runs` of them work at once."""
+        summary = await test_commands.wait(request)
+        if summary is None:
+            return
+        failing = tuple(dict.fromkeys(test_of(result.id) for result in summary.failing))
+        if not failing:
+            test_commands.show(request, summary)
+            return
+        test_count = len({test_of(result.id) for result in summary.results})
+        editor.client.show_message(_message(len(failing), test_count, request.settings.editor.runs))
+        for first in range(0, len(failing), STARTED_TOGETHER):
+            # A batch that was kept open while others work would hide their diagnostics too.
+            with store.batch():
+                for test in failing[first : first + STARTED_TOGETHER]:
+                    start(request, test)
+            # There may be hundreds, while the user types.
+            await asyncio.sleep(0)
+
+    def start(request: TestRequest, test: str) -> None:
+        documents = editor.documents
+        target = locations.find_target(documents, request.root, test)
+        if target is not None:
+            uri = locations.document_uri(documents, request.root, target)
+        else:
+            uri = documents.uri_of(request.root / request.path)
+        try:
+            starter.start(RefineParams(uri=uri, test=test))
+        except JsonRpcException as error:
+            log.info("%s cannot be refined: %s", test, error)
+
+
+def _message(failing: int, total: int, at_once: int) -> str:
+    tests = f"{'test' if total == 1 else 'tests'} {'fails' if failing == 1 else 'fail'}"
+    them = "it" if failing == 1 else f"them, {at_once} at a time" if failing > at_once else "them"
+    return f"{failing} of {total} {tests}; refining {them}."

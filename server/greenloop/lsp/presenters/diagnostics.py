@@ -13,13 +13,11 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case
 from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status
 from greenloop.core.text.redact import clean_for_display
-from greenloop.lsp.connection.client import Client
 from greenloop.lsp.documents import line_mapping, locations
-from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters import case_diagnostics, notifications
-from greenloop.lsp.presenters.attempt_line import line_of
-from greenloop.lsp.presenters.attempt_positions import AttemptLines
 from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
+from greenloop.lsp.presenters.notifications import line_of
 from greenloop.lsp.presenters.refusals import refusal_diagnostic, refusal_of
 from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.run import Phase, Run
@@ -31,8 +29,9 @@ MOST = 100
 class RunDiagnostics:
     """The diagnostics of runs. `runs` are those that still exist: a discarded one shows nothing."""
 
-    def __init__(self, store: DiagnosticsStore, client: Client, documents: Documents, runs: Iterable[Run]) -> None:
-        self._store, self._client, self._documents, self._runs = store, client, documents, runs
+    def __init__(self, editor: Editor, store: DiagnosticsStore, runs: Iterable[Run]) -> None:
+        self._client, self._documents = editor.client, editor.documents
+        self._store, self._runs = store, runs
 
     def publish(self, run: Run) -> None:
         """Shows that a run is queued, why it was refused, or the shown attempt's failing cases and the summary."""
@@ -43,6 +42,11 @@ class RunDiagnostics:
 
     def remove(self, run: Run) -> None:
         self._store.put(run, {})
+
+    def remove_dropped(self) -> None:
+        """Removes the diagnostics of runs that were dropped from the list, which could not be discarded otherwise."""
+        current_runs = set(self._runs)
+        self._store.remove_owners(lambda owner: isinstance(owner, Run) and owner not in current_runs)
 
     def _items(self, run: Run) -> list[tuple[Path, lsp.Diagnostic]]:
         attempt = run.shown_attempt
@@ -61,7 +65,7 @@ class RunDiagnostics:
     # -- the failing cases ------------------------------------------------------------------------------------------
 
     def _cases(self, run: Run, problem: Problem, attempt: Attempt) -> list[tuple[Path, lsp.Diagnostic]]:
-        lines = AttemptLines(self._documents, run.root, problem, attempt)
+        lines = case_diagnostics.AttemptLines(self._documents, run.root, problem, attempt)
         # A test that the user removed from its file is no longer shown.
         shown_cases = run.shown_cases
         own_cases = [case for case in problem.spec.cases if case.id in shown_cases and lines.still_has(case)]
@@ -80,7 +84,7 @@ class RunDiagnostics:
         return [item for case, result in failing[:MOST] for item in self._case(run, attempt, case, result, lines)]
 
     def _case(
-        self, run: Run, attempt: Attempt, case: Case, result: CaseResult | None, lines: AttemptLines
+        self, run: Run, attempt: Attempt, case: Case, result: CaseResult | None, lines: case_diagnostics.AttemptLines
     ) -> list[tuple[Path, lsp.Diagnostic]]:
         """The case's diagnostic; none where it has no line left in any file."""
         failure = result.failure if result else None
@@ -89,7 +93,7 @@ class RunDiagnostics:
         if not line:
             return []
         outcome = result.outcome if result else attempt.verdict.status.value
-        error_name = failure.type.rsplit(".", 1)[-1] if failure else attempt.error_class or outcome
+        error_name = case_diagnostics.error_name(failure) if failure else attempt.error_class or outcome
         message = f"{case.source or case.id.split('::')[-1]}: {_describe(attempt, failure, error_name)}"
         if frames and not lines.line_of_attempt(frames[-1].path, frames[-1].line):
             message += f"\nat {_line_name(run, frames[-1], attempt)}"
@@ -110,7 +114,7 @@ class RunDiagnostics:
         return case_diagnostics.is_own_frame(run.root, frame) or self._documents.notebook_at(path) is not None
 
     def _related_information(
-        self, run: Run, attempt: Attempt, frame: Frame, lines: AttemptLines
+        self, run: Run, attempt: Attempt, frame: Frame, lines: case_diagnostics.AttemptLines
     ) -> lsp.DiagnosticRelatedInformation | None:
         line, note = lines.line_of_attempt(frame.path, frame.line), frame.function
         path = run.root / frame.path
@@ -119,10 +123,7 @@ class RunDiagnostics:
             note = f"{note} ({_line_name(run, frame, attempt)})"
         if not line:
             return None
-        where = case_diagnostics.current_range(self._documents, path, line)
-        return lsp.DiagnosticRelatedInformation(
-            location=self._documents.location(path, where), message=clean_for_display(note)
-        )
+        return case_diagnostics.related(self._documents, path, line, note)
 
     # -- the summary ------------------------------------------------------------------------------------------------
 
@@ -164,7 +165,7 @@ def _describe(attempt: Attempt, failure: Failure | None, error_name: str) -> str
     return clean_for_display(f"{error_name}: {reason}" if reason else error_name)[: case_diagnostics.LONGEST]
 
 
-def _line_of_case(case: Case, frames: list[Frame], lines: AttemptLines) -> tuple[str, int]:
+def _line_of_case(case: Case, frames: list[Frame], lines: case_diagnostics.AttemptLines) -> tuple[str, int]:
     """The failure's deepest line in the user's own text, else the case's own line, else the nearest line."""
     for frame in reversed(frames):
         if line := lines.line_of_attempt(frame.path, frame.line):

@@ -15,10 +15,9 @@ import attrs
 from lsprotocol import types as lsp
 from pygls.workspace import PositionCodec
 
-from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.convert import line_range
 from greenloop.lsp.documents import line_mapping
-from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.editor import Editor
 
 
 @dataclass(eq=False, kw_only=True)
@@ -36,8 +35,8 @@ class DiagnosticsStore:
     Ranges refer to the file's whole text, even where it consists of several documents.
     """
 
-    def __init__(self, client: Client, documents: Documents) -> None:
-        self._client, self._documents = client, documents
+    def __init__(self, editor: Editor) -> None:
+        self._client, self._documents = editor.client, editor.documents
         self._files: dict[Path, _File] = {}
         self._batched: dict[Path, None] | None = None
         # Called with the owner of a change before it is published, so that other owners can hide duplicates.
@@ -115,10 +114,9 @@ class DiagnosticsStore:
 
     def remove_folder(self, folder: Path) -> None:
         """Removes all diagnostics in a folder that left the workspace."""
-        for shown_path in [shown_path for shown_path in self._files if shown_path.is_relative_to(folder)]:
-            if self._documents.root_of(shown_path) is None:
-                self._files[shown_path].by_owner = {}
-                self._publish(shown_path)
+        for path in list(self._files):
+            if path.is_relative_to(folder) and self._documents.root_of(path) is None:
+                self.remove_path(path)
 
     def clear_leftovers(self, path: Path) -> None:
         """Clears the diagnostics that an earlier server left on the screen."""

@@ -18,8 +18,7 @@ from greenloop.core.spec_summary import SpecRow, count_tests, list_rows
 from greenloop.core.summary import attempt_label, fold_attempts, summarize_infills, total_usage
 from greenloop.core.text.diff import unified_diff
 from greenloop.core.text.redact import clean_for_display
-from greenloop.lsp.presenters.attempt_line import error_of
-from greenloop.lsp.presenters.notifications import evidence_text, short_verdict
+from greenloop.lsp.presenters.notifications import error_of, evidence_text, short_verdict
 from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.run import Run
 
@@ -203,7 +202,7 @@ def provenance(run: Run) -> list[str]:
     census_text = count_tests(run.spec) if run.spec is not None else ""
     sentences = [f"Tests: {census_text}." if census_text else ""]
     if run.outcome is not None and run.outcome.solved:
-        sentences.append(f"Result: {evidence_text(run.outcome)}.")
+        sentences.append(f"Result: {evidence_text(run.outcome)}")
     return [line for line in sentences if line]
 
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from greenloop.core.records.spec import TargetKind
 from greenloop.core.text.redact import clean_for_display
-from greenloop.lsp.presenters.attempt_line import error_of
-from greenloop.lsp.presenters.notifications import short_verdict
+from greenloop.lsp.presenters.notifications import error_of, short_verdict
 from greenloop.lsp.state.results import Result
 from greenloop.lsp.state.run import Phase, Run
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from lsprotocol import types as lsp
 
 from greenloop.core.errors import GreenloopError
+from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.verdict import Status
 from greenloop.core.summary import (
     count_cases,
     describe_related,
@@ -15,14 +17,12 @@ from greenloop.core.summary import (
     summarize_solved,
 )
 from greenloop.core.text.redact import clean_for_display
-from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.convert import line_range
 from greenloop.lsp.connection.messages import REVIEW
 from greenloop.lsp.documents.open_documents import Documents
-from greenloop.lsp.presenters.attempt_line import line_of
+from greenloop.lsp.editor import Editor
 from greenloop.lsp.state.apply_result import ApplyResult
 from greenloop.lsp.state.run import Run
-from greenloop.lsp.tasks import Tasks
 from greenloop.notebook.cell_labels import label_text
 
 # Ends that say nothing about the attempts: the user must fix something before a run makes sense.
@@ -34,8 +34,8 @@ PARTIAL = ", not fully verified"
 class RunNotifications:
     """Tells the user how a run goes, with messages and log lines."""
 
-    def __init__(self, client: Client, documents: Documents, tasks: Tasks) -> None:
-        self._client, self._documents, self._tasks = client, documents, tasks
+    def __init__(self, editor: Editor) -> None:
+        self._client, self._documents, self._tasks = editor.client, editor.documents, editor.tasks
 
     def begin(self, run: Run) -> None:
         if not self._client.capabilities.progress:
@@ -52,13 +52,7 @@ class RunNotifications:
 
     def refuse(self, run: Run, error: GreenloopError) -> None:
         run.result.refusal, run.result.refusal_code = clean_for_display(error.advice), error.kind
-        self._client.report_refusal(
-            clean_for_display(str(error)),
-            reason=error.kind,
-            remedy=clean_for_display(error.remedy),
-            uri=run.uri,
-            target=run.target.selector,
-        )
+        self._client.report_error(error, uri=run.uri, target=run.target.selector)
 
     def fail(self, run: Run) -> None:
         result = run.result
@@ -193,3 +187,31 @@ def short_verdict(outcome: Outcome) -> str:
 def evidence_text(outcome: Outcome) -> str:
     """The evidence for a solved run, as on the command line."""
     return clean_for_display(summarize_solved(outcome.evidence, outcome.verified))
+
+
+def line_of(attempt: Attempt) -> str:
+    """An attempt's result in one line: `attempt 2: 1/3 passed, AssertionError: assert 15 == 10`."""
+    verdict = attempt.verdict
+    name = "your code" if attempt.number == 0 else f"attempt {attempt.number}"
+    has_counts = verdict.total and verdict.status is not Status.TAMPERED
+    score = f"{verdict.passed}/{verdict.total} passed" if has_counts else verdict.status.value
+    return ", ".join(part for part in (f"{name}: {score}", error_of(attempt)) if part)
+
+
+def error_of(attempt: Attempt) -> str:
+    """Error class and the first line of the first failure's message; empty for a passing attempt."""
+    if attempt.verdict.status is Status.TAMPERED:
+        return clean_for_display(f"{attempt.error_class}: {attempt.verdict.reason}").strip()
+    message = message_of(attempt)
+    if not attempt.error_class or message.startswith(attempt.error_class):
+        return message if attempt.error_class or attempt.verdict.reason else ""
+    return f"{attempt.error_class}: {message}".rstrip(": ")
+
+
+def message_of(attempt: Attempt) -> str:
+    """The first line of the first failure's message, else of the verdict's reason."""
+    verdict = attempt.verdict
+    failures = (case.failure for case in (*verdict.cases, *verdict.collateral) if case.failure)
+    is_tampered = verdict.status is Status.TAMPERED
+    message = verdict.reason if is_tampered else next((failure.message for failure in failures), verdict.reason)
+    return (clean_for_display(message).strip().splitlines() or [""])[0]

@@ -1,6 +1,7 @@
 """Writes read-only pages into the state folder; the editor opens them, or the user gets their path.
 
 One file for each target and kind, so that the folder stays small. No page is ever written into the workspace.
+Text from models and tests is cleaned, fenced and cut to a length: no links, no images, no control characters.
 """
 
 from __future__ import annotations
@@ -12,16 +13,21 @@ import logging
 import os
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.summary import attempt_label
+from greenloop.core.text.diff import unified_diff, with_plain_ends
+from greenloop.core.text.redact import clean_for_display
 from greenloop.core.text.uris import uri_from_path
-from greenloop.lsp.connection.client import Client
-from greenloop.lsp.documents.open_documents import Documents
-from greenloop.lsp.presenters import page_text
-from greenloop.lsp.presenters.notifications import name_cells
+from greenloop.lsp.editor import Editor
+from greenloop.lsp.presenters import hover_text
+from greenloop.lsp.presenters.hover_text import code, code_block
+from greenloop.lsp.presenters.notifications import evidence_text, line_of, name_cells, short_verdict
 from greenloop.lsp.state import attempt_texts
+from greenloop.lsp.state.attempt_texts import AttemptText
 from greenloop.lsp.state.run import Run
 from greenloop.project.settings import state_folder
 
@@ -31,13 +37,18 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 FILES = 200  # newest pages that are kept
+READ_ONLY = "_Written by greenloop. Read-only: changes to this page have no effect._"
+LONGEST_EXCERPT = 10_000  # maximum characters of one answer, diff or output
+LONGEST_PAGE = 1_000_000  # maximum characters of a page
+FIRST_LINES = 20  # maximum lines of a diff in a message
+TESTS = 200
 
 
 class Pages:
     """The pages that this server opens."""
 
-    def __init__(self, client: Client, documents: Documents) -> None:
-        self._client, self._documents = client, documents
+    def __init__(self, editor: Editor) -> None:
+        self._client, self._documents = editor.client, editor.documents
 
     async def open_attempts(self, runs: Sequence[Run]) -> None:
         """Opens a page with all attempts of one run, or of several runs."""
@@ -52,7 +63,7 @@ class Pages:
 
         Diffs of long files take a second, so they are made in a thread.
         """
-        text = await asyncio.to_thread(page_text.attempts_page, runs)
+        text = await asyncio.to_thread(attempts_page, runs)
         for run in runs:
             text = name_cells(self._documents, run, text)
         return text
@@ -61,16 +72,16 @@ class Pages:
         """Opens a page with the change that an attempt would make to the current text."""
         attempt = next(attempt for attempt in run.attempts if attempt.number == number)
         texts = await attempt_texts.current_texts(self._documents, run, attempt)
-        text = await asyncio.to_thread(page_text.comparison_page, run, attempt, texts)
+        text = await asyncio.to_thread(comparison_page, run, attempt, texts)
         await self._open(_file(run, "compared"), name_cells(self._documents, run, text), "The comparison is in")
 
     async def open_findings(self, root: Path | None, rows: list[DoctorFinding]) -> None:
         """Opens a page with the doctor's findings about a folder, or about the machine where none is open."""
-        await self._open(_named("doctor", str(root or "")), page_text.doctor_page(rows), "The findings are in")
+        await self._open(_named("doctor", str(root or "")), doctor_page(rows), "The findings are in")
 
     async def open_result(self, run: Run, diff: str) -> tuple[bool, Path | None]:
         """Opens a page with a result's change: whether the editor did, and the page's path (None: not written)."""
-        page = await _write(_file(run, "result"), name_cells(self._documents, run, page_text.result_page(run, diff)))
+        page = await _write(_file(run, "result"), name_cells(self._documents, run, result_page(run, diff)))
         return page is not None and await self._client.show_document(uri_from_path(page)), page
 
     async def _open(self, file: str, text: str, otherwise: str) -> None:
@@ -121,3 +132,125 @@ def _write_file(name: str, text: str) -> Path:
         for old in pages[FILES:]:
             old.unlink()
     return path
+
+
+def attempts_page(runs: Sequence[Run]) -> str:
+    """All about each run: its attempts with their changes, failures, output, feedback and cost."""
+    parts = [READ_ONLY]
+    for run in runs:
+        parts += [
+            _heading(run),
+            code(hover_text.state(run)),
+            hover_text.table(run.attempts),
+            *hover_text.provenance(run),
+        ]
+        parts += hover_text.generated_tests(run, markup=True, most=TESTS)
+        for attempt in run.attempts:
+            parts += _attempt(run, attempt)
+    return _limit_length("\n\n".join(parts) + "\n")
+
+
+def comparison_page(run: Run, attempt: Attempt, texts: Mapping[str, AttemptText]) -> str:
+    """The change that an attempt would make to the user's current texts, by path."""
+    parts = [
+        _heading(run),
+        code(f"{_name(attempt)} compared with your current text"),
+        READ_ONLY,
+        code(line_of(attempt)),
+    ]
+    if not texts:
+        return "\n\n".join([*parts, "This attempt has no code to compare."]) + "\n"
+    conflicting = [path for path, text in texts.items() if text.has_conflict]
+    parts += [
+        f"{code(path)} also changed in the same lines since; the comparison includes both changes."
+        for path in conflicting
+    ]
+    change = diff(
+        {path: text.current for path, text in texts.items()}, {path: text.text for path, text in texts.items()}
+    )
+    parts.append(code_block(change, "diff") if change else "Your text already contains this change.")
+    return _limit_length("\n\n".join(parts) + "\n")
+
+
+def result_page(run: Run, diff_text: str) -> str:
+    """A result that is not applied yet, as a diff."""
+    assert run.outcome is not None
+    verdict = evidence_text(run.outcome) if run.outcome.solved else short_verdict(run.outcome)
+    return _limit_length(
+        "\n\n".join([_heading(run), code(verdict), READ_ONLY, "Not applied yet:", code_block(diff_text, "diff")]) + "\n"
+    )
+
+
+def doctor_page(rows: list[DoctorFinding]) -> str:
+    """The doctor's findings: a table of parts, and a conclusion."""
+    from greenloop.engine.doctor.report import status_word, summary  # noqa: PLC0415 - only the doctor needs it, not the start
+
+    table = ["| | part | name | found | remedy |", "|---|---|---|---|---|"]
+    for row in rows:
+        cells = (code(text) if text else "" for text in (row.name, row.detail, row.remedy))
+        table.append(f"| {' | '.join((status_word(row), row.part, *cells))} |")
+    return _limit_length("\n\n".join(["# greenloop doctor", READ_ONLY, code(summary(rows)), "\n".join(table)]) + "\n")
+
+
+def first_lines(diff_text: str) -> str:
+    """The first lines of a diff for a message, without the files' headers."""
+    lines = [line for line in clean_for_display(diff_text).splitlines() if not line.startswith(("--- ", "+++ "))]
+    remaining = len(lines) - FIRST_LINES
+    return "\n".join([*lines[:FIRST_LINES], f"… {remaining} more lines"] if remaining > 0 else lines)
+
+
+def diff(before: Mapping[str, str | None], after: Mapping[str, str]) -> str:
+    """The changes of all files as one unified diff; different line ends alone do not count."""
+    pairs = [(path, before.get(path), text) for path, text in sorted(after.items())]
+    return "".join(
+        unified_diff(None if old is None else with_plain_ends(old), with_plain_ends(text), path)
+        for path, old, text in pairs
+    )
+
+
+def _heading(run: Run) -> str:
+    return f"# {code(run.target.selector)}"
+
+
+def _attempt(run: Run, attempt: Attempt) -> list[str]:
+    parts = [f"## {_name(attempt).capitalize()}", *_facts(attempt)]
+    if attempt.verdict.reason:
+        parts.append(code(attempt.verdict.reason))
+    for case in (*attempt.verdict.cases, *attempt.verdict.collateral):
+        parts.append(f"{code(case.id)}: {case.outcome}")
+        if case.failure is not None:
+            parts.append(_excerpt(case.failure.text or case.failure.message, "text"))
+    if attempt.verdict.output.strip():
+        parts += ["Test output:", _excerpt(attempt.verdict.output, "text")]
+    if change := hover_text.diff_of(run, attempt):
+        parts += ["Change:", _excerpt(change, "diff")]
+    if attempt.answer:
+        parts += ["Model's answer:", _excerpt(attempt.answer, "text")]
+    if explanation := hover_text.explanation(attempt):
+        parts += ["Explanation by the model:", code_block(hover_text.wrap(explanation), "text")]
+    feedback = "\n\n".join(note.text for note in attempt.notes if note.text.strip())
+    return [*parts, "Feedback to the model:", _excerpt(feedback, "text")] if feedback else parts
+
+
+def _facts(attempt: Attempt) -> list[str]:
+    """The attempt's move, model and cost, in one line."""
+    if not attempt.number:
+        return [f"Tests: {attempt.verdict.seconds:.1f} s."]
+    usage, draft = attempt.spent, attempt.draft
+    cost = "price unknown" if usage.cost is None else f"${usage.cost:.4f}"
+    origin = f"{draft.move.value} by {code(attempt.model)}" if draft else code(attempt.model)
+    tokens = f"{usage.tokens} tokens ({usage.prompt_tokens} read, {usage.completion_tokens} written)"
+    return [f"{origin}: {tokens}, {cost}, model {usage.model_seconds:.1f} s, tests {usage.test_seconds:.1f} s."]
+
+
+def _name(attempt: Attempt) -> str:
+    return f"attempt {attempt_label(attempt)}" if attempt.number else "your code"
+
+
+def _excerpt(text: str, language: str) -> str:
+    remaining = len(text) - LONGEST_EXCERPT
+    return code_block(text[:LONGEST_EXCERPT] + f"\n… {remaining} more characters" if remaining > 0 else text, language)
+
+
+def _limit_length(text: str) -> str:
+    return text if len(text) <= LONGEST_PAGE else f"{text[:LONGEST_PAGE]}\n\n… cut: the page would be too long.\n"

@@ -16,17 +16,9 @@ from lsprotocol import types as lsp
 from greenloop.core.records.verdict import Failure
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.text.redact import clean_for_display
-from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.convert import LineMap, old_line
-from greenloop.lsp.documents.open_documents import Documents
-from greenloop.lsp.presenters.case_diagnostics import (
-    FindLine,
-    current_range,
-    deepest_line,
-    describe_failure,
-    error_name,
-    is_own_frame,
-)
+from greenloop.lsp.editor import Editor
+from greenloop.lsp.presenters import case_diagnostics
 from greenloop.lsp.presenters.diagnostics import RunDiagnostics
 from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
 from greenloop.lsp.presenters.refusals import refusal_diagnostic
@@ -69,15 +61,10 @@ class FailingTests:
     """The failing tests by test file, from the last run of each test."""
 
     def __init__(
-        self,
-        store: DiagnosticsStore,
-        client: Client,
-        documents: Documents,
-        runs: Iterable[Run],
-        run_diagnostics: RunDiagnostics,
+        self, editor: Editor, store: DiagnosticsStore, runs: Iterable[Run], run_diagnostics: RunDiagnostics
     ) -> None:
-        self._store, self._client, self._documents = store, client, documents
-        self._runs, self._run_diagnostics = runs, run_diagnostics
+        self._client, self._documents = editor.client, editor.documents
+        self._store, self._runs, self._run_diagnostics = store, runs, run_diagnostics
         self._failing: dict[TestFile, dict[str, FailingTest]] = {}
         store.on_change = self._hide_duplicates
 
@@ -141,7 +128,7 @@ class FailingTests:
 
     def show_refusal(self, root: Path, path: str, code: str, message: str) -> None:
         """Shows at the top of the saved file why its tests could not be run."""
-        item = refusal_diagnostic(current_range(self._documents, root / path, 1), code, message)
+        item = refusal_diagnostic(case_diagnostics.current_range(self._documents, root / path, 1), code, message)
         self._store.put(TestFile(root=root), {root / path: [item]})
 
     def clear_refusal(self, root: Path) -> None:
@@ -204,38 +191,37 @@ class FailingTests:
     def _diagnostic(self, root: Path, test: FailingTest) -> tuple[Path, lsp.Diagnostic]:
         """A failing test's diagnostic, at the current position of its deepest line in the user's own text."""
         find_line, failure = self._line_finder(root, test), test.failure
-        path, line = deepest_line(root, failure, find_line) or (
+        path, line = case_diagnostics.deepest_line(root, failure, find_line) or (
             test.path,
             _nearest_line(find_line, test.path, test.line),
         )
-        code = error_name(failure) if failure and failure.type else test.outcome
+        code = case_diagnostics.error_name(failure) if failure and failure.type else test.outcome
         name = test.id.split("::")[-1] if "::" in test.id else f"{test.id} cannot be collected"
-        text = describe_failure(failure, code) if failure else NO_EXCEPTION if code == "failed" else code
+        text = (
+            case_diagnostics.describe_failure(failure, code) if failure else NO_EXCEPTION if code == "failed" else code
+        )
         item = lsp.Diagnostic(
-            range=current_range(self._documents, root / path, line),
+            range=case_diagnostics.current_range(self._documents, root / path, line),
             message=f"{clean_for_display(name)}: {text}",
             severity=lsp.DiagnosticSeverity.Error,
             code=code,
             source="greenloop",
             data={"test": test.id},
         )
-        frames = [frame for frame in (failure.frames if failure else ()) if is_own_frame(root, frame)]
+        frames = [frame for frame in (failure.frames if failure else ()) if case_diagnostics.is_own_frame(root, frame)]
         if self._client.capabilities.related_information and frames:
             item.related_information = [
-                lsp.DiagnosticRelatedInformation(
-                    location=self._documents.location(
-                        root / frame.path,
-                        current_range(
-                            self._documents, root / frame.path, find_line(frame.path, frame.line) or frame.line
-                        ),
-                    ),
-                    message=clean_for_display(frame.function) or "here",
+                case_diagnostics.related(
+                    self._documents,
+                    root / frame.path,
+                    find_line(frame.path, frame.line) or frame.line,
+                    clean_for_display(frame.function) or "here",
                 )
                 for frame in frames
             ]
         return root / path, item
 
-    def _line_finder(self, root: Path, test: FailingTest) -> FindLine:
+    def _line_finder(self, root: Path, test: FailingTest) -> case_diagnostics.FindLine:
         """Maps lines of the texts that the test ran with to current lines."""
         line_maps: dict[str, LineMap | None] = {}
 
@@ -282,7 +268,7 @@ def _texts_of(find_text: FindText, path: str, failure: Failure | None) -> dict[s
     return {file: content for file in {path, *own_paths} if (content := find_text(file)) is not None}
 
 
-def _nearest_line(find_line: FindLine, path: str, line: int) -> int:
+def _nearest_line(find_line: case_diagnostics.FindLine, path: str, line: int) -> int:
     """The line, or the last one before it, that still exists."""
     return next((current for n in range(line, 0, -1) if (current := find_line(path, n))), 1)
 

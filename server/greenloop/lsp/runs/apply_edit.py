@@ -17,12 +17,11 @@ from greenloop.core.errors import GreenloopError
 from greenloop.core.records.verdict import Status
 from greenloop.core.text.diff import diff_hunks, with_plain_ends
 from greenloop.core.text.redact import clean_for_display
-from greenloop.lsp.connection.client import Client, after_reply
+from greenloop.lsp.connection.client import after_reply
 from greenloop.lsp.connection.convert import contains
 from greenloop.lsp.documents import notebook_requests
-from greenloop.lsp.documents.buffers import encode_as_saved
-from greenloop.lsp.documents.disk import on_disk
-from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.documents.disk import encode_as_saved, on_disk
+from greenloop.lsp.editor import Editor
 from greenloop.lsp.engines import Engines
 from greenloop.lsp.runs.edit_plan import EditPlanner, FileChange, new_texts
 from greenloop.lsp.runs.runs import Runs
@@ -45,11 +44,9 @@ PATIENCE = 20.0
 class EditApplier:
     """Applies results, and notices edits that arrive late."""
 
-    def __init__(
-        self, client: Client, documents: Documents, planner: EditPlanner, engines: Engines, runs: Runs
-    ) -> None:
-        self._client, self._documents, self._planner = client, documents, planner
-        self._engines, self._runs = engines, runs
+    def __init__(self, editor: Editor, engines: Engines, runs: Runs) -> None:
+        self._client, self._documents = editor.client, editor.documents
+        self._engines, self._runs, self.planner = engines, runs, EditPlanner(editor)
 
     async def apply(self, run: Run) -> ApplyResult:
         """Applies the run's result through the editor, unless the text already contains it."""
@@ -60,7 +57,7 @@ class EditApplier:
     async def _apply(self, run: Run) -> ApplyResult:
         if not run.changes:
             return ApplyResult(applied=False, reason="there is nothing to apply")
-        planner, can_send = self._planner, self._client.capabilities.apply_edit
+        planner, can_send = self.planner, self._client.capabilities.apply_edit
         has_versions = self._client.capabilities.document_changes
         for _round in range(ROUNDS):
             if can_send and not has_versions and not await self._documents.wait_for_quiet(QUIET, PATIENCE):
@@ -94,7 +91,7 @@ class EditApplier:
     def edit_for_action(self, run: Run, changes: Sequence[FileChange]) -> lsp.WorkspaceEdit:
         """The edit for a code action that contains it. The editor does not report its choice; the text shows it."""
         _expect(run, changes)
-        return self._planner.workspace_edit(run, changes)
+        return self.planner.workspace_edit(run, changes)
 
     def detect_late_edit(self, run: Run) -> ApplyResult | None:
         """The result if an edit that was given up, or chosen as an action, is in the text now."""
@@ -142,7 +139,7 @@ class EditApplier:
         if run.running:
             run.phase = Phase.LANDING
             self._runs.set_status(run, "applying the result")
-        edit = self._planner.workspace_edit(run, changes)
+        edit = self.planner.workspace_edit(run, changes)
         # The edit being sent is reported here, not where late edits are noticed.
         run.result.sent_texts = {}
         disk_texts = {change.path: on_disk(run.root / change.path) for change in changes}

@@ -17,7 +17,6 @@ from greenloop.lsp.documents.locations import ProjectFile
 from greenloop.lsp.presenters.notifications import short_verdict
 from greenloop.lsp.runs import stored_tests
 from greenloop.lsp.runs.apply_edit import EditApplier
-from greenloop.lsp.runs.edit_plan import EditPlanner
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.results import TestResults
 from greenloop.lsp.state.run import Phase, Run, short_name
@@ -38,11 +37,9 @@ FurtherAction = tuple[lsp.CodeAction, str]  # an action that is only offered whe
 class AvailableActions:
     """The actions on runs and tests that make sense now."""
 
-    def __init__(
-        self, client: Client, runs: Runs, results: TestResults, planner: EditPlanner, applier: EditApplier
-    ) -> None:
+    def __init__(self, client: Client, runs: Runs, results: TestResults, applier: EditApplier) -> None:
         self._client, self._runs, self._results = client, runs, results
-        self._planner, self._applier = planner, applier
+        self._applier, self._planner = applier, applier.planner
 
     def main(self, uri: str, file: ProjectFile, target: Target, line: int) -> list[lsp.CodeAction]:
         """The main actions for a target, with the cursor at a 1-based line of it; 0: somewhere else."""

@@ -1,27 +1,34 @@
-"""Runs other long tasks, one of each kind at a time, with a progress line that can cancel them."""
+"""Work in the background of runs: other long tasks with a progress line, and sandboxes that are made ready early."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 from lsprotocol import types as lsp
 
 from greenloop.core.errors import GreenloopError
-from greenloop.core.text.redact import clean_for_display
-from greenloop.lsp.connection.client import Client, after_reply
-from greenloop.lsp.presenters.progress_line import ProgressLine
-from greenloop.lsp.tasks import Tasks
+from greenloop.lsp.connection.client import after_reply
+from greenloop.lsp.editor import Editor
+from greenloop.lsp.engines import Engines
+from greenloop.lsp.presenters.progress import ProgressLine
+from greenloop.lsp.runs.runs import Runs
 
 log = logging.getLogger(__name__)
+
+# Seconds between two checks for a ready sandbox: the cursor moves more often than that.
+AGAIN = 10.0
 
 
 class LongTasks:
     """The tasks in progress; their progress line, `greenloop.cancel` without an argument, or shutdown cancels them."""
 
-    def __init__(self, client: Client, tasks: Tasks) -> None:
-        self._client, self._tasks = client, tasks
+    def __init__(self, editor: Editor) -> None:
+        self._editor, self._client, self._tasks = editor, editor.client, editor.tasks
         self._by_title: dict[str, asyncio.Task[None]] = {}
 
     def start(
@@ -33,9 +40,7 @@ class LongTasks:
         """
         if title in self._by_title:
             return False
-        progress_line = ProgressLine(
-            self._client, self._tasks, title, lambda: self._cancel(title), percentage=percentage
-        )
+        progress_line = ProgressLine(self._editor, title, lambda: self._cancel(title), percentage=percentage)
         progress_line.open()
         self._by_title[title] = self._tasks.spawn(self._run(title, work, progress_line))
         return True
@@ -60,9 +65,7 @@ class LongTasks:
             end_text = "cancelled"
             raise
         except GreenloopError as error:
-            self._client.report_refusal(
-                clean_for_display(str(error)), reason=error.kind, remedy=clean_for_display(error.remedy)
-            )
+            self._client.report_error(error)
         except Exception:
             # Request boundary: the server must survive any error here.
             log.exception("%s failed", title)
@@ -71,3 +74,35 @@ class LongTasks:
         finally:
             del self._by_title[title]
             progress_line.end(end_text)
+
+
+class Prewarmer:
+    """The folders whose sandbox was checked, and when."""
+
+    def __init__(self, editor: Editor, engines: Engines, runs: Runs) -> None:
+        self._settings, self._tasks = editor.settings, editor.tasks
+        self._engines, self._runs = engines, runs
+        self._checked_at: dict[Path, float] = {}
+
+    def prewarm(self, root: Path) -> None:
+        """Warms a sandbox for this workspace in the background, unless one is ready, in use or being made.
+
+        Checking that costs more than answering the editor, and a run returns its own sandbox.
+        """
+        checked_at = self._checked_at.get(root)
+        is_recent = checked_at is not None and time.monotonic() - checked_at < AGAIN
+        if not is_recent and not any(run.running and run.root == root for run in self._runs):
+            self._checked_at[root] = time.monotonic()
+            self._tasks.spawn(self._warm(root))
+
+    async def _warm(self, root: Path) -> None:
+        # No further check until this is done, however long it takes.
+        self._checked_at[root] = math.inf
+        try:
+            engine = await self._engines.engine()
+            await engine.warm(root, self._settings.load(root), self._engines.pool)
+        except GreenloopError as error:
+            # A run will report it, when the user starts one.
+            log.info("No sandbox was made ready: %s", error)
+        finally:
+            self._checked_at[root] = time.monotonic()

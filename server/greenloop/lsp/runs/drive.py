@@ -13,28 +13,25 @@ from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Finished, Started, Tested
 from greenloop.core.records.outcome import Outcome, StopReason
 from greenloop.core.records.spec import Target
-from greenloop.lsp.client_settings import SettingsLoader
-from greenloop.lsp.connection.client import Client, after_reply
+from greenloop.lsp.connection.client import after_reply
 from greenloop.lsp.connection.messages import RefineParams
 from greenloop.lsp.documents import notebook_requests
-from greenloop.lsp.documents.buffers import snapshot
+from greenloop.lsp.documents.disk import snapshot
 from greenloop.lsp.documents.locations import ProjectFile
-from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.editor import Editor
 from greenloop.lsp.engines import Engines
 from greenloop.lsp.presenters.diagnostics import RunDiagnostics
-from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
 from greenloop.lsp.presenters.notifications import RunNotifications
 from greenloop.lsp.presenters.progress import RunProgressLine
 from greenloop.lsp.presenters.test_diagnostics import FailingTests
 from greenloop.lsp.runs.apply_edit import EditApplier
-from greenloop.lsp.runs.confirm_apply import ApplyConfirmation
-from greenloop.lsp.runs.editor_user import EditorUser
+from greenloop.lsp.runs.editor_model import AnswerStreams
+from greenloop.lsp.runs.editor_user import ApplyConfirmation, EditorUser
 from greenloop.lsp.runs.model_setup import ModelSetup
 from greenloop.lsp.runs.restore import record_applied
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.apply_result import ApplyResult
 from greenloop.lsp.state.run import Phase, Run, RunRequest
-from greenloop.lsp.tasks import Tasks
 from greenloop.project.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -45,25 +42,19 @@ class RunDriver:
 
     def __init__(
         self,
-        client: Client,
-        documents: Documents,
-        settings: SettingsLoader,
+        editor: Editor,
         engines: Engines,
-        tasks: Tasks,
         runs: Runs,
-        store: DiagnosticsStore,
         run_diagnostics: RunDiagnostics,
         failing_tests: FailingTests,
-        notifications: RunNotifications,
-        models: ModelSetup,
-        confirmation: ApplyConfirmation,
         applier: EditApplier,
+        streams: AnswerStreams,
     ) -> None:
-        self._client, self._documents, self._settings = client, documents, settings
-        self._engines, self._tasks, self._runs = engines, tasks, runs
-        self._store, self._run_diagnostics, self._failing_tests = store, run_diagnostics, failing_tests
-        self._notifications, self._models = notifications, models
-        self._confirmation, self._applier = confirmation, applier
+        self._editor, self._documents, self._settings = editor, editor.documents, editor.settings
+        self._engines, self._runs, self._applier = engines, runs, applier
+        self._run_diagnostics, self._failing_tests = run_diagnostics, failing_tests
+        self._notifications, self._models = RunNotifications(editor), ModelSetup(editor.client, runs, streams)
+        self._confirmation = ApplyConfirmation(editor, runs, applier.planner)
         self.progress_lines: dict[Run, RunProgressLine] = {}
         runs.on_changed.append(self._update_progress)
         runs.on_waiting = self._show_waiting
@@ -85,9 +76,7 @@ class RunDriver:
         )
         run = Run(request)
         self._runs.start(run, self._drive)
-        # Diagnostics of a run that was dropped from the list could not be discarded otherwise.
-        current_runs = set(self._runs)
-        self._store.remove_owners(lambda owner: isinstance(owner, Run) and owner not in current_runs)
+        self._run_diagnostics.remove_dropped()
         return run, True
 
     async def apply(self, run: Run) -> None:
@@ -131,7 +120,7 @@ class RunDriver:
     async def _work(self, run: Run) -> ApplyResult | None:
         try:
             await self._wait_for_settings(run)
-            self.progress_lines[run] = progress_line = RunProgressLine(self._client, self._tasks, run)
+            self.progress_lines[run] = progress_line = RunProgressLine(self._editor, run)
             await progress_line.open()
             if not progress_line.is_shown and run.runs_ahead:
                 self._notifications.wait(run)
@@ -182,7 +171,7 @@ class RunDriver:
                 settings=settings,
                 emit=emit,
                 report_status=lambda status: self._runs.set_status(run, status),
-                user=EditorUser(self._client, self._runs, run),
+                user=EditorUser(self._editor.client, self._runs, run),
                 opener=self._models.opener(run),
                 pool=self._engines.pool,
             )

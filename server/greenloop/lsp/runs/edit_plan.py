@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from lsprotocol import types as lsp
 
 from greenloop.core.text.diff import merge
-from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.convert import FileEdit, contains, workspace_edit
-from greenloop.lsp.documents.disk_conflicts import DiskConflicts
+from greenloop.lsp.documents.disk import normalize, restore_style
 from greenloop.lsp.documents.notebooks import cell_changes
-from greenloop.lsp.documents.open_documents import Documents
-from greenloop.lsp.documents.text_style import normalize, restore_style
+from greenloop.lsp.editor import Editor
 from greenloop.lsp.state.apply_result import ApplyResult
 from greenloop.lsp.state.run import Run
 
@@ -41,8 +39,8 @@ def new_texts(changes: Sequence[FileChange]) -> dict[str, str]:
 class EditPlanner:
     """Compares results with the editor's current texts."""
 
-    def __init__(self, client: Client, documents: Documents, conflicts: DiskConflicts) -> None:
-        self._client, self._documents, self._conflicts = client, documents, conflicts
+    def __init__(self, editor: Editor) -> None:
+        self._client, self._documents = editor.client, editor.documents
 
     def plan(self, run: Run) -> list[FileChange] | ApplyResult:
         """The remaining change of each file's current text; an `ApplyResult` with the reason if it is not possible."""
@@ -82,7 +80,7 @@ class EditPlanner:
             if (notebook := self._documents.notebook(path, run.root)) is not None:
                 if cell_changes(notebook, change.current or "", change.new) is None:
                     return f"one change would span several cells of {notebook.path}"
-            elif reason := self._conflicts.conflict_reason(path, change.path, change.current or ""):
+            elif reason := self._documents.conflicts.conflict_reason(path, change.path, change.current or ""):
                 return reason
         return ""
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Started
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
@@ -22,8 +21,7 @@ from greenloop.core.records.spec import Region, Spec, Target
 from greenloop.core.text.diff import merge, with_plain_ends
 from greenloop.core.text.encoding import decode
 from greenloop.lsp.connection.convert import contains
-from greenloop.lsp.documents.buffers import encode_as_saved
-from greenloop.lsp.documents.text_style import normalize
+from greenloop.lsp.documents.disk import bytes_of, encode_as_saved, is_same_text
 from greenloop.lsp.runs.runs import KEPT
 from greenloop.lsp.state.run import Phase, Run, RunProgress, RunRequest, RunResult
 from greenloop.project.settings import Settings, state_folder
@@ -157,8 +155,8 @@ def _is_applicable(outcome: Outcome, texts: Mapping[str, str | None], *, applied
 
 def _interrupted_outcome(earlier: EarlierRun, texts: Mapping[str, str | None]) -> Outcome:
     """The outcome of an interrupted run: its best attempt, if the texts are still those it began with."""
-    from greenloop.core.attempts import best_attempt  # noqa: PLC0415 - only runs need it, not the start
     from greenloop.core.compose import before_after  # noqa: PLC0415
+    from greenloop.core.election import best_attempt  # noqa: PLC0415 - only runs need it, not the start
 
     record = earlier.record
     best = best_attempt(record.attempts)
@@ -197,12 +195,8 @@ def _text_as_run(earlier: EarlierRun, path: str, text: str | None) -> str | None
     digest = {**earlier.basis.files, **earlier.basis.code}.get(path)
     file = Path(earlier.record.root) / path
     versions = [encode_as_saved(text, file)]
-    try:
-        disk = file.read_bytes()
-        if with_plain_ends(decode(disk)[0]) == normalize(text):
-            versions.append(disk)
-    except (OSError, GreenloopError):
-        pass
+    if (data := bytes_of(file)) is not None and is_same_text(data, text):
+        versions.append(data)
     matching = next((data for data in versions if hashlib.sha256(data).hexdigest()[:16] == digest), None)
     return decode(matching)[0] if matching is not None else None
 

@@ -11,10 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from greenloop.core.records.spec import Target
-from greenloop.lsp.client_settings import SettingsLoader
-from greenloop.lsp.connection.client import Client
 from greenloop.lsp.documents import locations, notebook_requests
-from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
 from greenloop.lsp.runs import history_runs
 from greenloop.lsp.runs.runs import Runs
@@ -26,10 +24,8 @@ from greenloop.project.settings import Settings
 class RunRestorer:
     """Brings runs of earlier servers back into the list of runs."""
 
-    def __init__(
-        self, client: Client, documents: Documents, settings: SettingsLoader, runs: Runs, store: DiagnosticsStore
-    ) -> None:
-        self._client, self._documents, self._settings = client, documents, settings
+    def __init__(self, editor: Editor, runs: Runs, store: DiagnosticsStore) -> None:
+        self._client, self._documents, self._settings = editor.client, editor.documents, editor.settings
         self._runs, self._store = runs, store
         # Projects outside the workspace folders whose runs were restored already.
         self._outside: set[Path] = set()

@@ -25,9 +25,9 @@ def tested_function(run: Run | None, file: ProjectFile, target: Target) -> Regio
 
 
 def path_of(root: Path, path: str, qualname: str) -> Path:
-    from greenloop.specs import stored_tests  # noqa: PLC0415 - only needed to show tests, not at the start
+    from greenloop.specs import stored_files  # noqa: PLC0415 - only needed to show tests, not at the start
 
-    return stored_tests.stored_path(root, path, qualname)
+    return stored_files.stored_path(root, path, qualname)
 
 
 def write(run: Run, file: ProjectFile, path: str, name: str) -> None:

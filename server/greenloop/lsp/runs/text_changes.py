@@ -7,7 +7,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from greenloop.core.text.diff import with_plain_ends
-from greenloop.lsp.documents.open_documents import REOPEN, Documents
+from greenloop.lsp.documents.open_documents import REOPEN
+from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters.diagnostics import RunDiagnostics
 from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
 from greenloop.lsp.presenters.notifications import RunNotifications
@@ -16,24 +17,16 @@ from greenloop.lsp.runs.restore import record_applied
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.questions import Answer
 from greenloop.lsp.state.run import Run
-from greenloop.lsp.tasks import Tasks
 
 
 class TextChanges:
     """Follows the texts of open documents for the runs."""
 
     def __init__(
-        self,
-        documents: Documents,
-        store: DiagnosticsStore,
-        runs: Runs,
-        applier: EditApplier,
-        notifications: RunNotifications,
-        run_diagnostics: RunDiagnostics,
-        tasks: Tasks,
+        self, editor: Editor, store: DiagnosticsStore, runs: Runs, applier: EditApplier, run_diagnostics: RunDiagnostics
     ) -> None:
-        self._documents, self._store, self._runs, self._applier = documents, store, runs, applier
-        self._notifications, self._run_diagnostics, self._tasks = notifications, run_diagnostics, tasks
+        self._documents, self._tasks, self._notifications = editor.documents, editor.tasks, RunNotifications(editor)
+        self._store, self._runs, self._applier, self._run_diagnostics = store, runs, applier, run_diagnostics
 
     def notice(self, path: Path | None) -> None:
         """Handles a file's changed text, which may undo a result, or contain an edit that was sent before."""

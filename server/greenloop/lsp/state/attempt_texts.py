@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.text.diff import merge
 from greenloop.lsp.documents import notebook_requests
+from greenloop.lsp.documents.disk import normalize, restore_style
 from greenloop.lsp.documents.notebooks import cell_changes
 from greenloop.lsp.documents.open_documents import Documents
-from greenloop.lsp.documents.text_style import normalize, restore_style
 from greenloop.notebook.cell_labels import label_text
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,13 +13,10 @@ from pygls.exceptions import JsonRpcInvalidParams
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.core.text.redact import clean_for_display
-from greenloop.lsp.client_settings import SettingsLoader
-from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.messages import command_argument, position_of
 from greenloop.lsp.documents import locations, notebook_requests
 from greenloop.lsp.documents.locations import ProjectFile
-from greenloop.lsp.documents.open_documents import Documents
-from greenloop.lsp.presenters.test_summary import summary_text
+from greenloop.lsp.editor import Editor
 from greenloop.lsp.testing.requests import TestRequest, TestSummary
 from greenloop.lsp.testing.scheduler import TestScheduler
 
@@ -28,11 +26,9 @@ class TestCommands:
 
     __test__ = False  # for pytest, which collects classes by name
 
-    def __init__(
-        self, client: Client, documents: Documents, settings: SettingsLoader, scheduler: TestScheduler
-    ) -> None:
-        self._client, self._documents = client, documents
-        self._settings, self._scheduler = settings, scheduler
+    def __init__(self, editor: Editor, scheduler: TestScheduler) -> None:
+        self._client, self._documents, self._settings = editor.client, editor.documents, editor.settings
+        self._scheduler = scheduler
 
     def start(self, arguments: tuple[Any, ...]) -> TestRequest:
         """Starts a command's tests: those of a file, one test or class, or those that reach a function.
@@ -63,13 +59,7 @@ class TestCommands:
         error = request.summary_future.exception()
         if isinstance(error, GreenloopError):
             uri = self._documents.uri_of(request.root / request.path)
-            self._client.report_refusal(
-                clean_for_display(str(error)),
-                reason=error.kind,
-                remedy=clean_for_display(error.remedy),
-                uri=uri,
-                target=request.target,
-            )
+            self._client.report_error(error, uri=uri, target=request.target)
             return None
         return request.summary_future.result()
 
@@ -82,7 +72,7 @@ class TestCommands:
                 else f"No known test covers {request.name}."
             )
             return
-        text = summary_text(summary.results, summary.broken, summary.out_of_time, summary.interrupted, summary.seconds)
+        text = _summary_text(summary)
         text = request.prepared.label_cells(text) if request.prepared is not None else text
         is_good = not (summary.broken or summary.out_of_time or summary.interrupted or summary.failing)
         self._client.show_message(text, lsp.MessageType.Info if is_good else lsp.MessageType.Warning)
@@ -131,3 +121,17 @@ def _selector_at(file: ProjectFile, line: int) -> str:
     if target is None:
         raise JsonRpcInvalidParams("There is no test or function here.")
     return target.selector
+
+
+def _summary_text(summary: TestSummary) -> str:
+    """`3 passed, 1 failed in 0.2 s`."""
+    counts = Counter(result.outcome for result in summary.results)
+    labels = {"error": "with errors", "xfailed": "expected to fail", "xpassed": "passed unexpectedly"}
+    order = ("passed", "failed", "error", "skipped", "xfailed", "xpassed")
+    parts = [f"{counts[outcome]} {labels.get(outcome, outcome)}" for outcome in order if counts[outcome]]
+    if summary.out_of_time:
+        parts.append(f"{summary.out_of_time} not run (time limit)")
+    if summary.interrupted:
+        parts.append(f"{summary.interrupted} not run (pytest ended early)")
+    text = f"{', '.join(parts) or 'no tests ran'} in {summary.seconds:.1f} s"
+    return "; ".join([text, *(f"{file} cannot be collected" for file in summary.broken)])

@@ -6,21 +6,19 @@ It must not know when a job runs, or who waits for it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.lsp.documents.buffers import snapshot
+from greenloop.lsp.documents.disk import snapshot
 from greenloop.lsp.documents.notebook_requests import grid_texts
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.engines import Engines
-from greenloop.lsp.presenters.progress_line import ProgressLine
+from greenloop.lsp.presenters.progress import ProgressLine
 from greenloop.lsp.presenters.test_diagnostics import FailingTests
 from greenloop.lsp.state.results import TestResults, group_by_test
-from greenloop.lsp.testing.coverage_map import CoverageMap
-from greenloop.lsp.testing.requests import DOCTEST, TestJob, TestRequest, select_tests, summarize
-from greenloop.project.settings import Settings
+from greenloop.lsp.testing.requests import DOCTEST, CoverageMap, TestJob, TestRequest, select_tests, summarize
 
 if TYPE_CHECKING:
     from greenloop.engine.run_tests import Report
@@ -48,10 +46,9 @@ class JobRunner:
 
     async def run(self, job: TestJob, coverage_map: CoverageMap, progress_line: ProgressLine) -> list[Report]:
         """Runs all tests of a job, until it is stopped or its time is up."""
-        texts = self._documents.open_texts(job.root)
-        buffers = await asyncio.to_thread(snapshot, texts, job.root)
-        by_file, outlines = await asyncio.to_thread(select_tests, job, coverage_map, buffers)
-        for file in [file for file in by_file if file not in buffers and not (job.root / file).is_file()]:
+        await self._take_texts(job)
+        by_file, outlines = await asyncio.to_thread(select_tests, job, coverage_map)
+        for file in [file for file in by_file if file not in job.buffers and not (job.root / file).is_file()]:
             del by_file[file]
             coverage_map.forget(file)
             self._failing_tests.forget(job.root, file)
@@ -71,16 +68,19 @@ class JobRunner:
                 progress_line.report(f"{Path(batch[0]).name} · {start}/{len(files)}")
             selectors = [selector for file in batch for selector in by_file[file]]
             traced = coverage_map.has_untraced(selectors)
-            report = await self._run(job, coverage_map, selectors, buffers, traced=traced, remaining=remaining)
+            report = await self._run(job, coverage_map, selectors, traced=traced, remaining=remaining)
             if job.is_stopped:
                 break
-            self._take(job, report, texts)
+            self._take(job, report)
             reports.append(report)
         if (examples := self._examples(job)) and not job.is_stopped:
-            reports.append(await self._run_examples(job, examples, buffers, texts))
+            # They are not tests of a test file, so no coverage is kept for them.
+            reports.append(await self._run_in_sandbox(job, examples))
+            if not job.is_stopped:
+                self._take(job, reports[-1])
         for request in list(job.requests):
             if request.prepared is not None and not job.is_stopped and not request.summary_future.done():
-                await self._run_cells(job, request, request.prepared, coverage_map, buffers, texts)
+                await self._run_cells(job, request, request.prepared, coverage_map)
         if not job.is_stopped:
             coverage_map.outlines |= outlines
         return reports
@@ -92,19 +92,23 @@ class JobRunner:
         by_file = test_impact.group_by_file(coverage_map.stale)
         if sum(coverage_map.file_seconds.get(file, 0.0) for file in by_file) > TRACED:
             return
-        buffers = await asyncio.to_thread(snapshot, self._documents.open_texts(job.root), job.root)
+        await self._take_texts(job)
         files = list(by_file)
         for start in range(0, len(files), BATCH):
             selectors = [selector for file in files[start : start + BATCH] for selector in by_file[file]]
             seconds = job.settings.sandbox.seconds
-            await self._run(job, coverage_map, selectors, buffers, traced=True, remaining=seconds)
+            await self._run(job, coverage_map, selectors, traced=True, remaining=seconds)
             for selector in selectors:
                 coverage_map.stale.pop(selector, None)
 
-    def _take(self, job: TestJob, report: Report, texts: Mapping[str, str]) -> None:
+    async def _take_texts(self, job: TestJob) -> None:
+        job.texts = self._documents.open_texts(job.root)
+        job.buffers = await asyncio.to_thread(snapshot, job.texts, job.root)
+
+    def _take(self, job: TestJob, report: Report) -> None:
         job.count(report)
         self._results.put(job.root, group_by_test(report.results))
-        self._failing_tests.update(job.root, report, texts)
+        self._failing_tests.update(job.root, report, job.texts)
 
     def _examples(self, job: TestJob) -> tuple[str, ...]:
         """The requested docstring examples, and those of saved files that failed in their last run."""
@@ -114,28 +118,17 @@ class JobRunner:
         ]
         return tuple(dict.fromkeys([*requested, *failed]))
 
-    async def _run_examples(
-        self, job: TestJob, examples: Sequence[str], buffers: Mapping[str, bytes], texts: Mapping[str, str]
-    ) -> Report:
-        """Runs docstring examples. They are not tests of a test file, so no coverage is kept for them."""
-        report = await self._run_in_sandbox(job.root, examples, buffers, job.settings)
-        if not job.is_stopped:
-            self._take(job, report, texts)
-        return report
-
     async def _run_cells(
-        self,
-        job: TestJob,
-        request: TestRequest,
-        prepared: NotebookTarget,
-        coverage_map: CoverageMap,
-        buffers: Mapping[str, bytes],
-        texts: Mapping[str, str],
+        self, job: TestJob, request: TestRequest, prepared: NotebookTarget, coverage_map: CoverageMap
     ) -> None:
         """Runs a notebook's tests and reports them at once; without coverage: their files are in the sandbox only."""
-        report = await self._run_in_sandbox(
-            job.root, request.selectors, {**buffers, **prepared.buffers}, request.settings
+        own_job = TestJob(
+            root=job.root,
+            settings=request.settings,
+            texts={**job.texts, **grid_texts(prepared.notebook)},
+            buffers={**job.buffers, **prepared.buffers},
         )
+        report = await self._run_in_sandbox(own_job, request.selectors)
         if job.is_stopped or request.summary_future.done():
             return
         failures = [error.failure for error in report.errors]
@@ -144,44 +137,27 @@ class JobRunner:
             # An earlier cell fails on its own, which says nothing about the tests.
             request.summary_future.set_exception(CannotVerifyError(fault.sentence, remedy=fault.remedy))
             return
-        own_job = TestJob(root=job.root, settings=job.settings)
-        self._take(own_job, report, {**texts, **grid_texts(prepared.notebook)})
-        request.summary_future.set_result(
-            summarize(request, coverage_map, [report], own_job.out_of_time, own_job.interrupted)
-        )
+        self._take(own_job, report)
+        request.summary_future.set_result(summarize(request, coverage_map, [report], own_job))
 
     async def _run(
-        self,
-        job: TestJob,
-        coverage_map: CoverageMap,
-        selectors: Sequence[str],
-        buffers: Mapping[str, bytes],
-        *,
-        traced: bool,
-        remaining: float,
+        self, job: TestJob, coverage_map: CoverageMap, selectors: Sequence[str], *, traced: bool, remaining: float
     ) -> Report:
         seconds = coverage_map.time_limit(selectors, job.settings, remaining)
-        report = await self._run_in_sandbox(job.root, selectors, buffers, job.settings, traced=traced, seconds=seconds)
+        report = await self._run_in_sandbox(job, selectors, traced=traced, seconds=seconds)
         coverage_map.update(report, traced=traced)
         return report
 
     async def _run_in_sandbox(
-        self,
-        root: Path,
-        selectors: Sequence[str],
-        buffers: Mapping[str, bytes],
-        settings: Settings,
-        *,
-        traced: bool = False,
-        seconds: float | None = None,
+        self, job: TestJob, selectors: Sequence[str], *, traced: bool = False, seconds: float | None = None
     ) -> Report:
         """Runs tests; `seconds` is the time limit, by default the settings' for one verification."""
         return await (await self._engines.tester()).run_tests(
-            root,
+            job.root,
             selectors,
-            buffers=buffers,
-            settings=settings,
+            buffers=job.buffers,
+            settings=job.settings,
             pool=self._engines.pool,
             traced=traced,
-            seconds=settings.sandbox.seconds if seconds is None else seconds,
+            seconds=job.settings.sandbox.seconds if seconds is None else seconds,
         )

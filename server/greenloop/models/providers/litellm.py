@@ -40,18 +40,16 @@ KEY = re.compile(r"_API_KEY$")
 KEY_NAMES = re.compile(r"(_API_KEY|_KEY|_TOKEN|_SECRET)$")
 
 
-def create(name: str, settings: Settings) -> LiteLLM:
-    """Makes the model. Raises `ModelError` when `api.key` names an environment variable that is not set."""
-    if settings.api.key and not os.environ.get(settings.api.key):
+def create(name: str, settings: Settings, keys: KeyStore | None = None) -> LiteLLM:
+    """Makes the model; `keys` is called on the first request if the environment lacks the key.
+
+    Raises `ModelError` when `api.key` names an environment variable that is not set, and there is no `keys`.
+    """
+    if keys is None and settings.api.key and not os.environ.get(settings.api.key):
         raise ModelError(
             f"The environment variable {settings.api.key}, which `api.key` names, is not set.",
             remedy="Set it to the provider's key, or empty `api.key` to use the provider's usual variable.",
         )
-    return create_with_keys(name, settings, None)
-
-
-def create_with_keys(name: str, settings: Settings, keys: KeyStore | None) -> LiteLLM:
-    """As `create`; `keys` is called on the first request if the environment lacks the key."""
     if not name:
         raise UsageError("No model is named.", remedy="Set `model`, for example to local or ollama/NAME.")
     return LiteLLM(name, settings, keys=keys)

@@ -1,6 +1,6 @@
 """Replays recorded answers of another model, for reproducible tests and experiments.
 
-`replay:FILE` answers from FILE; `record_model(model, path)` wraps a model and writes such a file.
+`replay:FILE` answers from FILE, which `scripts/transcripts.py` records.
 FILE is JSONL, one exchange per line; its `key` is a hash of the messages (or the infill) and the sampling, so that
 order does not matter. `hole` marks an infill; `slots` are the recorded model's, if it had more than one.
 """
@@ -12,10 +12,8 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from greenloop.core.errors import ModelError, UsageError
-from greenloop.core.ports import Infiller, Model, slots
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
 from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate_tokens
@@ -33,13 +31,6 @@ def create(name: str, settings: Settings) -> Replay:  # noqa: ARG001 - the signa
     path = Path(file).expanduser()
     recorded = _read(path)
     return (InfillingReplay if recorded.has_infills else Replay)(name, path, recorded)
-
-
-def record_model(model: Model, path: Path) -> Recording:
-    """Wraps `model` to append every answer to `path`; requests that fail or are cancelled are not recorded."""
-    if isinstance(model, Infiller):
-        return InfillingRecording(model, path)
-    return Recording(model, path)
 
 
 def request_key(request: ChatRequest | InfillRequest) -> str:
@@ -125,52 +116,6 @@ class InfillingReplay(Replay):
         return self._answer(request, on_token)
 
 
-class Recording:
-    """Forwards every request to a model and appends each exchange to a file."""
-
-    def __init__(self, model: Model, path: Path) -> None:
-        self._model = model
-        self._path = path
-
-    @property
-    def name(self) -> str:
-        return self._model.name
-
-    @property
-    def slots(self) -> int:
-        return slots(self._model)
-
-    async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
-        reply = await self._model.complete(request, on_token)
-        self._write(request, reply)
-        return reply
-
-    def count_tokens(self, text: str) -> int:
-        return self._model.count_tokens(text)
-
-    async def close(self) -> None:
-        await self._model.close()
-
-    def _write(self, request: ChatRequest | InfillRequest, reply: Reply) -> None:
-        exchange: dict[str, Any] = {"key": request_key(request), "reply": asdict(reply)}
-        if isinstance(request, InfillRequest):
-            exchange["hole"] = True
-        if self.slots > 1:
-            exchange["slots"] = self.slots
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(exchange, ensure_ascii=False) + "\n")
-
-
-class InfillingRecording(Recording):
-    """A recording of a model that supports infills."""
-
-    async def infill(self, request: InfillRequest, on_token: Callable[[str], None]) -> Reply:
-        assert isinstance(self._model, Infiller)
-        reply = await self._model.infill(request, on_token)
-        self._write(request, reply)
-        return reply
-
-
 def _read(path: Path) -> Recorded:
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
@@ -182,7 +127,9 @@ def _read(path: Path) -> Recorded:
             continue
         try:
             exchange = json.loads(line)
-            contents.replies.setdefault(exchange["key"], []).append(_reply(exchange["reply"]))
+            reply = exchange["reply"]
+            reply = Reply(**{**reply, "usage": Usage(**reply["usage"])})
+            contents.replies.setdefault(exchange["key"], []).append(reply)
             contents.has_infills = contents.has_infills or bool(exchange.get("hole"))
             contents.slots = max(contents.slots, int(exchange.get("slots", 1)))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -190,7 +137,3 @@ def _read(path: Path) -> Recorded:
                 f"Line {number} of the replay file {path} is not a recorded exchange.", remedy="Record the file again."
             ) from error
     return contents
-
-
-def _reply(record: dict[str, Any]) -> Reply:
-    return Reply(**{**record, "usage": Usage(**record["usage"])})

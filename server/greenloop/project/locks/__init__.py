@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.pylock import PylockValidationError
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.project.locks import formats, requirements
@@ -116,18 +114,3 @@ def _text(root: Path, name: str) -> str | None:
 
 def _content(*parts: str) -> bytes:
     return json.dumps(parts).encode()
-
-
-def normalize_name(name: str) -> str:
-    """A package's normalised name, as indexes compare it."""
-    return canonicalize_name(name)
-
-
-def is_same_package(one: str, other: str) -> bool:
-    """Do both names mean the same package?"""
-    return normalize_name(one) == normalize_name(other)
-
-
-def requirement_name(line: str) -> str:
-    """The package name in a requirement line."""
-    return Requirement(line).name

@@ -172,7 +172,7 @@ def read_pdm(text: str, project: Project, markers: Markers) -> Answer:  # noqa: 
             notes.append(_not_from_index("pdm.lock", package["name"], "git" if package.get("git") else "url"))
             continue
         pins.append(make_pin(package["name"], package["version"], _hashes(package.get("files", ()))))
-    return _without_duplicates(pins), notes
+    return list(dict.fromkeys(pins)), notes  # PDM lists a package again for each of its extras
 
 
 def read_pylock(text: str, project: Project, markers: Markers) -> Answer:  # noqa: ARG001 - the lock has all that is needed
@@ -217,11 +217,6 @@ def _is_for_tests(name: str) -> bool:
 
 def _hashes(files: Iterable[Mapping[str, Any]]) -> list[str]:
     return [file["hash"] for file in files if "hash" in file]
-
-
-def _without_duplicates(pins: Iterable[Pin]) -> list[Pin]:
-    """The pins without duplicates: PDM lists a package again for each of its extras."""
-    return list(dict.fromkeys(pins))
 
 
 def _not_from_index(lock: str, name: str, kind: str) -> str:

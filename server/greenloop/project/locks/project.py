@@ -156,17 +156,9 @@ def _sources(root: Path, table: Mapping[str, Any], package_dir: Mapping[str, str
         if ".." not in pattern and not pattern.startswith("/"):
             members = [path.relative_to(root) for path in sorted(root.glob(pattern)) if path.is_dir()]
             candidates += [str(part) for member in members for part in (member / "src", member)]
-    yielded: set[str] = set()
-    for candidate in candidates:
-        path = PurePosixPath(candidate)
+    for path in dict.fromkeys(map(PurePosixPath, candidates)):
         is_inside = not path.is_absolute() and ".." not in path.parts and str(path) != "."
-        if (
-            is_inside
-            and str(path) not in yielded
-            and (root / path).is_dir()
-            and not (root / path / "__init__.py").exists()
-        ):
-            yielded.add(str(path))
+        if is_inside and (root / path).is_dir() and not (root / path / "__init__.py").exists():
             yield str(path)
 
 

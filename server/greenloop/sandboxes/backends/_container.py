@@ -24,7 +24,7 @@ from greenloop.sandboxes import payload
 from greenloop.sandboxes.backends import _seccomp
 from greenloop.sandboxes.backends._supervisor import SupervisorError, read_execution, run_request
 from greenloop.sandboxes.backends._warmup import PREPARE_SECONDS, Warmup, is_suspicious, rehearsal
-from greenloop.sandboxes.container import os_release, upload
+from greenloop.sandboxes.container import project_metadata, upload
 from greenloop.sandboxes.container.connection import ContainerConnection, ContainerError
 from greenloop.sandboxes.container.engine import Engine
 from greenloop.sandboxes.container.hardening import ContainerConfig
@@ -354,7 +354,7 @@ def inside_path(root: Path) -> str:
 
 
 def _environ(connection: ContainerConnection) -> dict[str, str]:
-    path = os_release.python_path(connection.config.project, connection.config.root)
+    path = project_metadata.python_path(connection.config.project, connection.config.root)
     return {"PYTHONPATH": path} if path else {}
 
 

@@ -111,7 +111,7 @@ class Supervisor:
         try:
             async with asyncio.timeout(seconds):
                 header = await stream.readexactly(4)
-                message: Mapping[str, Any] = protocol.unpack(await stream.readexactly(protocol.length(header)))
+                message: Mapping[str, Any] = protocol.unpack(await stream.readexactly(protocol.message_size(header)))
         except asyncio.IncompleteReadError:
             raise SupervisorError(await self._exit_reason()) from None
         except TimeoutError:
@@ -194,7 +194,7 @@ def read_execution(message: Mapping[str, Any], key: bytes) -> Execution:
     """Reads the supervisor's reply. Raises `SupervisorError` when its fields do not follow the protocol."""
     try:
         killed = str(message["killed"])
-        records = payload.protocol().open_report(message["report"], key, whole=not killed)
+        records = payload.protocol().open_report(message["report"], key, complete=not killed)
         return Execution(
             records=tuple(record if well_formed(record) else {"kind": "forged", "seq": -1} for record in records),
             status=None if message["status"] is None else int(message["status"]),

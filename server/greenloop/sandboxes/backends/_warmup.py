@@ -61,13 +61,8 @@ class Warmup:
     def reset_if_changed(self, libraries: Stamp) -> None:
         """Forgets everything when the installed packages differ from those that it was learnt with."""
         if self.libraries != libraries:
-            self.modules, self.rewritten, self.examined, self.session_allowed, self.libraries = (
-                [],
-                [],
-                set(),
-                True,
-                libraries,
-            )
+            self.modules, self.rewritten, self.examined = [], [], set()
+            self.session_allowed, self.libraries = True, libraries
             self.agreed_selectors.clear()
             self.unsure_count = 0
 

@@ -58,9 +58,10 @@ class DockerSandbox:
     async def probe(self) -> Probe:
         """Checks for an engine and for an image or a way to get one. The self-test runs at the first opening."""
         try:
-            return await asyncio.to_thread(self._probe)
+            detail, image_name = await asyncio.to_thread(self._probe)
         except CannotVerifyError as problem:
             return Probe(name=NAME, ok=False, detail=str(problem), remedy=problem.remedy)
+        return Probe(name=NAME, ok=True, detail=detail, image=image_name)
 
     async def open(self, spec: SandboxSpec) -> ContainerSession:
         """Opens a session whose container is running and has the workspace in it.
@@ -77,7 +78,8 @@ class DockerSandbox:
             work.add_done_callback(_close_late_session)
             raise
 
-    def _probe(self) -> Probe:
+    def _probe(self) -> tuple[str, str]:
+        """Details for the user, and an available image. Raises `CannotVerifyError`."""
         engine = connect(PROBE_SECONDS)
         engine_name = f"{engine.name} {engine.version}"
         try:
@@ -87,28 +89,22 @@ class DockerSandbox:
                 f"{engine_name} does not answer: {error_line(error)}", remedy=START_REMEDY
             ) from error
         if usable:
-            return Probe(name=NAME, ok=True, detail=f"{engine_name}, image {usable}", image=usable)
+            return f"{engine_name}, image {usable}", usable
         if self.image:
-            return Probe(
-                name=NAME, ok=True, detail=f"{engine_name}; the image {self.image} will be pulled at first use"
-            )
+            return f"{engine_name}; the image {self.image} will be pulled at first use", ""
         version = sys.version_info[:2]
         obstacle = base.build_obstacle(version)
         if not obstacle:
-            return Probe(
-                name=NAME, ok=True, detail=f"{engine_name}; its image is built at first use (about two minutes)"
-            )
+            return f"{engine_name}; its image is built at first use (about two minutes)", ""
         try:
             engine.client.images.get_registry_data(base.official_image(version))
         except engine.errors as error:
             reason = f"the registry does not answer ({error_line(error)}), and {obstacle}"
-            return Probe(
-                name=NAME,
-                ok=False,
-                detail=f"{engine_name}, but no image: {reason}",
+            raise CannotVerifyError(
+                f"{engine_name}, but no image: {reason}",
                 remedy=f"Load an image with `docker load` or `docker pull {base.official_image(version)}`.",
-            )
-        return Probe(name=NAME, ok=True, detail=f"{engine_name}; its image is pulled at first use")
+            ) from error
+        return f"{engine_name}; its image is pulled at first use", ""
 
     def _find_image(self, engine: Engine) -> str:
         """The name of an image that is present and usable, or empty."""
@@ -233,14 +229,7 @@ def _find_socket() -> str:
 
 
 def _socket_paths() -> list[str]:
-    paths = ["/var/run/docker.sock"]
-    runtime = os.environ.get("XDG_RUNTIME_DIR")
-    if runtime:
-        paths += [f"{runtime}/docker.sock", f"{runtime}/podman/podman.sock"]
-    home = Path.home()
-    paths += [
-        "/run/podman/podman.sock",
-        str(home / ".docker/run/docker.sock"),
-        str(home / ".colima/default/docker.sock"),
-    ]
-    return paths
+    runtime, home = os.environ.get("XDG_RUNTIME_DIR"), Path.home()
+    own = [f"{runtime}/docker.sock", f"{runtime}/podman/podman.sock"] if runtime else []
+    desktop = [f"{home}/.docker/run/docker.sock", f"{home}/.colima/default/docker.sock"]
+    return ["/var/run/docker.sock", *own, "/run/podman/podman.sock", *desktop]

@@ -67,15 +67,12 @@ def build_wheel(
     """
     _requirements, backend, path = read_build_settings(source)
     layer = folder / "build.tar"
-    archive = LayerArchive(layer, python)
-    try:
-        archive.add_wheels(wheels, f"{FOLDER}/site")
+    with LayerArchive(layer) as archive:
+        archive.add_wheels(wheels, python, f"{FOLDER}/site")
         for file in sorted(source.rglob("*")):
             if file.is_file() and not file.is_symlink():
                 mode = 0o755 if file.stat().st_mode & 0o100 else 0o644
                 archive.add_file(f"{FOLDER}/source/{file.relative_to(source).as_posix()}", file.read_bytes(), mode)
-    finally:
-        archive.close()
     arguments = [FOLDER, json.dumps({"backend": backend, "path": path})]
     with run_container(
         engine, image, PROGRAM, arguments, layer=layer, seconds=BUILD_SECONDS, should_stop=should_stop

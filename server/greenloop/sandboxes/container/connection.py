@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from greenloop.sandboxes import bundled_hypothesis, payload
-from greenloop.sandboxes.container import os_release, pytest_wheels
+from greenloop.sandboxes.container import project_metadata, pytest_wheels
 from greenloop.sandboxes.container.engine import Engine, container_labels, error_line, is_missing
 from greenloop.sandboxes.container.hardening import PAYLOAD_FOLDER, ContainerConfig, create_options, folder_modes
 
@@ -70,9 +70,9 @@ class ContainerConnection:
             with contextlib.suppress(*engine.errors):
                 container.remove(force=True, v=True)
             raise ContainerError(_explain_refusal(config, error)) from error
-        connection = ContainerConnection(
-            engine=engine, config=config, container=container, attached=attached, socket_=_raw_socket(attached)
-        )
+        # For plain HTTP the SDK returns a file-like object; the socket is below it.
+        raw_socket = getattr(attached, "_sock", attached)
+        connection = cls(engine=engine, config=config, container=container, attached=attached, socket_=raw_socket)
         try:
             connection.hello = connection._receive_hello()
         except BaseException:
@@ -93,7 +93,7 @@ class ContainerConnection:
             files = {
                 **payload.sources(),
                 "bundle": payload.bundle(PAYLOAD_FOLDER),
-                **os_release.metadata_files(self.config.project),
+                **project_metadata.metadata_files(self.config.project),
             }
             files[bundled_hypothesis.NAME] = bundled_hypothesis.archive()
             if not self.hello["pytest"] and not self.hello["packages"]:
@@ -203,7 +203,7 @@ class ContainerConnection:
     def _receive(self, deadline: float) -> Mapping[str, Any]:
         protocol = payload.protocol()
         try:
-            size = protocol.length(bytes(self._read_stdout(4, deadline)))
+            size = protocol.message_size(bytes(self._read_stdout(4, deadline)))
             message: Mapping[str, Any] = protocol.unpack(self._read_stdout(size, deadline))
         except protocol.ProtocolError as error:
             raise ContainerError(f"The sandbox sent an invalid message ({error}).") from error
@@ -253,10 +253,8 @@ class ContainerConnection:
         return self._err.decode("utf-8", "replace")
 
     def _exit_reason(self, answer: Mapping[str, Any]) -> str:
-        last_line = next((line.strip() for line in reversed(self.stderr().splitlines()) if line.strip()), "")
-        return f"The sandbox's supervisor ended with status {answer.get('status')}" + (
-            f": {last_line[:300]}" if last_line else "."
-        )
+        reason = f": {last_line}" if (last_line := self._last_line()) else "."
+        return f"The sandbox's supervisor ended with status {answer.get('status')}{reason}"
 
     def _explain_loss(self, error: Exception | None) -> str:
         """Why the conversation ended, as far as the engine knows."""
@@ -279,13 +277,11 @@ class ContainerConnection:
         return f"The connection to the sandbox's container was lost ({reason})."
 
     def _last_stderr(self) -> str:
-        last_line = next((line.strip() for line in reversed(self.stderr().splitlines()) if line.strip()), "")
-        return f" Last output: {last_line[:300]}" if last_line else ""
+        last_line = self._last_line()
+        return f" Last output: {last_line}" if last_line else ""
 
-
-def _raw_socket(attached: Any) -> Any:
-    """The socket below the file-like object that the SDK returns for plain HTTP."""
-    return getattr(attached, "_sock", attached)
+    def _last_line(self) -> str:
+        return next((line.strip()[:300] for line in reversed(self.stderr().splitlines()) if line.strip()), "")
 
 
 def _explain_refusal(config: ContainerConfig, error: Exception) -> str:

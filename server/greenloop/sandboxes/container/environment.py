@@ -12,19 +12,23 @@ import logging
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import SandboxSpec
 from greenloop.project import locks
 from greenloop.project.locks import PackageSources, Pin
 from greenloop.project.settings import cache_folder
-from greenloop.sandboxes.container import base, build, image, image_python, prune, unpack_wheels
+from greenloop.sandboxes.container import base, build, image, image_python, prune
 from greenloop.sandboxes.container.bounded_process import make_runner
 from greenloop.sandboxes.container.build_container import run_container
 from greenloop.sandboxes.container.engine import Engine
 from greenloop.sandboxes.container.fetch import Fetcher, NoWheelError
+from greenloop.sandboxes.container.unpack_wheels import LayerArchive
 
 log = logging.getLogger(__name__)
 
@@ -43,14 +47,11 @@ def ensure_image(
     """
     version = spec.environment.version
     base_image = image.ensure(engine, version, report_status=report_status, should_stop=should_stop)
-    requested = locks.find_sources(spec.root)
-    ready = (
-        base_image
-        if requested is None
-        else ensure_project_image(
+    ready = base_image
+    if requested := locks.find_sources(spec.root):
+        ready = ensure_project_image(
             engine, base_image, version, spec.root, requested, report_status=report_status, should_stop=should_stop
         )
-    )
     prune.record_use(base_image, ready)
     prune.prune_daily(engine)
     return ready
@@ -111,20 +112,12 @@ def ensure_project_image(
         if not base.has_image(engine, target):
             started = time.monotonic()
             report_status(f"building an image with the packages of {' and '.join(lock.files[:3])} (once)")
-            _ImageBuilder(
-                engine=engine,
-                base_image=base_image,
-                version=version,
-                root=root,
-                lock=lock,
-                report_status=report_status,
-                should_stop=should_stop,
-            ).build(target)
+            _ImageBuilder(engine, base_image, version, root, lock, report_status, should_stop).build(target)
             report_status(f"built the image {target} in {time.monotonic() - started:.0f} s")
     return target
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class _ImageBuilder:
     engine: Engine
     base_image: str
@@ -151,11 +144,8 @@ class _ImageBuilder:
             )
             wheels = self._wheels(fetcher, folder)
             layer = folder / "layer.tar"
-            archive = unpack_wheels.LayerArchive(layer, python)
-            try:
-                archive.add_wheels(wheels)
-            finally:
-                archive.close()
+            with LayerArchive(layer) as archive:
+                archive.add_wheels(wheels, python)
             self.report_status(f"adding {len(wheels)} packages to the image")
             image.add_layer(self.engine, self.base_image, target, layer, kind="project", should_stop=self.should_stop)
 
@@ -170,15 +160,15 @@ class _ImageBuilder:
         return self._fetch(self._pins(fetcher, folder, resolution), fetcher, folder)
 
     def _fetch(self, pins: list[Pin], fetcher: Fetcher, folder: Path) -> list[Path]:
-        pending, wheels = list(pins), list((folder / "made").glob("*.whl"))
-        built_names = {_package_name(wheel) for wheel in wheels}
+        wheels = list((folder / "made").glob("*.whl"))
+        built_names = {canonicalize_name(wheel.name.partition("-")[0]) for wheel in wheels}
         pending = [pin for pin in pins if pin.name not in built_names]
         self.report_status(f"fetching {len(pending)} packages")
         while pending:
             try:
                 return [*fetcher.fetch_wheels(pending, folder / "wheels"), *wheels]
             except NoWheelError as problem:
-                missing = next((pin for pin in pending if locks.is_same_package(pin.name, str(problem))), None)
+                missing = next((pin for pin in pending if pin.name == canonicalize_name(str(problem))), None)
                 if missing is None:
                     raise CannotVerifyError(f"{problem} is not on your package index.") from problem
                 wheels.append(self._build_package(missing, fetcher, folder))
@@ -215,7 +205,7 @@ class _ImageBuilder:
                     (
                         line
                         for line in self.lock.requirements
-                        if locks.is_same_package(locks.requirement_name(line), package)
+                        if canonicalize_name(Requirement(line).name) == canonicalize_name(package)
                     ),
                     package,
                 )
@@ -227,12 +217,7 @@ class _ImageBuilder:
         self.report_status(f"building {title} from source, in a container without network")
         with tempfile.TemporaryDirectory(dir=folder) as temporary:
             build_folder = Path(temporary)
-            build_fetcher = Fetcher(
-                run_program=fetcher.run_program,
-                python=fetcher.python,
-                built_wheels=fetcher.built_wheels,
-                temporary_folder=build_folder,
-            )
+            build_fetcher = replace(fetcher, temporary_folder=build_folder)
             source = build_fetcher.fetch_source(package)
             requirements, _backend, _path = build.read_build_settings(source)
             try:
@@ -268,7 +253,3 @@ def _save_resolution(file: Path, pins: list[Pin]) -> None:
         for old in existing[:-MAX_RESOLUTIONS]:
             old.unlink(missing_ok=True)
         file.write_text(json.dumps([vars(pin) for pin in pins]), encoding="utf-8")
-
-
-def _package_name(wheel: Path) -> str:
-    return locks.normalize_name(wheel.name.partition("-")[0])

@@ -52,8 +52,7 @@ def ensure(
             base_image = base.ensure(engine, version, report_status, should_stop)
             report_status("adding pytest to the image")
             with tempfile.NamedTemporaryFile(prefix="greenloop-layer-", dir=base.large_temporary_folder()) as file:
-                file.write(pytest_wheels.build_layer(version, make_runner(should_stop)))
-                file.flush()
+                pytest_wheels.write_layer(Path(file.name), version, make_runner(should_stop))
                 add_layer(engine, base_image, target, Path(file.name), kind="python", should_stop=should_stop)
             log.info("Made %s in %.0f s.", target, time.monotonic() - started)
     return target

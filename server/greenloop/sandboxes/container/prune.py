@@ -7,10 +7,12 @@ import json
 import logging
 import time
 from collections.abc import Mapping
+from pathlib import Path
 
 from greenloop.project.settings import cache_folder
 from greenloop.sandboxes.container.base import REPOSITORY as BASES
 from greenloop.sandboxes.container.engine import LABEL, Engine
+from greenloop.sandboxes.selftest_cache import read_json, write
 
 log = logging.getLogger(__name__)
 
@@ -21,7 +23,7 @@ _LAST_PRUNED = "looked for unused ones"
 
 def record_use(*names: str) -> None:
     """Records that these images are in use now."""
-    _write({**_read(), **dict.fromkeys(names, time.time())})
+    _write({**read_json(_file()), **dict.fromkeys(names, time.time())})
 
 
 def prune_daily(engine: Engine) -> list[str]:
@@ -29,7 +31,7 @@ def prune_daily(engine: Engine) -> list[str]:
 
     An image that this machine has not seen before counts as used now: on a shared engine it may be another user's.
     """
-    last_used, now = _read(), time.time()
+    last_used, now = read_json(_file()), time.time()
     if now - last_used.get(_LAST_PRUNED, 0.0) < DAY:
         return []
     removed: list[str] = []
@@ -51,19 +53,9 @@ def prune_daily(engine: Engine) -> list[str]:
     return removed
 
 
-def _read() -> dict[str, float]:
-    try:
-        uses = json.loads((cache_folder() / "images.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    if not isinstance(uses, Mapping):
-        return {}
-    return {str(name): float(used_at) for name, used_at in uses.items() if isinstance(used_at, int | float)}
+def _file() -> Path:
+    return cache_folder() / "images.json"
 
 
 def _write(uses: Mapping[str, float]) -> None:
-    with contextlib.suppress(OSError):
-        file = cache_folder() / "images.json"
-        temporary = file.with_suffix(".new")
-        temporary.write_text(json.dumps(uses), encoding="utf-8")
-        temporary.replace(file)
+    write(_file(), json.dumps(uses).encode())

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import sys
-import tarfile
 import tempfile
 import zipfile
 from collections.abc import Callable
@@ -13,6 +11,7 @@ from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.sandboxes import payload
+from greenloop.sandboxes.container.unpack_wheels import LayerArchive
 
 PACKAGES = ".greenloop/packages"  # boot.py looks for it there
 DOWNLOAD_SECONDS = 180
@@ -38,32 +37,28 @@ def pytest_version(version: tuple[int, int]) -> str:
     return line.split()[0].removeprefix("pytest==")
 
 
-def build_layer(version: tuple[int, int], run_program: Callable[[list[str], float], str]) -> bytes:
-    """Builds a tar archive for `/` of the image: the unpacked wheels, and a world-writable /tmp.
+def write_layer(file: Path, version: tuple[int, int], run_program: Callable[[list[str], float], str]) -> None:
+    """Writes a tar archive for `/` of the image: the unpacked wheels, and a world-writable /tmp.
 
     `run_program(arguments, seconds)` runs a program and returns its output; it raises `CannotVerifyError` on failure.
     """
-    stream = io.BytesIO()
-    with (
-        tempfile.TemporaryDirectory(prefix="greenloop-wheels-") as folder,
-        tarfile.open(fileobj=stream, mode="w") as tar,
-    ):
+    with tempfile.TemporaryDirectory(prefix="greenloop-wheels-") as folder, LayerArchive(file) as archive:
         # A container's tmpfs on it takes over the mode of this folder.
-        tar.addfile(_folder_member("tmp", 0o1777))
-        folders = {".greenloop", PACKAGES}
-        for name in sorted(folders):
-            tar.addfile(_folder_member(name, 0o755))
+        archive.add_folder("tmp", 0o1777)
+        files: dict[str, bytes] = {}
         try:
             run_program(_download_command(version, folder), DOWNLOAD_SECONDS)
         except CannotVerifyError:
             if version < (3, 11):
                 raise
             # No pip here, or no index reachable: greenloop's own pytest works for these versions.
-            for name, data in borrowed_files().items():
-                _put(name, data, tar, folders)
+            files = borrowed_files()
         for wheel in sorted(Path(folder).glob("*.whl")):
-            _unpack(wheel, tar, folders)
-    return stream.getvalue()
+            with zipfile.ZipFile(wheel) as unpacked:
+                names = [name for name in unpacked.namelist() if not name.endswith("/") and ".data/" not in name]
+                files |= {name: unpacked.read(name) for name in names}
+        for name, data in files.items():
+            archive.add_file(f"{PACKAGES}/{name}", data)
 
 
 def borrowed_files() -> dict[str, bytes]:
@@ -84,30 +79,3 @@ def _download_command(version: tuple[int, int], folder: str) -> list[str]:
         "--only-binary=:all:", "--platform=any", "--implementation=py", "--abi=none",
         f"--python-version={version[0]}.{version[1]}", f"--dest={folder}", f"--requirement={pins_file(version)}",
     ]  # fmt: skip
-
-
-def _unpack(wheel: Path, tar: tarfile.TarFile, known_folders: set[str]) -> None:
-    with zipfile.ZipFile(wheel) as archive:
-        for name in archive.namelist():
-            if name.endswith("/") or ".data/" in name:
-                continue
-            _put(name, archive.read(name), tar, known_folders)
-
-
-def _put(name: str, data: bytes, tar: tarfile.TarFile, known_folders: set[str]) -> None:
-    path = f"{PACKAGES}/{name}"
-    parts = path.split("/")[:-1]
-    for depth in range(1, len(parts) + 1):
-        folder = "/".join(parts[:depth])
-        if folder not in known_folders:
-            known_folders.add(folder)
-            tar.addfile(_folder_member(folder, 0o755))
-    member = tarfile.TarInfo(path)
-    member.size, member.mode = len(data), 0o644
-    tar.addfile(member, io.BytesIO(data))
-
-
-def _folder_member(name: str, mode: int) -> tarfile.TarInfo:
-    member = tarfile.TarInfo(name)
-    member.type, member.mode = tarfile.DIRTYPE, mode
-    return member

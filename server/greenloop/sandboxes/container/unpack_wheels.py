@@ -8,6 +8,7 @@ import tarfile
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
+from typing import Self
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.sandboxes.container.image_python import ImagePython
@@ -22,47 +23,53 @@ if __name__ == "__main__":
 
 
 class LayerArchive:
-    """A tar archive that is being written, for the folders of the image's `python`."""
+    """A tar archive that is being written."""
 
-    def __init__(self, file: Path, python: ImagePython) -> None:
-        self.python, self.bytes_written = python, 0
-        self._tar = tarfile.open(file, mode="w")  # noqa: SIM115 - closed by `close`
+    def __init__(self, file: Path) -> None:
+        self._bytes_written = 0
+        self._tar = tarfile.open(file, mode="w")  # noqa: SIM115 - closed by `__exit__`
         self._folders: set[str] = set()
 
-    def close(self) -> None:
-        """Closes the archive."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
         self._tar.close()
 
-    def add_wheels(self, wheels: Iterable[Path], target: str = "") -> None:
-        """Unpacks wheels into `target`, or where it is empty into the Python's own folders.
+    def add_wheels(self, wheels: Iterable[Path], python: ImagePython, target: str = "") -> None:
+        """Unpacks wheels into `target`, or where it is empty into the image's Python's own folders.
 
         Raises `CannotVerifyError` for a file that is not a wheel or that would leave its folder.
         """
         for wheel in wheels:
             try:
                 with zipfile.ZipFile(wheel) as archive:
-                    self._unpack(wheel, archive, target)
+                    self._unpack(wheel, archive, python, target)
             except (zipfile.BadZipFile, ValueError, OSError, RuntimeError) as error:
                 raise CannotVerifyError(f"{wheel.name} cannot be unpacked: {error}") from error
 
     def add_file(self, path: str, data: bytes, mode: int = 0o644) -> None:
         """Adds one file, by its absolute path."""
-        self.bytes_written += len(data)
-        if self.bytes_written > MAX_BYTES:
+        self._bytes_written += len(data)
+        if self._bytes_written > MAX_BYTES:
             raise CannotVerifyError(f"The project's packages take more than {MAX_BYTES >> 30} GiB.")
         relative = PurePosixPath(path.lstrip("/"))
         for folder in reversed(relative.parents):
             if str(folder) not in {".", *self._folders}:
-                self._folders.add(str(folder))
-                member = tarfile.TarInfo(str(folder))
-                member.type, member.mode = tarfile.DIRTYPE, 0o755
-                self._tar.addfile(member)
+                self.add_folder(str(folder))
         member = tarfile.TarInfo(str(relative))
         member.size, member.mode = len(data), mode
         self._tar.addfile(member, io.BytesIO(data))
 
-    def _unpack(self, wheel: Path, archive: zipfile.ZipFile, target: str) -> None:
-        paths = self.python.paths
+    def add_folder(self, path: str, mode: int = 0o755) -> None:
+        """Adds an empty folder, by its path without the first slash."""
+        self._folders.add(path)
+        member = tarfile.TarInfo(path)
+        member.type, member.mode = tarfile.DIRTYPE, mode
+        self._tar.addfile(member)
+
+    def _unpack(self, wheel: Path, archive: zipfile.ZipFile, python: ImagePython, target: str) -> None:
+        paths = python.paths
         if target:
             paths = {scheme: target if scheme.endswith("lib") else f"{target}/.{scheme}" for scheme in paths}
         for info in archive.infolist():
@@ -80,16 +87,16 @@ class LayerArchive:
             if scheme == "scripts":
                 mode = 0o755
                 if data.startswith(b"#!python"):
-                    data = b"#!" + self.python.executable.encode() + data[data.find(b"\n") :]
+                    data = b"#!" + python.executable.encode() + data[data.find(b"\n") :]
             elif info.external_attr >> 16 & 0o111:
                 mode = 0o755
             if scheme not in paths:
                 raise ValueError(f"it has files for {scheme!r}")
             self.add_file(f"{paths[scheme]}/{relative}", data, mode)
             if name.name == "entry_points.txt" and len(name.parts) == 2 and name.parts[0].endswith(".dist-info"):
-                self._add_scripts(data.decode("utf-8", "replace"), paths["scripts"])
+                self._add_scripts(data.decode("utf-8", "replace"), paths["scripts"], python.executable)
 
-    def _add_scripts(self, text: str, folder: str) -> None:
+    def _add_scripts(self, text: str, folder: str, executable: str) -> None:
         parser = configparser.ConfigParser(delimiters=("=",), interpolation=None, strict=False)
         parser.optionxform = str  # type: ignore[assignment,method-assign]
         try:
@@ -102,6 +109,6 @@ class LayerArchive:
                 is_safe = name.replace("-", "").replace(".", "").replace("_", "").isalnum()
                 if call and is_safe:
                     script = _SCRIPT.format(
-                        python=self.python.executable, module=module.strip(), first=call.partition(".")[0], call=call
+                        python=executable, module=module.strip(), first=call.partition(".")[0], call=call
                     )
                     self.add_file(f"{folder}/{name}", script.encode(), 0o755)

@@ -16,8 +16,5 @@ def few_shot_messages(part: str, /, **values: str) -> tuple[Message, ...]:
     """The messages of a part's template, alternating between user and assistant, the user last."""
     text = templates.part_template(f"specs/{part}").template
     roles = cycle(("user", "assistant"))
-    return tuple(Message(role=next(roles), content=_filled(turn, values)) for turn in text.split("\n---\n"))
-
-
-def _filled(turn: str, values: dict[str, str]) -> str:
-    return Template(turn).substitute(values).strip()
+    turns = (Template(turn).substitute(values).strip() for turn in text.split("\n---\n"))
+    return tuple(Message(role=next(roles), content=turn) for turn in turns)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
+from math import prod
 
 from greenloop.specs.kinds._stub_view import StubView
 
@@ -38,9 +39,6 @@ class Needs:
 
     imports: tuple[str, ...] = ()
     module_names: tuple[str, ...] = ()
-
-    def with_imports(self, *more: str) -> tuple[str, ...]:
-        return tuple(dict.fromkeys([*self.imports, *more]))
 
 
 def find_needs(node: ast.expr, target: StubView) -> Needs | None:
@@ -100,7 +98,4 @@ def _size(node: ast.expr) -> float:
     numbers = [float(min(abs(each), 1 << 64)) for each in constants if isinstance(each, int | float)]
     if any(isinstance(each, ast.Pow | ast.LShift) for each in ast.walk(node)):
         return float("inf") if len(numbers) != 2 or numbers[1] > 20 else max(numbers[0], 2.0) ** numbers[1]
-    product = 1.0
-    for number in numbers:
-        product *= max(number, 1.0)
-    return product
+    return prod(max(number, 1.0) for number in numbers)

@@ -10,8 +10,12 @@ import ast
 import builtins
 import re
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 
+from greenloop.core.docstrings.call_lines import takes_arguments
+from greenloop.core.docstrings.literals import without_approx
+from greenloop.core.python.ast_source import parse_module
 from greenloop.specs.kinds._safe_expressions import find_needs, is_name
 from greenloop.specs.kinds._stub_view import StubView
 
@@ -50,18 +54,12 @@ def _statement(rows: list[str], first_row: int) -> tuple[ast.stmt | None, int]:
     """The statement that begins in a row, and how many rows it spans."""
     if not _START.match(rows[first_row]):
         return None, 1
-    text = _START.sub("", rows[first_row]).rstrip("` ")
-    for row_count in range(1, _JOINED + 1):
-        try:
-            body = ast.parse(text).body
-        except (ValueError, RecursionError, MemoryError):
-            return None, 1
-        except SyntaxError:
-            if first_row + row_count >= len(rows):
-                return None, 1
-            text += " " + rows[first_row + row_count].strip()
-            continue
-        return (body[0] if len(body) == 1 else None), row_count
+    text = ""
+    for row_count, row in enumerate(rows[first_row : first_row + _JOINED], 1):
+        text = f"{text} {row.strip()}" if text else _START.sub("", row).rstrip("` ")
+        module = parse_module(text)
+        if isinstance(module, ast.Module):
+            return (module.body[0] if len(module.body) == 1 else None), row_count
     return None, 1
 
 
@@ -83,7 +81,7 @@ def _raises_test(node: ast.With, target: StubView) -> TestLine | None:
     if not (is_builtin or error in target.module_classes):
         return None
     required = find_needs(call, target)
-    if required is None or not _calls_target(call, target):
+    if required is None or not uses_of_target(call, target):
         return None
     text = f"with pytest.raises({error}): {_run_call(call, target)}"
     own = required.module_names if is_builtin else (*required.module_names, error)
@@ -91,7 +89,7 @@ def _raises_test(node: ast.With, target: StubView) -> TestLine | None:
         text=text,
         call=ast.unparse(call),
         expectation=f"raises {error}",
-        imports=required.with_imports("import pytest"),
+        imports=(*required.imports, "import pytest"),
         module_names=own,
     )
 
@@ -102,28 +100,24 @@ def _assert_test(test: ast.expr, target: StubView) -> TestLine | None:
     if pair is None:
         return None
     call, value, operator = pair
+    if uses_of_target(value, target) or not (uses_of_target(call, target) and _matches_signature(call, target)):
+        return None
     call_needs, value_needs = find_needs(call, target), find_needs(value, target)
-    if (
-        call_needs is None
-        or value_needs is None
-        or _calls_target(value, target)
-        or not (_calls_target(call, target) and _matches_signature(call, target))
-    ):
+    if call_needs is None or value_needs is None:
         return None
     expectation = ast.unparse(value)
     approximate = _approximation(value) if operator == "==" else ""
-    imports = call_needs.with_imports(*value_needs.imports, *(["import pytest"] if approximate else []))
-    call_text = _run_call(call, target)
-    if target.is_async:
-        imports = (*imports, "import asyncio")
-    text = {"true": f"assert {call_text}", "false": f"assert not {call_text}"}.get(
-        operator, f"assert {call_text} {operator} {approximate or expectation}"
-    )
+    imports = [*call_needs.imports, *value_needs.imports, *(["import pytest"] if approximate else [])]
+    imports += ["import asyncio"] if target.is_async else []
+    run_call = _run_call(call, target)
+    text = f"assert {run_call} {operator} {approximate or expectation}"
+    if operator in ("true", "false"):
+        text = f"assert {'not ' if operator == 'false' else ''}{run_call}"
     return TestLine(
         text=text,
         call=ast.unparse(call),
         expectation=expectation,
-        imports=imports,
+        imports=tuple(dict.fromkeys(imports)),
         module_names=(*call_needs.module_names, *value_needs.module_names),
     )
 
@@ -138,13 +132,13 @@ def _compared_pair(test: ast.expr, target: StubView) -> tuple[ast.expr, ast.expr
         return test, ast.Constant(True), "true"
     if len(test.ops) != 1:
         return None
-    left, right = test.left, _unapproximated(test.comparators[0])
+    left, right = test.left, without_approx(test.comparators[0]) or test.comparators[0]
     if isinstance(test.ops[0], ast.Lt | ast.LtE) and (difference := _tolerance_pair(left)):
         return difference[0], difference[1], "=="
     operator = {ast.Eq: "==", ast.Is: "is"}.get(type(test.ops[0]))
     if operator is None:
         return None
-    if _calls_target(right, target) and not _calls_target(left, target):
+    if uses_of_target(right, target) and not uses_of_target(left, target):
         left, right = right, left
     identical = isinstance(right, ast.Constant) and (right.value is None or isinstance(right.value, bool))
     return left, right, operator if operator == "==" or identical else "=="
@@ -159,12 +153,6 @@ def _tolerance_pair(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
     return None
 
 
-def _unapproximated(node: ast.expr) -> ast.expr:
-    if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "approx" and node.args:
-        return node.args[0]
-    return node
-
-
 class _Awaited(ast.NodeTransformer):
     def visit_Await(self, node: ast.Await) -> ast.expr:
         return self.visit(node.value)  # type: ignore[no-any-return]
@@ -172,17 +160,12 @@ class _Awaited(ast.NodeTransformer):
 
 def _without_await(node: ast.expr) -> ast.expr:
     """Removes `await`: how a coroutine is run is decided here, not by the model."""
-    return _Awaited().visit(node)  # type: ignore[no-any-return]
+    return _Awaited().visit(deepcopy(node))  # type: ignore[no-any-return]
 
 
 def _run_call(call: ast.expr, target: StubView) -> str:
     text = ast.unparse(call)
     return f"asyncio.run({text})" if target.is_async else text
-
-
-def _calls_target(node: ast.expr, target: StubView) -> bool:
-    """Is the function under test used in here?"""
-    return bool(uses_of_target(node, target))
 
 
 def uses_of_target(node: ast.expr, target: StubView) -> list[ast.expr]:
@@ -201,29 +184,25 @@ def _matches_signature(node: ast.expr, target: StubView) -> bool:
     is_dunder_method = target.kind == "method" and target.own_name.startswith("__")
     if target.arguments is None or target.kind == "attribute" or is_dunder_method:
         return True
-    for each in uses_of_target(node, target):
-        assert isinstance(each, ast.Call)
-        if any(isinstance(part, ast.Starred) for part in each.args) or not all(part.arg for part in each.keywords):
-            continue
-        try:
-            target.arguments.bind(*each.args, **{part.arg: part.value for part in each.keywords if part.arg})
-        except TypeError:
-            return False
-    return True
+    calls = [each for each in uses_of_target(node, target) if isinstance(each, ast.Call)]
+    return all(takes_arguments(target.arguments, each, is_bound=target.is_bound) for each in calls)
 
 
 def _approximation(value: ast.expr) -> str:
     """The `pytest.approx` source for a value with fractions; empty where it has none or is nested."""
-    parts = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
-    if isinstance(value, ast.Dict):
-        parts = value.values
-    numbers = [each for part in parts for each in ast.walk(part) if isinstance(each, ast.Constant)]
-    nested = any(isinstance(part, ast.List | ast.Tuple | ast.Dict | ast.Set) for part in parts)
-    text = ast.unparse(value)
-    special = re.search(r"\bnan\b|\bmath\.(pi|e|tau|sqrt)\b", text)
-    divided = any(isinstance(each, ast.Div) for each in ast.walk(value))
-    if nested and parts != [value]:
+    if isinstance(value, ast.Set):
         return ""
-    if isinstance(value, ast.Set) or not (special or divided or any(isinstance(n.value, float) for n in numbers)):
+    parts = value.values if isinstance(value, ast.Dict) else [value]
+    if isinstance(value, ast.List | ast.Tuple):
+        parts = value.elts
+    nodes = [each for part in parts for each in ast.walk(part)]
+    text = ast.unparse(value)
+    has_fractions = (
+        re.search(r"\bnan\b|\bmath\.(pi|e|tau|sqrt)\b", text)
+        or any(isinstance(each, ast.Div) for each in ast.walk(value))
+        or any(isinstance(each, ast.Constant) and isinstance(each.value, float) for each in nodes)
+    )
+    is_nested = parts != [value] and any(isinstance(each, ast.List | ast.Tuple | ast.Dict | ast.Set) for each in parts)
+    if is_nested or not has_fractions:
         return ""
     return f"pytest.approx({text}{', nan_ok=True' if 'nan' in text else ''})"

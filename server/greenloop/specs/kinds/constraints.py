@@ -6,7 +6,6 @@ ruff reads the text from standard input without any configuration; a ruff inside
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import json
 import sys
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError, SettingsError
 from greenloop.core.ports import Tools
+from greenloop.core.python.ast_source import start_line
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import CaseResult, Failure, Frame
@@ -52,36 +52,31 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
 
 async def judge(problem: Problem, files: Mapping[str, str], tools: Tools) -> Sequence[CaseResult]:
     """A result for each case of `collect`; `files` are a candidate's composed texts."""
-    limits = parse(tools.options.get("constraints", ()))
-    return [await _check(problem, region, each, files) for region in problem.regions for each in limits]
-
-
-async def _check(problem: Problem, region: Region, constraint: Constraint, files: Mapping[str, str]) -> CaseResult:
-    changed = find_changed_code(problem, region, files)
-    return _result(region, constraint, None if changed is None else await _violations(problem, constraint, changed))
+    results = []
+    for region in problem.regions:
+        changed = find_changed_code(problem, region, files)
+        for each in parse(tools.options.get("constraints", ())):
+            violations = None if changed is None else await _violations(problem, each, changed)
+            results.append(_result(region, each, violations))
+    return results
 
 
 async def _violations(problem: Problem, constraint: Constraint, changed_code: ChangedCode) -> Sequence[Violation]:
     if constraint.keyword != RUFF or not changed_code.checked_nodes:
         return find_violations(constraint, changed_code)
-    original_text = with_plain_ends(problem.files[changed_code.region.path])
-    original_counts = Counter(
-        _violation_key(each, original_text)
-        for each in await _ruff(problem, constraint, original_text, changed_code.region.path)
-    )
-    spans = [range(_first_line(node), (node.end_lineno or node.lineno) + 1) for node in changed_code.checked_nodes]
+    path = changed_code.region.path
+    original_text = with_plain_ends(problem.files[path])
+    original_violations = await _ruff(problem, constraint, original_text, path)
+    original_counts = Counter(_violation_key(each, original_text) for each in original_violations)
+    rows = changed_code.text.split("\n")
+    spans = [range(start_line(node, rows), (node.end_lineno or 0) + 1) for node in changed_code.checked_nodes]
     new_violations = []
-    for each in await _ruff(problem, constraint, changed_code.text, changed_code.region.path):
+    for each in await _ruff(problem, constraint, changed_code.text, path):
         key = _violation_key(each, changed_code.text)
         original_counts[key] -= 1
         if original_counts[key] < 0 and any(each.line in span for span in spans):
             new_violations.append(each)
     return new_violations
-
-
-def _first_line(node: ast.stmt) -> int:
-    lines: list[int] = [node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))]
-    return min(lines)
 
 
 def _violation_key(violation: Violation, text: str) -> tuple[str, str]:
@@ -122,12 +117,13 @@ async def _ruff(problem: Problem, constraint: Constraint, text: str, path: str) 
             "The constraint `ruff` needs ruff, which was not found outside the workspace.",
             remedy=f"Install it: {sys.executable} -m pip install ruff",
         )
+    options = ["--isolated", "--no-cache", "--no-fix", "--quiet", "--exit-zero", "--output-format=json"]
     process = await asyncio.create_subprocess_exec(
-        *(program, "check", "--isolated", "--no-cache", "--no-fix", "--quiet", "--exit-zero"),
         *(
+            program,
+            "check",
+            *options,
             f"--select={','.join(constraint.values)}",
-            "--output-format",
-            "json",
             "--stdin-filename",
             Path(path).name,
             "-",
@@ -154,25 +150,19 @@ async def _ruff(problem: Problem, constraint: Constraint, text: str, path: str) 
     except ValueError:
         output = None
     if not isinstance(output, list):
-        error_rows = [row.strip() for row in err.decode("utf-8", "replace").split("\n") if row.strip()]
-        reason = (
-            error_rows[-1].removeprefix("Cause: ").removeprefix("error: ").rstrip(".")
-            if error_rows
-            else "it gave no answer"
-        )
+        last_row = err.decode("utf-8", "replace").strip().rpartition("\n")[2].strip()
+        reason = last_row.removeprefix("Cause: ").removeprefix("error: ").rstrip(".") or "it gave no answer"
         raise SettingsError(
             f"The constraint '{constraint.source}' cannot be checked by ruff: {reason}.",
             remedy="Name rules or their groups, such as `ruff E,F,B`.",
         )
-    return [_violation(each) for each in output if isinstance(each, Mapping) and _is_rule(each)]
+    return [violation for each in output if isinstance(each, Mapping) and (violation := _violation(each))]
 
 
-def _is_rule(entry: Mapping[str, object]) -> bool:
-    """Is it a rule's result? Syntax errors are reported elsewhere."""
-    return isinstance(entry.get("code"), str) and entry["code"] != "invalid-syntax"
-
-
-def _violation(entry: Mapping[str, object]) -> Violation:
-    location = entry.get("location")
+def _violation(entry: Mapping[str, object]) -> Violation | None:
+    """A rule's result; syntax errors are reported elsewhere."""
+    code, location = entry.get("code"), entry.get("location")
+    if not isinstance(code, str) or code == "invalid-syntax":
+        return None
     line = int(location.get("row", 1)) if isinstance(location, Mapping) else 1
-    return Violation(message=f"{entry['code']}: {str(entry.get('message', '')).strip().rstrip('.')}.", line=line)
+    return Violation(message=f"{code}: {str(entry.get('message', '')).strip().rstrip('.')}.", line=line)

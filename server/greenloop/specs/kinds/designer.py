@@ -7,12 +7,13 @@ several sets can vote, a single one cannot (Huang et al. 2023, arXiv 2312.13010)
 from __future__ import annotations
 
 import ast
-import doctest
 from collections import defaultdict
 from collections.abc import Sequence
 
+from greenloop.core.docstrings.documentation import read_examples
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import Tools
+from greenloop.core.python.ast_source import parse_module
 from greenloop.core.records.model import ChatRequest, Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
@@ -74,12 +75,9 @@ def _test_set(answer: str, target: StubView) -> list[TestLine]:
 
 def _example_calls(target: StubView) -> set[str]:
     """The calls in the docstring's examples, also nested ones (`print(f(1))`), as `ast.unparse` writes them."""
-    try:
-        parsed = doctest.DocTestParser().get_examples(target.docstring)
-        trees = [ast.parse(example.source.strip()) for example in parsed]
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        return set()
-    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    module = parse_module("\n".join(example.source for example in read_examples(target.docstring) or ()))
+    nodes = [] if isinstance(module, SyntaxError) else ast.walk(module)
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
     return {ast.unparse(node) for node in calls if any(uses_of_target(node, target))}
 
 
@@ -99,10 +97,9 @@ def _check(line: TestLine, region: Region, module: str, batch: str) -> Check:
 
 def _disagreements(tests: Sequence[TestLine]) -> tuple[str, ...]:
     """One sentence for each call on which the tests disagree."""
-    expectations: dict[str, list[str]] = defaultdict(list)
+    expectations: dict[str, dict[str, None]] = defaultdict(dict)
     for test in tests:
-        if test.expectation not in expectations[test.call]:
-            expectations[test.call].append(test.expectation)
+        expectations[test.call][test.expectation] = None
     return tuple(
         f"The docstring does not say what {call} is: generated tests say {' and '.join(values)}."
         for call, values in expectations.items()

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import ast
-import doctest
 
+from greenloop.core.docstrings.documentation import read_examples
 from greenloop.core.ports import Tools
+from greenloop.core.python.ast_source import region_definition
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec, Target
 
@@ -22,44 +23,20 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
 
 def examples(target: Target | Region, text: str) -> Spec:
     """One case for each example, `path::qualname::doctest-N` with N from 1, at the example's line in the file."""
-    located = _docstring(target, text)
-    if located is None:
-        return Spec(cases=(), selectors=())
-    docstring, first_line = located
-    try:
-        parsed = doctest.DocTestParser().get_examples(docstring)
-    except ValueError:
-        return Spec(cases=(), selectors=())
+    node, offset = region_definition(text, target.start, target.end) or (None, 0)
+    docstring = ast.get_docstring(node, clean=False) if node else None
+    if node is None or docstring is None:
+        return Spec()
+    parsed = read_examples(docstring) or []
     full_name = f"{target.path}::{target.qualname}"
     cases = tuple(
         Case(
             id=f"{full_name}::doctest-{number}",
             path=target.path,
-            line=first_line + example.lineno,
+            line=offset + node.body[0].lineno + example.lineno,
             provenance=Provenance.DOCTEST,
             confirmed=True,
         )
         for number, example in enumerate(parsed, 1)
     )
     return Spec(cases=cases, selectors=(f"doctest:{full_name}",) if cases else ())
-
-
-def _docstring(target: Target | Region, text: str) -> tuple[str, int] | None:
-    """The docstring's value and the file line where it starts; the rest of the file may be broken."""
-    rows = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")[target.start - 1 : target.end]
-    # The block keeps its indentation, so that multi-line strings keep their value.
-    is_indented = bool(rows) and rows[0][:1] in {" ", "\t"}
-    source = "\n".join(["if True:" if is_indented else "", *rows])
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError):
-        return None
-    body: list[ast.stmt] = tree.body
-    if is_indented and isinstance(body[0], ast.If):
-        body = body[0].body
-    if not body or not isinstance(body[0], (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return None
-    docstring = ast.get_docstring(body[0], clean=False)
-    if docstring is None:
-        return None
-    return docstring, target.start + body[0].body[0].lineno - 2

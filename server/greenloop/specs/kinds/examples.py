@@ -19,6 +19,7 @@ from greenloop.project import sources
 from greenloop.project.syntax import definitions
 
 KIND = "examples"
+_PYTEST = "import pytest"
 _EXCEPTION = re.compile(r"(?:Error|Exception|Warning)$")
 
 
@@ -34,18 +35,22 @@ def build_spec(region: Region, text: str, module: str) -> Spec:
     statements = region_statements(region, text)
     if statements.contradiction:
         return Spec(doubts=(statements.contradiction,))
-    own_exceptions = _exception_classes(text, region.path)
-    checks = [
-        Check(
-            body="\n".join([*_imports(one.body, own_exceptions, module), *inner, one.body]),
-            line=line,
-            provenance=Provenance.EXAMPLE,
-            shown=one.shown,
-            imports=outer,
+    own_exceptions = sorted(_exception_classes(text, region.path))
+    checks = []
+    for line, one in statements.checks:
+        used_exceptions = [name for name in own_exceptions if re.search(rf"\b{name}\b", one.body)]
+        # Two tests may use one name for different things, so each has its own imports.
+        imports = [f"from {module} import {name}" for name in used_exceptions]
+        imports += [each for each in one.imports if each != _PYTEST]
+        checks.append(
+            Check(
+                body="\n".join([*imports, one.body]),
+                line=line,
+                provenance=Provenance.EXAMPLE,
+                shown=one.shown,
+                imports=(_PYTEST,) if _PYTEST in one.imports else (),
+            )
         )
-        for line, one in statements.checks
-        for outer, inner in [_split_imports(one.imports)]
-    ]
     return build_test_file(region, module, KIND, checks) + Spec(doubts=statements.doubts)
 
 
@@ -64,13 +69,3 @@ def _exception_classes(text: str, path: str) -> frozenset[str]:
         if item.kind == "class" and (_EXCEPTION.search(item.name) or bases & (EXCEPTIONS | names)):
             names.add(item.name)
     return frozenset(names)
-
-
-def _imports(body: str, exceptions: frozenset[str], module: str) -> list[str]:
-    return [f"from {module} import {name}" for name in sorted(exceptions) if re.search(rf"\b{name}\b", body)]
-
-
-def _split_imports(imports: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """(imports of the whole file, imports of one test): two tests may use one name for different things."""
-    shared = tuple(line for line in imports if line == "import pytest")
-    return shared, tuple(line for line in imports if line not in shared)

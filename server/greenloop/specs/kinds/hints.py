@@ -39,12 +39,8 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
 def build_spec(region: Region, text: str, module: str) -> Spec:
     """The tests of the function in this text; a doubt where its own examples are not of that type. Pure."""
     head = signature.read_header(region, text)
-    if (
-        head is None
-        or head.is_bound
-        or head.is_async
-        or not (expression := type_hints.type_check_expression(head.returns, "result"))
-    ):
+    expression = type_hints.type_check_expression(head.returns, "result") if head else ""
+    if head is None or head.is_bound or head.is_async or not expression:
         return Spec()
     examples = example_calls.read_calls(head)
     mismatches = [value for value in examples.results if not type_hints.is_of_type(head.returns, value)]
@@ -56,15 +52,8 @@ def build_spec(region: Region, text: str, module: str) -> Spec:
 
 
 def _check(call: str, expression: str, head: FunctionHeader) -> Check:
-    body = [
-        "try:",
-        f"    result = {call}",
-        "except NotImplementedError:",
-        "    raise",
-        "except Exception:",
-        "    return",
-        f"assert {expression}",
-    ]
+    ignored = ["except NotImplementedError:", "    raise", "except Exception:", "    return"]
+    body = ["try:", f"    result = {call}", *ignored, f"assert {expression}"]
     shown = f"{call} gives {head.returns}"
     return Check(body="\n".join(body), line=head.line, provenance=Provenance.HINT, shown=shown)
 

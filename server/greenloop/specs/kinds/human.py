@@ -47,10 +47,8 @@ async def judge(problem: Problem, files: Mapping[str, str], tools: Tools) -> Seq
     names = ", ".join(f"`{each.qualname}`" for each in problem.regions)
     question = f"This change of {names} passes everything else. Do you accept it?\n\n{format_change(problem, files)}"
     answer = await tools.user.choose(question, (ACCEPT, REJECT))
-    if answer == ACCEPT:
-        return (CaseResult(id=_case_id(problem), outcome="passed"),)
-    if answer is None:
-        return (CaseResult(id=_case_id(problem), outcome="skipped"),)
+    if answer in (ACCEPT, None):
+        return (CaseResult(id=_case_id(problem), outcome="passed" if answer else "skipped"),)
     comment = await tools.user.correct("What is wrong with it?", "")
     message = " ".join((comment or "").split())[:LONGEST] or "The user did not accept it and did not say why."
     frame = Frame(path=region.path, line=name_line(problem, region), function=region.qualname)

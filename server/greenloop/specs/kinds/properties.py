@@ -13,11 +13,10 @@ import re
 from greenloop.core.docstrings.sections import Sections, parse_sections
 from greenloop.core.generated_tests import build_test_file
 from greenloop.core.ports import Tools
-from greenloop.core.records.model import ChatRequest, Message, Role
+from greenloop.core.records.model import ChatRequest, Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
-from greenloop.core.text.tokens import estimate_tokens
-from greenloop.core.text.truncate import truncate
+from greenloop.core.text.tokens import estimate_tokens, truncate
 from greenloop.project import sources
 from greenloop.specs.kinds._few_shot import few_shot_messages
 from greenloop.specs.properties import (
@@ -26,14 +25,13 @@ from greenloop.specs.properties import (
     probe,
     property_tests,
     signature,
-    stated_properties,
     value_kinds,
     value_strategies,
 )
 from greenloop.specs.properties.library import PropertyContext
 from greenloop.specs.properties.property_tests import Property
 from greenloop.specs.properties.signature import FunctionHeader
-from greenloop.specs.properties.stated_properties import StatedProperty
+from greenloop.specs.properties.stated_properties import parse_properties
 from greenloop.specs.properties.value_kinds import ValueKind
 from greenloop.specs.properties.value_strategies import ParameterStrategy
 
@@ -50,11 +48,11 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
     """Property tests that can run here, else a doubt. Lets `BudgetExceededError` and the model's own errors through."""
     region = problem.regions[0]
     text = problem.files[region.path]
-    head = signature.read_header(region, text)
-    if head is None or not _is_askable(head):
+    head = _read_header(region, text)
+    if head is None:
         return Spec()
     module = sources.import_name_in_tests(region.path, problem.root)
-    values, without = _known_types(head, text, module)
+    values, without = _strategies(head, text, module)
     if doubt := probe.missing_values_doubt(without) or await probe.probe_properties(
         values, region, module, problem, tools
     ):
@@ -65,10 +63,10 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
 
 def build_spec(region: Region, text: str, module: str, answer: str) -> Spec:
     """The property tests for the function in this text: common ones and those of a model's answer. Pure."""
-    head = signature.read_header(region, text)
-    if head is None or not _is_askable(head):
+    head = _read_header(region, text)
+    if head is None:
         return Spec()
-    values, without = _known_types(head, text, module)
+    values, without = _strategies(head, text, module)
     if without:
         return Spec(doubts=(probe.missing_values_doubt(without),))
     docstring_sections = parse_sections(head.docstring)
@@ -82,14 +80,10 @@ def build_spec(region: Region, text: str, module: str, answer: str) -> Spec:
             shows_calls=bool(example_calls.read_calls(head).calls),
         )
     )
-    model_properties = [
-        Property(name=each.name, expression=each.expression, source="model", imports=each.imports)
-        for each in parse_properties(answer, head)
-    ]
     mismatch_errors = UNFIT if sum(each.always_drawn for each in values) > 1 else ()
     documented_errors = tuple(each.name for each in docstring_sections.raises if _is_known_error(each.name, text))
     unique: dict[str, Property] = {}
-    for each in (*common_properties, *model_properties):
+    for each in (*common_properties, *parse_properties(answer, head.name, head.names)):
         unique.setdefault(each.expression, each)
     checks = []
     for each in unique.values():
@@ -101,7 +95,13 @@ def build_spec(region: Region, text: str, module: str, answer: str) -> Spec:
     return build_test_file(region, module, KIND, checks[:MOST])
 
 
-def _known_types(head: FunctionHeader, text: str, module: str) -> tuple[tuple[ParameterStrategy, ...], tuple[str, ...]]:
+def _read_header(region: Region, text: str) -> FunctionHeader | None:
+    """The header of a plain function with parameters. For a method there is no object to call it on."""
+    head = signature.read_header(region, text)
+    return head if head and head.parameters and not head.is_bound and not head.is_async else None
+
+
+def _strategies(head: FunctionHeader, text: str, module: str) -> tuple[tuple[ParameterStrategy, ...], tuple[str, ...]]:
     types = {each.name: each.type or each.text for each in parse_sections(head.docstring).params}
     return value_strategies.build_strategies(head, text, module, types)
 
@@ -110,41 +110,21 @@ def _result_kind(head: FunctionHeader, docstring_type: Sections, text: str) -> V
     """The kind of value that the function returns: by annotation, the docstring's type, or the examples' results."""
     if head.returns:
         return value_kinds.kind_of_annotation(head.returns, text)
-    if docstring_type.returns and (
-        form := value_kinds.kind_in_prose(docstring_type.returns.type or docstring_type.returns.text)
-    ):
-        return form
+    result = docstring_type.returns
+    if result and (kind := value_kinds.kind_in_prose(result.type or result.text)):
+        return kind
     return value_kinds.kind_of_values(example_calls.read_calls(head).results)
 
 
 def _is_known_error(name: str, text: str) -> bool:
     """Can a test catch the exception by this name? It must be a builtin or a class of the module."""
     builtin = getattr(builtins, name, None)
-    if isinstance(builtin, type) and issubclass(builtin, Exception):
-        return True
-    return bool(name.isidentifier() and re.search(rf"^class {re.escape(name)}\b", text, re.MULTILINE))
-
-
-def _is_askable(head: FunctionHeader) -> bool:
-    """Is it a plain function with parameters? For a method there is no object to call it on."""
-    return not head.is_bound and not head.is_async and bool(head.parameters)
-
-
-def messages(head: FunctionHeader) -> tuple[Message, ...]:
-    """The prompt: signature and docstring, never a body."""
-    return few_shot_messages(
-        "properties",
-        name=head.name,
-        signature=head.signature,
-        docstring=truncate(head.docstring, ROOM, estimate_tokens).replace("\n", "\n    "),
-    )
+    is_builtin = isinstance(builtin, type) and issubclass(builtin, Exception)
+    return is_builtin or (name.isidentifier() and bool(re.search(rf"^class {name}\b", text, re.MULTILINE)))
 
 
 def question(head: FunctionHeader) -> ChatRequest:
-    """The one request for a function's properties."""
-    return ChatRequest(messages=messages(head), role=Role.TESTER, temperature=0.0, max_tokens=TOKENS)
-
-
-def parse_properties(answer: str, head: FunctionHeader) -> tuple[StatedProperty, ...]:
-    """The properties in an answer; other lines, and properties that do not use the result, are dropped."""
-    return stated_properties.parse_properties(answer, head.name, head.names)
+    """The one request for a function's properties: signature and docstring, never a body."""
+    docstring = truncate(head.docstring, ROOM, estimate_tokens).replace("\n", "\n    ")
+    messages = few_shot_messages("properties", name=head.name, signature=head.signature, docstring=docstring)
+    return ChatRequest(messages=messages, role=Role.TESTER, temperature=0.0, max_tokens=TOKENS)

@@ -16,24 +16,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from greenloop.core.docstrings.literals import CONSTRUCTORS
 from greenloop.core.errors import SettingsError
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import Tools
-from greenloop.core.python.ast_source import FUNCTIONS, find_definitions, parse_module, plain_name
+from greenloop.core.python.ast_source import parse_module, plain_name, region_definition
 from greenloop.core.python.names import free_names, module_bindings
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.project import sources
-from greenloop.specs.changed_code import name_line
 
 MOST = 300  # recorded calls of one function; the rest are counted
 KEYS = frozenset({"function", "call", "args", "kwargs", "returns", "raises", "stdout", "imports"})
-_MAKERS = {
-    "Decimal": "decimal", "Fraction": "fractions", "OrderedDict": "collections", "defaultdict": "collections",
-    "deque": "collections", "Counter": "collections", "PosixPath": "pathlib", "PurePosixPath": "pathlib",
-    "UUID": "uuid",
-}  # fmt: skip
+_CONSTRUCTORS = {
+    **CONSTRUCTORS,
+    "defaultdict": "from collections import defaultdict",
+    "PosixPath": "from pathlib import PosixPath",
+    "nan": "from math import nan",
+    "inf": "from math import inf",
+}
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
 
@@ -95,25 +97,20 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
 def _recorded_function(problem: Problem) -> _RecordedFunction:
     region = problem.regions[0]
     text = with_plain_ends(problem.files[region.path])
-    module = parse_module(text)
-    nodes = [] if isinstance(module, SyntaxError) else list(find_definitions(module.body))
-    line = name_line(problem, region)
-    function = next((node for _name, node in nodes if node.lineno == line), None)
+    node, offset = region_definition(text, region.start, region.end) or (None, 0)
     return _RecordedFunction(
         region=region,
         module=sources.import_name_in_tests(region.path, problem.root),
         names=frozenset(module_bindings(text)),
-        line=line,
-        is_async=isinstance(function, FUNCTIONS) and isinstance(function, ast.AsyncFunctionDef),
+        line=offset + node.lineno if node else region.start,
+        is_async=isinstance(node, ast.AsyncFunctionDef),
     )
 
 
 def _check(row: str, target: _RecordedFunction) -> Check | None:
     """The test for one line; None where it is about another function."""
     record = _parse_object(row)
-    function = record.get("function", "")
-    if not isinstance(function, str):
-        raise _BadLineError("`function` must be a string")
+    function = _text(record, "function")
     if function and not target.is_meant_by(function):
         return None
     call = _call_source(record, target)
@@ -131,30 +128,26 @@ def _check(row: str, target: _RecordedFunction) -> Check | None:
 def _statement_and_imports(record: Mapping[str, Any], call: str, target: _RecordedFunction) -> Check:
     run_call = f"asyncio.run({call})" if target.is_async else call
     imports = [*_imports(record), *(["import asyncio"] if target.is_async else [])]
-    rows, shown, source = [run_call], "", call
+    rows, shown, needed = [run_call], "", call
     if "returns" in record:
         value = _source(record["returns"])
-        source += f", {value}"
+        needed += f", {value}"
         # NaN does not equal itself; its repr does.
-        rows = [
-            f"assert repr({run_call}) == repr({value})"
-            if "nan" in free_names(value)
-            else f"assert {run_call} == {value}"
-        ]
+        is_nan = "nan" in free_names(value)
+        rows = [f"assert repr({run_call}) == repr({value})" if is_nan else f"assert {run_call} == {value}"]
         shown = f"assert {call} == {value}"
     elif "raises" in record:
-        error = record["raises"]
-        if not isinstance(error, str) or not _DOTTED.fullmatch(error):
+        error = _text(record, "raises", "the name of an exception")
+        if not _DOTTED.fullmatch(error):
             raise _BadLineError("`raises` must be the name of an exception")
-        source += f", {error}"
+        needed += f", {error}"
         imports.append("import pytest")
         rows, shown = [f"with pytest.raises({error}):", f"    {run_call}"], f"with pytest.raises({error}): {call}"
     if "stdout" in record:
-        if not isinstance(record["stdout"], str):
-            raise _BadLineError("`stdout` must be a string")
-        rows.append(f"assert capsys.readouterr().out == {record['stdout']!r}")
-        shown = shown or f"{call} prints {record['stdout']!r}"
-    module_names, other_imports = _needed_names(source, target, imports)
+        printed = _text(record, "stdout")
+        rows.append(f"assert capsys.readouterr().out == {printed!r}")
+        shown = shown or f"{call} prints {printed!r}"
+    module_names, other_imports = _needed_names(needed, target, imports)
     return Check(
         body="\n".join([*([f"from {target.module} import {', '.join(module_names)}"] if module_names else []), *rows]),
         line=target.line,
@@ -180,7 +173,7 @@ def _call_source(record: Mapping[str, Any], target: _RecordedFunction) -> str | 
     if "call" in record:
         if {"args", "kwargs"} & record.keys():
             raise _BadLineError("`call` already contains the arguments")
-        call = _expression(record["call"], "call")
+        call = _expression(record, "call")
         node = ast.parse(call, mode="eval").body
         if not isinstance(node, ast.Call):
             raise _BadLineError(f"`{call}` is no call")
@@ -189,10 +182,10 @@ def _call_source(record: Mapping[str, Any], target: _RecordedFunction) -> str | 
     if not isinstance(args, list) or not isinstance(kwargs, dict):
         raise _BadLineError("`args` must be a list and `kwargs` an object")
     arguments = [_source(each) for each in args]
-    if all(name.isidentifier() for name in kwargs):
-        arguments += [f"{name}={_source(value)}" for name, value in kwargs.items()]
-    else:
-        arguments.append(f"**{_source(kwargs)}")
+    are_names = all(map(str.isidentifier, kwargs))
+    arguments += (
+        [f"{name}={_source(value)}" for name, value in kwargs.items()] if are_names else [f"**{_source(kwargs)}"]
+    )
     return f"{target.name}({', '.join(arguments)})"
 
 
@@ -207,7 +200,7 @@ def _source(value: Any) -> str:
 def _literal(value: Any) -> str:
     if isinstance(value, dict):
         if value.keys() == {"repr"}:
-            return _expression(value["repr"], "repr")
+            return _expression(value, "repr")
         return "{" + ", ".join(f"{key!r}: {_literal(each)}" for key, each in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_literal, value)) + "]"
@@ -216,18 +209,20 @@ def _literal(value: Any) -> str:
     return repr(value)
 
 
-def _expression(text: object, key: str) -> str:
+def _text(record: Mapping[str, Any], key: str, meaning: str = "a string") -> str:
+    value = record.get(key, "")
+    if not isinstance(value, str):
+        raise _BadLineError(f"`{key}` must be {meaning}")
+    return value
+
+
+def _expression(record: Mapping[str, Any], key: str) -> str:
     """One Python expression in one line; calls and names are allowed, since it runs in the sandbox."""
+    text = _text(record, key)
     try:
-        return ast.unparse(ast.parse(text.strip(), mode="eval")) if isinstance(text, str) else _not_text(key)
+        return ast.unparse(ast.parse(text.strip(), mode="eval"))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        if isinstance(error, _BadLineError):
-            raise
-        raise _BadLineError(f"`{key}` holds {str(text)[:60]!r}, which is not a Python expression") from error
-
-
-def _not_text(key: str) -> str:
-    raise _BadLineError(f"`{key}` must be a string")
+        raise _BadLineError(f"`{key}` holds {text[:60]!r}, which is not a Python expression") from error
 
 
 def _imports(record: Mapping[str, Any]) -> list[str]:
@@ -249,12 +244,10 @@ def _needed_names(expression: str, target: _RecordedFunction, imports: list[str]
     for name in sorted(free_names(expression) - known_names):
         if name in target.names:
             module_names.append(name)
-        elif name in ("nan", "inf"):
-            other_imports.append(f"from math import {name}")
-        elif name in _MAKERS:
-            other_imports.append(f"from {_MAKERS[name]} import {name}")
         elif name in sys.stdlib_module_names:
             other_imports.append(f"import {name}")
+        elif name in _CONSTRUCTORS:
+            other_imports.append(_CONSTRUCTORS[name])
         else:
             raise _BadLineError(f'nothing imports `{name}`; add "imports": ["from … import {name}"]')
     return module_names, other_imports

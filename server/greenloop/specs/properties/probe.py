@@ -46,13 +46,13 @@ async def probe_properties(
     if reason := _failure_reason(execution):
         return f"Property tests are skipped because Hypothesis does not run here: {reason}."
     results = {each.id: each for each in case_results(execution)}
-    missing = []
-    for value, case in zip(values, probe_spec.cases, strict=True):
-        failure = results[case.id].failure if case.id in results else None
-        # A module that cannot be imported tells nothing about values, and fails every later test.
-        if failure is not None and failure.type not in _IMPORTING:
-            missing.append(value.name)
-    return missing_values_doubt(missing)
+    failures = [
+        (value.name, results[case.id].failure)
+        for value, case in zip(values, probe_spec.cases, strict=True)
+        if case.id in results
+    ]
+    # A module that cannot be imported tells nothing about values, and fails every later test.
+    return missing_values_doubt([name for name, failure in failures if failure and failure.type not in _IMPORTING])
 
 
 def missing_values_doubt(names: Sequence[str]) -> str:
@@ -63,16 +63,9 @@ def missing_values_doubt(names: Sequence[str]) -> str:
 
 def _failure_reason(execution: Execution) -> str:
     """Why the probe could not run, where that is known."""
-    if execution.broken or forged(execution):
-        return _shorten(execution.broken or forged(execution))
-    if errors := collect_errors(execution):
-        return _shorten(errors[0].failure.message or errors[0].failure.type)
-    return (
-        ""
-        if collected_cases(execution) and not execution.killed
-        else describe_end(execution) or "no test was collected"
-    )
-
-
-def _shorten(text: str) -> str:
-    return " ".join(text.split())[:LONGEST].rstrip(". ")
+    reason = execution.broken or forged(execution)
+    if not reason and (errors := collect_errors(execution)):
+        reason = errors[0].failure.message or errors[0].failure.type
+    elif not reason and (execution.killed or not collected_cases(execution)):
+        reason = describe_end(execution) or "no test was collected"
+    return " ".join(reason.split())[:LONGEST].rstrip(". ")

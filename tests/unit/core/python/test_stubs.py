@@ -6,7 +6,7 @@ from textwrap import indent
 
 import pytest
 
-from doubling import PROBLEM
+from double_problem import PROBLEM
 from greenloop.core.python.stubs import is_unwritten, remark_text
 from greenloop.core.records.attempt import Attempt, Move
 from greenloop.core.records.problem import Problem

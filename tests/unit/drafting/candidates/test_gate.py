@@ -1,9 +1,11 @@
 import pytest
 
 from greenloop.core.compose import compose
+from greenloop.core.fingerprint import is_same_code
 from greenloop.core.python.names import undefined_names
 from greenloop.core.records.attempt import Candidate
-from greenloop.drafting.candidates.gate import check, is_same_code, warnings
+from greenloop.drafting.candidates.gate import check
+from greenloop.drafting.candidates.risky_calls import warnings
 
 MODULE = """\
 import os

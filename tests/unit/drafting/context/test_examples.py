@@ -17,7 +17,6 @@ from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.context import examples, source, versions
 from greenloop.drafting.prompt import assemble
-from greenloop.localize import regions
 from greenloop.project import targets
 from greenloop.sandboxes.container import environment as containers
 
@@ -34,7 +33,7 @@ def tools(place=None, name="bubblewrap"):
 
 
 def problem(text, name, *, root=Path("/w"), tests="", provenance=Provenance.USER, line=1):
-    found = regions.for_function(targets.find_target(text, "m.py", name), text)
+    found = targets.region_for(targets.find_target(text, "m.py", name), text)
     path = "m.py" if provenance is Provenance.DOCTEST else "test_m.py"
     return Problem(
         root=root,

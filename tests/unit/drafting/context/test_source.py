@@ -11,7 +11,6 @@ from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.drafting.context import source as source_context
 from greenloop.drafting.context import tests as tests_context
-from greenloop.localize import regions
 from greenloop.project import targets
 
 CODE = '''\
@@ -127,7 +126,7 @@ TOOLS = Tools(ask=ask, run=ask, session=NoSession(), user=NoUser(), rng=random.R
 
 
 def region(text, name, *, created=False):
-    found = regions.for_function(targets.find_target(text, "shop.py", name), text)
+    found = targets.region_for(targets.find_target(text, "shop.py", name), text)
     return Region(path=found.path, qualname=name, start=found.start, end=found.end, created=created)
 
 

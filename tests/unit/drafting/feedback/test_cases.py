@@ -8,7 +8,7 @@ from greenloop.core.records.attempt import Attempt, Candidate, Finding
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
-from greenloop.drafting.feedback import _case_rows, cases
+from greenloop.drafting.feedback import cases
 
 MODULE = "def f(n):\n    return n\n"
 TESTS = """\
@@ -183,7 +183,7 @@ async def test_many_cases_are_bounded():
     text = await told(*results)
     assert "and 488 more" in text
     assert "and 495 more" in text
-    assert len(text.split("\n")) == _case_rows.FAILING + _case_rows.PASSING + 4
+    assert len(text.split("\n")) == cases.FAILING + cases.PASSING + 4
 
 
 async def test_huge_failure_texts_are_bounded():

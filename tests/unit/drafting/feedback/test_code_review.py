@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from doubling import HALF
+from double_problem import HALF
 from greenloop.drafting.feedback import raw
 from greenloop.drafting.feedback.published import code_review
 from greenloop.drafting.prompt import assemble
 from greenloop.drafting.search import chain
-from requirement_checks import BASELINE, Critic, about, described, tried
-from theatre import Theatre
+from requirement_checks import BASELINE, Critic, described, make_problem, tried
+from simulated_run import SimulatedRun
 
 # -- a review ---------------------------------------------------------------------------------------------------------
 
@@ -18,7 +18,7 @@ REVIEW = "change_type: modify\nlocation: line 3\nsolution: Return twice the numb
 
 
 async def test_a_review_has_the_type_of_the_change_its_place_and_the_solution():
-    problem = about(instruction="A comment asks: use a multiplication")
+    problem = make_problem(instruction="A comment asks: use a multiplication")
     critic = Critic([REVIEW])
     note = await described(code_review, problem, critic, tried(problem))
     assert "A comment asks: use a multiplication" in critic.prompt
@@ -53,7 +53,7 @@ def test_a_review_is_read_in_whatever_dress(said, kind):
     ],
 )
 async def test_a_review_that_lacks_a_field_is_refused_and_the_runners_words_are_told(said):
-    problem = about()
+    problem = make_problem()
     note = await described(code_review, problem, Critic([said]), tried(problem))
     assert note.text == (await described(raw, problem, Critic([]), tried(problem))).text
     assert note.fields == {"unparsable": " ".join(said.split())}
@@ -63,13 +63,15 @@ async def test_a_review_that_lacks_a_field_is_refused_and_the_runners_words_are_
 
 
 def test_what_a_comment_asks_for_is_in_the_prompt():
-    theatre = Theatre([HALF], problem=about(instruction="A comment asks: handle None"), preset="plain", attempts=1)
+    simulated_run = SimulatedRun(
+        [HALF], problem=make_problem(instruction="A comment asks: handle None"), preset="plain", attempts=1
+    )
     messages = assemble(
-        theatre.refine_run.calls.prompts,
-        theatre.problem,
+        simulated_run.refine_run.calls.prompts,
+        simulated_run.problem,
         (),
         [BASELINE],
-        chain.plan(theatre.problem, [BASELINE])[0],
+        chain.plan(simulated_run.problem, [BASELINE])[0],
         budget=2000,
         count=len,
     )

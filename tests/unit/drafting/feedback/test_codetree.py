@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from critic_answers import BASELINE, Critic, attempt
-from doubling import HALF, PROBLEM
+from double_problem import HALF, PROBLEM
 from greenloop.core.records.attempt import Attempt, FeedbackNote, Finding
 from greenloop.core.records.model import Role
 from greenloop.core.records.verdict import Status, Verdict

@@ -5,8 +5,8 @@ import pytest
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
+from greenloop.core.testfiles.counterexample import counterexample, outcome, violated_property
 from greenloop.drafting.feedback.published import counterexample as feedback
-from greenloop.drafting.feedback.published._counterexample import counterexample, outcome, violated_property
 
 MESSAGE = "`length` does not hold: sort(xs=[0, 0]) gave [0]\nassert 1 == 2\n +  where 1 = len([0])"
 BLOCK = """E   AssertionError: `length` does not hold: sort(xs=[0, 0]) gave [0]
@@ -91,7 +91,7 @@ async def test_what_must_hold_comes_before_any_property(problem_with):
 def problem_with():
     from dataclasses import replace
 
-    from doubling import PROBLEM
+    from double_problem import PROBLEM
 
     def make(*failing):
         cases, results = [], []

@@ -94,7 +94,7 @@ def answering(*messages: str, **more) -> SimpleNamespace:
 
     async def run(run):
         runs.append(run)
-        ids = [f"{docs.FILE}::Inquiry::test_{number}" for number in range(len(messages))]
+        ids = [f"{docs.FILE}::ApiLookup::test_{number}" for number in range(len(messages))]
         records = [{"kind": "collected", "cases": [{"id": case, "path": docs.FILE, "line": 1} for case in ids]}]
         for case, message in zip(ids, messages, strict=True):
             records.append({"kind": "phase", "id": case, "when": "setup", "outcome": "passed", "type": None})
@@ -137,5 +137,5 @@ async def test_long_answers_are_cut():
     assert len(note.text) < 1000
 
 
-def test_the_inquiry_runs_on_the_oldest_python():
+def test_the_lookup_runs_on_the_oldest_python():
     ast.parse(docs.lookup_file([{"kind": "name"}]), feature_version=(3, 9))

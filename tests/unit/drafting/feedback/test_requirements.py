@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from greenloop.core.attempts import best_attempt
+from greenloop.core.election import best_attempt
 from greenloop.core.records.verdict import Status
 from greenloop.drafting.feedback.published import requirements
 from greenloop.drafting.prompt import assemble
 from greenloop.drafting.search import chain
-from requirement_checks import BASELINE, Critic, about, described, tried
-from theatre import Theatre
+from requirement_checks import BASELINE, Critic, described, make_problem, tried
+from simulated_run import SimulatedRun
 
 MUSTS = '''def double(x):
     """Twice x.
@@ -24,7 +24,7 @@ MUSTS = '''def double(x):
 
 
 async def test_a_docstring_with_three_musts_gives_a_checklist_of_three_and_what_is_unmet_is_told_next():
-    problem = about(MUSTS)
+    problem = make_problem(MUSTS)
     items = ("The result must be even", "It must not be negative", "must have the type of x")
     assert requirements.docstring_demands(problem) == items
     critic = Critic(["2"])
@@ -33,10 +33,10 @@ async def test_a_docstring_with_three_musts_gives_a_checklist_of_three_and_what_
     assert note.fields == {"requirements": items, "unmet": (items[1],)}
     assert note.text.endswith("The docstring demands, and the code does not do:\n- It must not be negative")
     newest = replace(tried(problem), notes=(note,))
-    theatre = Theatre([], problem=problem, preset="plain")
+    simulated_run = SimulatedRun([], problem=problem, preset="plain")
     (draft,) = chain.plan(problem, [BASELINE, newest])
     messages = assemble(
-        theatre.refine_run.calls.prompts, problem, (), [BASELINE, newest], draft, budget=2000, count=len
+        simulated_run.refine_run.calls.prompts, problem, (), [BASELINE, newest], draft, budget=2000, count=len
     )
     assert "- It must not be negative" in messages[-1].content
 
@@ -52,14 +52,14 @@ def test_the_critic_answers_with_numbers(said, unmet):
 
 @pytest.mark.parametrize("said", ["", "It is fine.", "9", "none but 9"])
 async def test_an_answer_without_numbers_tells_the_failures_alone(said):
-    problem = about(MUSTS)
+    problem = make_problem(MUSTS)
     note = await described(requirements, problem, Critic([said]), tried(problem))
     assert note.fields["unparsable"] == said
     assert "demands" not in note.text
 
 
 async def test_met_demands_accept_nothing():
-    problem = about(MUSTS)
+    problem = make_problem(MUSTS)
     newest = tried(problem)
     note = await described(requirements, problem, Critic(["none"]), newest)
     assert (note.score, note.stop) == (None, False)
@@ -68,5 +68,5 @@ async def test_met_demands_accept_nothing():
 
 
 async def test_nobody_is_asked_where_nothing_is_demanded_or_nothing_ran():
-    assert (await described(requirements, about(), Critic([]), tried(about()))).fields == {}
-    assert (await described(requirements, about(MUSTS), Critic([]))).fields.keys() == {"requirements"}
+    assert (await described(requirements, make_problem(), Critic([]), tried(make_problem()))).fields == {}
+    assert (await described(requirements, make_problem(MUSTS), Critic([]))).fields.keys() == {"requirements"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from critic_answers import BASELINE, Critic, attempt
-from doubling import HALF, PROBLEM
+from double_problem import HALF, PROBLEM
 from greenloop.core.records.attempt import FeedbackNote
 from greenloop.drafting.feedback.published import review
 from greenloop.drafting.search.published import magicore

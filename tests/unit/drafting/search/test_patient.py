@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from greenloop.core.attempts import best_attempt
+from greenloop.core.election import best_attempt
 from greenloop.drafting.search.published import patient
 from search_run import Run
 

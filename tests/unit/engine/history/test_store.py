@@ -23,8 +23,8 @@ from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.rows import LONGEST_OUTPUT
 from greenloop.engine.history.store import History
+from history_runs import ROOT, begin_run, open_history
 
-ROOT = Path("/somewhere/a project")
 REGION = Region(path="m.py", qualname="f", start=1, end=2)
 MASK = Mask(region=REGION, start=1, end=2)
 
@@ -61,16 +61,6 @@ def an_outcome(attempts: int = 2) -> Outcome:
         after={"m.py": "def f():\n    return 2\n", "new.py": "x = 1\r\n"},
         evidence=Evidence(sandbox="bubblewrap", cases={"user": (1, 1)}, canaried=1, canary_total=1, warnings=("w",)),
     )
-
-
-def an_open_history(path: Path, warnings: list[str] | None = None, keep: int = 1000) -> History:
-    return History.open(path / "history.sqlite3", keep=keep, warn=(warnings if warnings is not None else []).append)
-
-
-def begin(history: History, root: Path = ROOT) -> int:
-    run = history.start_run(root, "test_m.py::test_f", preset="plain", model="scripted:a", sandbox="bubblewrap")
-    assert run is not None
-    return run
 
 
 # -- encoding ----------------------------------------------------------------------------------------------------
@@ -119,49 +109,49 @@ def test_numbers_that_json_cannot_say_become_null():
 
 
 def test_a_finished_run_comes_back_whole_after_a_restart(tmp_path):
-    history = an_open_history(tmp_path)
-    run = begin(history)
+    history = open_history(tmp_path)
+    run = begin_run(history)
     history.save_attempt(run, an_attempt(0))
     history.finish_run(run, an_outcome())
     history.close()
 
-    record = an_open_history(tmp_path).run(run)
+    record = open_history(tmp_path).run(run)
     assert record is not None
     assert (record.state, record.outcome, record.attempts) == ("finished", an_outcome(), an_outcome().attempts)
     assert (record.target, record.root, record.count, record.applied) == ("test_m.py::test_f", str(ROOT), 1, None)
 
 
 def test_that_a_result_was_applied_is_kept(tmp_path):
-    history = an_open_history(tmp_path)
-    run = begin(history)
+    history = open_history(tmp_path)
+    run = begin_run(history)
     history.finish_run(run, an_outcome())
     history.mark_applied(run)
     assert history.runs()[0].applied is not None
 
 
 def test_a_run_of_this_process_is_running(tmp_path):
-    history = an_open_history(tmp_path)
-    begin(history)
+    history = open_history(tmp_path)
+    begin_run(history)
     assert history.runs()[0].state == "running"
 
 
 def test_only_the_runs_of_one_workspace(tmp_path):
-    history = an_open_history(tmp_path)
-    mine = begin(history)
-    begin(history, Path("/other"))
+    history = open_history(tmp_path)
+    mine = begin_run(history)
+    begin_run(history, Path("/other"))
     assert [record.id for record in history.runs(ROOT)] == [mine]
     assert len(history.runs()) == 2
 
 
 def test_a_workspace_whose_path_is_no_utf8(tmp_path):
-    history = an_open_history(tmp_path)
-    run = begin(history, Path("/w/\udcff"))
+    history = open_history(tmp_path)
+    run = begin_run(history, Path("/w/\udcff"))
     assert [record.id for record in history.runs(Path("/w/\udcff"))] == [run]
 
 
 def test_long_output_is_cut_and_short_output_is_not(tmp_path):
-    history = an_open_history(tmp_path)
-    run = begin(history)
+    history = open_history(tmp_path)
+    run = begin_run(history)
     history.save_attempt(run, an_attempt(1, text="a" * LONGEST_OUTPUT + "b" * 100_000))
     stored = history.run(run).attempts[0].verdict
     assert len(stored.output) < LONGEST_OUTPUT + 100
@@ -171,19 +161,19 @@ def test_long_output_is_cut_and_short_output_is_not(tmp_path):
 
 
 def test_old_runs_make_room_with_their_attempts(tmp_path):
-    history = an_open_history(tmp_path, keep=3)
-    runs = [begin(history) for _ in range(5)]
+    history = open_history(tmp_path, keep=3)
+    runs = [begin_run(history) for _ in range(5)]
     for run in runs:
         history.save_attempt(run, an_attempt(1))
-    last = begin(history)
+    last = begin_run(history)
     assert [record.id for record in history.runs()] == [last, *runs[:2:-1]]
     with sqlite3.connect(tmp_path / "history.sqlite3") as connection:
         assert {row[0] for row in connection.execute("SELECT run FROM attempts")} == set(runs[3:])
 
 
 def test_export_is_json_with_everything(tmp_path):
-    history = an_open_history(tmp_path)
-    first, second = begin(history), begin(history)
+    history = open_history(tmp_path)
+    first, second = begin_run(history), begin_run(history)
     history.finish_run(first, an_outcome())
     history.save_attempt(second, an_attempt(1))
     one, two = (json.loads(json.dumps(value)) for value in history.export())
@@ -198,7 +188,7 @@ def test_nobody_else_may_read_it(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     (tmp_path / "greenloop").mkdir(mode=0o755)
     history = History.open()
-    begin(history)
+    begin_run(history)
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "greenloop").iterdir()}
     assert set(modes.values()) == {0o600}, modes
     assert "history.sqlite3" in modes
@@ -220,11 +210,11 @@ def test_a_history_that_stays_locked_is_told(tmp_path, monkeypatch):
 
 def test_several_threads_write_at_once(tmp_path):
     warnings: list[str] = []
-    history = an_open_history(tmp_path, warnings)
+    history = open_history(tmp_path, warnings)
 
     def write() -> None:
         for _ in range(20):
-            history.save_attempt(begin(history), an_attempt(1))
+            history.save_attempt(begin_run(history), an_attempt(1))
 
     threads = [threading.Thread(target=write) for _ in range(4)]
     for thread in threads:
@@ -238,8 +228,8 @@ def test_several_threads_write_at_once(tmp_path):
 def test_a_damaged_history_is_put_aside_and_the_run_goes_on(tmp_path, damage):
     (tmp_path / "history.sqlite3").write_bytes(damage)
     warnings: list[str] = []
-    history = an_open_history(tmp_path, warnings)
-    run = begin(history)
+    history = open_history(tmp_path, warnings)
+    run = begin_run(history)
     history.finish_run(run, an_outcome())
     assert history.run(run).outcome == an_outcome()
     assert len(warnings) == 1
@@ -250,8 +240,8 @@ def test_a_damaged_history_is_put_aside_and_the_run_goes_on(tmp_path, damage):
 
 def test_a_history_damaged_while_open_costs_one_warning(tmp_path):
     warnings: list[str] = []
-    history = an_open_history(tmp_path, warnings)
-    run = begin(history)
+    history = open_history(tmp_path, warnings)
+    run = begin_run(history)
     history._connection.close()
     history.save_attempt(run, an_attempt(1))
     history.finish_run(run, an_outcome())
@@ -272,8 +262,8 @@ def test_a_folder_that_cannot_be_written_costs_one_warning(tmp_path):
 
 def test_a_full_disk_costs_one_warning_and_what_was_there_stays(tmp_path):
     warnings: list[str] = []
-    history = an_open_history(tmp_path, warnings)
-    run = begin(history)
+    history = open_history(tmp_path, warnings)
+    run = begin_run(history)
     history.save_attempt(run, an_attempt(0))
     pages = history._connection.execute("PRAGMA page_count").fetchone()[0]
     history._connection.execute(f"PRAGMA max_page_count={pages}")  # SQLite then says what it says on a full disk
@@ -285,12 +275,12 @@ def test_a_full_disk_costs_one_warning_and_what_was_there_stays(tmp_path):
 
 
 def test_a_history_of_a_newer_greenloop_is_left_alone(tmp_path):
-    an_open_history(tmp_path).close()
+    open_history(tmp_path).close()
     path = tmp_path / "history.sqlite3"
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version=99")
     warnings: list[str] = []
-    assert an_open_history(tmp_path, warnings).runs() == []
+    assert open_history(tmp_path, warnings).runs() == []
     assert "newer greenloop" in warnings[0]
     assert path.exists()
 
@@ -315,13 +305,13 @@ def test_a_history_of_an_older_greenloop_still_opens(tmp_path):
             """
         )
     warnings: list[str] = []
-    history = an_open_history(tmp_path, warnings)
+    history = open_history(tmp_path, warnings)
     assert history.run(7).target == "t"
     assert history.basis(7) is None
     run = history.start_run(ROOT, "t", preset="plain", model="m", sandbox="s", basis=Basis(trusted="x", seeds=(1, 2)))
     assert run == 8
     history.close()
-    again = an_open_history(tmp_path, warnings)
+    again = open_history(tmp_path, warnings)
     assert again.basis(8) == Basis(trusted="x", seeds=(1, 2))
     assert [record.id for record in again.runs()] == [8, 7]
     assert warnings == []
@@ -338,8 +328,8 @@ def test_a_basis_goes_with_its_run(tmp_path):
 
 
 def test_one_unreadable_attempt_does_not_hide_the_others(tmp_path):
-    history = an_open_history(tmp_path)
-    run = begin(history)
+    history = open_history(tmp_path)
+    run = begin_run(history)
     history.save_attempt(run, an_attempt(0))
     history.save_attempt(run, an_attempt(1))
     history._connection.execute("UPDATE attempts SET attempt = '{' WHERE number = 0")

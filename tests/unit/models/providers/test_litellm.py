@@ -355,9 +355,7 @@ async def test_a_key_is_asked_for_once_and_kept_to_itself(api):
         asked.append((provider, variable))
         return "sk-handed-over-123"
 
-    found = litellm.create_with_keys(
-        "openai/m", Settings(api=ApiSettings(base=api.base, key="GREENLOOP_TEST_KEY")), keys
-    )
+    found = litellm.create("openai/m", Settings(api=ApiSettings(base=api.base, key="GREENLOOP_TEST_KEY")), keys)
     await complete(found)
     await complete(found)
     assert asked == [("openai", "GREENLOOP_TEST_KEY")]

@@ -12,6 +12,7 @@ from greenloop.core.records.model import ChatRequest, InfillRequest, Message, Re
 from greenloop.core.records.usage import Usage
 from greenloop.models.providers import replay
 from greenloop.project.settings import Settings
+from recording import record_model
 
 ASK = ChatRequest(messages=(Message(role="user", content="wörds"),))
 
@@ -41,7 +42,7 @@ class Counting:
 
 
 async def record(path, *requests):
-    recorder = replay.record_model(Counting(), path)
+    recorder = record_model(Counting(), path)
     return [await recorder.complete(request, str) for request in requests]
 
 
@@ -88,7 +89,7 @@ async def test_another_prompt_or_sampling_is_a_miss(tmp_path, other):
 async def test_a_failed_request_leaves_nothing(tmp_path):
     path = tmp_path / "r.jsonl"
     inner = Counting()
-    recorder = replay.record_model(inner, path)
+    recorder = record_model(inner, path)
     inner.problem = ModelError("no")
     with pytest.raises(ModelError, match="no"):
         await recorder.complete(ASK, str)
@@ -127,7 +128,7 @@ HOLE = InfillRequest(prefix="a", suffix="c", stop=("\n",))
 
 
 async def test_holes_are_recorded_and_replayed(tmp_path):
-    recorder = replay.record_model(Filling(), tmp_path / "r.jsonl")
+    recorder = record_model(Filling(), tmp_path / "r.jsonl")
     assert isinstance(recorder, Infiller)
     told = await recorder.infill(HOLE, str)
     model, pieces = load(tmp_path / "r.jsonl"), []
@@ -142,16 +143,16 @@ async def test_holes_are_recorded_and_replayed(tmp_path):
 
 async def test_what_the_model_cannot_its_recording_and_its_replay_cannot(tmp_path):
     await record(tmp_path / "r.jsonl", ASK)
-    assert not isinstance(replay.record_model(Counting(), tmp_path / "x"), Infiller)
+    assert not isinstance(record_model(Counting(), tmp_path / "x"), Infiller)
     assert not isinstance(load(tmp_path / "r.jsonl"), Infiller)
 
 
 async def test_slots_are_passed_through_and_replayed(tmp_path):
-    recorder = replay.record_model(Filling(), tmp_path / "r.jsonl")
+    recorder = record_model(Filling(), tmp_path / "r.jsonl")
     await recorder.complete(ASK, str)
     assert slots(recorder) == slots(load(tmp_path / "r.jsonl")) == 4
     await record(tmp_path / "one.jsonl", ASK)
-    assert slots(replay.record_model(Counting(), tmp_path / "x")) == slots(load(tmp_path / "one.jsonl")) == 1
+    assert slots(record_model(Counting(), tmp_path / "x")) == slots(load(tmp_path / "one.jsonl")) == 1
 
 
 async def test_greedy_answers_do_not_depend_on_the_seed(tmp_path):

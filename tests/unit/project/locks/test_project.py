@@ -9,6 +9,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.project import locks
@@ -149,7 +150,7 @@ def test_a_lock_that_is_none_is_one_sentence(tmp_path, name, text):
 
 def test_what_pyproject_asks_for_with_the_extras_and_groups_for_tests(tmp_path):
     wanted = locks.find_sources(laid(tmp_path, "pyproject.toml"))
-    names = {locks.requirement_name(line) for line in wanted.requirements}
+    names = {Requirement(line).name for line in wanted.requirements}
     assert names == MAIN | FOR_TESTS | DEV | {"typing-extensions"}
     assert wanted.files == ("pyproject.toml",)
     assert not wanted.lock
@@ -171,7 +172,7 @@ def test_setup_cfg_is_read(tmp_path):
     )
     read = project.read_project(tmp_path)
     assert (read.name, read.version, read.sources) == ("old", "3.2", ("lib",))
-    assert {locks.requirement_name(line) for line in read.requirements} == {"attrs", "tomli", "pytest"}
+    assert {Requirement(line).name for line in read.requirements} == {"attrs", "tomli", "pytest"}
     assert read.entry_points == {"console_scripts": {"old": "old:main"}}
 
 

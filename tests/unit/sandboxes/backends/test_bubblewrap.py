@@ -9,22 +9,12 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.sandbox import Environment, SandboxSpec
+from greenloop.core.records.sandbox import SandboxSpec
 from greenloop.sandboxes.backends import _identity, _interpreter, _mounts
 from greenloop.sandboxes.backends._masking import HiddenPaths, WorkspaceScanner
+from mount_helpers import argument_pairs, make_environment
 
 ME = _identity.Identity(uid=1000, gid=1000)
-
-
-def environment(prefix, base, executable=None):
-    return Environment(
-        executable=executable or prefix / "bin" / "python",
-        prefix=prefix,
-        base=base,
-        version=(3, 12),
-        source="",
-        has_pytest=True,
-    )
 
 
 def words_of(place, **more):
@@ -32,16 +22,12 @@ def words_of(place, **more):
     return _mounts.one_shot_arguments(place, ME, **options)
 
 
-def pairs(words, option):
-    return [tuple(words[number + 1 : number + 3]) for number, word in enumerate(words) if word == option]
-
-
 @pytest.fixture
 def place(tmp_path):
     root = tmp_path / "w"
     (root / "pkg").mkdir(parents=True)
     (root / "pkg" / "m.py").write_text("")
-    return SandboxSpec(root=root, environment=environment(Path("/usr"), Path("/usr")), variables={"TOKEN": "t"})
+    return SandboxSpec(root=root, environment=make_environment(Path("/usr"), Path("/usr")), variables={"TOKEN": "t"})
 
 
 def test_every_flag_of_the_wall_is_there(place):
@@ -55,17 +41,17 @@ def test_every_flag_of_the_wall_is_there(place):
     assert words[words.index("--cap-drop") + 1] == "ALL"
     read_only = [words[number + 1] for number, word in enumerate(words) if word == "--remount-ro"]
     assert read_only == ["/proc", "/dev", "/"]
-    assert ("PYTHONHASHSEED", "3") in pairs(words, "--setenv")
-    assert ("TOKEN", "t") in pairs(words, "--setenv")
+    assert ("PYTHONHASHSEED", "3") in argument_pairs(words, "--setenv")
+    assert ("TOKEN", "t") in argument_pairs(words, "--setenv")
 
 
 def test_home_and_root_are_never_bound(place, tmp_path, monkeypatch):
-    bound = {source for source, _ in pairs(words_of(place), "--ro-bind")}
+    bound = {source for source, _ in argument_pairs(words_of(place), "--ro-bind")}
     assert not bound & {"/", str(Path.home()), "/home", "/root", "/etc"}
     monkeypatch.setenv("HOME", str(tmp_path))
     for base in (tmp_path, tmp_path.parent, Path("/")):
         with pytest.raises(CannotVerifyError):
-            _interpreter.mount_arguments(environment(tmp_path / "v", base), place.root)
+            _interpreter.mount_arguments(make_environment(tmp_path / "v", base), place.root)
 
 
 def test_network_is_shared_only_when_asked_for(place):
@@ -81,9 +67,9 @@ def test_new_names_in_a_read_only_workspace_get_room(place):
     start = words.index(root) - 1
     assert words[start : start + 3] == ["--ro-bind", root, root]
     assert ("--tmpfs", root) in pairwise(words)
-    assert (f"{root}/pkg", f"{root}/pkg") in pairs(words, "--ro-bind")
-    assert ("pkg", f"{root}/link") in pairs(words, "--symlink")
-    assert {(b"1", f"{root}/new/a.py"), (b"2", f"{root}/pkg/m.py")} <= set(pairs(words, "--ro-bind-data"))
+    assert (f"{root}/pkg", f"{root}/pkg") in argument_pairs(words, "--ro-bind")
+    assert ("pkg", f"{root}/link") in argument_pairs(words, "--symlink")
+    assert {(b"1", f"{root}/new/a.py"), (b"2", f"{root}/pkg/m.py")} <= set(argument_pairs(words, "--ro-bind-data"))
     assert words[-6:-3] == ["--remount-ro", root, "--remount-ro"]
 
 
@@ -97,7 +83,9 @@ def test_what_an_editable_install_names_is_shown_read_only_and_covered_too(place
     hidden = WorkspaceScanner(place).scan()
     assert hidden == HiddenPaths(files=(".env", f"{lib}/.env"), folders=(f"{lib}/.git",))
     words = words_of(place, hidden=hidden)
-    assert (str(lib), str(lib)) in pairs(words, "--ro-bind")
-    assert {f"{place.root}/.env", f"{lib}/.env"} <= {target for _data, target in pairs(words, "--ro-bind-data")}
-    assert f"{lib}/.git" in [target for target, _ in pairs(words, "--tmpfs")]
+    assert (str(lib), str(lib)) in argument_pairs(words, "--ro-bind")
+    assert {f"{place.root}/.env", f"{lib}/.env"} <= {
+        target for _data, target in argument_pairs(words, "--ro-bind-data")
+    }
+    assert f"{lib}/.git" in [target for target, _ in argument_pairs(words, "--tmpfs")]
     assert words.index(f"{lib}/.env") > words.index(str(lib))

@@ -4,23 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from greenloop.core.records.sandbox import Environment
 from greenloop.sandboxes.backends import _interpreter
-
-
-def environment(prefix, base, executable=None):
-    return Environment(
-        executable=executable or prefix / "bin" / "python",
-        prefix=prefix,
-        base=base,
-        version=(3, 12),
-        source="",
-        has_pytest=True,
-    )
-
-
-def pairs(words, option):
-    return [tuple(words[number + 1 : number + 3]) for number, word in enumerate(words) if word == option]
+from mount_helpers import argument_pairs, make_environment
 
 
 def test_links_to_the_interpreter_are_rebuilt(tmp_path):
@@ -32,10 +17,10 @@ def test_links_to_the_interpreter_are_rebuilt(tmp_path):
     venv = tmp_path / "venv"
     (venv / "bin").mkdir(parents=True)
     (venv / "bin" / "python").symlink_to(alias / "bin" / "python3.12")
-    words = _interpreter.mount_arguments(environment(venv, alias), tmp_path / "w")
-    assert {source for source, _ in pairs(words, "--ro-bind")} == {str(real), str(venv)}
-    assert pairs(words, "--symlink") == [("cpython-3.12.1", str(alias))]
+    words = _interpreter.mount_arguments(make_environment(venv, alias), tmp_path / "w")
+    assert {source for source, _ in argument_pairs(words, "--ro-bind")} == {str(real), str(venv)}
+    assert argument_pairs(words, "--symlink") == [("cpython-3.12.1", str(alias))]
 
 
 def test_an_environment_in_the_workspace_is_not_bound_twice(tmp_path):
-    assert _interpreter.mount_arguments(environment(tmp_path / "w" / ".venv", Path("/usr")), tmp_path / "w") == []
+    assert _interpreter.mount_arguments(make_environment(tmp_path / "w" / ".venv", Path("/usr")), tmp_path / "w") == []

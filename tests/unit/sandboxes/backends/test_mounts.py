@@ -6,19 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records.sandbox import Environment, SandboxSpec
+from greenloop.core.records.sandbox import SandboxSpec
 from greenloop.sandboxes.backends import _mounts
-
-
-def environment(prefix, base, executable=None):
-    return Environment(
-        executable=executable or prefix / "bin" / "python",
-        prefix=prefix,
-        base=base,
-        version=(3, 12),
-        source="",
-        has_pytest=True,
-    )
+from mount_helpers import make_environment
 
 
 @pytest.fixture
@@ -26,7 +16,7 @@ def place(tmp_path):
     root = tmp_path / "w"
     (root / "pkg").mkdir(parents=True)
     (root / "pkg" / "m.py").write_text("")
-    return SandboxSpec(root=root, environment=environment(Path("/usr"), Path("/usr")), variables={"TOKEN": "t"})
+    return SandboxSpec(root=root, environment=make_environment(Path("/usr"), Path("/usr")), variables={"TOKEN": "t"})
 
 
 @pytest.mark.parametrize("name", ["../x", "/x", "link/x.py", "pkg", "pkg/m.py/x", "pkg/link.py"])

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
-from pathlib import Path
-
 from greenloop.sandboxes.container import build
 
 # -- what the image's Python is ---------------------------------------------------------------------------------
@@ -14,14 +11,6 @@ from greenloop.sandboxes.container import build
 
 
 # -- wheels as files --------------------------------------------------------------------------------------------
-
-
-def wheel(tmp_path: Path, files: dict[str, str], name: str = "thing-1.0-py3-none-any.whl") -> Path:
-    path = tmp_path / name
-    with zipfile.ZipFile(path, "w") as archive:
-        for inner, text in files.items():
-            archive.writestr(inner, text)
-    return path
 
 
 def test_what_a_source_needs_is_read_from_its_files(tmp_path):

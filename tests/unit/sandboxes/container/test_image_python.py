@@ -8,17 +8,7 @@ import pytest
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.sandboxes.container import image_python
-
-PATHS = {
-    "purelib": "/usr/lib/site",
-    "platlib": "/usr/lib/site",
-    "scripts": "/usr/bin",
-    "data": "/usr",
-    "include": "/usr/include",
-}
-SAID = {"paths": PATHS, "executable": "/usr/bin/python3", "libc": ["glibc", "2.36"], "markers": {}}
-SAID["markers"] = {"python_version": "3.11", "platform_machine": "x86_64"}
-FACTS = image_python.parse("a warning\n" + json.dumps(SAID))
+from image_facts import ANSWER, FACTS
 
 
 def test_platforms_are_the_newest_first_down_to_the_oldest():
@@ -28,10 +18,10 @@ def test_platforms_are_the_newest_first_down_to_the_oldest():
         found.index(name) for name in ("manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64")
     ] == sorted(found.index(name) for name in ("manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64"))
     assert found[-1] == "linux_x86_64"
-    arm = image_python.parse(json.dumps({**SAID, "markers": {**SAID["markers"], "platform_machine": "aarch64"}}))
+    arm = image_python.parse(json.dumps({**ANSWER, "markers": {**ANSWER["markers"], "platform_machine": "aarch64"}}))
     assert "manylinux2014_aarch64" in arm.platforms()
     assert "manylinux1_aarch64" not in arm.platforms()
-    assert image_python.parse(json.dumps({**SAID, "libc": ["", ""]})).platforms() == ["linux_x86_64"]
+    assert image_python.parse(json.dumps({**ANSWER, "libc": ["", ""]})).platforms() == ["linux_x86_64"]
 
 
 @pytest.mark.parametrize("said", ["", "Traceback", "{}", '{"libc": 5}', "[1]"])

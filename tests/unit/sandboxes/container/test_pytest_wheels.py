@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import tarfile
 
 import pytest
@@ -26,11 +25,13 @@ def test_python_before_3_9_is_refused():
         pytest_wheels.pins_file((3, 8))
 
 
-def test_without_pip_the_pytest_beside_greenloop_goes_into_the_image():
+def test_without_pip_the_pytest_beside_greenloop_goes_into_the_image(tmp_path):
     def no_pip(_arguments: list[str], _seconds: float) -> str:
         raise CannotVerifyError("No module named pip")
 
-    with tarfile.open(fileobj=io.BytesIO(pytest_wheels.build_layer((3, 12), no_pip))) as tar:
+    layer = tmp_path / "layer.tar"
+    pytest_wheels.write_layer(layer, (3, 12), no_pip)
+    with tarfile.open(layer) as tar:
         names = set(tar.getnames())
         assert tar.getmember("tmp").mode == 0o1777
     assert {
@@ -38,4 +39,4 @@ def test_without_pip_the_pytest_beside_greenloop_goes_into_the_image():
     } <= names
     assert any("dist-info" in name for name in names)
     with pytest.raises(CannotVerifyError, match="No module named pip"):
-        pytest_wheels.build_layer((3, 10), no_pip)
+        pytest_wheels.write_layer(layer, (3, 10), no_pip)

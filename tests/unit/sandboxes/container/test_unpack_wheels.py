@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import tarfile
-import zipfile
 from pathlib import Path
 
 import pytest
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.sandboxes.container import image_python, unpack_wheels
+from wheels import make_wheel
 
 PATHS = {
     "purelib": "/usr/lib/site",
@@ -24,20 +24,9 @@ SAID["markers"] = {"python_version": "3.11", "platform_machine": "x86_64"}
 FACTS = image_python.parse("a warning\n" + json.dumps(SAID))
 
 
-def wheel(tmp_path: Path, files: dict[str, str], name: str = "thing-1.0-py3-none-any.whl") -> Path:
-    path = tmp_path / name
-    with zipfile.ZipFile(path, "w") as archive:
-        for inner, text in files.items():
-            archive.writestr(inner, text)
-    return path
-
-
 def unpacked(tmp_path: Path, file: Path, target: str = "") -> dict[str, tuple[int, str]]:
-    layer = unpack_wheels.LayerArchive(tmp_path / "layer.tar", FACTS)
-    try:
-        layer.add_wheels([file], target)
-    finally:
-        layer.close()
+    with unpack_wheels.LayerArchive(tmp_path / "layer.tar") as layer:
+        layer.add_wheels([file], FACTS, target)
     with tarfile.open(tmp_path / "layer.tar") as tar:
         return {
             member.name: (member.mode, tar.extractfile(member).read().decode()) for member in tar if member.isfile()
@@ -54,7 +43,7 @@ FILES = {
 
 
 def test_a_wheel_is_laid_as_an_installer_would(tmp_path):
-    found = unpacked(tmp_path, wheel(tmp_path, FILES))
+    found = unpacked(tmp_path, make_wheel(tmp_path, FILES))
     assert found["usr/lib/site/thing/__init__.py"] == (0o644, "X = 1\n")
     assert found["usr/bin/tool"] == (0o755, "#!/usr/bin/python3\nprint(1)\n")
     assert found["usr/share/x"] == (0o644, "data")
@@ -67,7 +56,7 @@ def test_a_wheel_is_laid_as_an_installer_would(tmp_path):
 
 
 def test_a_target_takes_everything(tmp_path):
-    found = unpacked(tmp_path, wheel(tmp_path, {**FILES, "thing/run/__init__.py": ""}), "/build/site")
+    found = unpacked(tmp_path, make_wheel(tmp_path, {**FILES, "thing/run/__init__.py": ""}), "/build/site")
     assert all(path.startswith("build/site/") for path in found)
     assert "build/site/thing/__init__.py" in found
 
@@ -77,7 +66,7 @@ def test_a_target_takes_everything(tmp_path):
 )
 def test_a_wheel_that_would_leave_its_folder_is_refused(tmp_path, inner):
     with pytest.raises(CannotVerifyError, match=r"thing-1\.0-py3-none-any\.whl cannot be unpacked"):
-        unpacked(tmp_path, wheel(tmp_path, {inner: "x"}))
+        unpacked(tmp_path, make_wheel(tmp_path, {inner: "x"}))
 
 
 def test_what_is_no_wheel_and_what_is_too_large_are_refused(tmp_path, monkeypatch):
@@ -86,4 +75,4 @@ def test_what_is_no_wheel_and_what_is_too_large_are_refused(tmp_path, monkeypatc
         unpacked(tmp_path, tmp_path / "x.whl")
     monkeypatch.setattr(unpack_wheels, "MAX_BYTES", 3)
     with pytest.raises(CannotVerifyError, match="more than"):
-        unpacked(tmp_path, wheel(tmp_path, FILES))
+        unpacked(tmp_path, make_wheel(tmp_path, FILES))

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import random
-from pathlib import Path
-
 import pytest
 
-from greenloop.core.ports import NoUser, Tools
-from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution, TestRun
-from greenloop.core.records.spec import Provenance, Spec
-from greenloop.localize import regions
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.spec import Provenance
 from greenloop.project import targets
 from greenloop.specs.kinds import doctest as doctest_spec
+from scripted_session import ScriptedSession, make_problem, make_tools
 
 MODULE = '''\
 """Module."""
@@ -98,38 +93,9 @@ def test_tabs_and_a_class_in_a_block():
     assert [case.line for case in spec_of(text, "A.f").cases] == [5]
 
 
-class Scripted:
-    """A session that answers every run with the same execution and remembers what it was asked."""
-
-    name = "scripted"
-
-    def __init__(self, execution):
-        self.execution = execution
-        self.asked: list[TestRun] = []
-
-    async def run(self, run):
-        self.asked.append(run)
-        return self.execution
-
-    async def close(self):
-        """Nothing is open."""
-
-
-def problem_of(text, path, **more):
-    return Problem(root=Path(), originals={path: text}, files={path: text}, **{"regions": (), "spec": Spec(), **more})
-
-
-async def ask(completion):
-    raise AssertionError(completion)
-
-
-def tools(session):
-    return Tools(ask=ask, run=ask, session=session, user=NoUser(), rng=random.Random(0))
-
-
 async def test_doctests_need_no_session():
-    region = regions.for_function(targets.find_target(MODULE, "pkg/m.py", "Box.area"), MODULE)
-    session = Scripted(Execution())
-    spec = await doctest_spec.collect(problem_of(MODULE, "pkg/m.py", regions=(region,)), tools(session))
+    region = targets.region_for(targets.find_target(MODULE, "pkg/m.py", "Box.area"), MODULE)
+    session = ScriptedSession(Execution())
+    spec = await doctest_spec.collect(make_problem(MODULE, "pkg/m.py", regions=(region,)), make_tools(session))
     assert len(spec.cases) == 3
     assert session.asked == []

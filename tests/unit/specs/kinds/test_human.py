@@ -2,40 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from greenloop.core.records.outcome import Evidence, Verified
-from greenloop.core.records.verdict import CaseResult, Status, Verdict
+from greenloop.core.records.verdict import Status
 from greenloop.core.summary import verification_level
-from greenloop.specs import host_checks
 from greenloop.specs.kinds import human
-from specifying import Answers, about, tools
-
-TEXT = 'def f(x):\n    """F."""\n    raise NotImplementedError\n'
-LONG = 'import os\n\n\ndef f(x):\n    """F."""\n    y = x\n    return eval("y")\n'
-PASSED = Verdict(status=Status.PASSED, cases=(CaseResult(id="t", outcome="passed"),))
-FAILED = Verdict(status=Status.FAILED, cases=(CaseResult(id="t", outcome="failed"),))
-
-
-async def judged(root: Path, text: str, verdict: Verdict, *, final=False, user=None, **options) -> Verdict:
-    own = about(root, TEXT, "f")
-    given = tools(user, **options)
-    spec = own.spec + await host_checks.collect(own, given)
-
-    async def run() -> Verdict:
-        return verdict
-
-    from dataclasses import replace
-
-    return await host_checks.judge(replace(own, spec=spec), {"m.py": text}, given, run, final=final)
-
+from spec_problem import FAILED, LONG, PASSED, TEXT, AnsweringUser, judge_text, make_problem
 
 GOOD = TEXT.replace("raise NotImplementedError", "return x")
 
 
 async def test_the_user_is_shown_the_change_and_his_words_are_the_failure(tmp_path):
-    user = Answers(human.REJECT, "It must  round\nup.")
-    verdict = await judged(tmp_path, GOOD, PASSED, final=True, user=user, human=True)
+    user = AnsweringUser(human.REJECT, "It must  round\nup.")
+    verdict = await judge_text(tmp_path, GOOD, PASSED, final=True, user=user, human=True)
     assert "-    raise NotImplementedError\n+    return x" in user.questions[0]
     assert "`f`" in user.questions[0]
     assert verdict.status is Status.FAILED
@@ -46,10 +24,10 @@ async def test_the_user_is_shown_the_change_and_his_words_are_the_failure(tmp_pa
 
 
 async def test_an_accepted_candidate_passes_and_no_answer_leaves_it_partial(tmp_path):
-    accepted = await judged(tmp_path, GOOD, PASSED, final=True, user=Answers(human.ACCEPT), human=True)
+    accepted = await judge_text(tmp_path, GOOD, PASSED, final=True, user=AnsweringUser(human.ACCEPT), human=True)
     assert accepted.status is Status.PASSED
     assert accepted.cases[-1].passed
-    unanswered = await judged(tmp_path, GOOD, PASSED, final=True, human=True)
+    unanswered = await judge_text(tmp_path, GOOD, PASSED, final=True, human=True)
     assert (unanswered.status, unanswered.cases[-1].outcome) == (Status.PASSED, "skipped")
     everything = {"user": (1, 1), "human": (1, 1)}
     assert verification_level(Evidence(sandbox="bubblewrap", cases=everything)) is Verified.VERIFIED
@@ -59,23 +37,23 @@ async def test_an_accepted_candidate_passes_and_no_answer_leaves_it_partial(tmp_
 
 
 async def test_a_rejection_without_words_is_one(tmp_path):
-    verdict = await judged(tmp_path, GOOD, PASSED, final=True, user=Answers(human.REJECT, None), human=True)
+    verdict = await judge_text(tmp_path, GOOD, PASSED, final=True, user=AnsweringUser(human.REJECT, None), human=True)
     assert verdict.status is Status.FAILED
     assert verdict.cases[-1].failure.message == "The user did not accept it and did not say why."
 
 
 async def test_nobody_is_asked_about_what_fails_or_before_the_end(tmp_path):
-    user = Answers()
-    assert (await judged(tmp_path, GOOD, FAILED, final=True, user=user, human=True)) == FAILED
-    assert (await judged(tmp_path, GOOD, PASSED, user=user, human=True)) == PASSED
-    broken = await judged(tmp_path, LONG, PASSED, final=True, user=user, human=True, constraints=["forbid eval"])
+    user = AnsweringUser()
+    assert (await judge_text(tmp_path, GOOD, FAILED, final=True, user=user, human=True)) == FAILED
+    assert (await judge_text(tmp_path, GOOD, PASSED, user=user, human=True)) == PASSED
+    broken = await judge_text(tmp_path, LONG, PASSED, final=True, user=user, human=True, constraints=["forbid eval"])
     assert broken.status is Status.FAILED
     assert user.questions == []
 
 
 async def test_a_long_change_is_shown_in_part(tmp_path):
     text = GOOD.replace("return x", "\n".join(["return x", *(f"    # {n} {'x' * 200}" for n in range(100))]))
-    rows = human.format_change(about(tmp_path, TEXT, "f"), {"m.py": text}).split("\n")
+    rows = human.format_change(make_problem(tmp_path, TEXT, "f"), {"m.py": text}).split("\n")
     assert len(rows) == human.ROWS + 1
     assert rows[-1].startswith("… and ")
     assert max(map(len, rows)) <= human.WIDE

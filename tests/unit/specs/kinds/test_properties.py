@@ -4,9 +4,10 @@ import ast
 
 import pytest
 
-from greenloop.core.records.spec import Provenance, Region
+from function_headers import find_region, read_header
+from greenloop.core.records.spec import Provenance
 from greenloop.specs.kinds import properties
-from greenloop.specs.properties import signature
+from greenloop.specs.properties.stated_properties import parse_properties
 
 SORT = '''def sort(xs: list[int]) -> list[int]:
     """Sort the numbers.
@@ -18,17 +19,8 @@ SORT = '''def sort(xs: list[int]) -> list[int]:
 '''
 
 
-def region(text: str, name: str) -> Region:
-    start = next(number for number, row in enumerate(text.split("\n"), 1) if row.lstrip().startswith(f"def {name}("))
-    return Region(path="m.py", qualname=name, start=start, end=len(text.split("\n")))
-
-
-def head(text: str, name: str):
-    return signature.read_header(region(text, name), text)
-
-
 def test_the_model_sees_signature_and_docstring_and_no_body():
-    text = "\n".join(message.content for message in properties.messages(head(SORT, "sort")))
+    text = "\n".join(message.content for message in properties.question(read_header(SORT, "sort")).messages)
     assert "def sort(xs: list[int]) -> list[int]:" in text
     assert "Sort the numbers." in text
     assert "secret" not in text
@@ -45,7 +37,7 @@ def test_the_model_sees_signature_and_docstring_and_no_body():
     ],
 )
 def test_properties_are_read_from_what_small_models_write(line, expression):
-    assert [claim.expression for claim in properties.parse_properties(line, head(SORT, "sort"))] == [expression]
+    assert [claim.expression for claim in parse_properties(line, "sort", ("xs",))] == [expression]
 
 
 @pytest.mark.parametrize(
@@ -65,16 +57,16 @@ def test_properties_are_read_from_what_small_models_write(line, expression):
     ],
 )
 def test_lines_that_are_no_properties_are_dropped(line):
-    assert properties.parse_properties(line, head(SORT, "sort")) == ()
+    assert parse_properties(line, "sort", ("xs",)) == ()
 
 
 def test_equal_properties_count_once_and_there_are_four_at_most():
     answer = "\n".join(f"p{number}: len(result) >= {number % 6} - 9" for number in range(20))
-    assert len(properties.parse_properties(answer, head(SORT, "sort"))) == 4
+    assert len(parse_properties(answer, "sort", ("xs",))) == 4
 
 
 def test_a_property_becomes_a_test_with_values_and_a_message_that_names_it():
-    spec = properties.build_spec(region(SORT, "sort"), SORT, "m", "length: len(result) == len(xs)")
+    spec = properties.build_spec(find_region(SORT, "sort"), SORT, "m", "length: len(result) == len(xs)")
     (text,) = spec.files.values()
     ast.parse(text)
     assert "given(xs=st.lists(st.integers(0, 1000), max_size=8))" in text
@@ -84,12 +76,12 @@ def test_a_property_becomes_a_test_with_values_and_a_message_that_names_it():
 
 def test_an_answer_without_properties_is_a_doubt():
     text = 'def f(n):\n    """Frobnicate the number."""\n'
-    spec = properties.build_spec(region(text, "f"), text, "m", "I am sorry, I cannot do that.")
+    spec = properties.build_spec(find_region(text, "f"), text, "m", "I am sorry, I cannot do that.")
     assert spec.cases == ()
     assert spec.doubts == ("No property of `f` is known, and the model's answer names none.",)
 
 
 def test_a_parameter_for_which_there_are_no_values_is_a_doubt():
     text = 'def f(conn, query: str):\n    """Fetch rows."""\n'
-    spec = properties.build_spec(region(text, "f"), text, "m", "p: len(result) >= 0")
+    spec = properties.build_spec(find_region(text, "f"), text, "m", "p: len(result) >= 0")
     assert spec.doubts == ("No values can be made up for `conn`, so no properties are tried.",)

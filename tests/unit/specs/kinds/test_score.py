@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from doubling import PROBLEM
+from double_problem import PROBLEM
 from greenloop.core.errors import SettingsError
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.specs import host_checks
 from greenloop.specs.kinds import score
-from specifying import about, tools
+from spec_problem import make_problem, make_tools
 
 TEXT = 'def f(x):\n    """F."""\n    raise NotImplementedError\n'
 
@@ -41,14 +41,14 @@ async def test_a_scorer_that_is_none_is_named(tmp_path, setting, why):
     (tmp_path / "bench.py").write_text("def f(target):\n    return 1\n")
     (tmp_path / "broken.py").write_text("def f(:\n")
     with pytest.raises(SettingsError) as caught:
-        await score.collect(about(tmp_path, TEXT, "f"), tools(score=setting))
+        await score.collect(make_problem(tmp_path, TEXT, "f"), make_tools(score=setting))
     assert why in str(caught.value)
     assert caught.value.remedy == score.REMEDY
 
 
 async def test_a_score_is_one_case_of_the_users(tmp_path):
     (tmp_path / "bench.py").write_text("def f(target):\n    return 1\n")
-    spec = await score.collect(about(tmp_path, TEXT, "f", "pkg/m.py"), tools(score="bench.py::f>=0.9"))
+    spec = await score.collect(make_problem(tmp_path, TEXT, "f", "pkg/m.py"), make_tools(score="bench.py::f>=0.9"))
     (case,) = spec.cases
     assert (case.source, case.provenance, case.path, case.line) == ("f(f) >= 0.9", Provenance.SCORE, "pkg/m.py", 1)
     assert ".parents[1]" in spec.files["pkg/test_greenloop_score_m.py"]

@@ -12,7 +12,7 @@ from greenloop.core.errors import SettingsError
 from greenloop.core.generated_tests import parse_equation
 from greenloop.core.records.spec import Provenance
 from greenloop.specs.kinds import trace
-from specifying import about, tools
+from spec_problem import make_problem, make_tools
 
 TEXT = '''\
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class Box:
 async def collected(tmp_path, *lines, name="f", path="m.py"):
     rows = [line if isinstance(line, str) else json.dumps(line) for line in lines]
     (tmp_path / "t.jsonl").write_text("\n".join(rows) + "\n")
-    return await trace.collect(about(tmp_path, TEXT, name, path), tools(trace="t.jsonl"))
+    return await trace.collect(make_problem(tmp_path, TEXT, name, path), make_tools(trace="t.jsonl"))
 
 
 async def shown(tmp_path, *lines, **how):
@@ -153,7 +153,7 @@ async def test_a_file_that_is_not_in_the_workspace_is_named(tmp_path, path):
     (tmp_path / "in").mkdir()
     (tmp_path / "t.jsonl").write_text('{"args": [], "returns": 1}\n')
     with pytest.raises(SettingsError, match=f"names {path}, which is not a file of this workspace"):
-        await trace.collect(about(tmp_path / "in", TEXT, "f"), tools(trace=path))
+        await trace.collect(make_problem(tmp_path / "in", TEXT, "f"), make_tools(trace=path))
 
 
 async def test_what_is_left_out_is_said(tmp_path):
@@ -165,7 +165,7 @@ async def test_what_is_left_out_is_said(tmp_path):
 
 
 async def test_without_the_setting_nothing_is_read(tmp_path):
-    assert (await trace.collect(about(tmp_path, TEXT, "f"), tools(trace=""))).cases == ()
+    assert (await trace.collect(make_problem(tmp_path, TEXT, "f"), make_tools(trace=""))).cases == ()
 
 
 async def test_the_pages_decorator_writes_what_is_read(tmp_path, monkeypatch):
@@ -180,7 +180,7 @@ async def test_the_pages_decorator_writes_what_is_read(tmp_path, monkeypatch):
 
     f.__qualname__ = "f"
     assert space["recorded"](f, "t.jsonl")({1}, y=None) == ({1}, None)
-    spec = await trace.collect(about(tmp_path, TEXT, "f"), tools(trace="t.jsonl"))
+    spec = await trace.collect(make_problem(tmp_path, TEXT, "f"), make_tools(trace="t.jsonl"))
     assert [case.source for case in spec.cases] == ["assert f({1}, y=None) == ({1}, None)"]
 
 

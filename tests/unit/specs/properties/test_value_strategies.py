@@ -2,21 +2,12 @@
 
 import pytest
 
-from greenloop.core.records.spec import Region
-from greenloop.specs.properties import signature, value_strategies
-
-
-def region(text: str, name: str) -> Region:
-    start = next(number for number, row in enumerate(text.split("\n"), 1) if row.lstrip().startswith(f"def {name}("))
-    return Region(path="m.py", qualname=name, start=start, end=len(text.split("\n")))
-
-
-def head(text: str, name: str):
-    return signature.read_header(region(text, name), text)
+from function_headers import read_header
+from greenloop.specs.properties import value_strategies
 
 
 def strategies(text: str, name: str = "f") -> dict[str, str]:
-    found, _without = value_strategies.build_strategies(head(text, name), text, "m", {})
+    found, _without = value_strategies.build_strategies(read_header(text, name), text, "m", {})
     return {each.name: each.strategy for each in found}
 
 
@@ -33,6 +24,7 @@ def strategies(text: str, name: str = "f") -> dict[str, str]:
         ("dict[bool, int]", "st.dictionaries(st.booleans(), st.integers(-1000, 1000), max_size=8)"),
         ("tuple[int, bool]", "st.tuples(st.integers(-1000, 1000), st.booleans())"),
         ("tuple[int, ...]", "st.lists(st.integers(-1000, 1000), max_size=8).map(tuple)"),
+        ("tuple[()]", "st.tuples()"),
         ("set[int]", "st.sets(st.integers(-1000, 1000), max_size=8)"),
         ("Literal['a', 'b']", "st.sampled_from(['a', 'b'])"),
         ("'list[bool]'", "st.lists(st.booleans(), max_size=8)"),

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from greenloop.core.attempts import best_attempt
+from greenloop.core.election import best_attempt
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
-from greenloop.core.text.tokens import estimate_tokens
-from greenloop.core.text.truncate import truncate
-from greenloop.drafting.feedback.published._critic_prompt import code_of
+from greenloop.core.text.tokens import estimate_tokens, truncate
+from greenloop.drafting.feedback.published._critic import code_of
 
 DIAGNOSIS = 300  # tokens of the best attempt's feedback
 

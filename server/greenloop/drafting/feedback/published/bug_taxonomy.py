@@ -7,23 +7,15 @@ types of bugs; the critique prompt holds the list and the failure. An answer wit
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Mapping, Sequence
 
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
-from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import ErrorGroup
-from greenloop.drafting.feedback._case_rows import list_cases
-from greenloop.drafting.feedback._raw import render_output
-from greenloop.drafting.feedback._rejected_answers import describe_newest
-from greenloop.drafting.feedback._value_diff import shorten
-from greenloop.drafting.feedback.published._critic import worth_asking
-from greenloop.drafting.feedback.published._critic_prompt import ask, code_of
+from greenloop.drafting.feedback.published._critic import describe_by_fields, read_fields
 
 TOKENS = 160
-FIELD = 240  # characters of one field
 FIELDS = ("bug_type", "location", "cause", "change")
 
 # The paper's types by category; its two kinds of "minors" are named after their contents.
@@ -60,51 +52,26 @@ LIKELY = {
     "TypeError": "incorrect argument",
     "ValueError": "incorrect argument",
 }
-_ROW = re.compile(r"^[\W_]*(bug[_ ]type|location|cause|change)[\W_]*?[:=]\s*(.+)$", re.IGNORECASE | re.MULTILINE)
 
 
 async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:
-    """The failing cases and the critique; the note's fields hold `label` and each of `FIELDS`.
+    """The failing cases and the critique; the note's fields hold `label`, the likely type, and each of `FIELDS`."""
+    types = "; ".join(name for names in TYPES.values() for name in names)
+    fields = {"label": likely_types(attempts[-1])}
+    return await describe_by_fields(
+        problem, attempts, tools, "bug_taxonomy", parse_critique, _explain, tokens=TOKENS, fields=fields, types=types
+    )
 
-    If the critique cannot be read: the runner's own output, and the critic's answer in the field `unparsable`.
-    """
-    newest = attempts[-1]
-    label = likely_types(newest)
-    if not worth_asking(attempts):
-        return FeedbackNote(text=describe_newest(problem, attempts, render_output), fields={"label": label})
-    failures = list_cases(problem, newest)
-    reply = await ask(
-        tools,
-        Role.CRITIC,
-        "bug_taxonomy",
-        tokens=TOKENS,
-        types="; ".join(name for names in TYPES.values() for name in names),
-        code=code_of(problem, newest),
-        failures=failures,
-    )
-    critique = parse_critique(reply.text)
-    if critique is None:
-        fields = {"label": label, "unparsable": shorten(reply.text, FIELD)}
-        return FeedbackNote(text=render_output(problem, newest), fields=fields, usage=reply.usage)
-    rows = [f"{name.replace('_', ' ').capitalize()}: {critique[name]}" for name in FIELDS]
-    explanation = f"{critique['bug_type']}: {critique['cause']}"
-    return FeedbackNote(
-        text="\n".join([failures, "", *rows]),
-        fields={"label": label, "explanation": explanation, **critique},
-        usage=reply.usage,
-    )
+
+def _explain(critique: Mapping[str, str]) -> str:
+    return f"{critique['bug_type']}: {critique['cause']}"
 
 
 def parse_critique(answer: str) -> Mapping[str, str] | None:
     """The four fields of a critique, or None when one is missing or the type is not in the list."""
-    values = {
-        match[1].lower().replace(" ", "_"): shorten(match[2].strip(" *_\"',"), FIELD)
-        for match in _ROW.finditer(answer[:20_000])
-    }
-    bug_type = _parse_type(values.get("bug_type", ""))
-    if not bug_type or not all(values.get(name) for name in FIELDS):
-        return None
-    return {name: values[name] for name in FIELDS} | {"bug_type": bug_type}
+    fields = read_fields(answer, FIELDS)
+    bug_type = _parse_type(fields["bug_type"]) if fields else ""
+    return {**fields, "bug_type": bug_type} if fields and bug_type else None
 
 
 def likely_types(attempt: Attempt) -> str:

@@ -15,15 +15,9 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback import cases
-from greenloop.drafting.feedback.published._critic_prompt import (
-    ask,
-    code_of,
-    list_items,
-    named_field,
-    names_of,
-    parse_number,
-)
+from greenloop.drafting.feedback._rejected_answers import describe_newest
+from greenloop.drafting.feedback.cases import list_cases
+from greenloop.drafting.feedback.published._critic import ask, list_items, named_field, parse_number
 
 STRATEGIES = 3
 REFLECTIONS = 2
@@ -37,15 +31,14 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     if newest.finding:
         return FeedbackNote(text="")
     is_baseline = newest.number == 0
-    failure = (await cases.describe(problem, attempts, tools)).text
     reply = await ask(
+        problem,
+        newest,
         tools,
-        Role.PLANNER if is_baseline else Role.CRITIC,
         "codetree_strategies" if is_baseline else "codetree_critic",
         tokens=TOKENS,
-        names=names_of(problem),
-        code=code_of(problem, newest),
-        failure=failure,
+        role=Role.PLANNER if is_baseline else Role.CRITIC,
+        failure=describe_newest(problem, attempts, list_cases),
         most=str(STRATEGIES if is_baseline else REFLECTIONS),
     )
     fields = {"strategies": list_items(reply.text, STRATEGIES)} if is_baseline else parse_opinion(reply.text)
@@ -55,7 +48,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
 def parse_opinion(answer: str) -> dict[str, Any]:
     """The critic's answer as fields; unreadable ones are left out and are not an error."""
     fields: dict[str, Any] = {"reflections": list_items(answer, REFLECTIONS)}
-    score = parse_number(named_field(answer, "score"), 0.0, BEST)
+    score = parse_number(named_field(answer, "score"), BEST)
     if score is not None:
         fields["score"] = score
     decision = named_field(answer, "decision")

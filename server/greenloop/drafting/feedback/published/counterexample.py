@@ -12,14 +12,14 @@ from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.records.verdict import CaseResult, Failure
-from greenloop.drafting.feedback import _rejected_answers
-from greenloop.drafting.feedback._value_diff import shorten
-from greenloop.drafting.feedback.published._counterexample import (
+from greenloop.core.testfiles.counterexample import (
     counterexample,
     format_arguments,
     outcome,
     violated_property,
 )
+from greenloop.drafting.feedback import _rejected_answers
+from greenloop.drafting.feedback._value_diff import shorten
 
 LAST = 1 << 20
 
@@ -32,7 +32,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
 def _simplest(problem: Problem, attempt: Attempt) -> str:
     verdict = attempt.verdict
     cases = {case.id: case for case in problem.spec.cases}
-    failing = [case for case in (*verdict.cases, *verdict.collateral) if not case.passed]
+    failing = verdict.failing
     if not failing:
         return shorten(verdict.reason)
     binding = [each for each in failing if each.id not in cases or cases[each.id].binding]

@@ -10,12 +10,10 @@ from collections.abc import Sequence
 
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
-from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback._case_rows import list_cases
 from greenloop.drafting.feedback._rejected_answers import describe_newest
-from greenloop.drafting.feedback.published._critic import as_paragraph, with_failures, worth_asking
-from greenloop.drafting.feedback.published._critic_prompt import ask, code_of
+from greenloop.drafting.feedback.cases import list_cases
+from greenloop.drafting.feedback.published._critic import as_paragraph, ask, worth_asking
 
 TOKENS = 160  # of the explanation
 
@@ -25,6 +23,8 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     failures = describe_newest(problem, attempts, list_cases)
     if not worth_asking(attempts):
         return FeedbackNote(text=failures)
-    code = code_of(problem, attempts[-1])
-    reply = await ask(tools, Role.CRITIC, "explain", tokens=TOKENS, code=code, failures=failures)
-    return with_failures(failures, "Why it fails", as_paragraph(reply), reply)
+    reply = await ask(problem, attempts[-1], tools, "explain", tokens=TOKENS, failures=failures)
+    if not (explanation := as_paragraph(reply)):
+        return FeedbackNote(text=failures, usage=reply.usage)
+    text = f"{failures}\n\nWhy it fails: {explanation}"
+    return FeedbackNote(text=text, fields={"explanation": explanation}, usage=reply.usage)

@@ -13,12 +13,10 @@ from dataclasses import replace
 
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
-from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.drafting.feedback._value_diff import shorten
 from greenloop.drafting.feedback.published import runtime_trace
-from greenloop.drafting.feedback.published._critic import worth_asking
-from greenloop.drafting.feedback.published._critic_prompt import ask, names_of
+from greenloop.drafting.feedback.published._critic import ask, worth_asking
 
 TOKENS = 300  # for the verdicts: a line for each of ten blocks
 WORDS = 160  # characters of one explanation
@@ -31,7 +29,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     note = await runtime_trace.describe(problem, attempts, tools)
     if "traced" not in note.fields or not worth_asking(attempts):
         return note
-    reply = await ask(tools, Role.CRITIC, "ldb", tokens=TOKENS, names=names_of(problem), trace=note.text)
+    reply = await ask(problem, attempts[-1], tools, "ldb", tokens=TOKENS, trace=note.text)
     blocks = parse_verdicts(reply.text)
     wrong = [f"[BLOCK-{number}] is wrong: {why}" for number, why in blocks.items() if why]
     return replace(

@@ -9,12 +9,10 @@ from collections.abc import Sequence
 
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
-from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback._case_rows import list_cases
 from greenloop.drafting.feedback._rejected_answers import describe_newest
-from greenloop.drafting.feedback.published._critic import as_paragraph, worth_asking
-from greenloop.drafting.feedback.published._critic_prompt import ask, code_of
+from greenloop.drafting.feedback.cases import list_cases
+from greenloop.drafting.feedback.published._critic import as_paragraph, ask, worth_asking
 
 TOKENS = 160  # of one reflection
 KEPT = 3  # reflections that are shown, the newest included
@@ -31,8 +29,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     ]
     if not worth_asking(attempts):
         return FeedbackNote(text=_text(failures, earlier))
-    code = code_of(problem, attempts[-1])
-    reply = await ask(tools, Role.CRITIC, "reflect", tokens=TOKENS, code=code, failures=failures)
+    reply = await ask(problem, attempts[-1], tools, "reflect", tokens=TOKENS, failures=failures)
     if not (reflection := as_paragraph(reply)):
         return FeedbackNote(text=_text(failures, earlier), usage=reply.usage)
     return FeedbackNote(

@@ -13,18 +13,15 @@ from collections.abc import Sequence
 from greenloop.core.compose import region_text
 from greenloop.core.docstrings.requirements import list_demands
 from greenloop.core.ports import Tools
-from greenloop.core.python.ast_source import DEFINITIONS, parse_fragment
+from greenloop.core.python.ast_source import first_definition
 from greenloop.core.records.attempt import Attempt, FeedbackNote
-from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback._case_rows import list_cases
 from greenloop.drafting.feedback._rejected_answers import describe_newest
 from greenloop.drafting.feedback._value_diff import shorten
-from greenloop.drafting.feedback.published._critic import worth_asking
-from greenloop.drafting.feedback.published._critic_prompt import ask, code_of, names_of
+from greenloop.drafting.feedback.cases import list_cases
+from greenloop.drafting.feedback.published._critic import FIELD, ask, worth_asking
 
 TOKENS = 60
-FIELD = 240  # characters kept of an answer that cannot be read
 _NUMBER = re.compile(r"(?<![\w.])(\d{1,2})(?![\w%])")
 _NONE = re.compile(r"\b(?:none|all (?:are|is|of them))\b", re.IGNORECASE)
 
@@ -38,15 +35,9 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     items = docstring_demands(problem)
     if not items or not worth_asking(attempts):
         return FeedbackNote(text=failures, fields={"requirements": items} if items else {})
+    checklist = "\n".join(f"{number}. {item}" for number, item in enumerate(items, 1))
     reply = await ask(
-        tools,
-        Role.CRITIC,
-        "requirements",
-        tokens=TOKENS,
-        names=names_of(problem),
-        code=code_of(problem, attempts[-1]),
-        failures=failures,
-        checklist="\n".join(f"{number}. {item}" for number, item in enumerate(items, 1)),
+        problem, attempts[-1], tools, "requirements", tokens=TOKENS, failures=failures, checklist=checklist
     )
     unmet = parse_unmet(reply.text, items)
     if unmet is None:
@@ -60,9 +51,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
 
 def docstring_demands(problem: Problem) -> tuple[str, ...]:
     """The demands in the docstring of the run's first region."""
-    parsed_code = parse_fragment(region_text(problem, problem.regions[0]))
-    body = [] if isinstance(parsed_code, SyntaxError) else parsed_code.body
-    node = next((each for each in body if isinstance(each, DEFINITIONS)), None)
+    node = first_definition(region_text(problem, problem.regions[0]))
     return list_demands(ast.get_docstring(node, clean=False) or "") if node else ()
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from greenloop.core.attempts import best_attempt
+from greenloop.core.election import newest_best
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
-from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status
-from greenloop.drafting.feedback import cases
-from greenloop.drafting.feedback.published._critic_prompt import ask, code_of, names_of
+from greenloop.drafting.feedback._rejected_answers import describe_newest
+from greenloop.drafting.feedback.cases import list_cases
+from greenloop.drafting.feedback.published._critic import ask
 
 SAMPLES = 4  # the first round of search/magicore.py
 TOKENS = 120
@@ -27,26 +27,14 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     attempt = attempt_to_review(attempts)
     if attempt is None:
         return FeedbackNote(text="")
-    reply = await ask(
-        tools,
-        Role.CRITIC,
-        "review",
-        tokens=TOKENS,
-        names=names_of(problem),
-        code=code_of(problem, attempt),
-        failure=(await cases.describe(problem, attempts[: attempt.number + 1], tools)).text,
-    )
+    failure = describe_newest(problem, attempts[: attempt.number + 1], list_cases)
+    reply = await ask(problem, attempt, tools, "review", tokens=TOKENS, failure=failure)
     return FeedbackNote(text="", fields={"review": reply.text.strip(), "of": attempt.number}, usage=reply.usage)
 
 
 def attempt_to_review(attempts: Sequence[Attempt]) -> Attempt | None:
     """The best attempt, the newest of equals; None where no review is due."""
-    newest = attempts[-1]
-    best = best_attempt(attempts)
-    if newest.number < SAMPLES or best is None or best.verdict.status is Status.PASSED:
+    newest, best = attempts[-1], newest_best(attempts)
+    if newest.number < SAMPLES or best is None or any(each.verdict.status is Status.PASSED for each in attempts):
         return None
-    newest_best = max(
-        (each for each in attempts if each.candidate and each.verdict.status not in (Status.REFUSED, Status.TAMPERED)),
-        key=lambda attempt: (attempt.verdict.score, -len(attempt.verdict.collateral), attempt.number),
-    )
-    return newest_best if newest.number == SAMPLES or newest_best is newest else None
+    return best if newest.number == SAMPLES or best is newest else None

@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 
 from greenloop.core.compose import compose
 from greenloop.core.ports import Tools
-from greenloop.core.python.ast_source import find_definitions, parse_module, plain_name
+from greenloop.core.python.ast_source import find_definitions, plain_name, statements_of
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution, WatchedLines
+from greenloop.core.records.sandbox import WatchedLines
 from greenloop.core.records.spec import Provenance
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import CaseResult
@@ -33,7 +33,7 @@ NAMES = 6  # variables before and after a block
 ROWS = 8  # lines of one block's code
 ROW = 120  # characters of a line
 DOCTEST = "doctest:"
-ENOUGH = "Enough"  # the exception by which sandbox/line_tracer.py ends a case that runs too many lines
+LINE_LIMIT = "LineLimitReached"  # the exception by which sandbox/line_tracer.py ends a case that runs too many lines
 
 _WORD = re.compile(r"[^\W\d]\w*")
 
@@ -55,8 +55,10 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     if not located:
         return FeedbackNote(text=text)
     execution = await tools.run(newest, selectors(problem, case.id), [lines for lines, _node in located])
-    trace = render_trace(problem, newest, _trace(execution, case.id), located)
-    if trace and any(result.id == case.id and _was_cut_off(result) for result in case_results(execution)):
+    lines = None if execution.broken else line_traces(execution).get(case.id)
+    trace = render_trace(problem, newest, lines, located)
+    kinds = [result.failure.type for result in case_results(execution) if result.id == case.id and result.failure]
+    if trace and LINE_LIMIT in kinds:
         trace += "\n... and so on, without an end in sight ..."
     usage = Usage(test_seconds=execution.seconds)
     if not trace:
@@ -111,17 +113,7 @@ def render_trace(
 
 
 def _definitions(text: str) -> list[tuple[str, ast.stmt]]:
-    module = parse_module(text)
-    return [] if isinstance(module, SyntaxError) else list(find_definitions(module.body))
-
-
-def _trace(execution: Execution, case: str) -> LineTrace | None:
-    return None if execution.broken else line_traces(execution).get(case)
-
-
-def _was_cut_off(result: CaseResult) -> bool:
-    """Was the watched case ended because it ran too many lines?"""
-    return result.failure is not None and result.failure.type == ENOUGH
+    return list(find_definitions(statements_of(text)))
 
 
 def _block(number: int, visit: Visit, texts: Mapping[str, Sequence[str]]) -> str:

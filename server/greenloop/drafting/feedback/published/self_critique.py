@@ -10,9 +10,8 @@ from collections.abc import Sequence
 
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
-from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback.published._critic_prompt import ask, code_of, named_field, names_of, parse_number
+from greenloop.drafting.feedback.published._critic import ask, named_field, parse_number
 
 TOKENS = 240
 CORRECT = "CORRECT"
@@ -23,16 +22,8 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     newest = attempts[-1]
     if newest.number == 0:
         return FeedbackNote(text="")
-    reply = await ask(
-        tools,
-        Role.CRITIC,
-        "self_critique",
-        tokens=TOKENS,
-        names=names_of(problem),
-        instruction=problem.instruction,
-        code=code_of(problem, newest),
-    )
+    reply = await ask(problem, newest, tools, "self_critique", tokens=TOKENS, instruction=problem.instruction)
     text = reply.text.strip()
-    confidence = parse_number(named_field(text, "confidence"), 0.0, 1.0)
+    confidence = parse_number(named_field(text, "confidence"), 1.0)
     fields = {} if confidence is None else {"confidence": confidence}
     return FeedbackNote(text=text, stop=text.startswith(CORRECT), fields=fields, usage=reply.usage)

@@ -11,13 +11,11 @@ from collections.abc import Sequence
 from greenloop.core.errors import ModelError
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
-from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.usage import Usage
-from greenloop.drafting.feedback._case_rows import failing_rows, list_cases
 from greenloop.drafting.feedback._rejected_answers import describe_newest
-from greenloop.drafting.feedback.published._critic import as_paragraph, worth_asking
-from greenloop.drafting.feedback.published._critic_prompt import ask
+from greenloop.drafting.feedback.cases import failing_rows, list_cases
+from greenloop.drafting.feedback.published._critic import as_paragraph, ask, worth_asking
 
 MAX_SENTENCES = 3
 TOKENS = 120
@@ -33,7 +31,9 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     failures = list_cases(problem, attempts[-1])
     usage = Usage()
     try:
-        reply = await ask(tools, Role.CRITIC, "summary", tokens=TOKENS, sentences=str(MAX_SENTENCES), failures=failures)
+        reply = await ask(
+            problem, attempts[-1], tools, "summary", tokens=TOKENS, sentences=str(MAX_SENTENCES), failures=failures
+        )
     except ModelError:
         sentences = ""
     else:

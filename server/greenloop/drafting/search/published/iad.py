@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from greenloop.core.election import is_valid, rank
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.search._progress import is_valid, rank, sample_temperatures, spread_temperatures
+from greenloop.drafting.search._progress import sample_temperatures, spread_temperatures
 
 ROUND = 3
 PATIENCE = 2  # rounds without a better score

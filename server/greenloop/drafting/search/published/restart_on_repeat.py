@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from greenloop.core.election import is_valid, rank
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.search._progress import HOTTEST, STEP, Progress, is_valid, progress, rank
+from greenloop.drafting.search._progress import HOTTEST, STEP, Progress, progress
 
 
 def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:  # noqa: ARG001

@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from greenloop.core.election import is_valid
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.search._progress import HOTTEST, STEP, is_valid
+from greenloop.drafting.search._progress import HOTTEST, STEP
 
 WIDTH = 3  # drafts where there are no strategies
 DEPTH = 3

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import ceil
 
 from greenloop.core.records.spec import Case
-from greenloop.core.votes import Ballot, Poll, Ruling, find_clusters, rank_by_split
+from greenloop.core.votes import Poll, Ruling, find_clusters, rank_by_split
 
 SHARE = 0.6  # share of the sets that must pass
 
@@ -19,14 +19,17 @@ def rule(poll: Poll) -> Ruling:
     sets = _sets(poll)
     needed = ceil(SHARE * len(sets))
     questions = rank_by_split(find_clusters(poll), poll.cases)
-    passed_sets = {ballot.attempt: _whole(ballot, sets) for ballot in poll.ballots}
+    passed_sets = {
+        ballot.attempt: sum(all(case.id in ballot.passed for case in cases) for cases in sets.values())
+        for ballot in poll.ballots
+    }
     ranked = sorted(
         poll.ballots,
-        key=lambda ballot: (-len(passed_sets[ballot.attempt]), -len(ballot.passed), ballot.size, ballot.attempt),
+        key=lambda ballot: (-passed_sets[ballot.attempt], -len(ballot.passed), ballot.size, ballot.attempt),
     )
-    order = tuple(ballot.attempt for ballot in ranked if len(passed_sets[ballot.attempt]) >= needed)
+    order = tuple(ballot.attempt for ballot in ranked if passed_sets[ballot.attempt] >= needed)
     if not order:
-        most = max((len(passed) for passed in passed_sets.values()), default=0)
+        most = max(passed_sets.values(), default=0)
         why = f"{most} of {len(sets)} sets of generated tests pass; {needed} are needed."
         return Ruling(why=why)
     kept_ids = tuple(case.id for case in poll.cases if case.id in ranked[0].passed)
@@ -39,8 +42,3 @@ def _sets(poll: Poll) -> dict[str, list[Case]]:
         for batch in case.batch.split() or [""]:
             by_set.setdefault(batch, []).append(case)
     return by_set
-
-
-def _whole(ballot: Ballot, sets: dict[str, list[Case]]) -> list[str]:
-    """The sets that a candidate passes completely."""
-    return [batch for batch, cases in sets.items() if all(case.id in ballot.passed for case in cases)]

@@ -1,0 +1,71 @@
+"""Whole requests whose feedback runs something: by the group of the error, and with LDB's question."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from greenloop.core.events import Started, Tested
+from greenloop.engine import refine
+from greenloop.project import configuration
+
+pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
+
+ROOT = "import math\n\n\ndef root(x):\n    return x\n"
+TEST = "from m import root\n\n\ndef test_root():\n    assert root(16) == 4\n"
+HALF = "def root(x):\n    half = x / 2\n    return half\n"
+MADE_UP = "def root(x):\n    return math.squareroot(x)\n"
+RIGHT = "def root(x):\n    return math.sqrt(x)\n"
+
+
+@pytest.fixture
+def play(tmp_path, monkeypatch, lay):
+    """`play(*answers, source=…, **settings)`: (outcome, notes' texts by attempt)."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+    async def run(*answers, source=ROOT, **keys):
+        root = lay(tmp_path / "w", {"m.py": source, "test_m.py": TEST})
+        script = tmp_path / "answers.jsonl"
+        told = [f"```python\n{answer}```\n" if answer.startswith("def") else answer for answer in answers]
+        script.write_text("".join(json.dumps(answer) + "\n" for answer in told))
+        line = {"model": f"scripted:{script}", "preset": "plain", "sandbox.kind": "bubblewrap", **keys}
+        found, warnings = configuration.load(root, command_line=line)
+        assert not warnings
+        events: list = []
+        request = refine.Request(root=root, target="test_m.py::test_root", buffers={})
+        outcome = await refine.refine(request, settings=found, emit=events.append, report_status=lambda _text: None)
+        attempts = [event.baseline for event in events if isinstance(event, Started)]
+        attempts += [event.attempt for event in events if isinstance(event, Tested)]
+        return outcome, ["\n".join(note.text for note in attempt.notes) for attempt in attempts]
+
+    return run
+
+
+@pytest.mark.story("errors are traced for the model")
+async def test_logic_errors_are_traced_and_made_up_names_looked_up(play):
+    treat = {"feedback.logic": "runtime_trace", "feedback.runtime": "docs"}
+    outcome, notes = await play(HALF, MADE_UP, RIGHT, **treat)
+    assert outcome.solved
+    assert notes[0].startswith("[BLOCK-1]\n# before: x=16\nreturn x\n# after: return 16\n")
+    assert notes[1].startswith("[BLOCK-1]\n# before: x=16\nhalf = x / 2\nreturn half\n# after: half=8.0, return 8.0\n")
+    assert notes[2] == "`math.squareroot` does not exist. Nearest:\nmath.sqrt(x, /): Return the square root of x."
+
+
+async def test_ldb_asks_which_block_is_wrong(play):
+    verdict = '{"block": 1, "correct": false, "explanation": "must take the square root"}'
+    outcome, notes = await play(HALF, verdict, RIGHT, preset="ldb")
+    assert outcome.solved
+    assert notes[1].startswith("[BLOCK-1]\n# before: x=16\nhalf = x / 2\n")
+    assert notes[1].endswith("[BLOCK-1] is wrong: must take the square root")
+    assert outcome.usage.completion_tokens > 0
+
+
+async def test_strategies_are_named_for_what_is_not_written_yet(play):
+    stub = "import math\n\n\ndef root(x):\n    raise NotImplementedError\n"
+    outcome, notes = await play("- ask the library\n- halve", RIGHT, source=stub, preset="codetree")
+    assert outcome.solved
+    assert outcome.attempts[0].notes[-1].fields["strategies"] == ("ask the library", "halve")
+    assert outcome.attempts[1].draft.hint == "ask the library"
+    assert notes[0].strip() == ""

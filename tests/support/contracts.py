@@ -1,0 +1,13 @@
+"""The one public function, or factory of a class, of every part."""
+
+from __future__ import annotations
+
+CONTRACTS = {
+    "specs": "collect",
+    "context": "gather",
+    "feedback": "describe",
+    "search": "plan",
+    "trust": "rule",
+    "models": "create",
+    "sandboxes": "create",
+}

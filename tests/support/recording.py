@@ -1,0 +1,66 @@
+"""Records a model's answers into a file that `replay:FILE` reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from greenloop.core.ports import Infiller, Model, slots
+from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
+from greenloop.models.providers.replay import request_key
+
+
+def record_model(model: Model, path: Path) -> Recording:
+    """Wraps `model` to append every answer to `path`; requests that fail or are cancelled are not recorded."""
+    if isinstance(model, Infiller):
+        return InfillingRecording(model, path)
+    return Recording(model, path)
+
+
+class Recording:
+    """Forwards every request to a model and appends each exchange to a file."""
+
+    def __init__(self, model: Model, path: Path) -> None:
+        self._model = model
+        self._path = path
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    @property
+    def slots(self) -> int:
+        return slots(self._model)
+
+    async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
+        reply = await self._model.complete(request, on_token)
+        self._write(request, reply)
+        return reply
+
+    def count_tokens(self, text: str) -> int:
+        return self._model.count_tokens(text)
+
+    async def close(self) -> None:
+        await self._model.close()
+
+    def _write(self, request: ChatRequest | InfillRequest, reply: Reply) -> None:
+        exchange: dict[str, Any] = {"key": request_key(request), "reply": asdict(reply)}
+        if isinstance(request, InfillRequest):
+            exchange["hole"] = True
+        if self.slots > 1:
+            exchange["slots"] = self.slots
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(exchange, ensure_ascii=False) + "\n")
+
+
+class InfillingRecording(Recording):
+    """A recording of a model that supports infills."""
+
+    async def infill(self, request: InfillRequest, on_token: Callable[[str], None]) -> Reply:
+        assert isinstance(self._model, Infiller)
+        reply = await self._model.infill(request, on_token)
+        self._write(request, reply)
+        return reply

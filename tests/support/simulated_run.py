@@ -1,0 +1,103 @@
+"""A run without a sandbox: the real prompts, roles and ledger, models faked, the tests decided by a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from double_problem import PROBLEM, failing_verdict, judge_files, make_answer
+from greenloop.core.events import Planned, Started
+from greenloop.core.ports import NoUser
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import ChatRequest, Reply, Role
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.usage import Usage
+from greenloop.core.run_state import Baseline
+from greenloop.engine import loop
+from greenloop.engine.presets import find_preset
+from greenloop.engine.run import RefineRun
+from greenloop.models.roles import Models
+from greenloop.project import configuration
+
+SECRET = "correct horse battery"
+BASELINE = Attempt(number=0, verdict=failing_verdict(), error_class="NotImplementedError")
+
+
+class FakeModel:
+    """A model that writes its requests into a common list and its answers from another."""
+
+    def __init__(self, name: str, log: list[tuple[str, ChatRequest]], answers: list[str]) -> None:
+        self.name = name
+        self.log = log
+        self.answers = answers
+
+    async def complete(self, request: ChatRequest, on_token) -> Reply:
+        self.log.append((self.name, request))
+        text = self.answers.pop(0) if request.role in (Role.DRAFTER, Role.REFINER) else "Think again."
+        return Reply(text=text, usage=Usage(prompt_tokens=1, completion_tokens=1), model=self.name)
+
+    def count_tokens(self, text: str) -> int:
+        return len(text) // 4
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+class SimulatedRun:
+    """One run; answers that are one line are expressions to return."""
+
+    def __init__(self, answers: list[str], problem: Problem = PROBLEM, **told: Any) -> None:
+        names = {f"fake/{letter}" for letter in "abcdefg"}
+        self.problem = problem
+        self.log: list[tuple[str, ChatRequest]] = []
+        answers = [text if "\n" in text else make_answer(text) for text in answers]
+        found, warnings = configuration.load(None, command_line={"model": "fake/a", **told}, environ={})
+        assert warnings == []
+        self.models = Models(settings=found, opened={name: FakeModel(name, self.log, answers) for name in names})
+        self.refine_run = RefineRun(
+            context=SimpleNamespace(
+                settings=found,
+                target=SimpleNamespace(path="m.py"),
+                snapshot=SimpleNamespace(root=Path()),
+                session=None,
+                place=SimpleNamespace(network=False),
+                say=None,
+            ),
+            baseline=Baseline(problem=problem, attempt=BASELINE, outcomes={}),
+            sandbox=None,
+            preset=find_preset(found.preset),
+            models=self.models,
+            user=NoUser(),
+            secrets=(SECRET,),
+            trusted="",
+        )
+        self.planned: list[str] = []
+
+    async def run(self) -> Outcome:
+        run = self.refine_run
+
+        async def verify(files: Mapping[str, str]):
+            return judge_files(files)
+
+        drafter = await run.calls.drafter()
+        parts = replace(run.parts(self.emit), verify=verify, glance=verify, accept=verify)
+        started = Started(
+            problem=self.problem, baseline=BASELINE, model=drafter.name, preset="", sandbox="", attempts=5
+        )
+        return await loop.refine(run.state, started, parts, self.emit)
+
+    def emit(self, event) -> None:
+        if isinstance(event, Planned):
+            self.planned.append(event.model)
+
+    @property
+    def asked(self) -> list[str]:
+        return [name.removeprefix("fake/") for name, _request in self.log]
+
+    @property
+    def temperatures(self) -> list[float]:
+        return [request.temperature for _name, request in self.log if request.role is not Role.CRITIC]

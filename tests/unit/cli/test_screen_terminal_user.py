@@ -1,0 +1,145 @@
+"""Questions at the terminal: what is shown, what counts as an answer, and what ends the run."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from fake_engine import CASE
+from greenloop.cli.live_table import LiveTable
+from greenloop.cli.main import main
+from greenloop.cli.screen import TerminalUser, View
+from greenloop.core.docstrings.literals import parse_literal_input
+
+QUESTION = 'Is `rle("") == []` right?'
+OPTIONS = ("Yes", "No", "It is [('', 0)]", "The right value is …", "Skip")
+
+
+@pytest.fixture
+def typed(monkeypatch):
+    """What the user types, and what he was asked; nothing left to type is the end of input."""
+    answers: list[str] = []
+    asked: list[str] = []
+
+    def line(question: str) -> str:
+        asked.append(question)
+        return answers.pop(0) if answers else ""
+
+    monkeypatch.setattr("greenloop.cli.screen.read_line", line)
+    return answers, asked
+
+
+def person() -> TerminalUser:
+    return TerminalUser(lambda ask: ask())
+
+
+@pytest.mark.parametrize(
+    ("words", "chosen", "times"),
+    [
+        (["1"], "Yes", 1),
+        (["y"], "Yes", 1),
+        (["NO"], "No", 1),
+        (["3"], "It is [('', 0)]", 1),
+        (["5"], "Skip", 1),
+        (["9", "2"], "No", 2),
+        (["maybe", "0"], None, 2),
+        ([""], None, 1),
+        ([], None, 1),
+    ],
+)
+async def test_an_option_by_its_number_or_its_beginning(typed, words, chosen, times):
+    answers, asked = typed
+    answers += words
+    assert await person().choose(QUESTION, OPTIONS) == chosen
+    assert len(asked) == times
+    assert asked[0].startswith(f"{QUESTION}\n  1  Yes\n  2  No\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "value", "times"),
+    [
+        (["[('', 0)]"], "[('', 0)]", 1),
+        (["  {1:  2} "], "{1: 2}", 1),
+        (["x = 1", "1"], "1", 2),
+        (["[1,", "2)"], None, 2),
+        (["1 2", ""], None, 2),
+        ([], None, 1),
+    ],
+)
+async def test_a_value_that_is_none_is_asked_for_once_more(typed, words, value, times):
+    answers, asked = typed
+    answers += words
+    assert await person().correct(QUESTION, "[]") == value
+    assert len(asked) == times
+    if times == 2:
+        assert "is not a Python value; write it as in a test" in asked[1]
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "1 +", "import os", "(yield)", "(x := 1)", "1\n2", "[" * 3000, "\0", "9" * 2001]
+)
+def test_what_is_no_value_is_told_in_one_sentence(text):
+    with pytest.raises(ValueError, match=r"^[^\n]{10,200}\.$"):
+        parse_literal_input(text)
+
+
+async def test_the_live_table_stands_still_while_it_is_asked(typed):
+    answers, _asked = typed
+    answers.append("1")
+    seen = []
+
+    class Watched(LiveTable):
+        def pause(self) -> None:
+            seen.append("pause")
+            super().pause()
+
+        def resume(self) -> None:
+            seen.append("resume")
+            super().resume()
+
+    with View(Watched(Console(file=io.StringIO(), force_terminal=True))) as view:
+        assert await TerminalUser(view.ask_paused).choose(QUESTION, OPTIONS) == "Yes"
+    assert seen == ["pause", "resume"]
+
+
+# -- the command line --------------------------------------------------------------------------------------------
+
+
+def test_questions_only_where_somebody_can_answer(fake, monkeypatch):
+    main(["fix", CASE, "--ask", "2"])
+    monkeypatch.setattr(View, "can_ask", staticmethod(lambda: True))
+    monkeypatch.setattr("greenloop.cli.screen.read_line", lambda _question: "n")
+    main(["fix", CASE])
+    main(["fix", CASE, "--ask", "2"])
+    main(["fix", CASE, "--ask", "2", "--json"])
+    assert [settings.ask for settings in fake.settings] == [0, 3, 2, 0]
+
+
+@pytest.mark.parametrize(("number", "why"), [("6", "at most 5"), ("-1", "at least 0")])
+def test_more_than_five_questions_are_refused_in_one_sentence(fake, capsys, number, why):
+    assert main(["fix", CASE, "--ask", number]) == 2
+    err = capsys.readouterr().err.strip()
+    assert (why in err, "\n" in err) == (True, False)
+    assert fake.requests == []
+
+
+def test_ctrl_c_at_a_question_cancels_the_run(fake, monkeypatch, capsys):
+    """As every cancelled run: kept in the history, 130."""
+
+    def line(_question: str) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(View, "can_ask", staticmethod(lambda: True))
+    monkeypatch.setattr("greenloop.cli.screen.read_line", line)
+    inner = fake.refine
+
+    async def asking(request, *, user, **more):
+        await user.choose(QUESTION, OPTIONS)
+        return await inner(request, user=user, **more)
+
+    monkeypatch.setattr("greenloop.engine.refine.refine", asking)
+    assert main(["fix", CASE, "--ask", "1"]) == 130
+    assert "Traceback" not in capsys.readouterr().err
+    assert not fake.requests
