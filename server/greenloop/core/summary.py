@@ -166,7 +166,7 @@ def summarize_solved(evidence: Evidence, verified: Verified) -> str:
     total = len({*evidence.proofs, *evidence.unproven})
     if total:
         reversed_count = sum("reversal" in kinds for kinds in evidence.proofs.values())
-        parts.append(f"with your own code put back {reversed_count}/{total} fail again")
+        parts.append(f"reversal check {reversed_count}/{total}")
     if evidence.unproven:
         parts.append(describe_unproven(evidence))
     label = {

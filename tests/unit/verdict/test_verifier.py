@@ -136,7 +136,7 @@ async def test_an_honest_candidate_is_proved_in_six_runs_of_one_seed():
     assert (evidence.neighbours_unchanged, evidence.neighbours_flaky) == (2, 0)
     assert evidence.proofs == {TARGET: ("reversal", "tamper check", "isolated re-run")}
     assert summarize_solved(evidence, verification_level(evidence)).endswith(
-        "tamper check 1/1, isolated re-run 1/1, with your own code put back 1/1 fail again."
+        "tamper check 1/1, isolated re-run 1/1, reversal check 1/1."
     )
 
 
