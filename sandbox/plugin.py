@@ -37,6 +37,8 @@ def run_pytest(request, report, key, folder, sign, siblings, session=None, oracl
     if doctests:
         plugins.append(siblings["doctest_cases"].plugin(root, doctests, exclusive=not plain))
         plain = [*plain, *(siblings["doctest_cases"].pytest_argument(selector) for selector in doctests)]
+    if request["only"]:
+        plugins.append(_selection(request["only"]))
     if request["trace"]:
         plugins.append(siblings["function_tracer"].plugin(root, send))
     if request["watch"]:
@@ -147,6 +149,23 @@ def _starter(send, root, relative_path, failures, reruns):
             )
 
     return Starter()
+
+
+def _selection(ids):
+    """Makes the plugin that keeps the cases with these ids, in this order."""
+    position = {case: number for number, case in enumerate(ids)}
+
+    class Selection:
+        @pytest.hookimpl(trylast=True)
+        def pytest_collection_modifyitems(self, config, items):
+            left_out = [item for item in items if item.nodeid not in position]
+            items[:] = sorted(
+                (item for item in items if item.nodeid in position), key=lambda item: position[item.nodeid]
+            )
+            if left_out:
+                config.hook.pytest_deselected(items=left_out)
+
+    return Selection()
 
 
 def _recorder(send, relative_path, failures, list_packages):

@@ -71,6 +71,14 @@ def _hit(value: Any) -> bool:
     return isinstance(value, list | tuple) and len(value) == 3 and all(map(_number, value))
 
 
+def _place(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 2 and _text(value[0]) and _number(value[1])
+
+
+def _call(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 4 and _place(value[:2]) and _place(value[2:])
+
+
 def _step(value: Any) -> bool:
     return (
         isinstance(value, list | tuple)
@@ -87,6 +95,7 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "begin": ("id",),
     "phase": ("id", "when", "outcome", "type"),
     "trace": ("id", "functions"),
+    "shared": ("id",),
     "watch": ("id", "files", "hits", "steps"),
     "oracle": ("calls", "unfit"),
     "finished": ("status",),
@@ -117,6 +126,10 @@ _KNOWN: Mapping[str, Check] = {
     "hits": _list_of(_hit),
     "steps": _list_of(_step),
     "left_out": _number,
+    "also": _list_of(_place),
+    "cached": _list_of(_place),
+    "calls_of": _list_of(_call),
+    "blind": _flag,
     "gap": _number,
     "functions": _list_of(_object_with(path=_text, line=_number, name=_text, depth=_number, caller=_caller)),
 }

@@ -65,7 +65,9 @@ class TestRun:
     `files` are laid over the workspace (new files allowed), those in `without` are hidden. `trace` records which
     functions each case reaches; `watch` records which of these lines each case runs, with the values that change there;
     `collect` only collects. `baseline`: this is the user's own code, from which a back end may learn to run faster.
-    `oracle` names modules whose code runs in a process of its own.
+    `oracle` names modules whose code runs in a process of its own. `only`: of the selected cases those with these ids
+    run, in this order (empty: all). `case_seconds`: the run ends, as after `seconds`, when a case takes so long (0: no
+    such limit).
     """
 
     __test__ = False  # pytest collects classes by their name
@@ -78,7 +80,9 @@ class TestRun:
     trace: bool = False
     watch: tuple[WatchedLines, ...] = ()
     collect: bool = False
+    only: tuple[str, ...] = ()
     seconds: float = 10.0
+    case_seconds: float = 0.0
     hash_seed: int = 0
 
 
@@ -88,7 +92,8 @@ class Execution:
 
     `records` arrive in order over the supervised pipe (sandbox/protocol.py describes each kind);
     `status` is the worker's exit status from waitpid (negative: signal); `killed` is the reason of a kill, or "";
-    `broken` is why the sandbox itself failed, in one sentence, or "".
+    `broken` is why the sandbox itself failed, in one sentence, or "". `silent` are the seconds without any record
+    before the end: for a run that was killed, how long its last case had taken at least.
     """
 
     records: tuple[Mapping[str, Any], ...] = ()
@@ -98,6 +103,7 @@ class Execution:
     output: str = ""
     leftover: int = 0
     seconds: float = 0.0
+    silent: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
