@@ -181,7 +181,7 @@ def changes_only_bodies(before: Mapping[str, str], after: Mapping[str, str], reg
 
 def _outline(text: str, path: str, names: set[tuple[str, str]]) -> str:
     """The code without the bodies of these functions; "" where it does not parse."""
-    module = parse_module(with_plain_ends(text))
+    module = parse_module.__wrapped__(with_plain_ends(text))  # a tree of its own, because it is changed here
     if not isinstance(module, ast.Module):
         return ""
     functions = [

@@ -40,18 +40,22 @@ async def run_alone(
     inputs: VerificationInputs, session: Session, cases: Sequence[str], hash_seed: int
 ) -> dict[str, CaseResult]:
     """Runs at most `MOST_ALONE` of these cases, each alone with the user's own code; `missing` where it did not end."""
-    assert inputs.own is not None
     found = {}
     for case in cases[:MOST_ALONE]:
-        files = {**inputs.own, **inputs.generated_files}
-        run = TestRun(selectors=(case,), files=files, seconds=inputs.limits.seconds, hash_seed=hash_seed)
-        execution = await session.run(run)
+        run = TestRun(selectors=(case,), seconds=inputs.limits.seconds, hash_seed=hash_seed)
+        execution = await session.run(own_run(inputs, run))
         check_sandbox(execution)
         results = {} if forged(execution) else {result.id: result for result in case_results(execution)}
         result = results.get(case, CaseResult(id=case, outcome="missing"))
         has_ended = result.failure is None or result.failure.type not in CUT_SHORT
         found[case] = result if has_ended else replace(result, outcome="missing")
     return found
+
+
+def own_run(inputs: VerificationInputs, run: TestRun) -> TestRun:
+    """Returns the run over the user's own code."""
+    assert inputs.own is not None
+    return replace(run, files={**inputs.own, **inputs.generated_files})
 
 
 def select(run: TestRun, cases: Collection[str]) -> TestRun:

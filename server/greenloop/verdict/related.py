@@ -16,7 +16,7 @@ from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.core.report import case_results
 from greenloop.core.verdict import forged
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
-from greenloop.verdict.own_code import run_alone, select
+from greenloop.verdict.own_code import own_run, run_alone, select
 
 CUT_SHORT = frozenset({"Timeout", "Crash", "MemoryLimit", "ProcessLimit"})
 UNFINISHED = "the test did not run to its end"
@@ -45,28 +45,27 @@ async def run_related(
             return verdict
         verdict, still_failing, _left_out = await _run_once(inputs, session, verdict, again, repeated)
         if still_failing:
-            if again is not run:
-                still_failing = await _without_order_dependent(inputs, session, test_run, still_failing)
-            if still_failing:
-                return fail_for_related(verdict, still_failing)
+            broken = await _without_order_dependent(inputs, session, again, still_failing)
+            return fail_for_related(verdict, broken) if broken else verdict
     return replace(verdict, flaky=repeated) if verdict.status is Status.PASSED else verdict
 
 
 async def _without_order_dependent(
-    inputs: VerificationInputs, session: Session, test_run: TestRun, failing: Sequence[CaseResult]
+    inputs: VerificationInputs, session: Session, run: TestRun, failing: Sequence[CaseResult]
 ) -> list[CaseResult]:
-    """Returns the failing tests that pass alone with the user's own code; the others need tests before them.
+    """Returns the failing tests without those that fail in the same run of the user's own code, but not in their files.
 
-    A test that needs others is judged in its whole file, in the file's own order.
+    Such a test needs others before it, which this run does not have.
     """
     if inputs.own is None:
         return [*failing]
-    alone = await run_alone(inputs, session, [each.id for each in failing], test_run.hash_seed)
-    certain = [each for each in failing if each.id not in alone or alone[each.id].passed]
-    if certain or len(alone) < len(failing):
-        return certain or [*failing]
+    control = await session.run(own_run(inputs, run))
+    check_sandbox(control)
+    passed = {result.id for result in case_results(control) if result.passed} if not forged(control) else set()
+    if certain := [each for each in failing if each.id in passed]:
+        return certain
     paths = tuple(dict.fromkeys(each.id.partition("::")[0] for each in failing))
-    execution = await session.run(replace(test_run, selectors=paths, seconds=inputs.suite_seconds))
+    execution = await session.run(replace(run, selectors=paths, only=(), seconds=inputs.suite_seconds))
     check_sandbox(execution)
     return newly_failing(inputs, execution, [each.id for each in failing])[0]
 
