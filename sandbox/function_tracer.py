@@ -23,6 +23,7 @@ EXCLUDED_FOLDERS = ("site-packages", "dist-packages", "node_modules", ".venv", "
 PROCESS_EVENTS = frozenset(
     ["subprocess.Popen", "os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.spawn", "os.system"]
 )
+HARMLESS = frozenset(["git", "ldconfig", "uname", "gcc", "cc", "ld", "objdump", "lscpu", "sysctl"])
 ALL_CASES = ""  # the name of what is shared by all cases; otherwise the path of a test file
 
 
@@ -65,10 +66,9 @@ def plugin(root, send):
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_runtest_teardown(self, item, nextitem):
             file, following = (str(each.nodeid).split("::", 1)[0] if each else "" for each in (item, nextitem))
-            if file == following:
-                yield
-            else:  # fixtures of a wider scope may end here
-                yield from tracer.share(file if following else ALL_CASES)
+            # Fixtures of a wider scope may end with the last case of a file.
+            scope = None if file == following else file if following else ALL_CASES
+            yield from tracer.trace_around(scope)
 
         @pytest.hookimpl(tryfirst=True)
         def pytest_sessionfinish(self):
@@ -92,10 +92,10 @@ class _Tracer:
         sys.addaudithook(self._note_process)
 
     def trace_case(self, case):
-        """Traces one case, from before its setup until after its teardown (a generator around it)."""
+        """Collects what one case reaches, and sends it after its teardown (a generator around the case)."""
         self._reached, self._also, self._is_own, self._is_blind = {}, set(), False, False
         children = _children_use()
-        yield from self._profiled()
+        yield
         is_blind = self._is_blind or len(self._reached) > MOST_FUNCTIONS or _children_use() != children
         also = [list(each) for each in self._also if each not in self._reached_lines()]
         self._send(
@@ -112,23 +112,31 @@ class _Tracer:
         self.send_shared()
 
     def trace_own(self):
-        """What happens here is the case's own: its setup and its call."""
+        """Traces what is the case's own: its setup or its call."""
         self._is_own = True
         try:
-            yield
+            yield from self._profiled()
         finally:
             self._is_own = False
 
-    def trace_shared(self, scope):
-        """Traces what is done for all cases of a scope, outside any case."""
+    def trace_around(self, scope):
+        """Traces a case's teardown; `scope`: what ends there served these cases, None: this one alone."""
+        if scope is None:
+            yield from self._profiled()
+        else:
+            yield from self.trace_shared(scope, is_blinding=False)
+
+    def trace_shared(self, scope, is_blinding=True):
+        """Traces what is done for all cases of a scope."""
+        was_blind, self._is_blind = self._is_blind, False
         self._sharing.append(scope)
         try:
             yield from self._profiled()
         finally:
             self._sharing.pop()
-            if self._is_blind:
+            if self._is_blind and is_blinding:
                 self._blind_scopes.add(scope)
-            self._is_blind = False
+            self._is_blind = was_blind or (self._is_blind and not is_blinding)
 
     def share(self, scope):
         """What happens here, in a case, is done for all cases of a scope."""
@@ -203,11 +211,17 @@ class _Tracer:
             sys.setprofile(previous)
             threading.setprofile(None)
 
-    def _note_process(self, event, _arguments):
-        if event in PROCESS_EVENTS:
+    def _note_process(self, event, arguments):
+        if event in PROCESS_EVENTS and not _runs_no_python(arguments):
             self._is_blind = True
             if self._sharing:
                 self._blind_scopes.add(self._sharing[-1])
+
+
+def _runs_no_python(arguments):
+    """Is it one of the programs that packages ask about the machine or the repository when they are imported?"""
+    name = arguments[0] if arguments else None
+    return isinstance(name, str) and os.path.basename(name) in HARMLESS
 
 
 def _children_use():
