@@ -13,15 +13,25 @@ import threading
 import pytest
 
 try:
+    import _posixsubprocess
+except ImportError:  # not a Unix
+    _posixsubprocess = None
+try:
     import resource
 except ImportError:  # not a Unix
     resource = None
 
 MOST_FUNCTIONS = 3000  # functions recorded of one case
 EXCLUDED_FOLDERS = ("site-packages", "dist-packages", "node_modules", ".venv", ".tox", ".nox", "__pypackages__")
-# Audit events after which a case may have run code that is not traced here.
-PROCESS_EVENTS = frozenset(
-    ["subprocess.Popen", "os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.spawn", "os.system"]
+# Built-in functions that start processes; what runs there is not traced.
+PROCESS_FUNCTIONS = frozenset(
+    function
+    for module, names in (
+        (os, ("fork", "forkpty", "system", "posix_spawn", "posix_spawnp", "execv", "execve")),
+        (_posixsubprocess, ("fork_exec",)),
+    )
+    for function in (getattr(module, name, None) for name in names)
+    if function is not None
 )
 HARMLESS = frozenset(["git", "ldconfig", "uname", "gcc", "cc", "ld", "objdump", "lscpu", "sysctl"])
 ALL_CASES = ""  # the name of what is shared by all cases; otherwise the path of a test file
@@ -89,7 +99,6 @@ class _Tracer:
         self._blind_scopes = set()
         self.imports = 0
         self.profile = _make_profile_function(self, root)
-        sys.addaudithook(self._note_process)
 
     def trace_case(self, case):
         """Collects what one case reaches, and sends it after its teardown (a generator around the case)."""
@@ -211,16 +220,22 @@ class _Tracer:
             sys.setprofile(previous)
             threading.setprofile(None)
 
-    def _note_process(self, event, arguments):
-        if event in PROCESS_EVENTS and not _runs_no_python(arguments):
+    def note_process(self, frame):
+        """A process is started by this frame."""
+        if not _runs_no_python(frame.f_locals):
             self._is_blind = True
             if self._sharing:
                 self._blind_scopes.add(self._sharing[-1])
 
 
-def _runs_no_python(arguments):
-    """Is it one of the programs that packages ask about the machine or the repository when they are imported?"""
-    name = arguments[0] if arguments else None
+def _runs_no_python(variables):
+    """Is it one of the programs that packages ask about the machine or the repository when they are imported?
+
+    `variables` are those of `subprocess.Popen._execute_child`.
+    """
+    name = variables.get("executable")
+    if name is None and isinstance(variables.get("args"), (list, tuple)) and variables["args"]:
+        name = variables["args"][0]
     return isinstance(name, str) and os.path.basename(name) in HARMLESS
 
 
@@ -248,7 +263,7 @@ def _cached_functions(root):
 def _make_profile_function(tracer, root):
     """Makes the profile function. `stacks` holds, for each thread, the workspace functions that are running."""
     code_info, stacks, ident = {}, {}, threading.get_ident
-    prefix, note_call = root + os.sep, tracer.note_call
+    prefix, note_call, process_functions = root + os.sep, tracer.note_call, PROCESS_FUNCTIONS
 
     def classify(code):
         path = code.co_filename
@@ -260,8 +275,10 @@ def _make_profile_function(tracer, root):
         code_info[id(code)] = (code, function)  # the code object is kept, or its id could be reused
         return function
 
-    def profile(frame, event, _argument):
+    def profile(frame, event, argument):
         if event not in ("call", "return"):
+            if event == "c_call" and argument in process_functions:
+                tracer.note_process(frame)
             return
         code = frame.f_code
         entry = code_info.get(id(code))
