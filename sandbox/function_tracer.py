@@ -1,54 +1,269 @@
-"""Records which functions of the workspace each case reaches during its setup and call, in the worker."""
+"""Records which functions of the workspace each case reaches, in the worker, and what such a record cannot show.
 
+A case's own record has the functions that it reached. Work that is done once for several cases (imports, fixtures of a
+wider scope, caches) and work in other processes would be missing there, so it is recorded as such.
+"""
+
+import functools
+import gc
 import os
 import sys
 import threading
 
 import pytest
 
+try:
+    import _posixsubprocess
+except ImportError:  # not a Unix
+    _posixsubprocess = None
+try:
+    import resource
+except ImportError:  # not a Unix
+    resource = None
+
 MAX_FUNCTIONS = 3000  # functions recorded of one case
 EXCLUDED_FOLDERS = ("site-packages", "dist-packages", "node_modules", ".venv", ".tox", ".nox", "__pypackages__")
+# Built-in functions that start processes; what runs there is not traced.
+PROCESS_FUNCTIONS = frozenset(
+    function
+    for module, names in (
+        (os, ("fork", "forkpty", "system", "posix_spawn", "posix_spawnp", "execv", "execve")),
+        (_posixsubprocess, ("fork_exec",)),
+    )
+    for function in (getattr(module, name, None) for name in names)
+    if function is not None
+)
+HARMLESS = frozenset(["git", "ldconfig", "uname", "gcc", "cc", "ld", "objdump", "lscpu", "sysctl"])
+ALL_CASES = ""  # the name of what is shared by all cases; otherwise the path of a test file
 
 
 def plugin(root, send):
-    """Makes the plugin that sends one `trace` record after each case's call."""
+    """Makes the plugin that sends one `trace` record after each case, and `shared` records."""
+    tracer = _Tracer(root, send)
 
     class Trace:
-        reached = None
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_load_initial_conftests(self):
+            yield from tracer.trace_shared(ALL_CASES)
+
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_collection(self):
+            yield from tracer.trace_shared(ALL_CASES)
+            tracer.send_shared(caches=True)
+
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_runtest_protocol(self, item):
+            yield from tracer.trace_case(item.nodeid)
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_runtest_setup(self):
-            self.reached = {}
-            yield from _profile(root, self.reached)
+            yield from tracer.trace_own()
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_runtest_call(self):
-            yield from _profile(root, self.reached)
+            yield from tracer.trace_own()
+
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_fixture_setup(self, fixturedef, request):
+            # What such a fixture does is done in the first case that asks for it, and serves the others too.
+            scope = fixturedef.scope
+            if scope == "function":
+                yield
+            else:
+                file = str(request.node.nodeid).split("::", 1)[0] if scope in ("class", "module") else ALL_CASES
+                yield from tracer.share(file)
+
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_runtest_teardown(self, item, nextitem):
+            file, following = (str(each.nodeid).split("::", 1)[0] if each else "" for each in (item, nextitem))
+            # Fixtures of a wider scope may end with the last case of a file.
+            scope = None if file == following else file if following else ALL_CASES
+            yield from tracer.trace_around(scope)
 
         @pytest.hookimpl(tryfirst=True)
-        def pytest_runtest_teardown(self, item):
-            send({"kind": "trace", "id": item.nodeid, "functions": list((self.reached or {}).values())[:MAX_FUNCTIONS]})
-            self.reached = None
+        def pytest_sessionfinish(self):
+            tracer.send_shared(caches=True)
 
     return Trace()
 
 
-def _profile(root, reached):
-    profile = _make_profile_function(root, reached)
-    previous = sys.getprofile()
-    threading.setprofile(profile)
-    sys.setprofile(profile)
-    try:
+class _Tracer:
+    """What the current case has reached, and what cases share; `profile` is the profile function of all threads."""
+
+    def __init__(self, root, send):
+        self._root, self._send = root, send
+        self._reached, self._also, self._is_own = {}, set(), False
+        self._shared, self._sharing, self._sent = {}, [], {}
+        self._edges, self._new_edges = set(), []
+        self._is_blind = False
+        self._blind_scopes = set()
+        self.imports = 0
+        self.profile = _make_profile_function(self, root)
+
+    def trace_case(self, case):
+        """Collects what one case reaches, and sends it after its teardown (a generator around the case)."""
+        self._reached, self._also, self._is_own, self._is_blind = {}, set(), False, False
+        children = _children_use()
         yield
-    finally:
-        sys.setprofile(previous)
-        threading.setprofile(None)
+        is_blind = self._is_blind or len(self._reached) > MAX_FUNCTIONS or _children_use() != children
+        also = [list(each) for each in self._also if each not in self._reached_lines()]
+        self._send(
+            {
+                "kind": "trace",
+                "id": case,
+                "functions": list(self._reached.values())[:MAX_FUNCTIONS],
+                "also": also[:MAX_FUNCTIONS],
+                "calls_of": self._new_edges,
+                "blind": is_blind,
+            }
+        )
+        self._new_edges = []
+        self.send_shared()
+
+    def trace_own(self):
+        """Traces what is the case's own: its setup or its call."""
+        self._is_own = True
+        try:
+            yield from self._profiled()
+        finally:
+            self._is_own = False
+
+    def trace_around(self, scope):
+        """Traces a case's teardown; `scope`: what ends there served these cases, None: this one alone."""
+        if scope is None:
+            yield from self._profiled()
+        else:
+            yield from self.trace_shared(scope, is_blinding=False)
+
+    def trace_shared(self, scope, is_blinding=True):
+        """Traces what is done for all cases of a scope."""
+        was_blind, self._is_blind = self._is_blind, False
+        self._sharing.append(scope)
+        try:
+            yield from self._profiled()
+        finally:
+            self._sharing.pop()
+            if self._is_blind and is_blinding:
+                self._blind_scopes.add(scope)
+            self._is_blind = was_blind or (self._is_blind and not is_blinding)
+
+    def share(self, scope):
+        """What happens here, in a case, is done for all cases of a scope."""
+        self._sharing.append(scope)
+        try:
+            yield
+        finally:
+            self._sharing.pop()
+
+    def send_shared(self, caches=False):
+        """Sends what is shared and was not sent yet; `caches`: also the functions whose results are kept."""
+        cached = _cached_functions(self._root) if caches else []
+        for scope in sorted({*self._shared, *self._blind_scopes, *([ALL_CASES] if cached or self._new_edges else [])}):
+            lines = sorted(self._shared.get(scope, set()) - self._sent.get(scope, set()))
+            is_blind = scope in self._blind_scopes
+            mine, edges = (cached, self._new_edges) if scope == ALL_CASES else ([], [])
+            if not (lines or mine or edges or is_blind):
+                continue
+            self._send(
+                {
+                    "kind": "shared",
+                    "id": scope,
+                    "also": [list(each) for each in lines],
+                    "cached": mine,
+                    "calls_of": edges,
+                    "blind": is_blind,
+                }
+            )
+            self._sent.setdefault(scope, set()).update(lines)
+            if scope == ALL_CASES:
+                self._new_edges = []
+        self._blind_scopes.clear()
+
+    def note_call(self, function, depth, caller):
+        """A workspace function was entered, `depth` workspace calls below the test; `caller`: (function, line)."""
+        if caller is not None and (function, caller[0]) not in self._edges:
+            self._edges.add((function, caller[0]))
+            self._new_edges.append([function[0], function[1], caller[0][0], caller[0][1]])
+        line = function[:2]
+        if function[2] != "<module>":
+            if self._sharing:
+                self._shared.setdefault(self._sharing[-1], set()).add(line)
+            elif self.imports:  # a module is imported once, whichever case does it
+                self._shared.setdefault(ALL_CASES, set()).add(line)
+            if not self._is_own:
+                self._also.add(line)
+        if not self._is_own:
+            return
+        earlier = self._reached.get(function)
+        if earlier is not None and earlier["depth"] <= depth:
+            return
+        self._reached[function] = {
+            "path": function[0],
+            "line": function[1],
+            "name": function[2],
+            "depth": depth,
+            "caller": None if caller is None else [caller[0][0], caller[1] or caller[0][1], caller[0][2]],
+        }
+
+    def _reached_lines(self):
+        return {function[:2] for function in self._reached}
+
+    def _profiled(self):
+        previous = sys.getprofile()
+        threading.setprofile(self.profile)
+        sys.setprofile(self.profile)
+        try:
+            yield
+        finally:
+            if sys.getprofile() is not self.profile:  # the tests have a profiler of their own
+                self._is_blind = True
+            sys.setprofile(previous)
+            threading.setprofile(None)
+
+    def note_process(self, frame):
+        """A process is started by this frame."""
+        if not _runs_no_python(frame.f_locals):
+            self._is_blind = True
+            if self._sharing:
+                self._blind_scopes.add(self._sharing[-1])
 
 
-def _make_profile_function(root, reached):
+def _runs_no_python(variables):
+    """Is it one of the programs that packages ask about the machine or the repository when they are imported?
+
+    `variables` are those of `subprocess.Popen._execute_child`.
+    """
+    name = variables.get("executable")
+    if name is None and isinstance(variables.get("args"), (list, tuple)) and variables["args"]:
+        name = variables["args"][0]
+    return isinstance(name, str) and os.path.basename(name) in HARMLESS
+
+
+def _children_use():
+    """Changes when a child process has ended, however it was started."""
+    if resource is None:
+        return None
+    use = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return use.ru_minflt, use.ru_majflt
+
+
+def _cached_functions(root):
+    """[path, line] of the workspace's functions whose results are kept between calls, and so between cases."""
+    prefix, found = root + os.sep, set()
+    wrapper, cached_property = type(functools.lru_cache(len)), functools.cached_property
+    for each in gc.get_objects():
+        kind = type(each)
+        function = each.__wrapped__ if kind is wrapper else each.func if kind is cached_property else None
+        code = getattr(function, "__code__", None)
+        if code is not None and code.co_filename.startswith(prefix):
+            found.add((code.co_filename[len(prefix) :].replace(os.sep, "/"), code.co_firstlineno))
+    return [list(each) for each in sorted(found)]
+
+
+def _make_profile_function(tracer, root):
     """Makes the profile function. `stacks` holds, for each thread, the workspace functions that are running."""
     code_info, stacks, ident = {}, {}, threading.get_ident
-    prefix = root + os.sep
+    prefix, note_call, process_functions = root + os.sep, tracer.note_call, PROCESS_FUNCTIONS
 
     def classify(code):
         path = code.co_filename
@@ -60,8 +275,10 @@ def _make_profile_function(root, reached):
         code_info[id(code)] = (code, function)  # the code object is kept, or its id could be reused
         return function
 
-    def profile(frame, event, _argument):
+    def profile(frame, event, argument):
         if event not in ("call", "return"):
+            if event == "c_call" and argument in process_functions:
+                tracer.note_process(frame)
             return
         code = frame.f_code
         entry = code_info.get(id(code))
@@ -74,25 +291,19 @@ def _make_profile_function(root, reached):
             stack = stacks[thread] = []
         if event == "return":
             while stack:
-                if stack.pop() is frame:
+                last = stack.pop()
+                if last.f_code.co_name == "<module>":
+                    tracer.imports -= 1
+                if last is frame:
                     break
             return
-        depth = len(stack)
-        stack.append(frame)
-        earlier = reached.get(function)
-        if earlier is not None and earlier["depth"] <= depth:
-            return
-        caller = None
+        depth, caller = len(stack), None
         if depth:
-            calling = stack[-2]
-            calling_function = code_info[id(calling.f_code)][1]
-            caller = [calling_function[0], calling.f_lineno or calling_function[1], calling_function[2]]
-        reached[function] = {
-            "path": function[0],
-            "line": function[1],
-            "name": function[2],
-            "depth": depth,
-            "caller": caller,
-        }
+            calling = stack[-1]
+            caller = (code_info[id(calling.f_code)][1], calling.f_lineno)
+        stack.append(frame)
+        if code.co_name == "<module>":
+            tracer.imports += 1
+        note_call(function, depth, caller)
 
     return profile

@@ -44,6 +44,8 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None, orac
         node_ids = [*node_ids, *(siblings["doctest_cases"].pytest_argument(selector) for selector in doctests)]
     if request["reversal"] is not None:
         plugins.append(reversal)
+    if request["only"]:
+        plugins.append(_selection(request["only"]))
     if request["trace"]:
         plugins.append(siblings["function_tracer"].plugin(root, send))
     if request["watch"]:
@@ -154,6 +156,23 @@ def _make_session_reporter(send, root, relative_path, failures, reruns):
             )
 
     return SessionReporter()
+
+
+def _selection(ids):
+    """Makes the plugin that keeps the cases with these ids, in this order."""
+    position = {case: number for number, case in enumerate(ids)}
+
+    class Selection:
+        @pytest.hookimpl(trylast=True)
+        def pytest_collection_modifyitems(self, config, items):
+            left_out = [item for item in items if item.nodeid not in position]
+            items[:] = sorted(
+                (item for item in items if item.nodeid in position), key=lambda item: position[item.nodeid]
+            )
+            if left_out:
+                config.hook.pytest_deselected(items=left_out)
+
+    return Selection()
 
 
 def _make_collection_recorder(send, relative_path, failures):

@@ -32,7 +32,12 @@ relative to it; lines are 1-based. Kinds, in the order they are sent:
     phase          id, when (setup|call|teardown), outcome (passed|failed|skipped), wasxfail (reason or null), seconds,
                    type (exception class from the call itself or null), message, frames, text, expected, observed
     modules        names: installed packages (top level) that were imported; only with `baseline`
-    trace          id, functions: [{path, line (co_firstlineno), name, depth, caller: Frame or null}]
+    trace          id, functions: [{path, line (co_firstlineno), name, depth, caller: Frame or null}] of setup and call,
+                   also: [[path, line]] reached around them (teardown, hooks), blind (bool: some of what the case ran
+                   may be missing), calls_of: [[path, line, caller's path, caller's line]] not sent before
+    shared         id (path of a test file, or "" for all cases), also: what is done once for all these cases (imports,
+                   fixtures of a wider scope), cached: [[path, line]] of functions whose results are kept, blind,
+                   calls_of
     watch          id, files: [path], hits: [[file, line, times]], left_out (number of steps missing before number
                    `gap` of these),
                    steps: [[file, line, call, {variable: text}]] (`file` counts `files` from 0, `call` from 1; variables
@@ -133,6 +138,8 @@ def run_request(
     collect=False,
     trace=False,
     watch=(),
+    only=(),
+    case_seconds=0.0,
     baseline=False,
     session=False,
     wall=None,
@@ -157,6 +164,8 @@ def run_request(
     `reversal`: {"files": path -> the user's text, "failing": ids that failed with it, "assertions": path -> lines of
     assertions}; each case runs a second time, over that code or over results that are slightly wrong (reversal.py).
     `watch` lists (path, first line, last line) whose execution is recorded for each case.
+    `only`: of the selected cases those with these ids run, in this order (empty: all).
+    `case_seconds`: from the first case on, the run ends as after `seconds` when nothing is reported for so long.
     `baseline`: report which packages were imported. `session`: use the prepared pytest session.
     `wall`: the worker makes mounts of its own and covers these paths ({"files", "folders"}).
     `filters` (bytes): a seccomp program that the worker installs on itself, with all capabilities given up.
@@ -173,6 +182,8 @@ def run_request(
         "collect": bool(collect),
         "trace": bool(trace),
         "watch": [[check_path(path), int(start), int(end)] for path, start, end in watch],
+        "only": list(only),
+        "case_seconds": float(case_seconds),
         "baseline": bool(baseline),
         "session": bool(session),
         "wall": wall,

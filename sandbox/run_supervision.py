@@ -7,6 +7,7 @@ import time
 
 TICK_SECONDS = 0.03  # between two checks of memory, processes and disk
 GRACE_SECONDS = 0.15  # given to a worker to write where it hung
+BEGIN = b'"kind": "begin"'  # in the report from the first case on
 
 
 def supervise_run(request, siblings, protocol, alone, session=None):
@@ -36,7 +37,9 @@ def supervise_run(request, siblings, protocol, alone, session=None):
     streams = {report_in: report, output_in: output}
     for stream in (*streams, control_in):
         os.set_blocking(stream, False)
-    killed, status = _watch_worker(request, worker, streams, started, processes)
+    report.last = started
+    killed, status = _watch_worker(request, worker, streams, started, processes, report)
+    silent = time.monotonic() - report.last
     if killed == "timeout":
         # pytest's faulthandler prints every thread's stack on SIGABRT: the only way to see where a loop hangs.
         processes.send_signal(worker, signal.SIGABRT)
@@ -58,6 +61,7 @@ def supervise_run(request, siblings, protocol, alone, session=None):
         "output": output.text(),
         "leftover": leftover,
         "seconds": time.monotonic() - started,
+        "silent": silent,
     }
 
 
@@ -67,16 +71,19 @@ def _setup_failure(text, status):
     return "The run could not be isolated: %s." % last_line.rstrip(".")
 
 
-def _watch_worker(request, worker, streams, started, processes):
+def _watch_worker(request, worker, streams, started, processes, report):
     """(why the worker must be killed or "", its exit status or None while it lives)."""
-    deadline = started + request["seconds"]
+    whole, case_seconds, has_begun = started + request["seconds"], request["case_seconds"], False
     disk_before = _disk_use(request["root"]) if request["watch_disk"] else (0, 0)
     next_check = started + TICK_SECONDS
     open_streams = set(streams)
     exit_fd = _exit_fd(worker)
     try:
         while True:
-            now = time.monotonic()
+            now, deadline = time.monotonic(), whole
+            if case_seconds:
+                has_begun = has_begun or BEGIN in report.data
+                deadline = min(whole, report.last + case_seconds) if has_begun else whole
             if now >= deadline:
                 return "timeout", None
             timeout = max(0.0, min(next_check, deadline) - now)
@@ -123,8 +130,10 @@ class _BoundedBuffer:
 
     def __init__(self, limit):
         self.limit, self.data, self.overflow = limit, bytearray(), ""
+        self.last = 0.0  # when something came
 
     def add(self, data):
+        self.last = time.monotonic()
         if len(self.data) + len(data) > self.limit:
             self.overflow = "report"
         else:

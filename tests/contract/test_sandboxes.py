@@ -151,6 +151,21 @@ async def test_selectors_name_what_runs(opened, selectors, expected):
     assert outcomes(await (await opened()).run(TestRun(selectors=tuple(selectors)))) == expected
 
 
+async def test_of_the_selected_cases_only_the_named_ones_run_and_in_their_order(opened):
+    names = ("test_m.py::test_each[1]", "test_m.py::test_good")
+    execution = await (await opened()).run(TestRun(selectors=("test_m.py",), only=names))
+    assert tuple(case.id for case in collected_cases(execution)) == names
+    assert tuple(outcomes(execution)) == names
+
+
+async def test_a_case_may_have_less_time_than_the_run(opened):
+    text = "import time\n\ndef test_a():\n    pass\n\ndef test_b():\n    time.sleep(60)\n\ndef test_c():\n    pass\n"
+    run = TestRun(selectors=("test_w.py",), files={"test_w.py": text.encode()}, seconds=50.0, case_seconds=0.5)
+    execution = await (await opened()).run(run)
+    assert (execution.killed, outcomes(execution)["test_w.py::test_a"]) == ("timeout", "passed")
+    assert 0.5 <= execution.silent < execution.seconds < 30
+
+
 async def test_collecting_runs_nothing(opened):
     execution = await (await opened()).run(TestRun(selectors=("test_m.py::test_each",), collect=True))
     ids = ["test_m.py::test_each[0]", "test_m.py::test_each[1]"]

@@ -46,10 +46,6 @@ def _object_with(**checks: Check) -> Check:
     )
 
 
-def _place(value: Any) -> bool:
-    return isinstance(value, list | tuple) and len(value) == 2 and _text(value[0]) and _number(value[1])
-
-
 def _frame_or_none(value: Any) -> bool:
     return value is None or _frame(value)
 
@@ -61,6 +57,7 @@ def _texts(value: Any) -> bool:
 _text, _text_or_none, _number, _flag = _is(str), _is(str, NoneType), _is(int), _is(bool)
 _seconds = _is(int, float, NoneType)
 _frame = _tuple_of(_text, _number, _text)
+_place, _call = _tuple_of(_text, _number), _tuple_of(_text, _number, _text, _number)
 
 _NEEDED: Mapping[str, tuple[str, ...]] = {
     "collect_error": ("id",),
@@ -68,6 +65,7 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "begin": ("id",),
     "phase": ("id", "when", "outcome", "type"),
     "trace": ("id", "functions"),
+    "shared": ("id",),
     "watch": ("id", "files", "hits", "steps"),
     "oracle": ("calls", "unfit"),
     "values": ("id", "results", "unfit", "altered", "traced", "ran", "swallowed"),
@@ -106,6 +104,10 @@ _KNOWN: Mapping[str, Check] = {
     "hits": _list_of(_tuple_of(_number, _number, _number)),
     "steps": _list_of(_tuple_of(_number, _number, _number, _texts)),
     "left_out": _number,
+    "also": _list_of(_place),
+    "cached": _list_of(_place),
+    "calls_of": _list_of(_call),
+    "blind": _flag,
     "gap": _number,
     "functions": _list_of(_object_with(path=_text, line=_number, name=_text, depth=_number, caller=_frame_or_none)),
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from greenloop.core.budget import Ledger
 from greenloop.core.records.attempt import Attempt
@@ -21,7 +22,8 @@ class Baseline:
     """What one run of the user's own code shows before the first model call.
 
     `attempt` is attempt 0; `outcomes` are those of each case by id; `limits` are the sandbox's, widened for a target
-    that is slow; `left_out` counts related tests that there was no time for.
+    that is slow; `unmeasured` are related tests whose outcome is not known, because there was no time for them;
+    `measurement` is what can go on with these (localize/measuring.py).
     `fault`: one sentence where the failure is not the code's, with its `remedy`; `passing`: there is nothing to do.
     """
 
@@ -29,7 +31,8 @@ class Baseline:
     attempt: Attempt
     outcomes: Mapping[str, str]
     limits: Limits = field(default_factory=Limits)
-    left_out: int = 0
+    unmeasured: tuple[str, ...] = ()
+    measurement: Any = None
     fault: str = ""
     remedy: str = ""
     passing: bool = False
@@ -47,7 +50,7 @@ class RunState:
     problem: Problem
     outcomes: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
-    left_out: int = 0
+    unmeasured: tuple[str, ...] = ()
     attempts: list[Attempt] = field(default_factory=list)
     evidence: Evidence = field(default_factory=Evidence)
     ledger: Ledger = field(default_factory=lambda: Ledger(Budget()))
@@ -55,4 +58,4 @@ class RunState:
     def start_from(self, baseline: Baseline) -> None:
         """Takes over what the baseline has shown; its attempt 0 becomes the only attempt."""
         self.problem, self.outcomes, self.limits = baseline.problem, baseline.outcomes, baseline.limits
-        self.left_out, self.attempts = baseline.left_out, [baseline.attempt]
+        self.unmeasured, self.attempts = baseline.unmeasured, [baseline.attempt]

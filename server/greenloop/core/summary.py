@@ -113,11 +113,13 @@ def attempt_label(attempt: Attempt) -> str:
 
 
 def describe_related(evidence: Evidence) -> list[str]:
-    """How the related tests fared: `12 related tests unchanged`, `1 was already failing`."""
+    """How the related tests fared: `12 related tests unchanged`, `30 not affected`, `1 was already failing`."""
     unchanged, failing = evidence.neighbours_unchanged, evidence.neighbours_already_failing
     parts = []
     if unchanged:
         parts.append(f"{unchanged} related {'test' if unchanged == 1 else 'tests'} unchanged")
+    if evidence.neighbours_not_affected:
+        parts.append(f"{evidence.neighbours_not_affected} not affected")
     if failing:
         parts.append(f"{failing} {'was' if failing == 1 else 'were'} already failing")
     if evidence.neighbours_left_out:

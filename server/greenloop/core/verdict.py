@@ -50,6 +50,8 @@ def _status(
     for case in cases:
         if case.outcome == "missing":
             return _never_ran(case, execution)
+        if case.outcome in {"skipped", "xfailed", "xpassed"} and baseline.get(case.id) == "missing":
+            return Status.FAILED, f"{case.id} was {case.outcome}, and with your own code it did not end."
         if case.outcome in {"skipped", "xfailed", "xpassed"} and baseline.get(case.id) != case.outcome:
             return Status.TAMPERED, f"{case.id} was {case.outcome}, but not with your own code."
     all_pass = all(case.passed or baseline.get(case.id) == case.outcome == "skipped" for case in cases)

@@ -208,13 +208,19 @@ async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Se
         )
         outcomes = {}
         if problem.neighbours:
-            outcomes = {result.id: result.outcome for result in case_results(await session.run(run))}
+            results = case_results(await session.run(run))
+            outcomes = {result.id: result.outcome for result in results if result.outcome != "missing"}
     finally:
         await session.close()
     texts = {path: text for path in files if (text := _decode(files[path])) is not None}
     kept = {path: text for path, text in problem.files.items() if path not in files}
-    merged = replace(problem, buffers={**problem.buffers, **files}, files={**kept, **texts})
-    return await past_run_verifier(merged, outcomes, sandbox=sandbox, place=place, settings=settings).accept({})
+    # What was typed meanwhile may concern any test.
+    merged = replace(problem, buffers={**problem.buffers, **files}, files={**kept, **texts}, unaffected=())
+    measured = replace(merged, neighbours=tuple(case for case in problem.neighbours if case in outcomes))
+    verifier = past_run_verifier(measured, outcomes, sandbox=sandbox, place=place, settings=settings)
+    verifier.state.unmeasured = tuple(case for case in problem.neighbours if case not in outcomes)
+    verifier.own_code = lambda: problem.buffers
+    return await verifier.accept({})
 
 
 def past_run_verifier(

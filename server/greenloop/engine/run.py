@@ -35,6 +35,7 @@ from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.outcome import OutcomeBuilder, build_stopped, stop_reason
 from greenloop.engine.presets import Preset
 from greenloop.engine.recorder import RunRecorder
+from greenloop.engine.related_trace import RelatedTrace
 from greenloop.engine.specify import specify
 from greenloop.localize.context import BaselineContext
 from greenloop.localize.regions import is_unwritten
@@ -71,6 +72,7 @@ class RefineRun:
     feedback: Feedback = field(init=False)
     verifier: Verifier = field(init=False)
     voting: Voting | None = None
+    related_trace: RelatedTrace = field(init=False)
 
     def __post_init__(self) -> None:
         """Raises `SettingsError` where a setting names a feedback part that does not exist."""
@@ -94,6 +96,7 @@ class RefineRun:
             suite_seconds=settings.suite.seconds,
             network=self.context.place.network,
             ensure_unchanged=self._ensure_unchanged,
+            own_code=self._own_code,
         )
         self.tools = self.verifier.tools = Tools(
             ask=self.calls.ask_for_part,
@@ -138,6 +141,13 @@ class RefineRun:
             basis=await self._provenance(),
         )
         recorder.history.save_attempt(recorder.number, baseline)
+        neighbours = state.problem.neighbours
+        self.related_trace = RelatedTrace(
+            state=state,
+            measurement=self.baseline.measurement,
+            open_session=self._open_session,
+            seconds=self.context.settings.suite.seconds,
+        )
         move, prompt = self._first_move()
         past = await asyncio.to_thread(
             recorder.record_start, model=drafter.name, preset=self.preset.name, move=move, prompt=prompt
@@ -152,15 +162,19 @@ class RefineRun:
             estimate=self._estimate(past, prompt, drafter),
         )
         try:
+            self.related_trace.start()
             outcome = await self._loop(started, parts, recorder)
         except asyncio.CancelledError:
             cancelled = build_stopped(state.attempts, StopReason.CANCELLED, "Cancelled.")
             recorder.finish(self._builder().complete(cancelled, state))
             raise
+        finally:
+            await asyncio.shield(self.related_trace.stop())
         outcome = self._builder().complete(outcome, state)
         usage = replace(outcome.usage, test_seconds=self.watch.seconds)
         outcome = await self._with_tests(replace(outcome, run=recorder.number, usage=usage))
-        recorder.finish(outcome, await self._provenance() if state.problem.spec != spec else None)
+        is_changed = state.problem.spec != spec or state.problem.neighbours != neighbours
+        recorder.finish(outcome, await self._provenance() if is_changed else None)
         return outcome
 
     async def _loop(self, started: Started, parts: loop.Parts, recorder: RunRecorder) -> Outcome:
@@ -199,13 +213,27 @@ class RefineRun:
             ask=self.calls.ask,
             verify=_hide_verdict if blind else self.verifier.verify,
             glance=_hide_verdict if blind else self.verifier.glance,
-            accept=self.verifier.accept,
+            accept=self._accept,
             describe=self.feedback.describe,
             model_of=self.calls.model_name,
             count=self.calls.count_tokens,
             again=self.calls.reask,
             elect=elect_nearest if blind else self.voting.elect,
         )
+
+    async def _accept(self, files: Files) -> Verdict:
+        """Accepts with all that is known of the related tests by now; goes on with the others if it comes to more."""
+        await self.related_trace.stop()
+        verdict = await self.verifier.accept(files)
+        if verdict.status is not Status.PASSED:
+            self.related_trace.start()
+        return verdict
+
+    def _own_code(self) -> dict[str, bytes]:
+        """Returns the files of the user's own code, with stubs, that differ from the disk."""
+        problem = self.state.problem
+        stubs = {path: text for path, text in problem.files.items() if problem.originals.get(path) != text}
+        return {**problem.buffers, **self._encode(stubs)}
 
     async def _gather_context(self) -> None:
         for name in self.preset.context:

@@ -122,12 +122,16 @@ async def _run_cases(context: BaselineContext, baseline: Baseline, problem: Prob
         return passing_baseline(context, spec, execution, outcomes)
     related_outcomes = {case: outcome for case, outcome in baseline.outcomes.items() if case in problem.neighbours}
     measured = build_baseline(
-        context, spec, problem.regions, execution, related_outcomes, {}, left_out=baseline.left_out
+        context, spec, problem.regions, execution, related_outcomes, {}, unmeasured=baseline.unmeasured
     )
+    kept = {*measured.problem.neighbours}
     return replace(
         measured,
+        measurement=baseline.measurement,
         problem=replace(
             measured.problem,
+            neighbours=tuple(case for case in problem.neighbours if case in kept),
+            unaffected=tuple(case for case in problem.unaffected if case in kept),
             approaches=problem.approaches,
             suspicion=problem.suspicion,
             instruction=problem.instruction,

@@ -7,13 +7,13 @@ It must not know which model or preset the run will use.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Case, Provenance, Region, Spec, TargetKind
-from greenloop.core.records.verdict import CaseResult
+from greenloop.core.records.verdict import CaseResult, Frame
 from greenloop.core.report import (
-    ReachedFunction,
     case_results,
     collect_errors,
     collected_cases,
@@ -23,6 +23,7 @@ from greenloop.core.report import (
 from greenloop.core.run_state import Baseline
 from greenloop.localize import regions, spectrum
 from greenloop.localize.context import BaselineContext, build_baseline, fault_baseline, passing_baseline
+from greenloop.localize.measuring import Measurement, is_cut_short
 from greenloop.localize.related_tests import RelatedTestsRun, run_importing_tests, run_related_tests
 from greenloop.localize.stubs import add_stubs, find_missing
 from greenloop.project.environment_faults import explain_start
@@ -35,6 +36,8 @@ from greenloop.specs.kinds.pytest import read_spec
 # A second missing name may hide behind the first; more than this many is a rewrite, not a repair.
 MOST_MISSING = 4
 OTHER_SEED = 4_242
+REST = 0.4  # of the limit of one case, for the target's other cases after one that hangs
+LEAST_REST = 3.0  # seconds for these at least
 PYTEST_BROKE = 3  # pytest's exit status for an internal error
 
 
@@ -57,10 +60,14 @@ async def _baseline_of_test(context: BaselineContext) -> Baseline:
     if not collected_cases(execution):
         return await _explain_uncollected(context, execution, stubs)
     spec = read_spec(execution, context.target)
-    if ended := await _stop_early(context, spec, execution, stubs):
+    measurement = await _measure_rest(context, execution, stubs)
+    results = measurement.results
+    if ended := await _stop_early(context, spec, execution, stubs, results):
         return ended
-    failing = {result.id: result for result in case_results(execution) if not result.passed}
-    related = await run_related_tests(context, execution, failing, stubs, created)
+    every = {result.id: result for result in case_results(execution)} | results
+    failing = {case: result for case, result in every.items() if not result.passed}
+    targets = {case.id for case in spec.cases}
+    related = await run_related_tests(context, measurement, targets, failing, created)
     regions_to_change = created or _choose_regions(context, related, failing)
     if not regions_to_change:
         raise CannotVerifyError(
@@ -74,10 +81,11 @@ async def _baseline_of_test(context: BaselineContext) -> Baseline:
         execution,
         related.outcomes,
         stubs,
-        left_out=related.left_out,
-        reach=related.reach,
+        unmeasured=related.unmeasured,
+        reach=related.reached,
+        measured=results,
     )
-    return await spectrum.add_suspicion(context, baseline, related.reach)
+    return await spectrum.add_suspicion(context, replace(baseline, measurement=related.measurement), related.reach)
 
 
 async def _run_with_stubs(context: BaselineContext) -> tuple[dict[str, str], tuple[Region, ...], Execution]:
@@ -118,6 +126,17 @@ async def _run_target(context: BaselineContext, stubs: Mapping[str, str]) -> Exe
     return await context.run([context.target.selector], stubs, trace=True, seconds=longest)
 
 
+async def _measure_rest(context: BaselineContext, execution: Execution, stubs: Mapping[str, str]) -> Measurement:
+    """Returns the results of the target's cases; those behind one that hangs or ends the process are run now."""
+    measurement = Measurement(context=context, stubs=stubs)
+    limit = context.place.limits.seconds
+    measurement.take_in(execution, limit)
+    if measurement.unknown and not any(records_of_kind(execution, "finished")):
+        context.report_status("running the tests behind the one that did not end")
+        await measurement.go_on(max(LEAST_REST, REST * limit) if measurement.hangs else 2 * limit)
+    return measurement
+
+
 async def _explain_uncollected(context: BaselineContext, execution: Execution, stubs: Mapping[str, str]) -> Baseline:
     if ended := _environment_fault(context, execution):
         return ended
@@ -153,14 +172,21 @@ async def _ids_of_file(context: BaselineContext, stubs: Mapping[str, str]) -> li
 
 
 async def _stop_early(
-    context: BaselineContext, spec: Spec, execution: Execution, stubs: Mapping[str, str]
+    context: BaselineContext,
+    spec: Spec,
+    execution: Execution,
+    stubs: Mapping[str, str],
+    measured: Mapping[str, CaseResult] | None = None,
 ) -> Baseline | None:
-    """Ends the run without a model call if the target passes, is skipped or flaky, or the environment is at fault."""
-    results = {result.id: result for result in case_results(execution)}
+    """Ends the run without a model call if the target passes, is skipped or flaky, or the environment is at fault.
+
+    `measured` are results of cases that the execution did not get to.
+    """
+    results = {result.id: result for result in case_results(execution)} | dict(measured or {})
     expected = [case.id for case in spec.cases]
     outcomes = {case: result.outcome for case, result in results.items()}
-    if all(outcomes.get(case) == "passed" for case in expected) and not execution.killed:
-        return passing_baseline(context, spec, execution, outcomes)
+    if all(outcomes.get(case) == "passed" for case in expected) and (measured or not execution.killed):
+        return passing_baseline(context, spec, execution, outcomes, measured)
     if not any(outcomes.get(case, "missing") not in {"passed", "skipped", "xfailed"} for case in expected):
         raise CannotVerifyError(
             f"{context.target.selector} is skipped or expected to fail, so nothing says when it is right.",
@@ -169,12 +195,14 @@ async def _stop_early(
     failures = [result.failure for result in results.values() if result.failure and not result.passed]
     if fault := context.find_fault(failures):
         return fault_baseline(context, execution, fault.sentence, fault.remedy, spec)
+    if execution.killed:  # a second run would be cut too, and tell nothing about chance
+        return None
     context.report_status("running it once more")
     seconds = context.later_limits(execution).seconds
     repeat = await context.run(spec.selectors, stubs, hash_seed=OTHER_SEED, seconds=seconds)
     second = {result.id: result.outcome for result in case_results(repeat)}
     flaky = [case for case in expected if outcomes.get(case) != second.get(case)]
-    if flaky and not (execution.killed or repeat.killed):
+    if flaky and not repeat.killed:
         return fault_baseline(
             context,
             execution,
@@ -206,42 +234,72 @@ async def _baseline_of_function(context: BaselineContext) -> Baseline:
         region, text, import_name_in_tests(region.path, context.snapshot.root)
     )
     context.report_status("running its examples and the tests that reach it")
-    reach: dict[str, Sequence[ReachedFunction]] = {}
-    related = await run_importing_tests(context, [], {context.target.path: None}, reach, {})
+    measurement = Measurement(context=context)
+    related = await run_importing_tests(context, [], {context.target.path: None}, measurement)
     reaching = [case for case, hits in related.reach.items() if any(hit.is_in(region) for hit in hits)]
-    execution, tests = await _run_examples(context, documented, reaching)
+    reaching += [case for case in _ended_inside(measurement, region) if case not in reaching]
+    examples_run = measurement.again(documented.files)
+    execution, tests = await _run_examples(context, documented, reaching, examples_run)
     spec = documented + Spec(cases=tests, selectors=tuple(case.id for case in tests))
     if not spec.cases:
         if related.execution is not None and (ended := _environment_fault(context, related.execution)):
             return ended
         # Tests generated from the docstring, or required by settings, are added later.
         return build_baseline(
-            context, spec, (region,), execution, related.outcomes, {}, left_out=related.left_out, reach=related.reach
+            context,
+            spec,
+            (region,),
+            execution,
+            related.outcomes,
+            {},
+            unmeasured=related.unmeasured,
+            reach=related.reached,
         )
     if not collected_cases(execution) and (ended := _environment_fault(context, execution)):
         return ended
-    if ended := await _stop_early(context, spec, execution, spec.files):
+    if ended := await _stop_early(context, spec, execution, spec.files, examples_run.results):
         return ended
     baseline = build_baseline(
-        context, spec, (region,), execution, related.outcomes, {}, left_out=related.left_out, reach=related.reach
+        context,
+        spec,
+        (region,),
+        execution,
+        related.outcomes,
+        {},
+        unmeasured=related.unmeasured,
+        reach=related.reached,
+        measured=examples_run.results,
     )
-    return await spectrum.add_suspicion(context, baseline, related.reach)
+    return await spectrum.add_suspicion(context, replace(baseline, measurement=related.measurement), related.reach)
 
 
 async def _run_examples(
-    context: BaselineContext, documented: Spec, reaching: Sequence[str]
+    context: BaselineContext, documented: Spec, reaching: Sequence[str], measurement: Measurement
 ) -> tuple[Execution, tuple[Case, ...]]:
-    """Runs the examples and every test that reaches the function; failing tests become part of the specification."""
+    """Runs the examples and every test that reaches the function; failing tests become part of the specification.
+
+    `measurement` goes on behind those that hang.
+    """
     selectors = [*documented.selectors, *reaching]
     if not selectors:
         return Execution(), ()
-    execution = await context.run(
-        selectors, documented.files, seconds=context.settings.suite.seconds or context.place.limits.seconds
-    )
-    outcomes = {result.id: result.outcome for result in case_results(execution)}
+    seconds = context.settings.suite.seconds or context.place.limits.seconds
+    execution = await measurement.run(selectors, seconds=seconds)
+    outcomes = measurement.outcomes
     failing = [
         Case(id=item.id, path=item.path, line=item.line, provenance=Provenance.USER)
         for item in collected_cases(execution)
         if item.id in reaching and (outcomes.get(item.id) != "passed" or not documented.cases)
     ]
     return execution, tuple(failing)
+
+
+def _ended_inside(measurement: Measurement, region: Region) -> list[str]:
+    """The cases that did not end because of the function: they hang or crash in it, or below."""
+    ended = {case: result.failure for case, result in measurement.results.items() if is_cut_short(result)}
+    frames = {case: failure.frames for case, failure in ended.items() if failure is not None}
+    return [case for case in frames if any(_is_line_of(frame, region) for frame in frames[case])]
+
+
+def _is_line_of(frame: Frame, region: Region) -> bool:
+    return frame.path == region.path and region.start <= frame.line <= region.end

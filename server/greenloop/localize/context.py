@@ -9,11 +9,12 @@ from greenloop.core.classify import classify
 from greenloop.core.errors import CannotVerifyError, SandboxBrokenError
 from greenloop.core.ports import Session
 from greenloop.core.python.stubs import remark_text
+from greenloop.core.reach import Reach, order_by_reach
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, Limits, SandboxSpec, TestRun
 from greenloop.core.records.spec import Region, Spec, Target, TargetKind
-from greenloop.core.records.verdict import Failure, Status, Verdict
+from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.core.report import ReachedFunction, case_results
 from greenloop.core.run_state import Baseline
 from greenloop.core.test_selection import find_approaches
@@ -106,25 +107,40 @@ def build_baseline(
     related_outcomes: Mapping[str, str],
     stubs: Mapping[str, str],
     *,
-    left_out: int = 0,
-    reach: Mapping[str, Sequence[ReachedFunction]] | None = None,
+    unmeasured: Sequence[str] = (),
+    reach: Reach | None = None,
+    measured: Mapping[str, CaseResult] | None = None,
 ) -> Baseline:
-    """Builds the result of a baseline with a problem to solve; `reach` maps traced cases to the functions they call."""
+    """Builds the result of a baseline with a problem to solve; `reach` has what traced cases reach.
+
+    `measured` are results of the target's cases beyond those of `execution`, where that was cut.
+    """
     targets = {case.id: None for case in spec.cases if case.executed}
-    results = {result.id: result.outcome for result in case_results(execution)}
-    outcomes = {**related_outcomes, **{case: results.get(case, "missing") for case in targets}}
+    results = {**{result.id: result for result in case_results(execution)}, **(measured or {})}
+    known = {case: results[case].outcome if case in results else "missing" for case in targets}
+    outcomes = {**related_outcomes, **known}
     problem = _build_problem(
         context, spec, target_regions, stubs, neighbours=tuple(case for case in related_outcomes if case not in targets)
     )
-    problem = replace(problem, approaches=find_approaches(reach or {}, target_regions))
+    reach = reach or Reach()
+    problem = replace(problem, approaches=find_approaches(reach.functions, target_regions))
+    failing = [case for case in targets if known[case] != "passed"]
+    problem = with_reach(problem, reach, failing)
     verdict = judge([*targets], outcomes, execution)
+    verdict = replace(verdict, cases=tuple(results.get(case.id, case) for case in verdict.cases))
     return Baseline(
         problem=problem,
         attempt=_first_attempt(verdict),
         outcomes=outcomes,
         limits=context.later_limits(execution),
-        left_out=left_out,
+        unmeasured=tuple(case for case in unmeasured if case not in targets),
     )
+
+
+def with_reach(problem: Problem, reach: Reach, failing: Sequence[str]) -> Problem:
+    """Returns the problem with its related tests ordered by reach, and those named that no change can affect."""
+    neighbours, unaffected = order_by_reach(problem.neighbours, reach, problem.regions, failing)
+    return replace(problem, neighbours=neighbours, unaffected=unaffected)
 
 
 def _build_problem(
@@ -160,9 +176,17 @@ def _first_attempt(verdict: Verdict) -> Attempt:
 
 
 def passing_baseline(
-    context: BaselineContext, spec: Spec, execution: Execution, outcomes: Mapping[str, str]
+    context: BaselineContext,
+    spec: Spec,
+    execution: Execution,
+    outcomes: Mapping[str, str],
+    measured: Mapping[str, CaseResult] | None = None,
 ) -> Baseline:
+    """Builds the result where nothing fails; `measured` are all results, where no single run has them."""
     verdict = judge([case.id for case in spec.cases if case.executed], outcomes, execution)
+    if measured and execution.killed:
+        cases = tuple(measured[case.id] for case in spec.cases if case.executed)
+        verdict = Verdict(status=Status.PASSED, cases=cases, seconds=execution.seconds)
     return Baseline(
         problem=_build_problem(context, spec, (), {}), attempt=_first_attempt(verdict), outcomes=outcomes, passing=True
     )

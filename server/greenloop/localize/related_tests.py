@@ -5,78 +5,92 @@ It must not know how the regions are ranked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from greenloop.core.reach import Reach
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report import ReachedFunction, case_results, collected_cases, reached_functions
-from greenloop.core.test_selection import fit_selectors
+from greenloop.core.report import ReachedFunction
 from greenloop.localize.context import BaselineContext
+from greenloop.localize.measuring import Measurement, is_cut_short
 from greenloop.project.workspace import importing_tests
 
 
 @dataclass(frozen=True, kw_only=True)
 class RelatedTestsRun:
-    """Run of the related tests: outcomes by id, functions that each case reached, how many were left out, the run."""
+    """Run of the related tests: outcomes by id, what they reach, those without a result, and the first execution.
 
-    outcomes: Mapping[str, str]
-    reach: Mapping[str, Sequence[ReachedFunction]]
-    left_out: int
+    None of them is a case of the target. `measurement` can go on with those that the time did not suffice for.
+    """
+
+    outcomes: Mapping[str, str] = field(default_factory=dict)
+    reached: Reach = field(default_factory=Reach)
+    unmeasured: tuple[str, ...] = ()
     execution: Execution | None = None
+    measurement: Measurement | None = None
+
+    @property
+    def reach(self) -> Mapping[str, Sequence[ReachedFunction]]:
+        """The functions that each traced case reached."""
+        return self.reached.functions
+
+    @property
+    def left_out(self) -> int:
+        """How many related tests have no result."""
+        return len(self.unmeasured)
 
 
 async def run_related_tests(
     context: BaselineContext,
-    execution: Execution,
+    measurement: Measurement,
+    targets: Collection[str],
     failing: Mapping[str, CaseResult],
-    stubs: Mapping[str, str],
     created: Sequence[Region],
 ) -> RelatedTestsRun:
-    """Runs and traces the tests of the target's file and of files that import a module which may be changed."""
+    """Runs and traces the tests of the target's file and of files that import a module which may be changed.
+
+    `measurement` has what is known of the `targets`, the target's cases; it is continued.
+    """
     context.report_status("running the related tests on the unchanged code")
-    reach: dict[str, Sequence[ReachedFunction]] = dict(reached_functions(execution))
     failures = {case: result.failure for case, result in failing.items()}
-    first = created or context.rank_regions(reach, failures, ())
+    first = created or context.rank_regions(measurement.reach.functions, failures, ())
     modules = dict.fromkeys(region.path for region in first[:3])
-    hanging = {case for case, failure in failures.items() if failure is not None and failure.type == "Timeout"}
-    return await run_importing_tests(context, [context.target.path], modules, reach, stubs, hanging=hanging)
+    return await run_importing_tests(context, [context.target.path], modules, measurement, targets)
 
 
 async def run_importing_tests(
     context: BaselineContext,
     files: Sequence[str],
     modules: Mapping[str, None],
-    reach: dict[str, Sequence[ReachedFunction]],
-    stubs: Mapping[str, str],
-    *,
-    hanging: AbstractSet[str] = frozenset(),
+    measurement: Measurement,
+    targets: Collection[str] = (),
 ) -> RelatedTestsRun:
+    """Runs and traces these test files and those that import one of the modules."""
     test_files = dict.fromkeys(files)
     for module in modules:
         test_files.update(
             dict.fromkeys(importing_tests(context.snapshot.root, module, buffers=context.snapshot.buffers))
         )
     if not test_files or context.settings.suite.seconds <= 0:
-        return RelatedTestsRun(outcomes={}, reach=reach, left_out=0)
-    regions_to_change = list(test_files)
-    if hanging:  # a case that hangs would use up the time of the others
-        collected = await context.run(regions_to_change, stubs, collect=True)
-        ids = [item.id for item in collected_cases(collected) if item.id not in hanging]
-        if not ids:
-            return RelatedTestsRun(outcomes={}, reach=reach, left_out=0)
-        regions_to_change = list(fit_selectors(ids))
-    execution = await context.run(regions_to_change, stubs, trace=True, seconds=context.settings.suite.seconds)
-    finished = [result for result in case_results(execution) if not _is_cut_short(result)]
-    outcomes = {result.id: result.outcome for result in finished}
-    left_out = sum(item.id not in outcomes for item in collected_cases(execution))
-    reach.update(reached_functions(execution))
-    return RelatedTestsRun(outcomes=outcomes, reach=reach, left_out=left_out, execution=execution)
+        return RelatedTestsRun(reached=measurement.reach)
+    measurement.is_patient, measurement.unknown = True, ()
+    # A case of the target that hangs or ends the process would use up the time of the others.
+    known = [measurement.results.get(case) for case in targets]
+    without = targets if any(each is None or is_cut_short(each) for each in known) else ()
+    execution = await measurement.run(tuple(test_files), seconds=context.settings.suite.seconds, without=without)
+    return read_related(measurement, targets, execution)
 
 
-def _is_cut_short(result: CaseResult) -> bool:
-    """Did the test never run, or end the whole run? Then its outcome says nothing about a candidate."""
-    kind = result.failure.type if result.failure else ""
-    return result.outcome == "missing" or kind in {"Timeout", "Crash", "MemoryLimit", "ProcessLimit"}
+def read_related(
+    measurement: Measurement, targets: Collection[str], execution: Execution | None = None
+) -> RelatedTestsRun:
+    """Returns what is known of the related tests by now."""
+    return RelatedTestsRun(
+        outcomes={case: outcome for case, outcome in measurement.outcomes.items() if case not in targets},
+        reached=measurement.reach,
+        unmeasured=tuple(case for case in measurement.unknown if case not in targets),
+        execution=execution,
+        measurement=measurement,
+    )

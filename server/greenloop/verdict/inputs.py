@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from greenloop.core.errors import SandboxBrokenError
+from greenloop.core.reach import changes_only_bodies
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, Limits, TestRun
 from greenloop.core.records.verdict import Status, Verdict
@@ -24,7 +25,8 @@ Encode = Callable[[Mapping[str, str]], Mapping[str, bytes]]
 class VerificationInputs:
     """Data that all runs of a verification share; `outcomes` are those with the user's own code, by case id.
 
-    `suite_seconds` limit a run of the related tests; `left_out` counts those that the baseline had no time for.
+    `suite_seconds` limit a run of the related tests; `unmeasured` are those that the baseline had no time for.
+    `own` are the files of the user's own code that differ from the disk; None where it is not known any more.
     """
 
     problem: Problem
@@ -32,13 +34,22 @@ class VerificationInputs:
     limits: Limits
     suite_seconds: float
     encode: Encode
-    left_out: int = 0
+    unmeasured: tuple[str, ...] = ()
+    own: Mapping[str, bytes] | None = None
     network: bool = False
 
     @property
     def expected(self) -> tuple[str, ...]:
         """Ids of the cases that run in the sandbox."""
         return tuple(case.id for case in self.problem.spec.cases if case.executed)
+
+    def related(self, files: Mapping[str, str]) -> tuple[str, ...]:
+        """Returns the related tests that these changed texts can affect, nearest first."""
+        problem = self.problem
+        if not problem.unaffected or not changes_only_bodies(problem.files, files, problem.regions):
+            return problem.neighbours
+        unaffected = {*problem.unaffected}
+        return tuple(case for case in problem.neighbours if case not in unaffected)
 
     @property
     def generated_files(self) -> Mapping[str, bytes]:

@@ -7,22 +7,22 @@ It must not know where candidates come from.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from time import monotonic
 
 from greenloop.core.compose import compose
 from greenloop.core.ports import Session, Tools
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Evidence
-from greenloop.core.records.sandbox import Execution, TestRun, WatchedLines
+from greenloop.core.records.sandbox import Execution, WatchedLines
 from greenloop.core.records.spec import USER_PROVENANCES, Case, Provenance, Spec
-from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
-from greenloop.core.report import case_results
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.verdict import forged
 from greenloop.specs import host_checks
-from greenloop.verdict import proofs, reversal
-from greenloop.verdict.inputs import ACCEPTING, Encode, VerificationInputs, check_sandbox
+from greenloop.verdict import own_code, proofs, related, reversal
+from greenloop.verdict.inputs import ACCEPTING, Encode, VerificationInputs
 from greenloop.verdict.reversal import ReversalResult
 
 Files = Mapping[str, str]
@@ -41,6 +41,7 @@ class Verifier:
     `tools` serve the checks that need no sandbox (None: no such checks); `ensure_unchanged` raises
     `BaselineChangedError` where the user's tests have changed since the baseline. `own_texts` are the texts before the
     change, where the changed ones are those of the workspace.
+    `own_code` returns the files of the user's own code that differ from the disk (None: it is not known any more).
     """
 
     state: RunState
@@ -52,6 +53,8 @@ class Verifier:
     tools: Tools | None = None
     ensure_unchanged: Callable[[], Awaitable[None]] | None = None
     own_texts: Files | None = None
+    own_code: Callable[[], Mapping[str, bytes]] | None = None
+    _asked: set[str] = field(default_factory=set)
 
     @property
     def inputs(self) -> VerificationInputs:
@@ -63,7 +66,8 @@ class Verifier:
             limits=state.limits,
             suite_seconds=self.suite_seconds,
             encode=self.encode,
-            left_out=state.left_out,
+            unmeasured=state.unmeasured,
+            own=self.own_code() if self.own_code is not None else None,
             network=self.network,
         )
 
@@ -107,7 +111,39 @@ class Verifier:
     async def _verify(self, files: Files, inputs: VerificationInputs) -> Verdict:
         assert self.session is not None
         session = self.session
-        return await self._with_host_checks(files, lambda: run_cases(inputs, session, self._changed(files)))
+
+        async def run() -> Verdict:
+            verdict, _inputs = await self._settle(
+                inputs, session, lambda each: run_cases(each, session, self._changed(files)), hash_seed=0
+            )
+            return verdict
+
+        return await self._with_host_checks(files, run)
+
+    async def _settle(
+        self,
+        inputs: VerificationInputs,
+        session: Session,
+        run: Callable[[VerificationInputs], Awaitable[Verdict]],
+        *,
+        hash_seed: int,
+    ) -> tuple[Verdict, VerificationInputs]:
+        """Returns the verdict of `run`, and the inputs with what it takes to know of the user's own code.
+
+        A skip is tampering only where the same case, alone, is not skipped with the user's own code.
+        """
+        verdict = await run(inputs)
+        while inputs.own is not None and (doubtful := self._doubtful(verdict)):
+            self._asked.update(doubtful)
+            found = await own_code.outcomes_alone(inputs, session, doubtful, hash_seed)
+            self.state.outcomes = {**self.state.outcomes, **found}
+            inputs = replace(inputs, outcomes=self.state.outcomes)
+            verdict = await run(inputs)
+        return verdict, inputs
+
+    def _doubtful(self, verdict: Verdict) -> list[str]:
+        cases = own_code.unexpected(verdict, self.state.outcomes)
+        return [case for case in cases if case not in self._asked][: own_code.MOST_ALONE]
 
     async def _with_host_checks(
         self, files: Files, run: Callable[[], Awaitable[Verdict]], *, final: bool = False
@@ -122,7 +158,11 @@ class Verifier:
         tests.update(spec.files)
         session = await self.open_session()
         try:
-            verdict = await _run_everything(inputs, session, files)
+            began = monotonic()
+            verdict, inputs = await self._settle(
+                inputs, session, lambda each: _run_everything(each, session, files), hash_seed=ACCEPTING
+            )
+            verdict = await related.run_unmeasured(inputs, session, verdict, files, began)
             if verdict.status is not Status.PASSED:
                 return verdict, Evidence()
             passed = {result.id for result in verdict.cases if result.passed}
@@ -164,61 +204,7 @@ async def run_cases(inputs: VerificationInputs, session: Session, files: Files, 
     verdict = inputs.judge(await session.run(test_run))
     if verdict.status is not Status.PASSED or not inputs.problem.neighbours:
         return verdict
-    related_run = replace(test_run, selectors=fit_selectors(inputs.problem.neighbours), seconds=inputs.suite_seconds)
-    return await _run_related(inputs, session, verdict, related_run)
-
-
-async def _run_related(inputs: VerificationInputs, session: Session, verdict: Verdict, related_run: TestRun) -> Verdict:
-    """Runs the related tests; fails where one that passed with the user's code fails now and again when repeated.
-
-    A test that passes on repetition is flaky and does not count. It is repeated alone first; if it passes alone, the
-    whole run is repeated, because a test that fails only after other tests is not flaky.
-    """
-    verdict, failing = await _run_related_once(inputs, session, verdict, related_run, inputs.problem.neighbours)
-    repeated = tuple(case.id for case in failing)
-    for run in (replace(related_run, selectors=fit_selectors(repeated)), related_run):
-        if verdict.status is not Status.PASSED or not failing:
-            return verdict
-        verdict, still_failing = await _run_related_once(inputs, session, verdict, run, repeated)
-        if still_failing:
-            return fail_for_related(verdict, still_failing)
-    return replace(verdict, flaky=repeated) if verdict.status is Status.PASSED else verdict
-
-
-async def _run_related_once(
-    inputs: VerificationInputs, session: Session, verdict: Verdict, run: TestRun, neighbours: Sequence[str]
-) -> tuple[Verdict, list[CaseResult]]:
-    """Adds this run's time, and a forged report if any, to the verdict; returns it and the newly failing cases."""
-    execution = await session.run(run)
-    check_sandbox(execution)
-    verdict = replace(verdict, seconds=verdict.seconds + execution.seconds)
-    if forgery := forged(execution):
-        return replace(verdict, status=Status.TAMPERED, reason=forgery), []
-    return verdict, newly_failing(inputs, execution, neighbours)
-
-
-def newly_failing(inputs: VerificationInputs, execution: Execution, neighbours: Sequence[str]) -> list[CaseResult]:
-    """Returns the related tests that passed with the user's own code and do not pass in this execution."""
-    results = {result.id: result for result in case_results(execution)}
-    failing = []
-    for case in neighbours:
-        if inputs.outcomes.get(case) != "passed":
-            continue
-        result = results.get(case) or CaseResult(
-            id=case,
-            outcome="missing",
-            failure=Failure(type="Missing", message=execution.killed or "the test did not run to its end"),
-        )
-        if not result.passed:
-            failing.append(result)
-    return failing
-
-
-def fail_for_related(verdict: Verdict, failing: Sequence[CaseResult]) -> Verdict:
-    """Returns the verdict on a candidate that passes the target but breaks other tests."""
-    names = ", ".join(result.id for result in failing[:3])
-    reason = f"The target passes, but {len(failing)} other test(s) now fail: {names}"
-    return replace(verdict, status=Status.FAILED, collateral=tuple(failing), reason=reason)
+    return await related.run_related(inputs, session, verdict, test_run, files)
 
 
 def _has_assertions(case: Case) -> bool:
@@ -228,22 +214,27 @@ def _has_assertions(case: Case) -> bool:
 
 async def _run_everything(inputs: VerificationInputs, session: Session, files: Files) -> Verdict:
     """Runs target and related tests together; they share a process as in the user's own suite."""
-    related = fit_selectors(inputs.problem.neighbours)
+    affected = inputs.related(files)
     run = inputs.test_run(files)
-    if not related:
-        return inputs.judge(await session.run(run))
-    execution = await session.run(
-        replace(
-            run, selectors=tuple(dict.fromkeys((*run.selectors, *related))), seconds=run.seconds + inputs.suite_seconds
-        )
-    )
+    if not affected:
+        verdict = inputs.judge(await session.run(run))
+        return replace(verdict, unaffected=_passed_before(inputs, inputs.problem.neighbours))
+    together = own_code.select(run, [*inputs.expected, *affected])
+    selectors = tuple(dict.fromkeys((*run.selectors, *fit_selectors(affected))))
+    seconds = run.seconds + inputs.suite_seconds / 2  # the rest is for running them separately
+    execution = await session.run(replace(together, selectors=selectors, seconds=seconds))
     verdict = inputs.judge(execution)
     if forged(execution):
         return verdict
-    if verdict.status is Status.PASSED and not newly_failing(inputs, execution, inputs.problem.neighbours):
-        return verdict
+    if verdict.status is Status.PASSED and not related.newly_failing(inputs, execution, affected)[0]:
+        others = {*inputs.problem.neighbours} - {*affected}
+        return replace(verdict, unaffected=_passed_before(inputs, others))
     # A related test may have spoilt the common run (ended it, used up its time), so run both groups separately.
     return await run_cases(inputs, session, files, hash_seed=ACCEPTING)
+
+
+def _passed_before(inputs: VerificationInputs, cases: Collection[str]) -> int:
+    return sum(inputs.outcomes.get(case) == "passed" for case in cases)
 
 
 def gather_evidence(
@@ -261,9 +252,15 @@ def gather_evidence(
         sandbox=sandbox,
         network=inputs.network,
         cases=count_cases(inputs.problem.spec, verdict),
-        neighbours_unchanged=outcomes.count("passed") - len(verdict.flaky),
-        neighbours_already_failing=sum(outcome in {"failed", "error", "missing"} for outcome in outcomes),
-        neighbours_left_out=inputs.left_out,
+        neighbours_unchanged=outcomes.count("passed")
+        - verdict.unaffected
+        - (verdict.left_out - verdict.first_left_out)
+        + verdict.first_passes
+        - len(verdict.flaky),
+        neighbours_not_affected=verdict.unaffected,
+        neighbours_already_failing=sum(outcome in {"failed", "error", "missing"} for outcome in outcomes)
+        + verdict.first_failures,
+        neighbours_left_out=verdict.left_out,
         neighbours_flaky=len(verdict.flaky),
         canaried=len(canaried),
         canaried_cases=tuple(case.id for case in cases if case.id in canaried),

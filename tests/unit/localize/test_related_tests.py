@@ -5,7 +5,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.sandbox import Execution, Limits
+from greenloop.core.records.verdict import CaseResult, Failure
+from greenloop.localize.measuring import Measurement
 from greenloop.localize.related_tests import run_importing_tests
 
 
@@ -17,6 +19,7 @@ def context_of(root, seconds, runs) -> Any:
     return SimpleNamespace(
         settings=SimpleNamespace(suite=SimpleNamespace(seconds=seconds)),
         snapshot=SimpleNamespace(root=root, buffers={}),
+        place=SimpleNamespace(limits=Limits()),
         run=run,
     )
 
@@ -26,7 +29,8 @@ async def test_files_that_import_the_module_run_too(tmp_path):
     (tmp_path / "test_m.py").write_text("from m import f\n")
     (tmp_path / "test_other.py").write_text("import os\n")
     runs: list[list[str]] = []
-    related = await run_importing_tests(context_of(tmp_path, 9.0, runs), ["test_a.py"], {"m.py": None}, {}, {})
+    context = context_of(tmp_path, 9.0, runs)
+    related = await run_importing_tests(context, ["test_a.py"], {"m.py": None}, Measurement(context=context))
     assert runs == [["test_a.py", "test_m.py"]]
     assert related.outcomes == {}
     assert related.left_out == 0
@@ -34,7 +38,8 @@ async def test_files_that_import_the_module_run_too(tmp_path):
 
 async def test_nothing_runs_where_the_suite_has_no_time(tmp_path):
     runs: list[list[str]] = []
-    related = await run_importing_tests(context_of(tmp_path, 0.0, runs), ["test_a.py"], {}, {}, {})
+    context = context_of(tmp_path, 0.0, runs)
+    related = await run_importing_tests(context, ["test_a.py"], {}, Measurement(context=context))
     assert runs == []
     assert related.execution is None
 
@@ -42,6 +47,8 @@ async def test_nothing_runs_where_the_suite_has_no_time(tmp_path):
 async def test_a_case_that_hangs_is_left_out(tmp_path):
     runs: list[list[str]] = []
     context = context_of(tmp_path, 9.0, runs)
-    related = await run_importing_tests(context, ["test_a.py"], {}, {}, {}, hanging={"test_a.py::test_loop"})
-    assert runs == [["test_a.py"]]
-    assert related.execution is None
+    loop = CaseResult(id="test_a.py::test_loop", outcome="failed", failure=Failure(type="Timeout", message=""))
+    measurement = Measurement(context=context, results={loop.id: loop})
+    related = await run_importing_tests(context, ["test_a.py"], {}, measurement, {loop.id})
+    assert runs == [["test_a.py"]]  # collected only: no other case is left
+    assert (related.outcomes, related.left_out) == ({}, 0)

@@ -41,6 +41,7 @@ class Evidence:
     """The evidence for an accepted candidate, as counts. `network`: tests had network access.
 
     `canaried` of `canary_total` cases failed when an assertion was inverted, as they must (`canaried_cases`).
+    Of the related tests (neighbours), those `not_affected` never reach the changed functions and were not run again.
     `out_of_process` cases passed with the candidate's code in a process of its own.
     `proofs` has, by case id, how it was shown that a pass was earned: `reversal`, `tamper check`, `isolated re-run`;
     `unproven` the reason for each of the user's cases where none of them could show it.
@@ -50,6 +51,7 @@ class Evidence:
     network: bool = False
     cases: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # provenance -> (passed, total)
     neighbours_unchanged: int = 0
+    neighbours_not_affected: int = 0
     neighbours_already_failing: int = 0
     neighbours_left_out: int = 0
     neighbours_flaky: int = 0

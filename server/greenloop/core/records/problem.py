@@ -26,6 +26,8 @@ class Problem:
     `files`: the same texts with stubs for regions to be created; candidates are composed on these.
     `buffers`: every text that differs from the disk and must replace it in the sandbox.
     `suspicion`: by path and line of `files`, the Ochiai score of the line in the failing cases (0..1).
+    `neighbours`: the related tests whose outcome with the user's own code is known, nearest to the regions first;
+    `unaffected`: those of them that never reach the regions, so that a change of the bodies alone cannot affect them.
     `approaches`: by case id, how the case reaches the regions, for cases that are known to reach them.
     """
 
@@ -37,6 +39,7 @@ class Problem:
     buffers: Mapping[str, bytes] = field(default_factory=dict)
     instruction: str = ""
     neighbours: tuple[str, ...] = ()
+    unaffected: tuple[str, ...] = ()
     suspicion: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     approaches: Mapping[str, Approach] = field(default_factory=dict)
 

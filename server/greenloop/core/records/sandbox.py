@@ -79,6 +79,9 @@ class TestRun:
     functions each case reaches; `watch` records which of these lines each case runs, with the values that change there;
     `collect` only collects. `baseline`: this is the user's own code, from which a back end may learn to run faster.
     `oracle` names modules whose code runs in a process of its own; `reversal` asks for a second run of each case.
+    `only`: of the selected cases those with these ids
+    run, in this order (empty: all). `case_seconds`: the run ends, as after `seconds`, when a case takes so long (0: no
+    such limit).
     """
 
     __test__ = False  # pytest collects classes by their name
@@ -92,7 +95,9 @@ class TestRun:
     trace: bool = False
     watch: tuple[WatchedLines, ...] = ()
     collect: bool = False
+    only: tuple[str, ...] = ()
     seconds: float = 10.0
+    case_seconds: float = 0.0
     hash_seed: int = 0
 
 
@@ -102,7 +107,8 @@ class Execution:
 
     `records` arrive in order over the supervised pipe (sandbox/protocol.py describes each kind);
     `status` is the worker's exit status from waitpid (negative: signal); `killed` is the reason of a kill, or "";
-    `broken` is why the sandbox itself failed, in one sentence, or "".
+    `broken` is why the sandbox itself failed, in one sentence, or "". `silent` are the seconds without any record
+    before the end: for a run that was killed, how long its last case had taken at least.
     """
 
     records: tuple[Mapping[str, Any], ...] = ()
@@ -112,6 +118,7 @@ class Execution:
     output: str = ""
     leftover: int = 0
     seconds: float = 0.0
+    silent: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -76,7 +76,10 @@ class Verdict:
     """The judgement on an execution: target cases and neighbours.
 
     `score` is passed/total of the target cases, where a scorer's 0.4 counts as 0.4 of a case; `collateral` are
-    neighbours that newly fail; `flaky` are ids of neighbours that failed and passed when run again;
+    neighbours that newly fail; `flaky` are ids of neighbours that failed and passed when run again.
+    Counts of other neighbours: `left_out` had no time, `unaffected` cannot notice the change. Of those that the
+    baseline did not get to `first_passes` pass, `first_failures` fail with the user's own code too, `first_left_out`
+    had no time again.
     `reason` is one sentence where the cases do not tell everything (kill reason, tampering, missing package).
     """
 
@@ -84,6 +87,11 @@ class Verdict:
     cases: tuple[CaseResult, ...] = ()
     collateral: tuple[CaseResult, ...] = ()
     flaky: tuple[str, ...] = ()
+    left_out: int = 0
+    unaffected: int = 0
+    first_passes: int = 0
+    first_failures: int = 0
+    first_left_out: int = 0
     reason: str = ""
     output: str = ""
     seconds: float = 0.0

@@ -180,6 +180,8 @@ def run_request(
         collect=run.collect,
         trace=run.trace,
         watch=[(lines.path, lines.start, lines.end) for lines in run.watch],
+        only=run.only,
+        case_seconds=run.case_seconds,
         baseline=run.baseline,
         files=files,
         without=run.without,
@@ -202,6 +204,7 @@ def read_execution(message: Mapping[str, Any], key: bytes) -> Execution:
             output=str(message["output"]),
             leftover=int(message["leftover"]),
             seconds=float(message["seconds"]),
+            silent=float(message.get("silent", 0.0)),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise SupervisorError(f"The sandbox's reply has no valid {error}.") from error

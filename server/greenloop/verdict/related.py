@@ -1,0 +1,168 @@
+"""Runs the related tests over a candidate: those that its change can affect, and those that nothing is known of yet.
+
+A test that newly fails is repeated alone, and compared with the user's own code, before it counts against a candidate.
+It must not know where candidates come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from time import monotonic
+
+from greenloop.core.ports import Session
+from greenloop.core.records.sandbox import Execution, TestRun
+from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
+from greenloop.core.report import case_results
+from greenloop.core.verdict import forged
+from greenloop.verdict.inputs import VerificationInputs, check_sandbox
+from greenloop.verdict.own_code import own_run, run_alone, select
+
+CUT_SHORT = frozenset({"Timeout", "Crash", "MemoryLimit", "ProcessLimit"})
+UNFINISHED = "the test did not run to its end"
+
+
+async def run_related(
+    inputs: VerificationInputs, session: Session, verdict: Verdict, test_run: TestRun, files: Mapping[str, str]
+) -> Verdict:
+    """Runs the related tests; fails where one that passed with the user's code fails now and again when repeated.
+
+    A test that passes on repetition is flaky and does not count. It is repeated alone first; if it passes alone, the
+    whole run is repeated, because a test that fails only after other tests is not flaky.
+    """
+    related = inputs.related(files)
+    unaffected = sum(inputs.outcomes.get(case) == "passed" for case in {*inputs.problem.neighbours} - {*related})
+    verdict = replace(verdict, unaffected=unaffected)
+    if not related:
+        return verdict
+    limit = inputs.limits.seconds
+    run = replace(select(test_run, related), seconds=inputs.suite_seconds, case_seconds=limit)
+    verdict, failing, left_out = await _run_once(inputs, session, verdict, run, related)
+    verdict = replace(verdict, left_out=left_out)
+    repeated = tuple(case.id for case in failing)
+    for again in (select(run, repeated), run):
+        if verdict.status is not Status.PASSED or not failing:
+            return verdict
+        verdict, still_failing, _left_out = await _run_once(inputs, session, verdict, again, repeated)
+        if still_failing:
+            broken = await _without_order_dependent(inputs, session, again, still_failing)
+            return fail_for_related(verdict, broken) if broken else verdict
+    return replace(verdict, flaky=repeated) if verdict.status is Status.PASSED else verdict
+
+
+async def _without_order_dependent(
+    inputs: VerificationInputs, session: Session, run: TestRun, failing: Sequence[CaseResult]
+) -> list[CaseResult]:
+    """Returns the failing tests without those that fail in the same run of the user's own code, but not in their files.
+
+    Such a test needs others before it, which this run does not have.
+    """
+    if inputs.own is None:
+        return [*failing]
+    control = await session.run(own_run(inputs, run))
+    check_sandbox(control)
+    passed = {result.id for result in case_results(control) if result.passed} if not forged(control) else set()
+    if certain := [each for each in failing if each.id in passed]:
+        return certain
+    paths = tuple(dict.fromkeys(each.id.partition("::")[0] for each in failing))
+    execution = await session.run(replace(run, selectors=paths, only=(), seconds=inputs.suite_seconds))
+    check_sandbox(execution)
+    return newly_failing(inputs, execution, [each.id for each in failing])[0]
+
+
+async def _run_once(
+    inputs: VerificationInputs, session: Session, verdict: Verdict, run: TestRun, neighbours: Sequence[str]
+) -> tuple[Verdict, list[CaseResult], int]:
+    """Returns the verdict with this run's time and forgery, the newly failing cases, and how many were not run."""
+    execution = await session.run(run)
+    check_sandbox(execution)
+    verdict = replace(verdict, seconds=verdict.seconds + execution.seconds)
+    if forgery := forged(execution):
+        return replace(verdict, status=Status.TAMPERED, reason=forgery), [], 0
+    failing, left_out = newly_failing(inputs, execution, neighbours, case_seconds=run.case_seconds)
+    return verdict, failing, left_out
+
+
+def newly_failing(
+    inputs: VerificationInputs, execution: Execution, neighbours: Sequence[str], *, case_seconds: float = 0.0
+) -> tuple[list[CaseResult], int]:
+    """Returns the related tests that passed with the user's own code and do not pass in this execution.
+
+    Also how many were not run because the time of all was used up, which speaks against none of them.
+    """
+    results = {result.id: result for result in case_results(execution)}
+    failing, unfinished = [], []
+    for case in neighbours:
+        if inputs.outcomes.get(case) != "passed":
+            continue
+        result = results.get(case) or CaseResult(id=case, outcome="missing")
+        if result.outcome == "missing" or _is_out_of_time(result, execution, case_seconds):
+            failure = result.failure or Failure(type="Missing", message=execution.killed or UNFINISHED)
+            unfinished.append(replace(result, failure=failure))
+        elif not result.passed:
+            failing.append(result)
+    ended_by_a_case = any(each.failure and each.failure.type in CUT_SHORT for each in failing)
+    if execution.killed == "timeout" or ended_by_a_case:
+        return failing, len(unfinished)
+    return [*failing, *unfinished], 0
+
+
+def _is_out_of_time(result: CaseResult, execution: Execution, case_seconds: float) -> bool:
+    """Was the case cut only because the time of all was used up, and not its own?"""
+    is_cut = result.failure is not None and result.failure.type in CUT_SHORT
+    return is_cut and execution.killed == "timeout" and not 0 < case_seconds <= execution.silent
+
+
+def fail_for_related(verdict: Verdict, failing: Sequence[CaseResult]) -> Verdict:
+    """Returns the verdict on a candidate that passes the target but breaks other tests."""
+    names = ", ".join(result.id for result in failing[:3])
+    reason = f"The target passes, but {len(failing)} other test(s) now fail: {names}"
+    return replace(verdict, status=Status.FAILED, collateral=tuple(failing), reason=reason)
+
+
+async def run_unmeasured(
+    inputs: VerificationInputs, session: Session, verdict: Verdict, files: Mapping[str, str], began: float
+) -> Verdict:
+    """Runs the related tests that the baseline had no time for; those that fail, over the user's own code as well.
+
+    `began`: when the target and the related tests began to run (monotonic); all of them share their time.
+    """
+    cases = inputs.unmeasured
+    left = inputs.limits.seconds + inputs.suite_seconds - (monotonic() - began)
+    if not cases or verdict.status is not Status.PASSED:
+        return verdict
+    if left <= 0 or inputs.own is None:
+        return replace(verdict, left_out=verdict.left_out + len(cases), first_left_out=len(cases))
+    run = replace(select(inputs.test_run(files), cases), seconds=left, case_seconds=inputs.limits.seconds)
+    execution = await session.run(run)
+    check_sandbox(execution)
+    verdict = replace(verdict, seconds=verdict.seconds + execution.seconds)
+    if forgery := forged(execution):
+        return replace(verdict, status=Status.TAMPERED, reason=forgery)
+    results = {result.id: result for result in case_results(execution)}
+    passed = [case for case in cases if case in results and results[case].outcome in {"passed", "skipped", "xfailed"}]
+    suspects = [
+        case
+        for case in cases
+        if case in results
+        and results[case].outcome in {"failed", "error"}
+        and not _is_out_of_time(results[case], execution, run.case_seconds)
+    ]
+    own = await run_alone(inputs, session, suspects, run.hash_seed)
+    broken = [results[case] for case in suspects if case in own and own[case].passed]
+    if broken:
+        repeat = {each.id: each for each in case_results(await session.run(select(run, [each.id for each in broken])))}
+        broken = [each for each in broken if each.id not in repeat or not repeat[each.id].passed]
+    if broken:
+        return fail_for_related(verdict, broken)
+    failing = [case for case in suspects if case in own and not own[case].passed and own[case].outcome != "missing"]
+    flaky = tuple(case for case in suspects if case in own and own[case].passed)
+    left_out = len(cases) - len(passed) - len(failing) - len(flaky)
+    return replace(
+        verdict,
+        flaky=(*verdict.flaky, *flaky),
+        first_passes=len(passed) + len(flaky),
+        first_failures=len(failing),
+        left_out=verdict.left_out + left_out,
+        first_left_out=left_out,
+    )
