@@ -123,17 +123,18 @@ async def test_subtests_are_honest(work, check):
     assert found.verified, found.reason
 
 
-async def test_what_was_red_may_stay_red_but_not_as_a_target(work, check):
+async def test_what_was_red_may_stay_red_where_it_is_known_to(work, check):
     write(work, {"m.py": FILES["m.py"] + "\n\nDONE = True\n"})
     found = await check()
-    assert found.verified
+    assert not found.verified
     assert found.already_failing == (DOUBLE,)
+    assert (await check(known_failing=(DOUBLE,))).verified
     found = await check(DOUBLE)
     assert not found.verified
     assert found.failed == (DOUBLE,)
 
 
-async def test_what_is_flaky_at_the_commit_is_named_and_not_counted(work, check):
+async def test_what_is_flaky_at_the_commit_is_named_and_may_be_known(work, check):
     flaky = "def test_order():\n    assert list({'a', 'b', 'c', 'd', 'e', 'f'}) == ORDER\n"
     seeded = subprocess.run(
         [sys.executable, "-c", "print(list({'a', 'b', 'c', 'd', 'e', 'f'}))"],
@@ -148,6 +149,8 @@ async def test_what_is_flaky_at_the_commit_is_named_and_not_counted(work, check)
     found = await check()
     assert found.before["tests/test_f.py::test_order"] == "passed"
     assert found.flaky == ("tests/test_f.py::test_order",)
+    assert found.reason.endswith("in HEAD: tests/test_f.py::test_order (flaky).")
+    found = await check(known_failing=("tests/test_f.py",))
     assert found.verified, found.reason
     assert not (await check("tests")).verified
 
