@@ -8,7 +8,7 @@ import py_compile
 import stat
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -17,13 +17,14 @@ import pytest
 from greenloop.cli.main import main
 from greenloop.core.errors import BaselineChangedError, CannotVerifyError, UsageError
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import Case, Spec
+from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.engine import refine
 from greenloop.engine.history import provenance
 from greenloop.engine.history.store import History
+from greenloop.engine.verify.replay import replay
 from greenloop.engine.verify.setup import Request
 from greenloop.engine.verify.verify import verify
 from greenloop.project.settings import SandboxSettings, Settings
@@ -41,6 +42,7 @@ FILES = {
     ".gitignore": "__pycache__\n",
 }
 RIGHT = FILES["m.py"].replace("x + 1", "x * 2")
+NO_EVIDENCE = Evidence()
 DOUBLE, ONE = "tests/test_m.py::test_double", "tests/test_m.py::test_one"
 
 
@@ -404,8 +406,14 @@ def test_the_command_says_what_was_tampered_with(work, command):
 @pytest.fixture
 async def past(work, settings) -> int:
     """A run in the history that turned `double` right."""
+    return await past_run(work, settings)
+
+
+async def past_run(
+    work: Path, settings: Settings, evidence: Evidence = NO_EVIDENCE, more: Sequence[Case] = (), **case
+) -> int:
     _sandbox, place = await refine.choose_sandbox(work, settings)
-    spec = Spec(cases=(Case(id=DOUBLE, path="tests/test_m.py", line=4),), selectors=(DOUBLE,))
+    spec = Spec(cases=(Case(id=DOUBLE, path="tests/test_m.py", line=4, **case), *more), selectors=(DOUBLE,))
     problem = Problem(root=work, spec=spec, regions=(), originals={}, files={}, neighbours=(ONE,))
     history = History.open()
     number = history.start_run(
@@ -425,6 +433,7 @@ async def past(work, settings) -> int:
         attempts=(attempt,),
         before={"m.py": FILES["m.py"]},
         after={"m.py": RIGHT},
+        evidence=evidence,
     )
     history.finish_run(number, outcome)
     history.close()
@@ -433,8 +442,6 @@ async def past(work, settings) -> int:
 
 
 async def test_a_past_result_holds_again(work, past, settings):
-    from greenloop.engine.verify.replay import replay
-
     found = await replay(past, settings=lambda _root: settings)
     assert found.verified, found.reason
     assert found.fixed == (DOUBLE,)
@@ -443,8 +450,6 @@ async def test_a_past_result_holds_again(work, past, settings):
 
 
 async def test_a_past_result_says_what_changed_around_it(work, past, settings, bare_python):
-    from greenloop.engine.verify.replay import replay
-
     write(work, {"m.py": "SOMETHING = 'else'\n", "n.py": "N = 1\n"})
     site = next((bare_python.parent.parent / "lib").glob("python*/site-packages"))
     (site / "added-1.0.dist-info").mkdir()
@@ -457,6 +462,31 @@ async def test_a_past_result_says_what_changed_around_it(work, past, settings, b
     assert "n.py" in told
     assert "m.py has been changed since" in told
     assert "+added-1.0" in told
+
+
+@pytest.mark.parametrize(
+    ("evidence", "case", "words"),
+    [
+        (NO_EVIDENCE, {"provenance": Provenance.HINT}, "type hint tests"),
+        (Evidence(neighbours_left_out=7), {}, "7 not run"),
+    ],
+    ids=["tests that are nobody's word", "related tests that never ran"],
+)
+async def test_a_past_result_that_is_not_fully_verified_is_none(work, settings, evidence, case, words):
+    found = await replay(await past_run(work, settings, evidence, **case), settings=lambda _root: settings)
+    assert not found.verified
+    assert found.failed == ()
+    assert found.reason.startswith("All passed, but the evidence is partial: Partially verified in bubblewrap")
+    assert words in found.reason
+
+
+@pytest.mark.parametrize("approved", [1, 0])
+async def test_an_approval_of_the_past_result_still_counts(work, settings, approved):
+    human = Case(id="human::looks right", path="m.py", line=1, provenance=Provenance.HUMAN)
+    evidence = Evidence(cases={Provenance.HUMAN: (approved, 1)}, warnings=("It newly imports os in m.py.",))
+    found = await replay(await past_run(work, settings, evidence, [human]), settings=lambda _root: settings)
+    assert found.verified == bool(approved), found.reason
+    assert "It newly imports os in m.py." in found.notes
 
 
 def test_a_past_result_is_not_proved_by_other_tests(work, past, command):

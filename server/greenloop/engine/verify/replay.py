@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError, UsageError
-from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.outcome import Evidence, Outcome, Verified
 from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Provenance
 from greenloop.core.records.verdict import Status
+from greenloop.core.summary import summarize_solved, verification_level
 from greenloop.engine.history import provenance
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.rows import Record
@@ -62,8 +65,9 @@ async def replay(
     verifier = past_run_verifier(
         problem, stored_basis.outcomes, sandbox=sandbox, place=place, settings=run_settings, seconds=seconds
     )
+    verifier.state.left_out = outcome.evidence.neighbours_left_out
     verdict = await verifier.accept(outcome.after)
-    evidence = verifier.state.evidence
+    evidence = _with_approval(verifier.state.evidence, outcome)
     passed = tuple(case.id for case in verdict.cases if case.passed)
     canaried = evidence.canaried_cases
     tampered = find_tampering(verdict)
@@ -71,8 +75,7 @@ async def replay(
         () if tampered else failed_cases(verdict, stored_basis.outcomes) + tuple(case.id for case in verdict.collateral)
     )
     reason = "" if verdict.status is Status.PASSED else verdict.reason or f"{', '.join(failed[:3])} does not pass."
-    if not reason and sandbox.name == "none":
-        reason = "All passed, but without a sandbox that proves nothing."
+    reason = reason or _why_partial(evidence)
     return Verification(
         verified=not reason,
         reason=reason,
@@ -86,9 +89,26 @@ async def replay(
         not_canaried=() if reason else tuple(case for case in passed if case not in canaried),
         sandbox=sandbox.name,
         network=place.network,
+        notes=outcome.evidence.warnings,
         changes=tuple(changes),
         seconds=round(time.monotonic() - began, 3),
     )
+
+
+def _with_approval(evidence: Evidence, outcome: Outcome) -> Evidence:
+    """Adds the user's approval of this very text, which no run of the tests can repeat."""
+    approval = outcome.evidence.cases.get(Provenance.HUMAN)
+    return replace(evidence, cases={**evidence.cases, Provenance.HUMAN: approval}) if approval else evidence
+
+
+def _why_partial(evidence: Evidence) -> str:
+    """Why the evidence of this run does not verify the result fully; "" if it does."""
+    level = verification_level(evidence)
+    if level is Verified.VERIFIED:
+        return ""
+    if level is Verified.UNVERIFIED:
+        return "All passed, but without a sandbox that proves nothing."
+    return f"All passed, but the evidence is partial: {summarize_solved(evidence, level)}."
 
 
 def _read_run(number: int, warn: Callable[[str], None]) -> tuple[Record, Outcome, Basis]:
