@@ -26,13 +26,19 @@ def run_pytest(request, report, key, folder, sign, siblings, session=None, oracl
     relative_path = _make_relative_path(root)
     doctests = [selector[len("doctest:") :] for selector in request["selectors"] if selector.startswith("doctest:")]
     plain = [selector for selector in request["selectors"] if not selector.startswith("doctest:")]
+    patterns, list_reads = siblings["source_reads"].watch(root)
     starter = _starter(send, root, relative_path, siblings["failures"], siblings["options"].may_rerun())
     loaded_packages = siblings["preimport"].loaded_packages if request["baseline"] else None
     plugins = [
         _recorder(
-            send, relative_path, siblings["failures"], loaded_packages and (lambda: loaded_packages(modules_before))
+            send,
+            relative_path,
+            siblings["failures"],
+            loaded_packages and (lambda: loaded_packages(modules_before)),
+            list_reads,
         ),
         starter,
+        patterns,
     ]
     if doctests:
         plugins.append(siblings["doctest_cases"].plugin(root, doctests, exclusive=not plain))
@@ -149,10 +155,11 @@ def _starter(send, root, relative_path, failures, reruns):
     return Starter()
 
 
-def _recorder(send, relative_path, failures, list_packages):
+def _recorder(send, relative_path, failures, list_packages, list_reads):
     """Makes the plugin that records the run. `compared` holds the two sides of the latest failed comparison.
 
-    `list_packages()`, where given, lists the installed packages that the whole run has imported, reports included.
+    `list_packages()`, where given, lists the installed packages that the whole run has imported, reports included;
+    `list_reads()` makes the records of which sources were read.
     """
     compared = {}
     clock = time.perf_counter
@@ -233,6 +240,8 @@ def _recorder(send, relative_path, failures, list_packages):
             yield
             if list_packages is not None:
                 send({"kind": "modules", "names": list_packages()})
+            for record in list_reads():
+                send(record)
             send({"kind": "finished", "status": int(session.exitstatus)})
 
     def call_seconds(call):

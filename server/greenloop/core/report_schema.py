@@ -89,6 +89,8 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "trace": ("id", "functions"),
     "watch": ("id", "files", "hits", "steps"),
     "oracle": ("calls", "unfit"),
+    "sources": ("files",),
+    "source_read": ("how", "path", "frames"),
     "finished": ("status",),
 }
 # A field means the same in every kind.
@@ -110,6 +112,9 @@ _KNOWN: Mapping[str, Check] = {
     "root": _text,
     "calls": _number,
     "unfit": _text,
+    "how": _text,
+    "path": _text,
+    "programs": _flag,
     "frames": _list_of(_frame),
     "deselected": _list_of(_text),
     "cases": _list_of(_object_with(id=_text, path=_text, line=_number)),
