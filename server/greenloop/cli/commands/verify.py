@@ -198,6 +198,7 @@ def result_json(result: Verification) -> dict[str, Any]:
         "flaky": list(result.flaky),
         "canaried": list(result.canaried),
         "not_canaried": list(result.not_canaried),
+        "reads_tests": list(result.reads_tests),
         "sandbox": result.sandbox,
         "network": result.network,
         "notes": list(result.notes),
@@ -244,7 +245,7 @@ def format_result(result: Verification) -> Iterator[str]:
         total = len(result.canaried) + len(result.not_canaried)
         yield f"  tamper check: {len(result.canaried)} of {total} cases"
     yield from _list_names("passed, but not covered by the tamper check", result.not_canaried)
-    for sentence in (*result.changes, *result.notes):
+    for sentence in (*result.reads_tests, *result.changes, *result.notes):
         yield render.escape_controls(f"  {sentence}")
     if result.network:
         yield "  tests could reach the network (sandbox.network)"

@@ -18,8 +18,9 @@ from greenloop.engine.history import provenance
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.rows import Record
 from greenloop.engine.history.store import History
+from greenloop.engine.outcome import sight_of_tests
 from greenloop.engine.refine import choose_sandbox, ignore_status, past_run_verifier
-from greenloop.engine.verify.report import Verification, failed_cases, find_tampering
+from greenloop.engine.verify.report import Verification, failed_cases, find_tampering, sight_reason
 from greenloop.notebook import adapter
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
@@ -75,7 +76,9 @@ async def replay(
         () if tampered else failed_cases(verdict, stored_basis.outcomes) + tuple(case.id for case in verdict.collateral)
     )
     reason = "" if verdict.status is Status.PASSED else verdict.reason or f"{', '.join(failed[:3])} does not pass."
-    reason = reason or _why_partial(evidence)
+    before = outcome.attempts[0].verdict if outcome.attempts else verdict
+    reads_tests = sight_of_tests(replace(problem, originals=outcome.before), outcome.after, verdict, before)
+    reason = reason or (sight_reason(reads_tests) if reads_tests else _why_partial(evidence))
     return Verification(
         verified=not reason,
         reason=reason,
@@ -89,7 +92,8 @@ async def replay(
         not_canaried=() if reason else tuple(case for case in passed if case not in canaried),
         sandbox=sandbox.name,
         network=place.network,
-        notes=outcome.evidence.warnings,
+        reads_tests=reads_tests,
+        notes=tuple(each for each in outcome.evidence.warnings if each not in reads_tests),
         changes=tuple(changes),
         seconds=round(time.monotonic() - began, 3),
     )

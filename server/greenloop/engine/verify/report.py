@@ -25,6 +25,7 @@ class State(StrEnum):
     STILL_FAILING = "still_failing"
     FAILING = "failing"
     TAMPERED = "tampered"
+    READS_TESTS = "reads_tests"
     NOT_VERIFIED = "not_verified"
 
 
@@ -46,6 +47,7 @@ class Verification:
     `flaky` failed and do not always pass with the commit's own code either.
     `changed`, `removed`, `added` and `kept` are files (`project.revision.Revision` says which); `new_cases` are
     cases of added files, run on request. `not_canaried` cases passed, but the tamper check could not cover them.
+    `reads_tests` are sentences about code that newly sees its tests.
     `changes` are sentences about changes since a replayed past result.
     """
 
@@ -69,6 +71,7 @@ class Verification:
     new_cases: tuple[CaseResult, ...] = ()
     canaried: tuple[str, ...] = ()
     not_canaried: tuple[str, ...] = ()
+    reads_tests: tuple[str, ...] = ()
     sandbox: str = ""
     network: bool = False
     notes: tuple[str, ...] = ()
@@ -88,7 +91,9 @@ class Verification:
             return State.TAMPERED
         if self.new_failing or {*self.failed} - {*self.still_failing}:
             return State.FAILING
-        return State.STILL_FAILING if self.still_failing else State.NOT_VERIFIED
+        if self.still_failing:
+            return State.STILL_FAILING
+        return State.READS_TESTS if self.reads_tests else State.NOT_VERIFIED
 
 
 def build_verification(
@@ -102,6 +107,7 @@ def build_verification(
     new: tuple[CaseResult, ...] = (),
     flaky: tuple[str, ...] = (),
     still_broken: tuple[str, ...] = (),
+    reads_tests: tuple[str, ...] = (),
 ) -> Verification:
     """Builds the result from a verdict over the cases of `spec`; `first_results` are of all cases in the first run.
 
@@ -144,6 +150,7 @@ def build_verification(
         flaky=flaky,
         canaried=tuple(canaried or ()),
         not_canaried=() if canaried is None else tuple(case for case in passed if case not in set(canaried)),
+        reads_tests=reads_tests,
         sandbox=context.sandbox.name,
         network=context.place.network,
         notes=(
@@ -191,9 +198,16 @@ def _other_reason(verdict: Verdict, result: Verification, base: Revision, spec: 
         return f"Only tests or their configuration differ from {result.revision}; no code was changed."
     if new_failing := result.new_failing:
         return f"{len(new_failing)} new test(s) do not pass: {', '.join(new_failing[:3])}."
+    if result.reads_tests:
+        return sight_reason(result.reads_tests)
     if result.sandbox == "none":
         return "All passed, but without a sandbox that proves nothing."
     return ""
+
+
+def sight_reason(sentences: Sequence[str]) -> str:
+    """Why code that newly sees its tests is refused."""
+    return f"The code may answer from the tests that judge it. {' '.join(sentences[:3])}"
 
 
 def _describe_still_failing(result: Verification) -> str:

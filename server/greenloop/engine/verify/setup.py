@@ -77,7 +77,7 @@ class VerificationContext:
     settings: Settings
     seconds: float
     report_status: Callable[[str], None]
-    known: KnownFailing = KnownFailing()
+    known: KnownFailing
 
     async def open(self) -> Session:
         """Opens a fresh sandbox over the working tree with the revision's tests."""

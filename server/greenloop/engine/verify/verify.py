@@ -17,10 +17,11 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
-from greenloop.core.report import case_results, collect_errors, collected_cases
+from greenloop.core.report import case_results, collect_errors, collected_cases, opened_sources, source_reads
 from greenloop.core.run_state import RunState
 from greenloop.core.selectors import fit_selectors
 from greenloop.core.verdict import judge
+from greenloop.drafting.candidates.sight_of_tests import describe_sight
 from greenloop.engine.refine import choose_sandbox, ignore_status
 from greenloop.engine.verify.baseline import RevisionBaseline, run_revision
 from greenloop.engine.verify.known_failing import read_known_failing
@@ -33,7 +34,7 @@ from greenloop.engine.verify.report import (
     failure_reason,
 )
 from greenloop.engine.verify.setup import OverlaySession, Request, VerificationContext
-from greenloop.project import workspace
+from greenloop.project import sources, workspace
 from greenloop.project.git import Repository
 from greenloop.project.revision import Revision, compare
 from greenloop.project.settings import Settings
@@ -107,12 +108,13 @@ async def _run_verification(context: VerificationContext) -> Verification:
     context.report_status("running them over the working tree's code")
     execution = await context.run(TestRun(selectors=context.request.targets))
     spec = _required_cases(context, before, execution)
-    first_results = case_results(execution)
+    first_results, executions = case_results(execution), [execution]
     still_broken = tuple(path for path in before.broken if path in {error.id for error in collect_errors(execution)})
     if still_broken and spec.cases:
         # A file that cannot be imported spoils pytest's exit status for all other files.
         spec = replace(spec, selectors=fit_selectors([case.id for case in spec.cases]))
         execution = await context.run(TestRun(selectors=spec.selectors))
+        executions.append(execution)
     verdict, canaried = await _prove(context, before, spec, execution)
     flaky: tuple[str, ...] = ()
     if verdict.status is Status.FAILED and not context.request.targets:
@@ -133,9 +135,32 @@ async def _run_verification(context: VerificationContext) -> Verification:
         new=new_cases,
         flaky=flaky,
         still_broken=still_broken,
+        reads_tests=_sight_of_tests(context, before, verdict, executions),
     )
     reason = failure_reason(verdict, result, context.revision, spec, targets=bool(context.request.targets))
     return replace(result, verified=not reason, reason=reason)
+
+
+def _sight_of_tests(
+    context: VerificationContext, before: RevisionBaseline, verdict: Verdict, executions: Sequence[Execution]
+) -> tuple[str, ...]:
+    """Says where code that the revision does not have sees the tests.
+
+    A changed file counts if a run opened it, or if programs were started that may have.
+    """
+    revision = context.revision
+    opened = [verdict.sources, *map(opened_sources, executions)]
+    known = None if None in opened else frozenset().union(*filter(None, opened))
+    old = {path: sources.decode(data) for path, data in revision.old_code.items() if path.endswith(".py")}
+    changed = context.texts(path for path in (*old, *revision.new_code) if path.endswith(".py"))
+    return describe_sight(
+        old,
+        {path: text for path, text in changed.items() if known is None or path in known},
+        {path for path in revision.trusted if is_test_file(path)}
+        | {case.path for case in before.cases.values() if case.provenance is Provenance.USER},
+        [*verdict.reads, *(read for execution in executions for read in source_reads(execution))],
+        before.reads,
+    )
 
 
 async def _prove(
@@ -184,9 +209,7 @@ def _required_cases(context: VerificationContext, before: RevisionBaseline, exec
         }
     else:
         required = {case for case in cases if before.outcomes.get(case) == "passed"} | (passes_now & {*cases})
-    return Spec(
-        cases=tuple(case for case in cases.values() if case.id in required), selectors=context.request.targets
-    )
+    return Spec(cases=tuple(case for case in cases.values() if case.id in required), selectors=context.request.targets)
 
 
 def _test_first_cases(
