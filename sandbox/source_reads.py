@@ -20,7 +20,6 @@ MOST_VALUES = 50  # values of a test's variable that are looked into
 _PATTERNS = ("test_*.py", "*_test.py")
 _MOVES = frozenset(("os.rename", "os.link", "os.symlink"))
 _PROGRAMS = frozenset(("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.spawn"))
-_FRAME_ATTRIBUTES = frozenset(("tb_frame", "gi_frame", "cr_frame", "ag_frame"))
 _PRINTERS = ("traceback.py", "warnings.py", "logging/__init__.py")
 _FILE_NAME = re.compile(r"[\w./-]+\.py\b")
 
@@ -54,6 +53,11 @@ def watch(root):
         if not path.startswith(prefix) or "-packages" + os.sep in path:
             return ""
         return path[len(prefix) :].replace(os.sep, "/")
+
+    def is_called_by_workspace(frame):
+        while frame is not None and not inside(frame):
+            frame = frame.f_back
+        return frame is not None
 
     def note(how, path, frame):
         """Remembers a read by the frames of the workspace above the test, unless the test handed the path over."""
@@ -90,17 +94,17 @@ def watch(root):
                 sources[path] = None
             if path and holds_tests(path):
                 note("open", path, get_frame(2))
-        elif event in ("sys._getframe", "object.__getattr__"):
-            if event == "object.__getattr__" and arguments[1] not in _FRAME_ATTRIBUTES:
-                return
+        elif event == "sys._getframe":
             frame = get_frame(2)
             while frame is not None and frame.f_code.co_filename.endswith("inspect.py"):
                 frame = frame.f_back
             if frame is not None and inside(frame):
                 note("frame", "", frame)
         elif event in _PROGRAMS:
+            if not is_called_by_workspace(get_frame(2)):
+                return  # packages ask the machine about itself
             state["programs"] = True
-            for name in _FILE_NAME.findall(repr(arguments)):
+            for name in _FILE_NAME.findall(repr(arguments[:2])):  # the environment names the running test
                 path = relative(name)
                 if path and holds_tests(path):
                     note("program", path, get_frame(2))
@@ -133,7 +137,7 @@ def watch(root):
     return Patterns(), list_records
 
 
-_EVENTS = frozenset(("open", "sys._getframe", "object.__getattr__")) | _MOVES | _PROGRAMS
+_EVENTS = frozenset(("open", "sys._getframe")) | _MOVES | _PROGRAMS
 
 
 def _is_pytest(file):

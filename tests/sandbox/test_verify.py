@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -410,7 +411,12 @@ async def past(work, settings) -> int:
 
 
 async def past_run(
-    work: Path, settings: Settings, evidence: Evidence = NO_EVIDENCE, more: Sequence[Case] = (), **case
+    work: Path,
+    settings: Settings,
+    evidence: Evidence = NO_EVIDENCE,
+    more: Sequence[Case] = (),
+    after: Mapping[str, str] = MappingProxyType({"m.py": RIGHT}),
+    **case,
 ) -> int:
     _sandbox, place = await refine.choose_sandbox(work, settings)
     spec = Spec(cases=(Case(id=DOUBLE, path="tests/test_m.py", line=4, **case), *more), selectors=(DOUBLE,))
@@ -432,7 +438,7 @@ async def past_run(
         message="",
         attempts=(attempt,),
         before={"m.py": FILES["m.py"]},
-        after={"m.py": RIGHT},
+        after=dict(after),
         evidence=evidence,
     )
     history.finish_run(number, outcome)
@@ -478,6 +484,13 @@ async def test_a_past_result_that_is_not_fully_verified_is_none(work, settings, 
     assert found.failed == ()
     assert found.reason.startswith("All passed, but the evidence is partial: Partially verified in bubblewrap")
     assert words in found.reason
+
+
+async def test_a_past_result_that_sees_its_tests_is_not_verified(work, settings):
+    reading = "def double(x):\n    return int(open('tests/test_m.py').read().partition('== ')[2][:2])\n"
+    after = {"m.py": reading + FILES["m.py"].partition("x + 1\n")[2]}
+    found = await replay(await past_run(work, settings, after=after), settings=lambda _root: settings)
+    assert (found.verified, found.reads_tests) == (False, ("It newly reads tests/test_m.py in m.py.",))
 
 
 @pytest.mark.parametrize("approved", [1, 0])

@@ -48,11 +48,6 @@ CALL = "import m\n\n\ndef test_a():\n    m.f()\n"
         ("import subprocess\n\n\ndef f():\n    subprocess.run(['true', 'test_m.py'])\n", "program", "test_m.py"),
         ("import sys\n\n\ndef f():\n    sys._getframe(1)\n", "frame", ""),
         ("import inspect\n\n\ndef f():\n    inspect.stack(0)\n", "frame", ""),
-        (
-            "def f():\n    try:\n        1 / 0\n    except ArithmeticError as e:\n        e.__traceback__.tb_frame\n",
-            "frame",
-            "",
-        ),
     ],
 )
 def test_what_code_reads_is_recorded(tmp_path, code, how, path):
@@ -66,6 +61,15 @@ def test_what_code_reads_is_recorded(tmp_path, code, how, path):
 @pytest.mark.parametrize(
     ("code", "test"),
     [
+        (
+            "def f():\n    try:\n        1 / 0\n    except ArithmeticError as e:\n        e.__traceback__.tb_frame\n",
+            CALL,
+        ),
+        (
+            "import os\nimport subprocess\n\n\ndef f():\n"
+            "    subprocess.run(['true'], env={**os.environ, 'PYTEST_CURRENT_TEST': 'test_m.py::test_a (call)'})\n",
+            CALL,
+        ),
         ("def f():\n    open(__file__).close()\n", CALL),
         ("def f():\n    open('data.txt', 'w').close()\n", CALL),
         ("import traceback\n\n\ndef f():\n    traceback.format_stack()\n    traceback.print_exc()\n", CALL),
@@ -86,10 +90,23 @@ def test_what_code_reads_is_recorded(tmp_path, code, how, path):
             "import m\n\n\ndef sample():\n    pass\n\n\ndef test_a():\n    m.f(sample)\n",
         ),
     ],
-    ids=["itself", "data", "traceback", "warning", "namedtuple", "test", "handed", "global", "folder", "function"],
+    ids=[
+        "error",
+        "environment",
+        "itself",
+        "data",
+        "traceback",
+        "warning",
+        "namedtuple",
+        "test",
+        "handed",
+        "global",
+        "folder",
+        "function",
+    ],
 )
 def test_honest_reading_is_not_recorded(tmp_path, code, test):
-    assert [read for read in seen(tmp_path, code, test)[1:] if read["how"] != "frame"] == []
+    assert seen(tmp_path, code, test)[1:] == []
 
 
 def test_a_forked_process_and_a_failing_path_change_nothing(tmp_path):
@@ -100,3 +117,14 @@ def test_a_forked_process_and_a_failing_path_change_nothing(tmp_path):
     )
     first, *reads = seen(tmp_path, code, CALL)
     assert (first["programs"], reads) == (True, [])
+
+
+def test_programs_that_no_code_of_the_workspace_starts_do_not_count(tmp_path):
+    run = "import subprocess\n\n\ndef f():\n    subprocess.run(['true'])\n"
+    assert seen(tmp_path, run, CALL)[0]["programs"] is True
+    main = MAIN.replace("import test_m\n", "import test_m, subprocess\nsubprocess.run(['true'])\n")
+    (tmp_path / "m.py").write_text("def f():\n    pass\n")
+    words = [sys.executable, "-B", "-c", main, str(tmp_path.resolve())]
+    assert (
+        json.loads(subprocess.run(words, cwd=tmp_path, capture_output=True, check=True).stdout)[0]["programs"] is False
+    )
