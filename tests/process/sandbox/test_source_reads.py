@@ -66,8 +66,10 @@ def test_what_code_reads_is_recorded(tmp_path, code, how, path):
             CALL,
         ),
         (
-            "import os\nimport subprocess\n\n\ndef f():\n"
-            "    subprocess.run(['true'], env={**os.environ, 'PYTEST_CURRENT_TEST': 'test_m.py::test_a (call)'})\n",
+            (
+                "import os\nimport subprocess\n\n\ndef f():\n"
+                "    subprocess.run(['true'], env={**os.environ, 'PYTEST_CURRENT_TEST': 'test_m.py::test_a (call)'})\n"
+            ),
             CALL,
         ),
         ("def f():\n    open(__file__).close()\n", CALL),
