@@ -28,6 +28,7 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None, orac
     node_ids = [selector for selector in request["selectors"] if not selector.startswith("doctest:")]
     failures, can_rerun = siblings["failures"], siblings["options"].can_rerun()
     session_reporter = _make_session_reporter(send, root, relative_path, failures, can_rerun)
+    patterns, list_reads = siblings["source_reads"].watch(root)
     loaded_packages = siblings["preimport"].loaded_packages if request["baseline"] else None
     recorder_send = send
     if request["reversal"] is not None:
@@ -35,9 +36,14 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None, orac
     plugins = [
         _make_collection_recorder(send, relative_path, failures),
         _make_run_recorder(
-            recorder_send, relative_path, failures, loaded_packages and (lambda: loaded_packages(modules_before))
+            recorder_send,
+            relative_path,
+            failures,
+            loaded_packages and (lambda: loaded_packages(modules_before)),
+            list_reads,
         ),
         session_reporter,
+        patterns,
     ]
     if doctests:
         plugins.append(siblings["doctest_cases"].plugin(root, doctests, exclusive=not node_ids))
@@ -215,10 +221,11 @@ def _make_collection_recorder(send, relative_path, failures):
     return CollectionRecorder()
 
 
-def _make_run_recorder(send, relative_path, failures, list_packages):
+def _make_run_recorder(send, relative_path, failures, list_packages, list_reads):
     """Makes the plugin that records each case and the end. `compared`: both sides of the latest failed comparison.
 
-    `list_packages()`, where given, lists the installed packages that the whole run has imported, reports included.
+    `list_packages()`, where given, lists the installed packages that the whole run has imported, reports included;
+    `list_reads()` makes the records of which sources were read.
     """
     compared = {}
     clock = time.perf_counter
@@ -263,6 +270,8 @@ def _make_run_recorder(send, relative_path, failures, list_packages):
             yield
             if list_packages is not None:
                 send({"kind": "modules", "names": list_packages()})
+            for record in list_reads():
+                send(record)
             send({"kind": "finished", "status": int(session.exitstatus)})
 
     def call_seconds(call):

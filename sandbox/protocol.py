@@ -32,6 +32,9 @@ relative to it; lines are 1-based. Kinds, in the order they are sent:
     phase          id, when (setup|call|teardown), outcome (passed|failed|skipped), wasxfail (reason or null), seconds,
                    type (exception class from the call itself or null), message, frames, text, expected, observed
     modules        names: installed packages (top level) that were imported; only with `baseline`
+    sources        files (Python files of the workspace that were opened), programs (bool: another process was started)
+    source_read    how (open|import|frame|program), path (of the tests; "" for a frame), frames: [Frame], the reading
+                   one first, of code between the read and the test (source_reads.py)
     trace          id, functions: [{path, line (co_firstlineno), name, depth, caller: Frame or null}] of setup and call,
                    also: [[path, line]] reached around them (teardown, hooks), blind (bool: some of what the case ran
                    may be missing), calls_of: [[path, line, caller's path, caller's line]] not sent before

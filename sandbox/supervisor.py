@@ -18,7 +18,7 @@ import signal
 import sys
 
 SANDBOX_FOLDER = os.path.dirname(os.path.abspath(__file__))
-LOADED_AT_START = ("processes", "run_supervision", "worker", "options", "failures", "plugin")
+LOADED_AT_START = ("processes", "run_supervision", "worker", "options", "failures", "source_reads", "plugin")
 LOADED_WHEN_IDLE = (
     "isolation",
     "cleanup",

@@ -8,8 +8,9 @@ import py_compile
 import stat
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -17,13 +18,14 @@ import pytest
 from greenloop.cli.main import main
 from greenloop.core.errors import BaselineChangedError, CannotVerifyError, UsageError
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import Case, Spec
+from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.engine import refine
 from greenloop.engine.history import provenance
 from greenloop.engine.history.store import History
+from greenloop.engine.verify.replay import replay
 from greenloop.engine.verify.setup import Request
 from greenloop.engine.verify.verify import verify
 from greenloop.project.settings import SandboxSettings, Settings
@@ -41,6 +43,7 @@ FILES = {
     ".gitignore": "__pycache__\n",
 }
 RIGHT = FILES["m.py"].replace("x + 1", "x * 2")
+NO_EVIDENCE = Evidence()
 DOUBLE, ONE = "tests/test_m.py::test_double", "tests/test_m.py::test_one"
 
 
@@ -123,17 +126,18 @@ async def test_subtests_are_honest(work, check):
     assert found.verified, found.reason
 
 
-async def test_what_was_red_may_stay_red_but_not_as_a_target(work, check):
+async def test_what_was_red_may_stay_red_where_it_is_known_to(work, check):
     write(work, {"m.py": FILES["m.py"] + "\n\nDONE = True\n"})
     found = await check()
-    assert found.verified
+    assert not found.verified
     assert found.already_failing == (DOUBLE,)
+    assert (await check(known_failing=(DOUBLE,))).verified
     found = await check(DOUBLE)
     assert not found.verified
     assert found.failed == (DOUBLE,)
 
 
-async def test_what_is_flaky_at_the_commit_is_named_and_not_counted(work, check):
+async def test_what_is_flaky_at_the_commit_is_named_and_may_be_known(work, check):
     flaky = "def test_order():\n    assert list({'a', 'b', 'c', 'd', 'e', 'f'}) == ORDER\n"
     seeded = subprocess.run(
         [sys.executable, "-c", "print(list({'a', 'b', 'c', 'd', 'e', 'f'}))"],
@@ -148,6 +152,8 @@ async def test_what_is_flaky_at_the_commit_is_named_and_not_counted(work, check)
     found = await check()
     assert found.before["tests/test_f.py::test_order"] == "passed"
     assert found.flaky == ("tests/test_f.py::test_order",)
+    assert found.reason.endswith("in HEAD: tests/test_f.py::test_order (flaky).")
+    found = await check(known_failing=("tests/test_f.py",))
     assert found.verified, found.reason
     assert not (await check("tests")).verified
 
@@ -401,8 +407,19 @@ def test_the_command_says_what_was_tampered_with(work, command):
 @pytest.fixture
 async def past(work, settings) -> int:
     """A run in the history that turned `double` right."""
+    return await past_run(work, settings)
+
+
+async def past_run(
+    work: Path,
+    settings: Settings,
+    evidence: Evidence = NO_EVIDENCE,
+    more: Sequence[Case] = (),
+    after: Mapping[str, str] = MappingProxyType({"m.py": RIGHT}),
+    **case,
+) -> int:
     _sandbox, place = await refine.choose_sandbox(work, settings)
-    spec = Spec(cases=(Case(id=DOUBLE, path="tests/test_m.py", line=4),), selectors=(DOUBLE,))
+    spec = Spec(cases=(Case(id=DOUBLE, path="tests/test_m.py", line=4, **case), *more), selectors=(DOUBLE,))
     problem = Problem(root=work, spec=spec, regions=(), originals={}, files={}, neighbours=(ONE,))
     history = History.open()
     number = history.start_run(
@@ -421,7 +438,8 @@ async def past(work, settings) -> int:
         message="",
         attempts=(attempt,),
         before={"m.py": FILES["m.py"]},
-        after={"m.py": RIGHT},
+        after=dict(after),
+        evidence=evidence,
     )
     history.finish_run(number, outcome)
     history.close()
@@ -430,8 +448,6 @@ async def past(work, settings) -> int:
 
 
 async def test_a_past_result_holds_again(work, past, settings):
-    from greenloop.engine.verify.replay import replay
-
     found = await replay(past, settings=lambda _root: settings)
     assert found.verified, found.reason
     assert found.fixed == (DOUBLE,)
@@ -440,8 +456,6 @@ async def test_a_past_result_holds_again(work, past, settings):
 
 
 async def test_a_past_result_says_what_changed_around_it(work, past, settings, bare_python):
-    from greenloop.engine.verify.replay import replay
-
     write(work, {"m.py": "SOMETHING = 'else'\n", "n.py": "N = 1\n"})
     site = next((bare_python.parent.parent / "lib").glob("python*/site-packages"))
     (site / "added-1.0.dist-info").mkdir()
@@ -454,6 +468,38 @@ async def test_a_past_result_says_what_changed_around_it(work, past, settings, b
     assert "n.py" in told
     assert "m.py has been changed since" in told
     assert "+added-1.0" in told
+
+
+@pytest.mark.parametrize(
+    ("evidence", "case", "words"),
+    [
+        (NO_EVIDENCE, {"provenance": Provenance.HINT}, "type hint tests"),
+        (Evidence(neighbours_left_out=7), {}, "7 not run"),
+    ],
+    ids=["tests that are nobody's word", "related tests that never ran"],
+)
+async def test_a_past_result_that_is_not_fully_verified_is_none(work, settings, evidence, case, words):
+    found = await replay(await past_run(work, settings, evidence, **case), settings=lambda _root: settings)
+    assert not found.verified
+    assert found.failed == ()
+    assert found.reason.startswith("All passed, but the evidence is partial: Partially verified in bubblewrap")
+    assert words in found.reason
+
+
+async def test_a_past_result_that_sees_its_tests_is_not_verified(work, settings):
+    reading = "def double(x):\n    return int(open('tests/test_m.py').read().partition('== ')[2][:2])\n"
+    after = {"m.py": reading + FILES["m.py"].partition("x + 1\n")[2]}
+    found = await replay(await past_run(work, settings, after=after), settings=lambda _root: settings)
+    assert (found.verified, found.reads_tests) == (False, ("It newly reads tests/test_m.py in m.py.",))
+
+
+@pytest.mark.parametrize("approved", [1, 0])
+async def test_an_approval_of_the_past_result_still_counts(work, settings, approved):
+    human = Case(id="human::looks right", path="m.py", line=1, provenance=Provenance.HUMAN)
+    evidence = Evidence(cases={Provenance.HUMAN: (approved, 1)}, warnings=("It newly imports os in m.py.",))
+    found = await replay(await past_run(work, settings, evidence, [human]), settings=lambda _root: settings)
+    assert found.verified == bool(approved), found.reason
+    assert "It newly imports os in m.py." in found.notes
 
 
 def test_a_past_result_is_not_proved_by_other_tests(work, past, command):

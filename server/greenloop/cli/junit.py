@@ -47,6 +47,10 @@ def document(result: Verification) -> bytes:
         if (tampering := tampered.pop(case.id, None)) is not None:
             counts["failures"] += 1
             _child(element, "failure", "tampered", tampering)
+        elif case.id in result.known_failing and result.verified:
+            # A CI that only reads this file must not take a verified result for a failure.
+            counts["skipped"] += 1
+            _child(element, "skipped", "known-failing", "It is known to fail, and fails as it did before.")
         elif kind := _outcome(case):
             counts[{"failure": "failures", "error": "errors", "skipped": "skipped"}[kind]] += 1
             failure = case.failure

@@ -13,7 +13,7 @@ from typing import Any
 
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import CaseResult, Failure, Frame
+from greenloop.core.records.verdict import CaseResult, Failure, Frame, SourceRead
 
 Record = Mapping[str, Any]
 _STACK_LINE = re.compile(r'^ {2}File "(?P<path>.+)", line (?P<line>\d+) in (?P<function>.+)$')
@@ -129,6 +129,22 @@ def reached_functions(execution: Execution) -> dict[str, tuple[ReachedFunction, 
 def line_traces(execution: Execution) -> dict[str, LineTrace]:
     """The watched lines that each case ran, by case id; for executions with `TestRun.watch`, also killed ones."""
     return {str(record["id"]): _watched(record) for record in records_of_kind(execution, "watch")}
+
+
+def source_reads(execution: Execution) -> tuple[SourceRead, ...]:
+    """What code of the workspace read of the tests, or of its callers' frames."""
+    return tuple(
+        SourceRead(
+            how=str(record["how"]), path=str(record["path"]), frames=tuple(_frame(each) for each in record["frames"])
+        )
+        for record in records_of_kind(execution, "source_read")
+    )
+
+
+def opened_sources(execution: Execution) -> frozenset[str] | None:
+    """The Python files of the workspace that the run opened; None where they are not all known."""
+    record = next(records_of_kind(execution, "sources"), None)
+    return None if record is None or record.get("programs") else frozenset(map(str, record["files"]))
 
 
 def case_results(execution: Execution) -> tuple[CaseResult, ...]:

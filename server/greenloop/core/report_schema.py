@@ -70,6 +70,8 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "oracle": ("calls", "unfit"),
     "values": ("id", "results", "unfit", "altered", "traced", "ran", "swallowed"),
     "reversed": ("id", "mode", "outcome", "type", "unfit"),
+    "sources": ("files",),
+    "source_read": ("how", "path", "frames"),
     "finished": ("status",),
 }
 # A field means the same in every kind.
@@ -97,6 +99,9 @@ _KNOWN: Mapping[str, Check] = {
     "mode": _text,
     "altered": _list_of(_text),
     "unfit": _text,
+    "how": _text,
+    "path": _text,
+    "programs": _flag,
     "frames": _list_of(_frame),
     "deselected": _list_of(_text),
     "cases": _list_of(_object_with(id=_text, path=_text, line=_number)),

@@ -12,7 +12,15 @@ from dataclasses import replace
 
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
-from greenloop.core.report import case_results, collect_errors, collected_cases, describe_end, records_of_kind
+from greenloop.core.report import (
+    case_results,
+    collect_errors,
+    collected_cases,
+    describe_end,
+    opened_sources,
+    records_of_kind,
+    source_reads,
+)
 from greenloop.core.report_schema import well_formed
 
 
@@ -26,7 +34,15 @@ def judge(expected: Sequence[str], baseline: Mapping[str, str], execution: Execu
     results = {result.id: result for result in case_results(trusted)}
     cases = tuple(results.get(case) or _missing(case, trusted) for case in expected)
     status, reason = _status(expected, baseline, execution, cases)
-    return Verdict(status=status, cases=cases, reason=reason, output=execution.output, seconds=execution.seconds)
+    return Verdict(
+        status=status,
+        cases=cases,
+        reason=reason,
+        output=execution.output,
+        seconds=execution.seconds,
+        reads=source_reads(trusted),
+        sources=opened_sources(trusted),
+    )
 
 
 def _status(

@@ -218,5 +218,5 @@ def test_the_page_names_every_field_and_flag():
     rows = [row.split("|")[1] for row in page.splitlines() if row.startswith("| `")]
     told = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
     assert told == {*command.result_json(GOOD), "remedy"}
-    for flag in ("--base", "--json", "--junit", "--seconds", "--keep", "--with-new"):
+    for flag in ("--base", "--json", "--junit", "--seconds", "--keep", "--with-new", "--known-failing"):
         assert flag in page

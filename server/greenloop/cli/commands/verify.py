@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -19,7 +20,7 @@ from greenloop.cli.errors import print_error, print_warning
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.records.verdict import CaseResult
 from greenloop.engine.verify.replay import replay
-from greenloop.engine.verify.report import Verification
+from greenloop.engine.verify.report import State, Verification
 from greenloop.engine.verify.setup import Request
 from greenloop.engine.verify.verify import verify
 
@@ -47,6 +48,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="GLOB",
         help="files that the commit lacks but needs, such as generated ones (repeatable)",
+    )
+    parser.add_argument(
+        "--known-failing",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="ID",
+        help="tests that may still fail if they fail with the commit's own code too: node ids (a test without "
+        "parameters, a class or a test file stands for all its tests), or a file with one of them in each line and "
+        "`#` comments (`known.txt`, `@known.txt`); put targets before it",
     )
     parser.add_argument("--with-new", action="store_true", help="also run test files that the commit does not have")
     options.add(parser, model=False)
@@ -113,9 +124,19 @@ def _verify_target(arguments: argparse.Namespace, cwd: Path) -> Verification:
         targets=tuple(target for target in (first_target, *other_targets) if target is not None),
         keep=tuple(arguments.keep),
         with_new=arguments.with_new,
+        known_failing=tuple(_known_failing(entry, root, cwd) for entry in arguments.known_failing),
         seconds=arguments.run_seconds or 0.0,
     )
     return interrupt.run(verify(request, settings=options.load(arguments, root, cwd=cwd), report_status=_report_status))
+
+
+def _known_failing(entry: str, root: Path, cwd: Path) -> str:
+    """A typed entry with its path relative to the workspace; a file of ids is marked with `@`."""
+    is_file = entry.startswith("@") or ("::" not in entry and not entry.endswith(".py"))
+    if is_file:
+        path = Path(os.path.abspath(cwd / entry.removeprefix("@")))  # noqa: PTH100 - keeps symlinks, as typed
+        return f"@{path.relative_to(root) if path.is_relative_to(root) else path}"
+    return options.locate(str(root), entry, cwd=cwd)[1] or entry
 
 
 def _replay(arguments: argparse.Namespace, number: int, cwd: Path) -> Verification:
@@ -125,6 +146,7 @@ def _replay(arguments: argparse.Namespace, number: int, cwd: Path) -> Verificati
             "--base": arguments.base,
             "--keep": arguments.keep,
             "--with-new": arguments.with_new,
+            "--known-failing": arguments.known_failing,
         }.items()
         if value
     ]
@@ -158,6 +180,7 @@ def result_json(result: Verification) -> dict[str, Any]:
     changed += [{"path": path, "change": "removed"} for path in result.removed]
     return {
         "verified": result.verified,
+        "state": result.state.value,
         "reason": result.reason,
         "revision": result.revision,
         "base": result.base,
@@ -169,10 +192,13 @@ def result_json(result: Verification) -> dict[str, Any]:
         "new_cases": [_case_json(case, None) for case in result.new_cases],
         "failed": list(result.failed),
         "already_failing": list(result.already_failing),
+        "still_failing": list(result.still_failing),
+        "known_failing": list(result.known_failing),
         "fixed": list(result.fixed),
         "flaky": list(result.flaky),
         "canaried": list(result.canaried),
         "not_canaried": list(result.not_canaried),
+        "reads_tests": list(result.reads_tests),
         "sandbox": result.sandbox,
         "network": result.network,
         "notes": list(result.notes),
@@ -206,8 +232,11 @@ def format_result(result: Verification) -> Iterator[str]:
         yield render.escape_controls(f"  failed: {case}{reason}"[:300])
     yield from _list_names("tampered with", [each.case for each in result.tampered if each.case])
     yield from _list_names("passes now", result.fixed)
-    yield from _list_names("already failing", result.already_failing)
-    yield from _list_names("flaky, so not counted", result.flaky)
+    yield from _list_names("still failing", result.still_failing)
+    if result.still_failing:
+        yield "  to accept tests that fail as before, name them: --known-failing ID..."
+    yield from _list_names("known to fail", result.known_failing)
+    yield from _list_names("flaky", result.flaky)
     changed = [f"{path} (changed)" for path in result.changed] + [f"{path} (removed)" for path in result.removed]
     yield from _list_names(f"restored from {result.revision}", changed)
     yield from _list_names(f"left out, because {result.revision} does not have it", result.added)
@@ -216,7 +245,7 @@ def format_result(result: Verification) -> Iterator[str]:
         total = len(result.canaried) + len(result.not_canaried)
         yield f"  tamper check: {len(result.canaried)} of {total} cases"
     yield from _list_names("passed, but not covered by the tamper check", result.not_canaried)
-    for sentence in (*result.changes, *result.notes):
+    for sentence in (*result.reads_tests, *result.changes, *result.notes):
         yield render.escape_controls(f"  {sentence}")
     if result.network:
         yield "  tests could reach the network (sandbox.network)"
@@ -225,10 +254,18 @@ def format_result(result: Verification) -> Iterator[str]:
 def _format_head(result: Verification) -> str:
     if result.tampered:
         return f"Tampered: {result.reason}"
+    if result.state is State.STILL_FAILING:
+        return result.reason
     if not result.verified:
         return f"{'Unverified' if result.sandbox == 'none' and not result.failed else 'Not verified'}: {result.reason}"
     passed = sum(case.passed for case in result.cases)
     base = f"{result.revision} ({result.base[:12]})" if result.base else result.revision
+    if known := result.known_failing:
+        failing = f"{len(known)} of {passed + len(known)} tests {'fails' if len(known) == 1 else 'fail'}"
+        return (
+            f"{failing}, as known: {', '.join(known[:3])}{' ...' if len(known) > 3 else ''}; "
+            f"{passed} pass and are verified in {result.sandbox} by {base}, {result.seconds:.1f} s"
+        )
     return f"Verified in {result.sandbox}: {passed} tests of {base} pass with this code, {result.seconds:.1f} s"
 
 

@@ -72,6 +72,18 @@ class CaseResult:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SourceRead:
+    """Code of the workspace that read a test's source (`how`: open, import, program) or its callers' frames (frame).
+
+    `frames` lead from the reading code towards the test. Whether it is honest is another question.
+    """
+
+    how: str
+    path: str
+    frames: tuple[Frame, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Verdict:
     """The judgement on an execution: target cases and neighbours.
 
@@ -81,6 +93,8 @@ class Verdict:
     baseline did not get to `first_passes` pass, `first_failures` fail with the user's own code too, `first_left_out`
     had no time again.
     `reason` is one sentence where the cases do not tell everything (kill reason, tampering, missing package).
+    `reads` is what code of the workspace read of the tests, and `sources` the Python files that the process opened
+    (None: unknown, because it started others).
     """
 
     status: Status
@@ -95,6 +109,8 @@ class Verdict:
     reason: str = ""
     output: str = ""
     seconds: float = 0.0
+    reads: tuple[SourceRead, ...] = ()
+    sources: frozenset[str] | None = None
 
     @property
     def passed(self) -> int:

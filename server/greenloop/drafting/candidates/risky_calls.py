@@ -53,13 +53,13 @@ def _count_risky_uses(text: str) -> Counter[str]:
                 root = key.split(":")[0].split(".")[0]
                 if root in _RISKY_MODULES:
                     uses[f"import {root}"] += 1
-    for name in _used_names(module, aliases):
+    for name in used_names(module, aliases):
         if name in _RISKY_CALLS:
             uses[name] += 1
     return uses
 
 
-def _used_names(module: ast.Module, aliases: Mapping[str, str]) -> Iterator[str]:
+def used_names(module: ast.Module, aliases: Mapping[str, str]) -> Iterator[str]:
     """Dotted names that a module uses, with import aliases resolved; a use without a call counts as well."""
     for node in ast.walk(module):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):

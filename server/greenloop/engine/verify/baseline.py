@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from greenloop.core.errors import CannotVerifyError, GreenloopError, UsageError
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.spec import Case
-from greenloop.core.report import CollectError, case_results, collect_errors, collected_cases, describe_end
+from greenloop.core.records.verdict import SourceRead
+from greenloop.core.report import (
+    CollectError,
+    case_results,
+    collect_errors,
+    collected_cases,
+    describe_end,
+    source_reads,
+)
 from greenloop.engine.verify.setup import VerificationContext
 from greenloop.project.environment_faults import find_environment_fault
 from greenloop.project.targets import nearest_names
@@ -18,12 +26,14 @@ from greenloop.project.targets import nearest_names
 class RevisionBaseline:
     """Cases by id and their outcomes with the revision's own code.
 
-    `broken` maps its test files that cannot be imported with that code to the reason.
+    `broken` maps its test files that cannot be imported with that code to the reason; `reads` is what that code read
+    of the tests.
     """
 
     outcomes: Mapping[str, str]
     cases: Mapping[str, Case]
     broken: Mapping[str, str] = field(default_factory=dict)
+    reads: tuple[SourceRead, ...] = ()
 
 
 async def run_revision(context: VerificationContext) -> RevisionBaseline:
@@ -50,7 +60,10 @@ async def run_revision(context: VerificationContext) -> RevisionBaseline:
         if generated or not broken:
             raise _no_tests_error(context, execution, generated)
     return RevisionBaseline(
-        outcomes={case: result.outcome for case, result in results.items()}, cases=cases, broken=broken
+        outcomes={case: result.outcome for case, result in results.items()},
+        cases=cases,
+        broken=broken,
+        reads=source_reads(execution),
     )
 
 

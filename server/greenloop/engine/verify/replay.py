@@ -5,18 +5,22 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError, UsageError
-from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.outcome import Evidence, Outcome, Verified
 from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Provenance
 from greenloop.core.records.verdict import Status
+from greenloop.core.summary import summarize_solved, verification_level
 from greenloop.engine.history import provenance
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.rows import Record
 from greenloop.engine.history.store import History
+from greenloop.engine.outcome import sight_of_tests
 from greenloop.engine.refine import choose_sandbox, ignore_status, past_run_verifier
-from greenloop.engine.verify.report import Verification, failed_cases, find_tampering
+from greenloop.engine.verify.report import Verification, failed_cases, find_tampering, sight_reason
 from greenloop.notebook import past_runs
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
@@ -68,7 +72,7 @@ async def replay(
         problem, stored_basis.outcomes, sandbox=sandbox, place=place, settings=run_settings, seconds=seconds
     )
     verdict = await verifier.accept(outcome.after)
-    evidence = verifier.state.evidence
+    evidence = _with_stored(verifier.state.evidence, outcome)
     passed = tuple(case.id for case in verdict.cases if case.passed)
     canaried = evidence.canaried_cases
     tampered = find_tampering(verdict)
@@ -76,8 +80,9 @@ async def replay(
         () if tampered else failed_cases(verdict, stored_basis.outcomes) + tuple(case.id for case in verdict.collateral)
     )
     reason = "" if verdict.status is Status.PASSED else verdict.reason or f"{', '.join(failed[:3])} does not pass."
-    if not reason and sandbox.name == "none":
-        reason = "All passed, but without a sandbox that proves nothing."
+    before = outcome.attempts[0].verdict if outcome.attempts else verdict
+    reads_tests = sight_of_tests(replace(problem, originals=outcome.before), outcome.after, verdict, before)
+    reason = reason or (sight_reason(reads_tests) if reads_tests else _why_partial(evidence))
     return Verification(
         verified=not reason,
         reason=reason,
@@ -91,9 +96,29 @@ async def replay(
         not_canaried=() if reason else tuple(case for case in passed if case not in canaried),
         sandbox=sandbox.name,
         network=place.network,
+        reads_tests=reads_tests,
+        notes=tuple(each for each in outcome.evidence.warnings if each not in reads_tests),
         changes=tuple(changes),
         seconds=round(time.monotonic() - began, 3),
     )
+
+
+def _with_stored(evidence: Evidence, outcome: Outcome) -> Evidence:
+    """Adds what no run of these tests can show again: tests that were left out, the approval of this very text."""
+    left_out = max(evidence.neighbours_left_out, outcome.evidence.neighbours_left_out)
+    evidence = replace(evidence, neighbours_left_out=left_out)
+    approval = outcome.evidence.cases.get(Provenance.HUMAN)
+    return replace(evidence, cases={**evidence.cases, Provenance.HUMAN: approval}) if approval else evidence
+
+
+def _why_partial(evidence: Evidence) -> str:
+    """Why the evidence of this run does not verify the result fully; "" if it does."""
+    level = verification_level(evidence)
+    if level is Verified.VERIFIED:
+        return ""
+    if level is Verified.UNVERIFIED:
+        return "All passed, but without a sandbox that proves nothing."
+    return f"All passed, but the evidence is partial: {summarize_solved(evidence, level)}."
 
 
 def _read_run(number: int, warn: Callable[[str], None]) -> tuple[Record, Outcome, Basis]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from greenloop.core.records.spec import Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
@@ -12,7 +13,20 @@ from greenloop.engine.verify.setup import VerificationContext
 from greenloop.project.revision import Revision
 
 HARMLESS = frozenset({"passed", "skipped", "xfailed"})
+_FAILING = {"failed", "error", "missing"}
 _BAD = {"failed", "error", "missing", "xpassed"}
+
+
+class State(StrEnum):
+    """What a verification came to. `STILL_FAILING`: nothing fails that did not fail with the commit's own code."""
+
+    VERIFIED = "verified"
+    KNOWN_FAILING = "known_failing"
+    STILL_FAILING = "still_failing"
+    FAILING = "failing"
+    TAMPERED = "tampered"
+    READS_TESTS = "reads_tests"
+    NOT_VERIFIED = "not_verified"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,10 +42,12 @@ class Verification:
     """Result of a verification. `verified` means an untampered pass in a sandbox; else `reason` says why not.
 
     `base` is the commit, `before` the outcomes with its own code by id. `failed` are cases that had to pass and did
-    not, `already_failing` those that fail now and did before, `fixed` those that pass now and did not before,
-    `flaky` those that failed and do not always pass with the commit's own code either.
+    not; `still_failing` cases and test files that fail now and did before, and that nobody excused; `known_failing`
+    those that are excused; `already_failing` those of both that no target named. `fixed` pass now and did not before;
+    `flaky` failed and do not always pass with the commit's own code either.
     `changed`, `removed`, `added` and `kept` are files (`project.revision.Revision` says which); `new_cases` are
     cases of added files, run on request. `not_canaried` cases passed, but the tamper check could not cover them.
+    `reads_tests` are sentences about code that newly sees its tests.
     `changes` are sentences about changes since a replayed past result.
     """
 
@@ -44,6 +60,8 @@ class Verification:
     tampered: tuple[Tampering, ...] = ()
     failed: tuple[str, ...] = ()
     already_failing: tuple[str, ...] = ()
+    still_failing: tuple[str, ...] = ()
+    known_failing: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
     flaky: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
@@ -53,6 +71,7 @@ class Verification:
     new_cases: tuple[CaseResult, ...] = ()
     canaried: tuple[str, ...] = ()
     not_canaried: tuple[str, ...] = ()
+    reads_tests: tuple[str, ...] = ()
     sandbox: str = ""
     network: bool = False
     notes: tuple[str, ...] = ()
@@ -62,6 +81,19 @@ class Verification:
     @property
     def new_failing(self) -> tuple[str, ...]:
         return tuple(case.id for case in self.new_cases if case.outcome not in HARMLESS)
+
+    @property
+    def state(self) -> State:
+        """The result in a word; only the first two are verified."""
+        if self.verified:
+            return State.KNOWN_FAILING if self.known_failing else State.VERIFIED
+        if self.tampered:
+            return State.TAMPERED
+        if self.new_failing or {*self.failed} - {*self.still_failing}:
+            return State.FAILING
+        if self.still_failing:
+            return State.STILL_FAILING
+        return State.READS_TESTS if self.reads_tests else State.NOT_VERIFIED
 
 
 def build_verification(
@@ -74,28 +106,41 @@ def build_verification(
     canaried: Sequence[str] | None = None,
     new: tuple[CaseResult, ...] = (),
     flaky: tuple[str, ...] = (),
+    still_broken: tuple[str, ...] = (),
+    reads_tests: tuple[str, ...] = (),
 ) -> Verification:
     """Builds the result from a verdict over the cases of `spec`; `first_results` are of all cases in the first run.
 
-    `canaried` None: the tamper check did not run.
+    `canaried` None: the tamper check did not run. `still_broken` are test files that cannot be imported with either
+    code.
     """
-    revision = context.revision
+    revision, known = context.revision, context.known
     cases = {result.id: result for result in (*first_results, *verdict.cases)}
     required = {case.id for case in spec.cases}
     passed = tuple(case.id for case in verdict.cases if case.passed)
     tampered = find_tampering(verdict)
+    failing = [
+        case
+        for case in dict.fromkeys((*before.cases, *cases))
+        if case in flaky or (cases[case].outcome if case in cases else "missing") in _FAILING
+    ]
+    still_failing = [
+        case for case in failing if case in flaky or failed_before(case, case.partition("::")[0], before)
+    ] + [*still_broken]
+    excused = tuple(case for case in still_failing if known.covers(case))
+    newly_failing = [
+        case for case in failing if case in cases and case not in required and case not in {*still_failing}
+    ]
     return Verification(
         base=revision.commit,
         revision=context.request.revision,
         cases=tuple(cases.values()),
         before=before.outcomes,
         tampered=tampered,
-        failed=() if tampered else failed_cases(verdict, before.outcomes),
-        already_failing=tuple(
-            case.id
-            for case in cases.values()
-            if case.id not in required and case.id not in flaky and case.outcome in {"failed", "error"}
-        ),
+        failed=() if tampered else (*failed_cases(verdict, before.outcomes), *newly_failing),
+        already_failing=tuple(case for case in still_failing if case not in required and case not in flaky),
+        still_failing=tuple(case for case in still_failing if case not in excused),
+        known_failing=excused,
         fixed=tuple(case for case in passed if before.outcomes.get(case) != "passed"),
         changed=revision.changed,
         removed=revision.removed,
@@ -105,20 +150,47 @@ def build_verification(
         flaky=flaky,
         canaried=tuple(canaried or ()),
         not_canaried=() if canaried is None else tuple(case for case in passed if case not in set(canaried)),
+        reads_tests=reads_tests,
         sandbox=context.sandbox.name,
         network=context.place.network,
-        notes=_notes(context, before, spec),
+        notes=(
+            *_notes(context, before, spec),
+            *known.notes,
+            *known.describe_unused(excused, (*before.cases, *cases, *still_broken), context.request.revision),
+        ),
     )
+
+
+def failed_before(case: str, path: str, before: RevisionBaseline) -> bool:
+    """Did it fail with the revision's own code, or could its file not be imported there?"""
+    if case in before.cases:
+        return before.outcomes.get(case, "missing") in _FAILING
+    return path in before.broken
 
 
 def failure_reason(verdict: Verdict, result: Verification, base: Revision, spec: Spec, *, targets: bool) -> str:
     """Says in one sentence why this is not a verified pass; empty when it is one."""
     if result.tampered:
         return verdict.reason or "The result was tampered with."
+    newly_failed = [case for case in result.failed if case not in result.still_failing]
+    if verdict.status is not Status.PASSED and verdict.reason and (newly_failed or spec.cases):
+        return verdict.reason
+    if newly_failed:
+        one = len(newly_failed) == 1
+        subject = "1 test that must pass does not" if one else f"{len(newly_failed)} tests that must pass do not"
+        also = f"; {_describe_still_failing(result)}" if result.still_failing else ""
+        return f"{subject}: {_list_some(newly_failed)}{also}."
+    still_failing = f"{_describe_still_failing(result)}." if result.still_failing else ""
+    return f"{still_failing} {_other_reason(verdict, result, base, spec, targets=targets)}".strip()
+
+
+def _other_reason(verdict: Verdict, result: Verification, base: Revision, spec: Spec, *, targets: bool) -> str:
+    """Why this is no verified pass although nothing fails newly; "" if it is one, or if what fails says it all."""
     if verdict.status is not Status.PASSED:
-        names = ", ".join(result.failed[:3]) + (" and others" if len(result.failed) > 3 else "")
-        failed_sentence = f"{len(result.failed)} test(s) that must pass do not: {names}." if names else ""
-        return verdict.reason or failed_sentence or "No test passes."
+        if result.still_failing:
+            return ""
+        everything = "All tests are known to fail, so" if result.known_failing else "No test passes:"
+        return f"{everything} nothing is verified."
     passed = {case.id for case in verdict.cases if case.passed}
     if not any(case.id in passed for case in spec.cases if case.provenance is Provenance.USER):
         return f"No test of {result.revision} passes; only the working tree's own doctests do."
@@ -126,9 +198,34 @@ def failure_reason(verdict: Verdict, result: Verification, base: Revision, spec:
         return f"Only tests or their configuration differ from {result.revision}; no code was changed."
     if new_failing := result.new_failing:
         return f"{len(new_failing)} new test(s) do not pass: {', '.join(new_failing[:3])}."
+    if result.reads_tests:
+        return sight_reason(result.reads_tests)
     if result.sandbox == "none":
         return "All passed, but without a sandbox that proves nothing."
     return ""
+
+
+def sight_reason(sentences: Sequence[str]) -> str:
+    """Why code that newly sees its tests is refused."""
+    return f"The code may answer from the tests that judge it. {' '.join(sentences[:3])}"
+
+
+def _describe_still_failing(result: Verification) -> str:
+    """`2 of 3 tests still fail, as they did in HEAD: a, b`."""
+    files = [name for name in result.still_failing if "::" not in name]
+    cases = [name + " (flaky)" * (name in result.flaky) for name in result.still_failing if name not in files]
+    clauses = []
+    if cases:
+        total = len({*result.before, *(case.id for case in result.cases)})
+        fail = "still fails, as it did" if len(cases) == 1 else "still fail, as they did"
+        clauses.append(f"{len(cases)} of {total} tests {fail} in {result.revision}: {_list_some(cases)}")
+    if files:
+        clauses.append(f"as in {result.revision}, pytest still cannot import {_list_some(files)}")
+    return "; ".join(clauses)
+
+
+def _list_some(names: Sequence[str], most: int = 3) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def find_tampering(verdict: Verdict) -> tuple[Tampering, ...]:

@@ -10,6 +10,7 @@ from greenloop.core.errors import SandboxBrokenError
 from greenloop.core.ports import Sandbox, Session
 from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
 from greenloop.core.records.spec import Provenance
+from greenloop.engine.verify.known_failing import KnownFailing
 from greenloop.project.revision import Revision
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
@@ -21,7 +22,8 @@ class Request:
 
     `targets` are pytest node ids, files or folders (none: the whole suite); `keep` glob patterns of files that the
     revision does not have and needs; `seconds` the wall time of one run of them (0: the setting `suite.seconds`).
-    `with_new` also runs the test files that the revision does not have.
+    `with_new` also runs the test files that the revision does not have. `known_failing` are ids of tests that may
+    fail as they did in the revision, or files of such ids (`@path`, relative to the root).
     """
 
     root: Path
@@ -29,6 +31,7 @@ class Request:
     targets: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     with_new: bool = False
+    known_failing: tuple[str, ...] = ()
     seconds: float = 0.0
 
 
@@ -65,7 +68,7 @@ class OverlaySession:
 
 @dataclass(frozen=True, kw_only=True)
 class VerificationContext:
-    """Context of one verification. `seconds` of wall time limit each run of the tests."""
+    """Context of one verification. `seconds` of wall time limit each run of the tests; `known` tests may still fail."""
 
     request: Request
     revision: Revision
@@ -74,6 +77,7 @@ class VerificationContext:
     settings: Settings
     seconds: float
     report_status: Callable[[str], None]
+    known: KnownFailing
 
     async def open(self) -> Session:
         """Opens a fresh sandbox over the working tree with the revision's tests."""

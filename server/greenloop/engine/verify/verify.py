@@ -17,15 +17,24 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
-from greenloop.core.report import case_results, collected_cases
+from greenloop.core.report import case_results, collect_errors, collected_cases, opened_sources, source_reads
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.verdict import judge
+from greenloop.drafting.candidates.sight_of_tests import describe_sight
 from greenloop.engine.refine import choose_sandbox, ignore_status
 from greenloop.engine.verify.baseline import RevisionBaseline, run_revision
-from greenloop.engine.verify.report import HARMLESS, Verification, build_verification, failed_cases, failure_reason
+from greenloop.engine.verify.known_failing import read_known_failing
+from greenloop.engine.verify.report import (
+    HARMLESS,
+    Verification,
+    build_verification,
+    failed_before,
+    failed_cases,
+    failure_reason,
+)
 from greenloop.engine.verify.setup import OverlaySession, Request, VerificationContext
-from greenloop.project import workspace
+from greenloop.project import sources, workspace
 from greenloop.project.git import Repository
 from greenloop.project.revision import Revision, compare
 from greenloop.project.settings import Settings
@@ -56,6 +65,7 @@ async def verify(
 
     revision = await asyncio.to_thread(differences)
     _check_targets(request, revision)
+    known = await asyncio.to_thread(read_known_failing, request.known_failing, revision, root, request.revision)
     sandbox, place = await choose_sandbox(root, settings, report_status)
     context = VerificationContext(
         request=request,
@@ -65,6 +75,7 @@ async def verify(
         settings=settings,
         seconds=request.seconds or max(settings.suite.seconds, settings.sandbox.seconds),
         report_status=report_status,
+        known=known,
     )
     result = await _run_verification(context)
     if (await asyncio.to_thread(differences)).state != revision.state:
@@ -97,6 +108,13 @@ async def _run_verification(context: VerificationContext) -> Verification:
     context.report_status("running them over the working tree's code")
     execution = await context.run(TestRun(selectors=context.request.targets))
     spec = _required_cases(context, before, execution)
+    first_results, executions = case_results(execution), [execution]
+    still_broken = tuple(path for path in before.broken if path in {error.id for error in collect_errors(execution)})
+    if still_broken and spec.cases:
+        # A file that cannot be imported spoils pytest's exit status for all other files.
+        spec = replace(spec, selectors=fit_selectors([case.id for case in spec.cases]))
+        execution = await context.run(TestRun(selectors=spec.selectors))
+        executions.append(execution)
     verdict, canaried = await _prove(context, before, spec, execution)
     flaky: tuple[str, ...] = ()
     if verdict.status is Status.FAILED and not context.request.targets:
@@ -107,12 +125,42 @@ async def _run_verification(context: VerificationContext) -> Verification:
     new_cases: tuple[CaseResult, ...] = ()
     if verdict.status is Status.PASSED and context.request.with_new:
         new_cases = await _run_new_tests(context)
-    first_results = case_results(execution)
     result = build_verification(
-        context, before, spec, verdict, first_results, canaried=canaried, new=new_cases, flaky=flaky
+        context,
+        before,
+        spec,
+        verdict,
+        first_results,
+        canaried=canaried,
+        new=new_cases,
+        flaky=flaky,
+        still_broken=still_broken,
+        reads_tests=_sight_of_tests(context, before, verdict, executions),
     )
     reason = failure_reason(verdict, result, context.revision, spec, targets=bool(context.request.targets))
     return replace(result, verified=not reason, reason=reason)
+
+
+def _sight_of_tests(
+    context: VerificationContext, before: RevisionBaseline, verdict: Verdict, executions: Sequence[Execution]
+) -> tuple[str, ...]:
+    """Says where code that the revision does not have sees the tests.
+
+    A changed file counts if a run opened it, or if programs were started that may have.
+    """
+    revision = context.revision
+    opened = [verdict.sources, *map(opened_sources, executions)]
+    known = None if None in opened else frozenset().union(*filter(None, opened))
+    old = {path: sources.decode(data) for path, data in revision.old_code.items() if path.endswith(".py")}
+    changed = context.texts(path for path in (*old, *revision.new_code) if path.endswith(".py"))
+    return describe_sight(
+        old,
+        {path: text for path, text in changed.items() if known is None or path in known},
+        {path for path in revision.trusted if is_test_file(path)}
+        | {case.path for case in before.cases.values() if case.provenance is Provenance.USER},
+        [*verdict.reads, *(read for execution in executions for read in source_reads(execution))],
+        before.reads,
+    )
 
 
 async def _prove(
@@ -145,19 +193,23 @@ async def _find_flaky(
 
 
 def _required_cases(context: VerificationContext, before: RevisionBaseline, execution: Execution) -> Spec:
-    """Returns the cases that must pass: all of the targets, else those that passed before or pass only now."""
+    """Returns the cases that must pass: all of the targets, else those that passed before or pass only now.
+
+    Of the targets, what is known to fail and does so now and before need not pass.
+    """
     test_first = _test_first_cases(context, before, execution)
     cases = {**before.cases, **test_first}
+    passes_now = {result.id for result in case_results(execution) if result.passed}
     if context.request.targets:
         required = {case for case in cases if before.outcomes.get(case) not in {"xfailed", "xpassed"}}
+        required -= {
+            case
+            for case in required - passes_now
+            if context.known.covers(case) and failed_before(case, cases[case].path, before)
+        }
     else:
-        required = {case for case in cases if before.outcomes.get(case) == "passed"}
-        required |= {result.id for result in case_results(execution) if result.passed and result.id in cases}
-    selectors = context.request.targets
-    if before.broken and not selectors:
-        # A file that cannot be imported would spoil pytest's exit status for all other files.
-        selectors = fit_selectors([case for case in cases if case in required])
-    return Spec(cases=tuple(case for case in cases.values() if case.id in required), selectors=selectors)
+        required = {case for case in cases if before.outcomes.get(case) == "passed"} | (passes_now & {*cases})
+    return Spec(cases=tuple(case for case in cases.values() if case.id in required), selectors=context.request.targets)
 
 
 def _test_first_cases(

@@ -1,0 +1,177 @@
+"""What the exit code of `greenloop verify` says, in real sandboxes: 0 only where every test asked for passes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from greenloop.cli.main import main
+
+pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
+
+FILES = {
+    "pytest.ini": "[pytest]\npythonpath = .\n",
+    "m.py": "def double(x):\n    return x + 1\n\n\ndef one():\n    return 1\n",
+    "test_m.py": (
+        "import pytest\n\nfrom m import double, one\n\n\n"
+        "@pytest.mark.parametrize('x', [5, 6])\ndef test_double(x):\n    assert double(x) == [10, 12][x - 5]\n\n\n"
+        "def test_one():\n    assert one() == 1\n"
+    ),
+    ".gitignore": "__pycache__\n",
+}
+FIVE, SIX, ONE = "test_m.py::test_double[5]", "test_m.py::test_double[6]", "test_m.py::test_one"
+HARMLESS = FILES["m.py"] + "\n\nDONE = True\n"
+RIGHT = FILES["m.py"].replace("x + 1", "x * 2")
+
+
+def write(root: Path, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+
+
+def commit(root: Path) -> None:
+    for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
+        subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
+
+
+@pytest.fixture
+def work(tmp_path, monkeypatch) -> Path:
+    root = tmp_path / "project"
+    root.mkdir()
+    write(root, FILES)
+    commit(root)
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("GREENLOOP_SANDBOX_KIND", "bubblewrap")
+    return root
+
+
+@pytest.fixture
+def verify(work, capsys):
+    """`greenloop verify` with words: exit code and first line, or exit code and the object of `--json`."""
+
+    def run(*words: str) -> tuple[int, object]:
+        code = main(["verify", *words])
+        out, err = capsys.readouterr()
+        assert out, err
+        return code, json.loads(out) if "--json" in words else out.splitlines()[0]
+
+    return run
+
+
+@pytest.mark.story("verify passes only what is honest")
+def test_what_still_fails_is_said_first_and_is_not_0(work, verify):
+    write(work, {"m.py": HARMLESS})
+    code, first_line = verify()
+    assert code == 1
+    assert first_line == f"2 of 3 tests still fail, as they did in HEAD: {FIVE}, {SIX}."
+    code, value = verify("--json")
+    assert (code, value["verified"], value["state"]) == (1, False, "still_failing")
+    assert value["already_failing"] == value["still_failing"] == [FIVE, SIX]
+    assert value["known_failing"] == []
+
+
+def test_targets_that_still_fail_are_the_same_state(work, verify):
+    write(work, {"m.py": HARMLESS})
+    code, value = verify("test_m.py::test_double", "--json")
+    assert (code, value["state"], value["failed"], value["still_failing"]) == (
+        1,
+        "still_failing",
+        [FIVE, SIX],
+        [FIVE, SIX],
+    )
+    assert value["reason"].startswith("2 of 2 tests still fail, as they did in HEAD")
+
+
+@pytest.mark.story("verify passes only what is honest")
+def test_known_failing_tests_are_named_and_the_rest_is_verified(work, verify):
+    write(work, {"m.py": HARMLESS})
+    code, first_line = verify("--known-failing", FIVE, SIX)
+    assert (code, first_line.partition(",")[0]) == (0, "2 of 3 tests fail")
+    assert "verified" in first_line
+    assert not first_line.lower().startswith("verified")
+    assert FIVE in first_line
+    code, value = verify("--json", "--junit", "r.xml", "--known-failing", "test_m.py::test_double")
+    assert (code, value["verified"], value["state"]) == (0, True, "known_failing")
+    assert (value["known_failing"], value["still_failing"], value["reason"]) == ([FIVE, SIX], [], "")
+    assert value["canaried"] == [ONE]
+    suite = ET.parse(work / "r.xml").getroot()[0]
+    assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["3", "0", "0", "2"]
+
+
+def test_one_known_failing_test_does_not_excuse_another(work, verify):
+    write(work, {"m.py": HARMLESS})
+    code, first_line = verify("--known-failing", FIVE)
+    assert (code, first_line) == (1, f"1 of 3 tests still fails, as it did in HEAD: {SIX}.")
+
+
+@pytest.mark.story("verify passes only what is honest")
+def test_known_failing_excuses_nothing_that_passed_before(work, verify):
+    write(work, {"m.py": HARMLESS.replace("return 1", "return 2")})
+    code, value = verify("--json", "--known-failing", FIVE, SIX, ONE)
+    assert (code, value["state"], value["failed"]) == (1, "failing", [ONE])
+    assert value["reason"].startswith("1 test that must pass does not")
+
+
+def test_known_failing_tests_that_pass_now_are_proved_and_named(work, verify):
+    write(work, {"m.py": RIGHT})
+    code, value = verify("--json", "--known-failing", FIVE, "test_m.py::test_gone")
+    assert (code, value["state"]) == (0, "verified")
+    assert set(value["fixed"]) == {FIVE, SIX}
+    told = " ".join(value["notes"])
+    assert f"{FIVE} passes now" in told
+    assert "test_m.py::test_gone" in told
+
+
+def test_a_file_of_known_failing_tests(work, verify):
+    write(work, {"m.py": HARMLESS, "known.txt": f"# of last week\n\n{FIVE}  # waits for a release\n{SIX}\n"})
+    for words in (["known.txt"], ["@known.txt"]):
+        code, value = verify("--json", "--known-failing", *words)
+        assert (code, value["state"], value["known_failing"]) == (0, "known_failing", [FIVE, SIX])
+        assert any("known.txt" in note and "HEAD" in note for note in value["notes"])
+
+
+@pytest.mark.story("verify passes only what is honest")
+def test_a_committed_file_of_known_failing_tests_counts_as_committed(work, verify):
+    write(work, {"known.txt": f"{FIVE}\n"})
+    commit(work)
+    write(work, {"m.py": HARMLESS, "known.txt": f"{FIVE}\n{SIX}\n"})
+    code, value = verify("--json", "--known-failing", "known.txt")
+    assert (code, value["still_failing"], value["known_failing"]) == (1, [SIX], [FIVE])
+    assert any("known.txt" in note for note in value["notes"])
+
+
+def test_a_file_of_known_failing_tests_that_is_not_there(work, capsys):
+    assert main(["verify", "--known-failing", "known.txt"]) == 2
+    assert "known.txt" in capsys.readouterr().err
+    assert main(["verify", "--known-failing", "."]) == 2
+
+
+def test_a_test_file_that_still_cannot_be_imported_is_told(work, verify):
+    write(work, {"test_n.py": "from n import two\n\n\ndef test_two():\n    assert two() == 2\n"})
+    commit(work)
+    write(work, {"m.py": RIGHT})
+    code, value = verify("--json")
+    assert (code, value["state"], value["still_failing"]) == (1, "still_failing", ["test_n.py"])
+    assert "test_n.py" in value["reason"]
+    code, value = verify("--json", "--known-failing", "test_n.py")
+    assert (code, value["known_failing"]) == (0, ["test_n.py"])
+
+
+def test_a_test_that_was_skipped_and_fails_now_has_failed(work, verify):
+    write(
+        work,
+        {
+            "test_s.py": "import m\nimport pytest\n\n\ndef test_s():\n"
+            "    if not hasattr(m, 'DONE'):\n        pytest.skip('later')\n    assert 0\n"
+        },
+    )
+    commit(work)
+    write(work, {"m.py": RIGHT + "\n\nDONE = True\n"})
+    code, value = verify("--json")
+    assert (code, value["state"], value["failed"]) == (1, "failing", ["test_s.py::test_s"])
