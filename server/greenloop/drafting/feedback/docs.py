@@ -62,7 +62,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
 
 def lookup_file(questions: Sequence[Question]) -> bytes:
     """The test file that answers these questions, each with the message of a failing test."""
-    tail = f"\n\nInquiry = make_test_class(json.loads({json.dumps(list(questions))!r}))\n"
+    tail = f"\n\nApiLookup = make_test_class(json.loads({json.dumps(list(questions))!r}))\n"
     return payload.sources()["api_lookup.py"] + tail.encode()
 
 
