@@ -13,10 +13,10 @@ class AssertionWatch:
     itself lets no AssertionError pass. `look(value)` is called with what exceptions bring to the test.
     """
 
-    def __init__(self, root, lines, strict=(), look=None):
-        self._lines = {}
+    def __init__(self, root, lines, strict=None, look=None):
+        strict, self._lines = strict or {}, {}
         for path, rows in lines.items():
-            must_not_fail = frozenset(strict[path] if path in strict else rows)
+            must_not_fail = frozenset(strict.get(path, rows))
             self._lines[os.path.join(root, *path.split("/"))] = (path, frozenset(rows), must_not_fail)
         self._look = look
         self.start()

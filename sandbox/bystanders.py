@@ -11,8 +11,11 @@ import types
 IMMUTABLE = (str, bytes, int, float, complex, type(None))
 # Functions and methods that leave a list, set or dict as it is.
 HARMLESS = frozenset(
-    "all any dict enumerate get items keys len list max min parametrize reversed set sorted sum tuple values zip".split()
-)
+    {
+        "all", "any", "dict", "enumerate", "get", "items", "keys", "len", "list", "max", "min",
+        "parametrize", "reversed", "set", "sorted", "sum", "tuple", "values", "zip",
+    }
+)  # fmt: skip
 
 
 def make(paths, code_objects):
@@ -31,7 +34,9 @@ def make(paths, code_objects):
                 tree, code = _compile(module, path)
             except Exception:  # a text that the running pytest does not compile this way
                 continue
-            _collect(module, tree, code_objects.codes_in(code), code_objects.same_code, (entries, classes, constants, wrong))
+            _collect(
+                module, tree, code_objects.codes_in(code), code_objects.same_code, (entries, classes, constants, wrong)
+            )
     missing = _ABSENT
 
     def replaced():
@@ -72,7 +77,7 @@ def _compile(module, path):
 
 
 def _collect(module, tree, codes, same_code, found):
-    entries, classes, constants, wrong = found
+    entries, _classes, constants, wrong = found
     namespace, seen = vars(module), {}
     for node in ast.walk(tree):  # names that are bound more than once are anything
         for name in _bound(node):
@@ -115,9 +120,9 @@ def _collect_class(dotted, kind, node, codes, same_code, found):
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
             _add(dotted, members, child, codes.get(node.name + "." + child.name), same_code, entries, wrong)
     for name, value in list(members.items()):
-        if plain and type(value) is types.FunctionType and name not in names and not name.startswith("__"):
-            if not value.__code__.co_filename.startswith("<"):
-                wrong.append(dotted + "." + name)
+        is_added = plain and type(value) is types.FunctionType and name not in names and not name.startswith("__")
+        if is_added and not value.__code__.co_filename.startswith("<"):
+            wrong.append(dotted + "." + name)
     classes.append((dotted, kind, len(members), frozenset(members)))
 
 

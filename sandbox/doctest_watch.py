@@ -39,9 +39,8 @@ class Checker:
 
     def finish(self, passed):
         """To be called when the example has run."""
-        if self._runner._checker is not self or (passed and not self._agreed):
-            self.found.append("doctest's runner")
-        elif set(vars(self._runner)) & METHODS:
+        is_own = self._runner._checker is self and not METHODS & set(vars(self._runner))
+        if not is_own or (passed and not self._agreed):
             self.found.append("doctest's runner")
 
     def __getattr__(self, name):

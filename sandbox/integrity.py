@@ -6,12 +6,13 @@ import sys
 
 # Modules whose functions decide whether a test passes, or how a value compares, is shown and is printed.
 WATCHED_OF_PYTEST = (
-    "assertion.rewrite", "assertion.util", "capture", "doctest", "fixtures", "main", "nodes", "outcomes", "python", "python_api",
-    "raises", "recwarn", "reports", "runner", "skipping", "unittest",
+    "assertion.rewrite", "assertion.util", "capture", "doctest", "fixtures", "main", "nodes", "outcomes", "python",
+    "python_api", "raises", "recwarn", "reports", "runner", "skipping", "unittest",
 )  # fmt: skip
 WATCHED = (
     "builtins", "datetime", "difflib", "doctest", "math", "operator", "pluggy._callers", "pluggy._hooks",
-    "pluggy._manager", "pprint", "pytest", "random", "reprlib", "runpy", "time", "unittest", "unittest.case", "unittest.mock", "unittest.util",
+    "pluggy._manager", "pprint", "pytest", "random", "reprlib", "runpy", "time", "unittest",
+    "unittest.case", "unittest.mock", "unittest.util",
     *("_pytest." + name for name in WATCHED_OF_PYTEST),
 )  # fmt: skip
 # Part of `sys` that a test can see; the rest changes while tests run.
@@ -58,7 +59,11 @@ def make_watch():
         names = []
         for dotted, namespace, attribute, value, code in entries:
             present = namespace.get(attribute, missing)
-            if present is not value or (code is not None and code_of(present, function_type) is not code):
+            if present is not value:
+                names.append(dotted)
+            elif code is None:
+                continue
+            elif (value.__code__ if type(value) is function_type else code_of(value, function_type)) is not code:
                 names.append(dotted)
         return names[:MOST_NAMES]
 

@@ -155,7 +155,8 @@ def run_request(
     `files` (relative path -> bytes) are laid over the workspace for this run and removed after it; the files of
     `without` are hidden meanwhile. `oracle` names modules whose code runs in a process of its own.
     `reversal`: {"files": path -> the user's text, "failing": ids that failed with it, "assertions": path -> lines of
-    assertions, "strict": path -> lines in which the test itself lets no AssertionError pass}; each case runs a second time, over that code or over results that are slightly wrong (reversal.py).
+    assertions, "strict": path -> lines in which the test itself lets no AssertionError pass};
+    each case runs a second time, over that code or over results that are slightly wrong (reversal.py).
     `watch` lists (path, first line, last line) whose execution is recorded for each case.
     `baseline`: report which packages were imported. `session`: use the prepared pytest session.
     `wall`: the worker makes mounts of its own and covers these paths ({"files", "folders"}).

@@ -104,4 +104,5 @@ def make(root, test_names, is_new, own_names):
 
     watched = frozenset(EVENTS) | {"open", "os.rename", "os.link", "os.symlink", "os.remove", "os.truncate"}
     watched |= {"object.__getattr__", "object.__setattr__"}
+    hook.busy = busy  # a thread whose number is in here is not watched: that of other watches while they look
     return hook, found

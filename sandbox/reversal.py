@@ -13,6 +13,7 @@ import cmath
 import inspect
 import os
 import sys
+import threading
 import types
 
 import pytest
@@ -57,10 +58,15 @@ class Reversal:
         hook, self._reached = self._siblings["reach_watch"].make(
             self._root, test_names, self._own.is_new, self._own.names
         )
+        self._busy, self._ident = hook.busy, threading.get_ident
         sys.addaudithook(hook)
 
     def _names_of_altered(self):
-        return [*self._altered(), *self._replaced()]
+        self._busy.add(self._ident())
+        try:
+            return [*self._altered(), *self._replaced()]
+        finally:
+            self._busy.discard(self._ident())
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_collection(self):
@@ -99,9 +105,7 @@ class Reversal:
             return
         altered, checker = [], None
         if isinstance(item, doctest.DoctestItem):
-            checker = self._siblings["doctest_watch"].Checker(
-                item, lambda: altered.extend(self._names_of_altered())
-            )
+            checker = self._siblings["doctest_watch"].Checker(item, lambda: altered.extend(self._names_of_altered()))
         self._watch.start()
         self._assertions.start()
         profiling, tracing = self._watch.profile(), self._assertions.trace()

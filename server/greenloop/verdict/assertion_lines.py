@@ -30,10 +30,7 @@ def assertion_lines(text: str) -> Mapping[str, Sequence[Lines]]:
         tests, _unclear = find_tests(ast.parse(text.removeprefix("\ufeff")))
     except (SyntaxError, ValueError):
         return {}
-    return {
-        name: [_lines(node) for node in _walk(test.body)]
-        for name, test in tests.items()
-    }
+    return {name: [_lines(node) for node in _walk(test.body)] for name, test in tests.items()}
 
 
 def helper_lines(text: str) -> Sequence[tuple[Lines, Sequence[Lines]]]:

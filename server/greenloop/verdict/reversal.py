@@ -88,11 +88,14 @@ async def reverse(
     check_sandbox(execution)
     if forgery := forged(execution):
         return Verdict(status=Status.TAMPERED, reason=forgery, output=execution.output), ReversalResult()
-    values = {str(record["id"]): record for record in records_of_kind(execution, "values")}
+    values = {str(record["id"]): dict(record) for record in records_of_kind(execution, "values")}
     if altered := await _altered(inputs, session, run, values):
-        case, name = altered
-        reason = f"{name} was replaced while {case} ran."
-        return Verdict(status=Status.TAMPERED, reason=reason, output=execution.output), ReversalResult()
+        case, name, is_known = altered
+        if is_known:
+            reason = f"{name} was replaced while {case} ran."
+            return Verdict(status=Status.TAMPERED, reason=reason, output=execution.output), ReversalResult()
+        for record in values.values():  # your own code might replace it too, if it ran that far
+            record["unfit"] = record["unfit"] or f"{name} in another form"
     return None, _read(execution, inputs.expected, values, failures, (assertions, helpers))
 
 
@@ -106,14 +109,20 @@ def _all_lines(tests: Iterable[Sequence[Lines]]) -> set[int]:
 
 async def _altered(
     inputs: VerificationInputs, session: Session, run: TestRun, values: Mapping[str, Mapping[str, Any]]
-) -> tuple[str, str] | None:
-    """The first case and what was replaced in it; None where nothing was, or the user's own code does the same."""
+) -> tuple[str, str, bool] | None:
+    """The first case, what was replaced in it, and whether it is known that the user's own code does not do the same.
+
+    None where nothing was replaced, or the user's own code does the same.
+    """
     altered = {case: list(record["altered"]) for case, record in values.items() if record["altered"]}
     if not altered:
         return None
     control = await session.run(replace(run, files=inputs.test_run({}).files))
-    excused = {name for record in records_of_kind(control, "values") for name in record["altered"]}
-    return next(((case, name) for case, names in altered.items() for name in names if name not in excused), None)
+    own = list(records_of_kind(control, "values"))
+    excused = {name for record in own for name in record["altered"]}
+    return next(
+        ((case, name, bool(own)) for case, names in altered.items() for name in names if name not in excused), None
+    )
 
 
 def _read(
@@ -155,9 +164,7 @@ def _why_suspicious(values: Mapping[str, Any]) -> str:
     return f"it was given {values['unfit']}" if values["unfit"] else ""
 
 
-def _why_unasserted(
-    case: str, values: Mapping[str, Any], assertions: Asserted
-) -> str:
+def _why_unasserted(case: str, values: Mapping[str, Any], assertions: Asserted) -> str:
     """Empty where all assertions that have to run did, or where that is not known."""
     if values["swallowed"]:
         return f"its assertion in line {values['swallowed']} failed, and it passes all the same"

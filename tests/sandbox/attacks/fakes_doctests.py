@@ -19,7 +19,9 @@ def _documented(code: str) -> str:
 
 
 def _fake(name: str, code: str, twin: Twin, promise: Promise = Promise.TAMPERED, **more) -> Fake:
-    return Fake(family="doctests", name=name, code=_documented(code), twin=twin, promise=promise, red=RED, examples=True, **more)
+    return Fake(
+        family="doctests", name=name, code=_documented(code), twin=twin, promise=promise, red=RED, examples=True, **more
+    )
 
 
 WRONG = """

@@ -40,7 +40,9 @@ def calling(call):
 
 
 def watch(name, *arguments, rows=ALL, strict=ALL, look=None):
-    found = load("assertion_watch").AssertionWatch("/root", {"tests/test_a.py": rows}, {"tests/test_a.py": strict}, look)
+    found = load("assertion_watch").AssertionWatch(
+        "/root", {"tests/test_a.py": rows}, {"tests/test_a.py": strict}, look
+    )
     names: dict = {}
     exec(compile(TESTS, PATH, "exec"), names)
     tracing = found.trace()

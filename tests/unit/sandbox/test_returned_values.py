@@ -12,6 +12,7 @@ import unittest.mock
 import weakref
 from collections import Counter
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import pytest
 
@@ -55,7 +56,11 @@ class Color(enum.IntEnum):
     RED = 1
 
 
-Pair = collections.namedtuple("Pair", "first second")
+class Pair(NamedTuple):
+    first: object
+    second: object
+
+
 KEPT = Honest()
 NEW = {Liar.__eq__.__code__, vars(Pretender)["__instancecheck__"].__code__}
 
