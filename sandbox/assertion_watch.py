@@ -9,11 +9,16 @@ class AssertionWatch:
     """`ran` has [path, line] of the given lines that ran; `swallowed` the line of an assertion that failed in vain.
 
     Code under test can keep an assertion from running (by a loop over nothing) and from failing the test (by the end of
-    a `with` block). `lines` has the lines of assertions by path, relative to the root.
+    a `with` block). `lines` has the lines of assertions by path, relative to the root; `strict` those where the test
+    itself lets no AssertionError pass. `look(value)` is called with what exceptions bring to the test.
     """
 
-    def __init__(self, root, lines):
-        self._lines = {os.path.join(root, *path.split("/")): (path, frozenset(rows)) for path, rows in lines.items()}
+    def __init__(self, root, lines, strict=None, look=None):
+        strict, self._lines = strict or {}, {}
+        for path, rows in lines.items():
+            must_not_fail = frozenset(strict.get(path, rows))
+            self._lines[os.path.join(root, *path.split("/"))] = (path, frozenset(rows), must_not_fail)
+        self._look = look
         self.start()
 
     def start(self):
@@ -35,18 +40,26 @@ class AssertionWatch:
             threading.settrace(None)
 
     def _make_callback(self):
-        files, ran, error_type = self._lines, self.ran, AssertionError
+        files, ran, error_type, look = self._lines, self.ran, AssertionError, self._look
+
+        def is_strict(frame):
+            while frame is not None:
+                rows = files.get(frame.f_code.co_filename)
+                if rows is not None and frame.f_lineno not in rows[2]:
+                    return False
+                frame = frame.f_back
+            return True
 
         def local(frame, event, argument):
-            path, rows = files[frame.f_code.co_filename]
+            path, rows, _strict = files[frame.f_code.co_filename]
             if event == "line" and frame.f_lineno in rows:
                 ran.add((path, frame.f_lineno))
-            elif event == "exception" and issubclass(argument[0], error_type):
-                last = argument[2]
-                while last.tb_next is not None:
-                    last = last.tb_next
-                if last.tb_frame is frame and frame.f_lineno in rows:
+            elif event == "exception":
+                if issubclass(argument[0], error_type) and not self.swallowed and is_strict(frame):
                     self.swallowed = frame.f_lineno
+                if look is not None and isinstance(argument[1], BaseException):
+                    for value in (*argument[1].args, *vars(argument[1]).values()):
+                        look(value)
             return local
 
         def callback(frame, _event, _argument):

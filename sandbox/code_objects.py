@@ -10,8 +10,13 @@ def codes_of_text(text, path):
 
     Raises `SyntaxError` and `ValueError` for a text that does not compile.
     """
+    return codes_in(compile(text, path, "exec", dont_inherit=True))
+
+
+def codes_in(code):
+    """The code objects of functions in the code of a module, by qualified name."""
     codes = {}
-    _collect(compile(text, path, "exec", dont_inherit=True), "", codes)
+    _collect(code, "", codes)
     return codes
 
 
@@ -66,9 +71,13 @@ def live_functions(path):
     return functions
 
 
+def find_caches():
+    """The caches of `functools.lru_cache` in this process."""
+    cache_type = type(functools.lru_cache(None)(len))
+    return [value for value in gc.get_objects() if type(value) is cache_type]
+
+
 def clear_caches():
     """Empties the caches of `functools.lru_cache`: results of other code are none of this."""
-    cache_type = type(functools.lru_cache(None)(len))
-    for value in gc.get_objects():
-        if type(value) is cache_type:
-            value.cache_clear()
+    for value in find_caches():
+        value.cache_clear()

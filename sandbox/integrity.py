@@ -1,59 +1,126 @@
 """Notices in the worker when something of the machinery that decides a test was replaced while the tests ran."""
 
+import ast
+import importlib
 import sys
 
 # Modules whose functions decide whether a test passes, or how a value compares, is shown and is printed.
 WATCHED_OF_PYTEST = (
-    "assertion.rewrite", "assertion.util", "doctest", "fixtures", "main", "nodes", "outcomes", "python", "python_api",
-    "raises", "recwarn", "reports", "runner", "skipping", "unittest",
+    "assertion.rewrite", "assertion.util", "capture", "doctest", "fixtures", "main", "nodes", "outcomes", "python",
+    "python_api", "raises", "recwarn", "reports", "runner", "skipping", "unittest",
 )  # fmt: skip
 WATCHED = (
     "builtins", "datetime", "difflib", "doctest", "math", "operator", "pluggy._callers", "pluggy._hooks",
-    "pluggy._manager", "pprint", "pytest", "random", "reprlib", "time", "unittest", "unittest.case",
-    "unittest.mock", "unittest.util",
+    "pluggy._manager", "pprint", "pytest", "random", "reprlib", "runpy", "time", "unittest",
+    "unittest.case", "unittest.mock", "unittest.util",
     *("_pytest." + name for name in WATCHED_OF_PYTEST),
 )  # fmt: skip
 # Part of `sys` that a test can see; the rest changes while tests run.
 WATCHED_OF_SYS = ("displayhook", "excepthook", "__displayhook__", "__excepthook__")
+# Modules of the standard library that do something when they are imported.
+TALKATIVE = frozenset({"antigravity", "idlelib", "this", "turtle", "turtledemo"})
 MOST_NAMES = 20
+MOST_ENTRIES = 8000
 
 
 def make_watch():
     """Takes a snapshot and makes `altered()`, the dotted names that were replaced since.
 
+    `altered.add(modules)` names further modules that it looks at.
     To be called when pytest has loaded its plugins, which replace some themselves, and before any code of the project.
     """
-    modules, code_of, kind = sys.modules, _code_of, type
-    function_type, plain_type = type(make_watch), type
-    watched = [
-        (name, module) for name, module in sorted(modules.items()) if name in WATCHED and kind(module) is kind(sys)
-    ]
-    snapshot = {}  # dotted name -> (namespace, attribute, value, code)
-    for name, module in watched:
-        for attribute, value in list(vars(module).items()):
-            if not callable(value):  # variables change in every run
-                continue
-            snapshot[name + "." + attribute] = (vars(module), attribute, value, code_of(value, function_type))
-            if kind(value) is plain_type and value.__module__ == name:
-                for member, inner in list(vars(value).items()):
-                    inner_code = code_of(inner, function_type)
-                    if inner_code is not None or member in ("__eq__", "__hash__", "__repr__", "__bool__"):
-                        snapshot[name + "." + attribute + "." + member] = (vars(value), member, inner, inner_code)
+    if "_pytest.doctest" in sys.modules:
+        sys.modules["_pytest.doctest"]._get_checker()  # its class is made with the first one
+    code_of, function_type = _code_of, type(make_watch)
+    watched = {name for name in WATCHED if name in sys.modules}
+    snapshot, others = {}, {}  # dotted name -> (namespace, attribute, value, code); the same by module
+    for name, module in sorted(sys.modules.items()):
+        if type(module) is not type(sys):
+            continue
+        if name in WATCHED:
+            snapshot.update(_entries(name, module))
+        else:
+            others[name] = _entries(name, module)
     for attribute in WATCHED_OF_SYS:
         value = getattr(sys, attribute, None)
         snapshot["sys." + attribute] = (vars(sys), attribute, value, code_of(value, function_type))
     missing = object()
-    entries = tuple((dotted, *entry) for dotted, entry in snapshot.items())
+    entries = [(dotted, *entry) for dotted, entry in snapshot.items()]
+
+    def add(modules):
+        for name in modules:
+            if name in watched or name == "sys" or type(sys.modules.get(name)) is not type(sys):
+                continue
+            watched.add(name)
+            added = others[name] if name in others else _entries(name, sys.modules[name])
+            entries.extend((dotted, *entry) for dotted, entry in added.items() if len(entries) < MOST_ENTRIES)
 
     def altered():
         names = []
         for dotted, namespace, attribute, value, code in entries:
             present = namespace.get(attribute, missing)
-            if present is not value or (code is not None and code_of(present, function_type) is not code):
+            if present is not value:
+                names.append(dotted)
+            elif code is None:
+                continue
+            elif (value.__code__ if type(value) is function_type else code_of(value, function_type)) is not code:
                 names.append(dotted)
         return names[:MOST_NAMES]
 
+    altered.add = add
     return altered
+
+
+def _entries(name, module):
+    """The functions and classes of a module, and the functions of its own classes, by dotted name."""
+    entries, function_type, code_of = {}, type(make_watch), _code_of
+    for attribute, value in list(vars(module).items()):
+        if not callable(value):  # variables change in every run
+            continue
+        entries[name + "." + attribute] = (vars(module), attribute, value, code_of(value, function_type))
+        if type(value) is type and value.__module__ == name:
+            for member, inner in list(vars(value).items()):
+                code = code_of(inner, function_type)
+                if code is not None or member in ("__eq__", "__hash__", "__repr__", "__bool__"):
+                    entries[name + "." + attribute + "." + member] = (vars(value), member, inner, code)
+    return entries
+
+
+def import_what_tests_use(paths):
+    """Imports the modules of the standard library that these files import: a snapshot has them before new code runs."""
+    standard = getattr(sys, "stdlib_module_names", ())  # Python 3.9 has no such list
+    for path in paths:
+        try:
+            with open(path, "rb") as stream:
+                tree = ast.parse(stream.read())
+        except (OSError, SyntaxError, ValueError):
+            continue
+        for node in ast.walk(tree):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
+            for name in names:
+                if name.partition(".")[0] in standard and name.partition(".")[0] not in TALKATIVE:
+                    try:
+                        importlib.import_module(name)
+                    except Exception:  # the test will meet the same error
+                        continue
+
+
+def referenced_modules(paths, root):
+    """The names of modules outside of the project that the modules of these files use by a name of their own."""
+    names = set()
+    for module in list(sys.modules.values()):
+        if type(module) is type(sys) and getattr(module, "__file__", None) in paths:
+            for value in list(vars(module).values()):
+                name = value.__name__ if type(value) is type(sys) else getattr(value, "__module__", None)
+                if isinstance(name, str):
+                    names.add(name)
+    outside = []
+    for name in sorted(names):
+        path = getattr(sys.modules.get(name), "__file__", None) or ""
+        if not path.startswith(root + "/") or "/site-packages/" in path:
+            outside.append(name)
+    return outside
 
 
 def _code_of(value, function_type):

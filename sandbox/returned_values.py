@@ -4,9 +4,15 @@ Plain data cannot: None, numbers, texts, bytes and the built-in containers, by e
 class answers `==`, `repr`, `bool` and the like by code of the candidate, or where it is made to be equal to anything.
 """
 
+import collections
+import functools
+import gc
+import operator
 import sys
 import threading
+import time
 import types
+import weakref
 
 PLAIN = frozenset(
     {type(None), bool, int, float, complex, str, bytes, bytearray, range, type(Ellipsis), type(NotImplemented)}
@@ -20,29 +26,44 @@ ANSWERING = (
     "__abs__",
 )  # fmt: skip
 # Their objects are equal to more than themselves, on purpose.
+COMPARING = frozenset(
+    {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__bool__", "__len__", "__contains__"}
+)
 EQUAL_TO_MANY = frozenset({"unittest", "mock", "pytest", "_pytest", "hamcrest", "dirty_equals", "testfixtures"})
 MRO = vars(type)["__mro__"]
+HEAP_TYPE = 1 << 9  # a class that a class statement or `type` made
+BUILT_IN_CALLABLES = (type, types.BuiltinFunctionType, functools.partial, operator.methodcaller, operator.itemgetter)
+SLOT_WRAPPERS = (type(object.__eq__), type(str.join))
+PROXIES = (weakref.ProxyType, weakref.CallableProxyType)
+MOST_SECONDS = 0.5  # for one case, to look whether a call of new code replaced something
 MOST_VALUES = 400  # values looked at in one result
 MOST_RESULTS = 2000  # results looked at in depth for one case; of later ones only the type
 
 
 class Watch:
-    """Looks at what functions with these code objects return to other code, and at their arguments afterwards.
+    """Looks at what new code of some files returns to other code, at its arguments, and at what it replaced.
 
-    `is_new(code)` says whether a code object is the candidate's own and not the user's. `unfit` is empty while every
-    value was plain data or an instance whose comparisons are not the candidate's; else it says what was found.
+    `is_new(code)` says whether a code object is the candidate's own and not the user's; `altered()` names what is not
+    as it was when the tests began. `unfit` is empty while every value was plain data or an instance whose comparisons
+    are not the candidate's; else it says what was found. What was found outside of a test counts for all of them.
     """
 
-    def __init__(self, codes, is_new):
-        self._codes, self._is_new = codes, is_new
+    def __init__(self, is_new, altered=list):
+        self._is_new, self._altered = is_new, altered
         self._classes = {}
+        self._entered = {}
+        self.lasting = ""
+        self.results = 0
+        self.intact = True
         self.start()
 
     def start(self):
-        self.unfit, self.results, self.intact = "", 0, True
+        self.unfit, self.results, self.intact = self.lasting, 0, True
+        self._left = MOST_SECONDS
+        self._entered.clear()
 
-    def profile(self):
-        """Watches while it is iterated; made for a hook wrapper."""
+    def profile(self, lasting=False):
+        """Watches while it is iterated; made for a hook wrapper. `lasting`: what is found counts for every case."""
         callback = self._make_callback()
         previous = sys.getprofile()
         threading.setprofile(callback)
@@ -53,15 +74,23 @@ class Watch:
             self.intact = self.intact and sys.getprofile() is callback
             sys.setprofile(previous)
             threading.setprofile(None)
+            if lasting:
+                self.lasting = self.lasting or self.unfit
 
     def _make_callback(self):
-        codes, look, plain = self._codes, self._look, PLAIN
+        is_new, look, plain, leave = self._is_new, self.look, PLAIN, self._leave
 
         def callback(frame, event, argument):
-            if event != "return" or frame.f_code not in codes:
+            if event not in ("return", "call") or not is_new(frame.f_code):
                 return
             caller = frame.f_back
-            if caller is not None and caller.f_code in codes:
+            if caller is not None and is_new(caller.f_code):
+                return
+            if event == "call":
+                self._enter(frame)
+                return
+            leave(frame)
+            if frame.f_code.co_name == "<module>":
                 return
             self.results += 1
             if type(argument) not in plain:
@@ -73,7 +102,25 @@ class Watch:
 
         return callback
 
-    def _look(self, value):
+    def _enter(self, frame):
+        if self._left > 0:
+            self._entered[id(frame)] = self._names()
+
+    def _leave(self, frame):
+        before = self._entered.pop(id(frame), None)
+        if before is None or self.unfit:
+            return
+        new = [name for name in self._names() if name not in before]
+        if new:
+            self.unfit = "what it needs in another form: %s was replaced while the new code ran" % new[0]
+
+    def _names(self):
+        start = time.perf_counter()
+        names = self._altered()
+        self._left -= time.perf_counter() - start
+        return names
+
+    def look(self, value):
         if self.unfit:
             return
         seen, todo, left = set(), [value], MOST_VALUES if self.results <= MOST_RESULTS else 1
@@ -84,17 +131,13 @@ class Watch:
                 continue
             seen.add(id(value))
             if kind in CONTAINERS:
-                if hasattr(kind, "items"):
-                    todo += dict.keys(value)
-                    todo += dict.values(value)
-                else:
-                    todo += value
+                todo += _items(value)
             elif why := self._why_class_may_lie(kind):
                 self.unfit = why
                 return
             else:
-                fields = _fields(value)
-                todo += fields
+                todo += _fields(value)
+                todo += _items(value)
 
     def _why_class_may_lie(self, kind):
         """Empty for a class whose instances compare by code of the user, of a library or of Python."""
@@ -103,21 +146,62 @@ class Watch:
         return self._classes[kind]
 
     def _judge_class(self, kind):
-        if kind.__module__.partition(".")[0] in EQUAL_TO_MANY:
-            return "a %s.%s, which may be equal to anything" % (kind.__module__, kind.__qualname__)
+        if kind in PROXIES:
+            return "a %s, which compares as another object does" % kind.__qualname__
+        for base in MRO.__get__(kind):
+            if str(base.__module__).partition(".")[0] in EQUAL_TO_MANY:
+                return "a %s.%s, which may be equal to anything" % (base.__module__, base.__qualname__)
         for base in (*MRO.__get__(kind), *MRO.__get__(type(kind))):
             for name in ANSWERING:
-                if self._is_new(_code_of(vars(base).get(name))):
+                member = vars(base).get(name)
+                code = _code_of(member) or _code_of(vars(type(member)).get("__call__"))
+                if self._is_new(code) or (name in COMPARING and _is_odd(base, name, member, code)):
                     return "a %s, whose %s the new code defines" % (kind.__qualname__, name)
         return ""
 
 
+def _is_odd(base, name, member, code):
+    """Whether a class of Python code compares by a function that was made for something else."""
+    if member is None or not base.__flags__ & HEAP_TYPE:
+        return False
+    if code is not None:
+        return "mock" in code.co_filename.rpartition("/")[2]
+    if isinstance(member, (staticmethod, classmethod, property)):
+        return True
+    return type(member) in BUILT_IN_CALLABLES or (
+        type(member) in SLOT_WRAPPERS and getattr(member, "__name__", name) != name
+    )
+
+
 def _fields(value):
     """The values in an instance's own attributes, read without code of its class."""
+    fields = []
     try:
-        return list(object.__getattribute__(value, "__dict__").values())
+        fields += dict.values(object.__getattribute__(value, "__dict__"))
     except (AttributeError, TypeError):
-        return []
+        pass
+    if type(value).__flags__ & HEAP_TYPE and not isinstance(value, type):
+        for base in MRO.__get__(type(value)):
+            for member in list(vars(base).values()):
+                if type(member) is types.MemberDescriptorType:  # of `__slots__`
+                    try:
+                        fields.append(member.__get__(value))
+                    except (AttributeError, TypeError):
+                        pass
+    return fields
+
+
+def _items(value):
+    """The elements of a container or of an instance of a subclass of one, read without code of its class."""
+    kinds = MRO.__get__(type(value))
+    if dict in kinds:
+        return [*dict.keys(value), *dict.values(value)]
+    for kind in (list, tuple, set, frozenset, collections.deque):
+        if kind in kinds:
+            return list(kind.__iter__(value))
+    if type(value) is types.MappingProxyType:
+        return gc.get_referents(value)
+    return list(value) if type(value) in CONTAINERS else []
 
 
 def _code_of(value):

@@ -11,6 +11,9 @@ A test's own assertions are not read, so loops, helpers, base classes, doctests 
 
 import cmath
 import inspect
+import os
+import sys
+import threading
 import types
 
 import pytest
@@ -31,11 +34,13 @@ class Reversal:
 
     def __init__(self, request, root, send, siblings):
         self._send, self._failing, self._siblings = send, frozenset(request["failing"]), siblings
-        self._altered = self._phases = self._record = None
-        self._files, self._watch = {}, None
-        self._root, self._lines = root, request["assertions"]
-        for path, text in request["files"].items():
-            self._files[root + "/" + path] = text
+        self._phases = self._record = self._assertions = None
+        self._root, self._lines, self._strict = root, request["assertions"], request["strict"]
+        self._files = {os.path.join(root, *path.split("/")): text for path, text in request["files"].items()}
+        self._own = OwnText(self._files, siblings["code_objects"])
+        self._test_paths = {os.path.join(root, *path.split("/")) for path in self._lines}
+        self._altered, self._replaced = list, list  # until the tests' files are imported
+        self._caches = ()
 
     def send_or_keep(self, record):
         """Sends the recorder's records of the usual run, and keeps those of a second run."""
@@ -46,38 +51,81 @@ class Reversal:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_load_initial_conftests(self):
+        self._siblings["integrity"].import_what_tests_use(self._test_paths)
         self._altered = self._siblings["integrity"].make_watch()
+        self._watch = self._siblings["returned_values"].Watch(self._own.is_new, self._names_of_altered)
+        test_names = frozenset(map(os.path.basename, self._test_paths - set(self._files)))
+        hook, self._reached = self._siblings["reach_watch"].make(
+            self._root, test_names, self._own.is_new, self._own.names
+        )
+        self._busy, self._ident = hook.busy, threading.get_ident
+        sys.addaudithook(hook)
+
+    def _names_of_altered(self):
+        self._busy.add(self._ident())
+        try:
+            return [*self._altered(), *self._replaced()]
+        finally:
+            self._busy.discard(self._ident())
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_collection(self):
+        profiling = self._watch.profile(lasting=True)
+        next(profiling)
+        yield
+        next(profiling, None)
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_setup(self):
+        if self._phases is not None:
+            yield
+            return
+        if self._assertions is None:  # all files were imported when the tests were collected
+            integrity = self._siblings["integrity"]
+            paths = {path for path in self._test_paths if path not in self._files}
+            self._altered.add(integrity.referenced_modules(paths, self._root))
+            self._replaced = self._siblings["bystanders"].make(paths, self._siblings["code_objects"])
+            self._assertions = self._siblings["assertion_watch"].AssertionWatch(
+                self._root, self._lines, self._strict, self._watch.look
+            )
+            caches = self._siblings["code_objects"].find_caches()
+            self._caches = [cache for cache in caches if self._own.is_new(_code_below(cache))]
+        for cache in self._caches:  # what a cache holds was returned when nobody looked
+            cache.cache_clear()
+        self._watch.start()
+        profiling = self._watch.profile(lasting=True)
+        next(profiling)
+        yield
+        next(profiling, None)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item):
         if self._phases is not None:
             yield
             return
-        if self._watch is None:  # the changed modules were imported when the tests were collected
-            self._functions = [File(path, text, self._siblings["code_objects"]) for path, text in self._files.items()]
-            codes = frozenset(code for file in self._functions for code in file.changed_codes)
-            self._watch = self._siblings["returned_values"].Watch(codes, self._is_new)
-            self._assertions = self._siblings["assertion_watch"].AssertionWatch(self._root, self._lines)
-        altered = []
+        altered, checker = [], None
         if isinstance(item, doctest.DoctestItem):
-            checker = item.runner._checker
-            item.runner._checker = Checker(checker, lambda: altered.extend(self._altered()))
+            checker = self._siblings["doctest_watch"].Checker(item, lambda: altered.extend(self._names_of_altered()))
         self._watch.start()
         self._assertions.start()
         profiling, tracing = self._watch.profile(), self._assertions.trace()
         next(profiling)
         next(tracing)
-        yield
+        outcome = yield
         for watching in (tracing, profiling):
             next(watching, None)
+        if checker is not None:
+            checker.finish(outcome.excinfo is None)
+            altered += checker.found
         unfit = self._watch.unfit or ("" if self._watch.intact else "something else took the place of the profiler")
         self._record = {
             "kind": "values",
             "id": item.nodeid,
             "results": self._watch.results,
             "unfit": unfit,
+            "reached": list(self._reached),
             "altered": altered,
-            "altered_by_call": self._altered(),
+            "altered_by_call": self._names_of_altered(),
             "traced": self._assertions.complete,
             "ran": sorted(map(list, self._assertions.ran)),
             "swallowed": self._assertions.swallowed,
@@ -89,17 +137,15 @@ class Reversal:
         record, self._record = self._record, None
         if record is not None:
             # What a fixture replaced for the test alone is restored by now.
-            lasting = set(self._altered()) & set(record.pop("altered_by_call"))
+            lasting = set(self._names_of_altered()) & set(record.pop("altered_by_call"))
             self._send({**record, "altered": sorted({*record["altered"], *lasting})})
-
-    def _is_new(self, code):
-        return code is not None and any(file.is_new(code) for file in self._functions)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtestloop(self, session):
         yield
-        if self._watch is None or session.shouldstop or session.config.option.collectonly:
+        if self._assertions is None or session.shouldstop or session.config.option.collectonly:
             return
+        self._functions = [File(path, text, self._siblings["code_objects"]) for path, text in self._files.items()]
         failing = [item for item in session.items if item.nodeid in self._failing]
         others = [item for item in session.items if item.nodeid not in self._failing]
         if not any(file.has_own_code for file in self._functions):  # the functions are new
@@ -135,46 +181,57 @@ class Reversal:
         return passing
 
 
-class Checker:
-    """A doctest's checker that looks for what was replaced just before it compares: doctest restores some of it."""
+class OwnText:
+    """What the user's own texts of the changed files have: code, and names that it uses."""
 
-    def __init__(self, checker, look):
-        self._checker, self._look = checker, look
+    def __init__(self, texts, code_objects):
+        self._same, self._known = code_objects.same_code, {}
+        self._codes, self.names = {}, set()
+        for path, text in texts.items():
+            by_name = self._codes.setdefault(path, {})
+            try:
+                codes = code_objects.all_codes(text, path)
+            except (SyntaxError, ValueError):  # a text that does not compile has no code
+                continue
+            for code in codes:
+                by_name.setdefault(code.co_name, []).append(code)
+                self.names.update(code.co_names)
 
-    def check_output(self, want, got, optionflags):
-        self._look()
-        return self._checker.check_output(want, got, optionflags)
+    def is_new(self, code):
+        """Whether this code is of one of the files and the user's text has none like it."""
+        if code is None or code.co_filename not in self._codes:
+            return False
+        known = self._known.get(id(code))
+        if known is None:
+            own = self._codes[code.co_filename].get(code.co_name, ())
+            known = code, not any(self._same(code, other) for other in own)
+            self._known[id(code)] = known  # it keeps the code, and so its id
+        return known[1]
 
-    def __getattr__(self, name):
-        return getattr(self._checker, name)
+
+def _code_below(cache):
+    return getattr(getattr(cache, "__wrapped__", None), "__code__", None)
 
 
 class File:
     """One changed file: its functions whose code differs from the user's, and what can be put in their place."""
 
     def __init__(self, path, text, code_objects):
-        self._path, self._same = path, code_objects.same_code
-        own = code_objects.codes_of_text(text, path)
-        self._own_by_name = {}
-        for code in code_objects.all_codes(text, path):
-            self._own_by_name.setdefault(code.co_name, []).append(code)
+        same = code_objects.same_code
+        try:
+            own = code_objects.codes_of_text(text, path)
+        except (SyntaxError, ValueError):
+            own = {}
         live = code_objects.live_functions(path)
         with open(path, "rb") as stream:
             present = code_objects.codes_of_text(stream.read(), path)
-        self._replaceable, self.changed_codes, self.replaces_new = [], set(), False
+        self._replaceable, self.replaces_new = [], False
         for name, code in present.items():
-            if "<locals>" in name or (name in own and self._same(code, own[name])):
+            if "<locals>" in name or (name in own and same(code, own[name])):
                 continue
             functions = live.get((code.co_name, code.co_firstlineno), [])
-            self.changed_codes |= {function.__code__ for function in functions}
             self._replaceable += [(function, function.__code__, own.get(name)) for function in functions]
         self.has_own_code = any(own_code for _function, _code, own_code in self._replaceable)
-
-    def is_new(self, code):
-        """Whether this code is of this file and the user's text has none like it."""
-        if code.co_filename != self._path:
-            return False
-        return not any(self._same(code, own) for own in self._own_by_name.get(code.co_name, ()))
 
     def put(self, mode):
         """Puts other code into the changed functions; why that cannot be done, or ""."""

@@ -33,8 +33,11 @@ LOADED_WHEN_IDLE = (
     "oracle_seccomp",
     "split_oracle",
     "assertion_watch",
+    "bystanders",
     "code_objects",
+    "doctest_watch",
     "integrity",
+    "reach_watch",
     "returned_values",
     "reversal",
 )

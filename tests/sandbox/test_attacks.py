@@ -6,12 +6,16 @@ The table at the end of the output is the one in docs/security.md.
 
 from __future__ import annotations
 
+import ast
 import asyncio
+import doctest
 import os
 import platform
 import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import pytest_asyncio
@@ -20,7 +24,7 @@ from greenloop.core.ports import Session
 from greenloop.core.records.outcome import Evidence, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Environment, Limits, SandboxSpec, TestRun
-from greenloop.core.records.spec import Case, Spec
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.summary import verification_level
@@ -29,10 +33,12 @@ from greenloop.core.verdict import judge
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.backends import docker
 from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
+from greenloop.specs.kinds import score, trace
+from greenloop.verdict.executed_statements import find_tests
 from greenloop.verdict.verifier import Verifier
 
 from .attacks import ATTACKS, FAKES, table
-from .attacks.attack import RED, Attack, Fake, Promise, Wins, module
+from .attacks.attack import Attack, Fake, Promise, Wins, module
 from .attacks.machine import VARIABLE, Machine, Wants, Watch
 from .attacks.unprotected import SECONDS, Seen, UnprotectedRun
 
@@ -176,20 +182,41 @@ class Shared:
         """The fixture closes the session."""
 
 
-async def proved(session: Session, machine: Machine, code: str, tests: str) -> tuple[Verdict, Evidence]:
-    """The whole proof of `m.py` with this text: two cases that fail with the user's own code."""
-    names = ["TestDouble::test_literal", "TestDouble::test_computed"]
-    if "class TestDouble" not in tests:
-        names = ["test_literal", "test_computed"]
-    cases = tuple(Case(id=f"test_m.py::{name}", path="test_m.py", line=1) for name in names)
+async def specified(machine: Machine, fake: Fake, tests: str) -> Problem:
+    """The user's problem: what has to pass, and the code with which it does not."""
+    texts = {"m.py": fake.red, "test_m.py": tests}
+    if fake.score:
+        texts["score.py"] = fake.score
+    if fake.trace:
+        texts["calls.jsonl"] = fake.trace
+    node = next(node for node in ast.parse(fake.red).body if getattr(node, "name", "").startswith("double"))
+    start = min([node.lineno, *(each.lineno for each in node.decorator_list)])
     problem = Problem(
         root=machine.root,
-        spec=Spec(cases=cases, selectors=("test_m.py",)),
-        regions=(),
-        originals={"m.py": RED, "test_m.py": tests},
-        files={"m.py": RED, "test_m.py": tests},
-        buffers={"test_m.py": tests.encode()},
+        spec=Spec(),
+        regions=(Region(path="m.py", qualname=node.name, start=start, end=node.end_lineno or start),),
+        originals=texts,
+        files=texts,
+        buffers={path: text.encode() for path, text in texts.items() if path != "m.py"},
     )
+    options = {"score": "score.py::rate" if fake.score else "", "trace": "calls.jsonl" if fake.trace else ""}
+    tools = SimpleNamespace(options=options)
+    spec = await score.collect(problem, tools) + await trace.collect(problem, tools)
+    if fake.examples:
+        examples = doctest.DocTestParser().get_examples(ast.get_docstring(node, clean=False))
+        ids = [f"m.py::{node.name}::doctest-{number + 1}" for number in range(len(examples))]
+        cases = tuple(Case(id=name, path="m.py", line=1, provenance=Provenance.DOCTEST) for name in ids)
+        spec = Spec(cases=cases, selectors=(f"doctest:m.py::{node.name}",))
+    elif not spec.cases:
+        names, _unclear = find_tests(ast.parse(tests))
+        cases = tuple(Case(id=f"test_m.py::{name}", path="test_m.py", line=1) for name in names)
+        spec = Spec(cases=cases, selectors=("test_m.py",))
+    return replace(problem, spec=spec)
+
+
+async def proved(session: Session, machine: Machine, fake: Fake, code: str, tests: str) -> tuple[Verdict, Evidence]:
+    """The whole proof of `m.py` with this text: all cases fail with the user's own code."""
+    problem = await specified(machine, fake, tests)
 
     def encode(texts):
         return {path: text.encode() for path, text in texts.items()}
@@ -197,7 +224,7 @@ async def proved(session: Session, machine: Machine, code: str, tests: str) -> t
     async def again() -> Session:
         return Shared(session)
 
-    outcomes = {case.id: "failed" for case in cases}
+    outcomes = {case.id: "failed" for case in problem.spec.cases}
     state = RunState(problem=problem, outcomes=outcomes, limits=LIMITS)
     verdict = await Verifier(state=state, open_session=again, encode=encode, suite_seconds=30).accept({"m.py": code})
     return verdict, state.evidence
@@ -209,13 +236,16 @@ async def proved(session: Session, machine: Machine, code: str, tests: str) -> t
 @one_loop
 @pytest.mark.parametrize("fake", FAKES, ids=lambda fake: fake.id)
 async def test_a_faked_pass_is_rejected(session: Session, machine: Machine, fake: Fake):
-    verdict, evidence = await proved(session, machine, fake.code, fake.tests)
+    verdict, evidence = await proved(session, machine, fake, fake.code, fake.tests)
     is_forged = verdict.status is Status.PASSED and verification_level(evidence) is Verified.VERIFIED
     table.count(session.name, fake, won=is_forged)
     if fake.promise is Promise.DOCUMENTED:
         assert fake.documented in SECURITY, f"docs/security.md does not say {fake.documented!r}"
+        assert is_forged, "it is no win any more: promise it"
         return
-    assert verdict.status is not Status.PASSED, "forged"
+    assert not is_forged, f"forged: {evidence}"
+    if fake.promise is not Promise.UNPROVEN:
+        assert verdict.status is not Status.PASSED, evidence.unproven
     if fake.promise is Promise.TAMPERED:
         assert verdict.status is Status.TAMPERED, verdict
 
@@ -224,18 +254,34 @@ async def test_a_faked_pass_is_rejected(session: Session, machine: Machine, fake
 @one_loop
 @pytest.mark.parametrize("fake", FAKES, ids=lambda fake: fake.id)
 async def test_its_honest_twin_is_accepted(session: Session, machine: Machine, fake: Fake):
-    verdict, _ = await proved(session, machine, fake.twin.code, fake.twin.tests)
-    table.count_twin(session.name, fake, accepted=verdict.status is Status.PASSED)
+    verdict, evidence = await proved(session, machine, fake, fake.twin.code, fake.twin.tests)
+    is_verified = verification_level(evidence) is Verified.VERIFIED
+    is_accepted = verdict.status is Status.PASSED and (is_verified or not fake.twin.verified)
+    table.count_twin(session.name, fake, accepted=is_accepted)
     assert verdict.status is Status.PASSED, verdict
+    assert is_verified or not fake.twin.verified, evidence.unproven
 
 
 @pytest.mark.parametrize("fake", FAKES, ids=lambda fake: fake.id)
-def test_control_a_faked_pass_fools_plain_pytest(plain: UnprotectedRun, fake: Fake):
+async def test_control_a_faked_pass_fools_plain_pytest(plain: UnprotectedRun, machine: Machine, fake: Fake):
     """By its exit code, its report file or what it prints; one that races with pytest may lose a few times."""
+    problem = await specified(machine, fake, fake.tests)
+    files = {path: text.decode() for path, text in problem.buffers.items()}
+    files = {**files, **problem.spec.files, "m.py": fake.code}
+    step = "m.py" if fake.examples else problem.spec.cases[0].id.partition("::")[0]
     seen: list[Seen] = []
     while not seen or (not fooled(seen[-1]) and len(seen) < TRIES):
-        seen += plain.run({"m.py": fake.code, "test_m.py": fake.tests}, ["test_m.py"])
+        seen += plain.run(files, [step])
     assert fooled(seen[-1]), seen
+
+
+@pytest.mark.parametrize("fake", FAKES, ids=lambda fake: fake.id)
+async def test_control_the_users_own_code_is_red(plain: UnprotectedRun, machine: Machine, fake: Fake):
+    problem = await specified(machine, fake, fake.tests)
+    files = {path: text.decode() for path, text in problem.buffers.items()}
+    step = "m.py" if fake.examples else problem.spec.cases[0].id.partition("::")[0]
+    (seen,) = plain.run({**files, **problem.spec.files, "m.py": fake.red}, [step])
+    assert seen.code == 1 or "ImportError" in seen.output, seen
 
 
 def fooled(seen: Seen) -> bool:

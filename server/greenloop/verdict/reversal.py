@@ -15,7 +15,7 @@ from greenloop.core.records.sandbox import Execution, Reversal, TestRun
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.report import records_of_kind
 from greenloop.core.verdict import forged
-from greenloop.verdict.assertion_lines import Lines, assertion_lines
+from greenloop.verdict.assertion_lines import Lines, assertion_lines, helper_lines, strict_lines
 from greenloop.verdict.canary import function_of
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 
@@ -29,6 +29,11 @@ WRONG_PASSES = "it also passes when the changed code returns wrong results"
 NEVER_CALLED = "it never calls the changed code in its own process"
 OTHER_FAILURE = "with your own code put back it fails in another way than at the start"
 NOT_REACHED = "its run with your own code put back did not end"
+
+
+Helpers = Sequence[tuple[Lines, Sequence[Lines]]]
+# The lines of assertions by path: those of each test, and those of functions that tests call.
+Asserted = tuple[Mapping[str, Mapping[str, Sequence[Lines]]], Mapping[str, Helpers]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,10 +72,15 @@ async def reverse(
         if inputs.outcomes.get(case) in ("failed", "error") and failures.get(case) not in ENDED
     )
     assertions = {path: assertion_lines(text) for path, text in tests.items()}
+    helpers = {path: helper_lines(text) for path, text in tests.items()}
     request = Reversal(
         files=own_texts,
         failing=started_failing,
-        assertions={path: tuple(_all_lines(by_test.values())) for path, by_test in assertions.items()},
+        assertions={
+            path: tuple(sorted(_all_lines([*by_test.values(), *_ranges_of(helpers[path])])))
+            for path, by_test in assertions.items()
+        },
+        strict={path: tuple(sorted(strict_lines(text))) for path, text in tests.items()},
     )
     run = inputs.test_run(files)
     run = replace(run, seconds=TIMES * run.seconds, reversal=request)
@@ -81,12 +91,19 @@ async def reverse(
     check_sandbox(execution)
     if forgery := forged(execution):
         return Verdict(status=Status.TAMPERED, reason=forgery, output=execution.output), ReversalResult()
-    values = {str(record["id"]): record for record in records_of_kind(execution, "values")}
+    values = {str(record["id"]): dict(record) for record in records_of_kind(execution, "values")}
     if altered := await _altered(inputs, session, run, values):
-        case, name = altered
-        reason = f"{name} was replaced while {case} ran."
-        return Verdict(status=Status.TAMPERED, reason=reason, output=execution.output), ReversalResult()
-    return None, _read(execution, inputs, values, failures, assertions)
+        case, name, is_known = altered
+        if is_known:
+            reason = f"{name} was replaced while {case} ran."
+            return Verdict(status=Status.TAMPERED, reason=reason, output=execution.output), ReversalResult()
+        for record in values.values():  # your own code might replace it too, if it ran that far
+            record["unfit"] = record["unfit"] or f"{name} in another form"
+    return None, _read(execution, inputs, values, failures, (assertions, helpers))
+
+
+def _ranges_of(helpers: Helpers) -> list[Sequence[Lines]]:
+    return [[entry, *asserted] for entry, asserted in helpers]
 
 
 def _all_lines(tests: Iterable[Sequence[Lines]]) -> set[int]:
@@ -95,14 +112,20 @@ def _all_lines(tests: Iterable[Sequence[Lines]]) -> set[int]:
 
 async def _altered(
     inputs: VerificationInputs, session: Session, run: TestRun, values: Mapping[str, Mapping[str, Any]]
-) -> tuple[str, str] | None:
-    """The first case and what was replaced in it; None where nothing was, or the user's own code does the same."""
+) -> tuple[str, str, bool] | None:
+    """The first case, what was replaced in it, and whether it is known that the user's own code does not do the same.
+
+    None where nothing was replaced, or the user's own code does the same.
+    """
     altered = {case: list(record["altered"]) for case, record in values.items() if record["altered"]}
     if not altered:
         return None
     control = await session.run(replace(run, files=inputs.test_run({}).files))
-    excused = {name for record in records_of_kind(control, "values") for name in record["altered"]}
-    return next(((case, name) for case, names in altered.items() for name in names if name not in excused), None)
+    own = list(records_of_kind(control, "values"))
+    excused = {name for record in own for name in record["altered"]}
+    return next(
+        ((case, name, bool(own)) for case, names in altered.items() for name in names if name not in excused), None
+    )
 
 
 def _read(
@@ -110,17 +133,18 @@ def _read(
     inputs: VerificationInputs,
     values: Mapping[str, Mapping[str, Any]],
     failures: Mapping[str, str],
-    assertions: Mapping[str, Mapping[str, Sequence[Lines]]],
+    assertions: Asserted,
 ) -> ReversalResult:
     expected, outcomes = inputs.expected, inputs.outcomes
     reversed_runs: dict[str, list[Mapping[str, Any]]] = {}
     for record in records_of_kind(execution, "reversed"):
         reversed_runs.setdefault(str(record["id"]), []).append(record)
     suspicious = {
-        case: f"it was given {record['unfit']}"
-        for case, record in values.items()
-        if case in expected and record["unfit"]
+        case: reason for case, record in values.items() if case in expected and (reason := _why_suspicious(record))
     }
+    # What the code reaches for it may have changed for the cases before as well.
+    if reached := next((record["reached"][0] for record in values.values() if record.get("reached")), ""):
+        suspicious = {case: suspicious.get(case) or f"the new code reaches for {reached}" for case in expected}
     unasserted = {
         case: reason
         for case, record in values.items()
@@ -142,17 +166,29 @@ def _read(
     )
 
 
-def _why_unasserted(
-    case: str, values: Mapping[str, Any], assertions: Mapping[str, Mapping[str, Sequence[Lines]]]
-) -> str:
+def _why_suspicious(values: Mapping[str, Any]) -> str:
+    return f"it was given {values['unfit']}" if values["unfit"] else ""
+
+
+def _why_unasserted(case: str, values: Mapping[str, Any], assertions: Asserted) -> str:
     """Empty where all assertions that have to run did, or where that is not known."""
     if values["swallowed"]:
         return f"its assertion in line {values['swallowed']} failed, and it passes all the same"
+    if not values["traced"]:
+        return ""
+    tests, helpers = assertions
     path = case.partition("::")[0]
     ran = {line for ran_path, line in values["ran"] if ran_path == path}
-    for first, last in assertions.get(path, {}).get(function_of(case), ()) if values["traced"] else ():
-        if not ran & set(range(first, last + 1)):
-            return f"its assertion in line {first} never ran"
+
+    def has_run(lines: Lines) -> bool:
+        return not ran.isdisjoint(range(lines[0], lines[1] + 1))
+
+    own = tests.get(path, {}).get(function_of(case), ())
+    if missed := next((lines for lines in own if not has_run(lines)), None):
+        return f"its assertion in line {missed[0]} never ran"
+    called = [asserted for entry, asserted in helpers.get(path, ()) if has_run(entry)]
+    if not own and called and not any(has_run(lines) for asserted in called for lines in asserted):
+        return f"no assertion of what it calls ever ran, such as that in line {called[0][0][0]}"
     return ""
 
 

@@ -284,7 +284,10 @@ def add_proofs(evidence: Evidence, spec: Spec, passed: Collection[str], reversed
         is_suspicious = case.id in reversed_cases.suspicious
         kinds = {
             "reversal": case.id in reversed_cases.proven,
-            "tamper check": case.id in evidence.canaried_cases and not is_suspicious,
+            # The assertions about a score are greenloop's own: they say nothing about how the scorer compares.
+            "tamper check": case.id in evidence.canaried_cases
+            and not is_suspicious
+            and case.provenance is not Provenance.SCORE,
             "isolated re-run": case.id in isolated and case.id not in reversed_cases.unasserted,
         }
         found[case.id] = tuple(kind for kind, holds in kinds.items() if holds)

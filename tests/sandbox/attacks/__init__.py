@@ -5,13 +5,17 @@ from . import (
     crashes,
     fakes_blocks,
     fakes_builtins,
+    fakes_doctests,
     fakes_ends,
     fakes_equality,
+    fakes_helpers,
     fakes_imports,
     fakes_marks,
+    fakes_measures,
     fakes_patches,
     fakes_plugins,
     fakes_reading,
+    fakes_reversals,
     fakes_threads,
     fakes_walks,
     files,
@@ -38,6 +42,10 @@ _VERDICT = (
     fakes_builtins,
     fakes_reading,
     fakes_blocks,
+    fakes_doctests,
+    fakes_measures,
+    fakes_helpers,
+    fakes_reversals,
 )
 ATTACKS: tuple[Attack, ...] = tuple(attack for family in _WALL for attack in family.ATTACKS)
 FAKES: tuple[Fake, ...] = tuple(fake for family in _VERDICT for fake in family.FAKES)

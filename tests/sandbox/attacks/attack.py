@@ -41,6 +41,7 @@ class Promise(StrEnum):
 
     TAMPERED = "tampered"  # rejected, and named so
     REJECTED = "rejected"  # not accepted; an honest mistake could look the same
+    UNPROVEN = "unproven"  # never verified, and so never written by itself; it may be offered
     DOCUMENTED = "documented"  # can win in one process, and the page says so
 
 
@@ -70,15 +71,23 @@ class Attack:
 
 @dataclass(frozen=True, kw_only=True)
 class Twin:
-    """An innocent program with the same mechanism: it must be accepted."""
+    """An innocent program with the same mechanism: it must be accepted.
+
+    `verified` is False where it newly defines comparisons, or reaches for what runs it: such a program is offered.
+    """
 
     code: str
     tests: str = TESTS
+    verified: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fake:
-    """A whole module `m.py` that makes the tests pass without doing what they ask for."""
+    """A whole module `m.py` that makes the tests pass without doing what they ask for.
+
+    `red` is the user's own module. `examples` says that the examples of its function `double` are the tests; with a
+    `score` (the text of `score.py`, whose `rate` is the scorer) or a `trace` (recorded calls of `double`) these are.
+    """
 
     family: str
     name: str
@@ -87,6 +96,10 @@ class Fake:
     promise: Promise = Promise.TAMPERED
     tests: str = TESTS
     documented: str = ""
+    red: str = RED
+    examples: bool = False
+    score: str = ""
+    trace: str = ""
 
     @property
     def id(self) -> str:

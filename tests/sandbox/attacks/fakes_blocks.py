@@ -104,9 +104,8 @@ FAKES = (
                 pass
         """,
         MANAGER,
-        Promise.DOCUMENTED,
+        Promise.UNPROVEN,
         tests=MANAGED,
-        documented="loops and blocks",
     ),
     _fake(
         "blocks",
@@ -123,18 +122,16 @@ FAKES = (
                 return True
         """,
         SUPPRESSES,
-        Promise.DOCUMENTED,
+        Promise.UNPROVEN,
         tests=MANAGED,
-        documented="loops and blocks",
     ),
     _fake(
         "blocks",
         "a generator that yields nothing to assert on",
         "def doubles(numbers):\n    return iter(())\n",
         GENERATOR,
-        Promise.DOCUMENTED,
+        Promise.UNPROVEN,
         tests=LOOPED,
-        documented="loops and blocks",
     ),
     _fake(
         "blocks",

@@ -101,7 +101,6 @@ FAKES = (
             return Same()
         """,
         READS,
-        Promise.DOCUMENTED,
-        documented="knows this scheme",
+        Promise.UNPROVEN,
     ),
 )

@@ -79,7 +79,9 @@ def _steps(job) -> None:
             os.dup2(out, 2)
             sys.path.insert(0, job["folder"])
             # An ordinary end of the interpreter, for some programs wait for it.
-            raise SystemExit(int(pytest.main(["-q", "--tb=short", "-s", f"--junitxml={step}.xml", step])))
+            examples = [] if os.path.basename(step).startswith("test_") else ["--doctest-modules"]
+            arguments = ["-q", "--tb=short", "-s", f"--junitxml={step}.xml", *examples, step]
+            raise SystemExit(int(pytest.main(arguments)))
         _, status = os.waitpid(child, 0)
         code = os.waitstatus_to_exitcode(status)
         Path(job["folder"], step + ".rc").write_text(str(code))

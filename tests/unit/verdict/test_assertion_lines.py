@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from greenloop.verdict.assertion_lines import assertion_lines
+from greenloop.verdict.assertion_lines import assertion_lines, helper_lines, strict_lines
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,47 @@ def test_methods_have_their_class_in_front():
 
 def test_a_broken_text_has_none():
     assert assertion_lines("def test_a(:\n") == {}
+
+
+HELPERS = """\
+def check(value):
+    "Says what."
+    value = str(value)
+    assert value
+
+
+def show(value):
+    print(value)
+
+
+def test_a():
+    assert f()
+"""
+
+
+def test_helpers_that_assert():
+    assert helper_lines(HELPERS) == [((3, 3), [(4, 4)])]
+    assert helper_lines("def check(:\n") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "lenient"),
+    [
+        ("check(f())\nassert g()", []),
+        ("with f() as x:\n    check(x)", []),
+        ("with pytest.raises(ValueError):\n    check(f())", [1, 2]),
+        ("with expected_failure():\n    check(f())", [1, 2]),
+        ("self.assertRaises(AssertionError, f)", [1]),
+        ("try:\n    check(f())\nexcept AssertionError:\n    pass", [1, 2, 3, 4]),
+        ("try:\n    check(f())\nfinally: pass", []),
+        ("@retry\ndef f():\n    assert g()", [2, 3]),
+    ],
+)
+def test_lines_where_no_failure_may_be_lost(text, lenient):
+    lines = {number for number, line in enumerate(text.split("\n"), 1) if line != "@retry"}
+    assert strict_lines(text) - {1} - set(lenient) == lines - {1} - set(lenient)
+    assert not strict_lines(text) & set(lenient)
+
+
+def test_a_broken_text_has_no_such_lines():
+    assert strict_lines("def test_a(:\n") == set()

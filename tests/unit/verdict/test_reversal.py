@@ -137,3 +137,10 @@ async def test_what_only_the_candidate_replaces_is_tampering():
 async def test_a_forged_report_is_tampering():
     failure, _ = await reverse(Session({"kind": "forged", "seq": -1}))
     assert failure.status is Status.TAMPERED
+
+
+async def test_code_that_reaches_for_what_runs_it_proves_nothing():
+    record = {**values(), "reached": ["the frames that call it"]}
+    _, result = await reverse(Session(record, again("failed")))
+    assert result.unproven == {CASE: "the new code reaches for the frames that call it"}
+    assert set(result.suspicious) == {CASE}

@@ -63,12 +63,14 @@ class Reversal:
     """A second run of each case over the user's own code of the changed functions (`files`: whole texts by path).
 
     `failing` are the cases that failed with it; the others run over results that are slightly wrong. `assertions` are
-    lines of test files, by path, of which it is recorded whether they run.
+    lines of test files, by path, of which it is recorded whether they run; `strict` those where the test itself lets
+    no AssertionError pass.
     """
 
     files: Mapping[str, str]
     failing: tuple[str, ...]
     assertions: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    strict: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
