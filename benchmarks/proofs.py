@@ -45,7 +45,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Limits, TestRun
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import Status
-from greenloop.core.report import case_results, reached_functions
+from greenloop.core.report import case_results, collected_cases, reached_functions
 from greenloop.core.run_state import RunState
 from greenloop.core.selectors import fit_selectors
 from greenloop.core.summary import verification_level
@@ -192,18 +192,23 @@ async def project_answers(project: parity.Project, cache: Path, count: int, done
 
 async def functions_of(root: Path, session: Shared) -> list[tuple[str, int, dict[str, int]]]:
     """Path and line of each function that steadily passing cases reach, with their depths below it."""
-    execution = await session.run(TestRun(selectors=(), trace=True, baseline=True, seconds=900.0))
-    again = await session.run(TestRun(selectors=(), seconds=900.0, hash_seed=ACCEPTING))
-    if execution.broken or execution.killed or again.killed:
-        raise SystemExit(f"The suite of {root} did not end: {execution.broken or execution.killed or again.killed}")
-    steady = {result.id for result in case_results(execution) if result.passed}
-    steady &= {result.id for result in case_results(again) if result.passed}
+    collected = await session.run(TestRun(selectors=(), collect=True, seconds=300.0))
+    steady: set[str] = set()
     found: dict[tuple[str, int], dict[str, int]] = {}
-    for case, hits in reached_functions(execution).items():
-        for hit in hits:
-            is_test = re.search(r"(^|/)(tests?|testing|conftest)([/_.]|$)|(^|/)test_", hit.path)
-            if case in steady and not is_test and not hit.name.startswith("<"):
-                found.setdefault((hit.path, hit.firstlineno), {}).setdefault(case, hit.depth)
+    # File by file: the trace of a whole suite may be more than a report can hold.
+    for path in dict.fromkeys(case.path for case in collected_cases(collected)):
+        execution = await session.run(TestRun(selectors=(path,), trace=True, seconds=300.0))
+        again = await session.run(TestRun(selectors=(path,), seconds=300.0, hash_seed=ACCEPTING))
+        if execution.killed:
+            print(f"{root.name}: {path} did not end: {execution.killed}", file=sys.stderr, flush=True)
+        passed = {result.id for result in case_results(execution) if result.passed}
+        passed &= {result.id for result in case_results(again) if result.passed}
+        steady |= passed
+        for case, hits in reached_functions(execution).items():
+            for hit in hits:
+                is_test = re.search(r"(^|/)(tests?|testing|conftest)([/_.]|$)|(^|/)test_", hit.path)
+                if case in passed and not is_test and not hit.name.startswith("<"):
+                    found.setdefault((hit.path, hit.firstlineno), {}).setdefault(case, hit.depth)
     print(f"{root.name}: {len(steady)} steady cases, {len(found)} functions", file=sys.stderr, flush=True)
     return [(path, line, cases) for (path, line), cases in sorted(found.items())]
 
