@@ -40,11 +40,11 @@ from greenloop.bench.ast_edits import Edit, Source, apply_edits
 from greenloop.bench.operators import Function, all_edits
 from greenloop.core.ports import Session
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.outcome import Verified
+from greenloop.core.records.outcome import Evidence, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Limits, TestRun
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
-from greenloop.core.records.verdict import Status
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.report import case_results, collected_cases, reached_functions
 from greenloop.core.run_state import RunState
 from greenloop.core.selectors import fit_selectors
@@ -120,8 +120,13 @@ async def opened(root: Path) -> AsyncIterator[Shared]:
         await session.close()
 
 
-async def accepted(session: Shared, root: Path, own: Mapping[str, str], right: str, spec: Spec, region: Region) -> Any:
-    """The verdict on the right code, and its evidence. `own` has the changed file's text and those of the tests."""
+async def accepted(
+    session: Shared, root: Path, own: Mapping[str, str], right: str, spec: Spec, region: Region
+) -> tuple[Verdict, Evidence, dict[str, str]]:
+    """The verdict on the right code, its evidence, and why cases have no proof by reversal.
+
+    `own` has the changed file's text and those of the tests.
+    """
     path = region.path
     buffers = {name: text.encode() for name, text in own.items()}
     problem = Problem(
@@ -141,16 +146,30 @@ async def accepted(session: Shared, root: Path, own: Mapping[str, str], right: s
     async def same() -> Shared:
         return session
 
-    verifier = Verifier(state=state, open_session=same, suite_seconds=SECONDS, encode=encoded)
-    verdict = await verifier.accept({**own, path: right})
-    return verdict, state.evidence
+    unreversed: dict[str, str] = {}
+
+    async def noted(*arguments: Any) -> Any:
+        verdict, result = await reverse(*arguments)
+        unreversed.update(result.unproven)
+        return verdict, result
+
+    reverse, reversal.reverse = reversal.reverse, noted
+    try:
+        verifier = Verifier(state=state, open_session=same, suite_seconds=SECONDS, encode=encoded)
+        verdict = await verifier.accept({**own, path: right})
+    finally:
+        reversal.reverse = reverse
+    return verdict, state.evidence, unreversed
 
 
 def encoded(texts: Mapping[str, str]) -> Mapping[str, bytes]:
     return {path: text.encode() for path, text in texts.items()}
 
 
-def row_of(name: str, kind: str, verdict: Any, evidence: Any, spec: Spec, edit: str) -> dict[str, Any]:
+def row_of(
+    name: str, kind: str, found: tuple[Verdict, Evidence, Mapping[str, str]], spec: Spec, edit: str
+) -> dict[str, Any]:
+    verdict, evidence, unreversed = found
     passed = [case.id for case in spec.cases if case.id in evidence.proofs or case.id in evidence.unproven]
     return {
         "id": name,
@@ -163,6 +182,7 @@ def row_of(name: str, kind: str, verdict: Any, evidence: Any, spec: Spec, edit: 
         "proofs": {proof: sum(proof in evidence.proofs.get(case, ()) for case in passed) for proof in PROOFS},
         "proven": len(evidence.proofs),
         "unproven": dict(evidence.unproven),
+        "unreversed": dict(unreversed),
         "verified": verdict.status is Status.PASSED and verification_level(evidence) is Verified.VERIFIED,
     }
 
@@ -250,9 +270,9 @@ async def function_answers(
         )
         texts = {each.path: (root / each.path).read_bytes().decode() for each in spec.cases} | {path: own}
         region = Region(path=path, qualname=qualname, start=node.lineno, end=node.end_lineno or node.lineno)
-        verdict, evidence = await accepted(session, root, texts, source.text, spec, region)
+        found = await accepted(session, root, texts, source.text, spec, region)
         change = f"{edit.line}: {source.text[edit.start : edit.end]!r} -> {edit.text!r}"
-        yield row_of(name, project, verdict, evidence, spec, change)
+        yield row_of(name, project, found, spec, change)
         return
 
 
@@ -344,10 +364,10 @@ async def row_answers(row: mbpp.Row, root: Path, session: Shared) -> AsyncIterat
             if not any(outcomes.get(case.id) == "failed" for case in spec.cases):
                 continue
             texts = {mbpp.MODULE: own, **shapes.files}
-            verdict, evidence = await accepted(session, root, texts, right, spec, region)
+            found = await accepted(session, root, texts, right, spec, region)
             kind = "stub" if change == "stub" else "mutant"
             name = f"mbpp-{row.number}/{shape}/{kind}"
-            yield row_of(name, f"MBPP, {shape}", verdict, evidence, spec, change)
+            yield row_of(name, f"MBPP, {shape}", found, spec, change)
 
 
 async def outcomes_of(
@@ -464,16 +484,20 @@ def parity_share(part: int, whole: int) -> str:
 
 
 def reasons(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Why cases have no proof, without names and numbers, the most frequent first; then what was accused or refused."""
+    """Why cases have no proof by reversal, without names and numbers; then what was accused or refused."""
     counted: Counter[str] = Counter()
-    answers: dict[str, set[str]] = {}
+    unproven: Counter[str] = Counter()
+    answers: dict[str, dict[str, None]] = {}
     for row in rows:
-        for reason in row["unproven"].values():
-            short = re.sub(r"\d+", "N", re.sub(r"\b(an?) \S+?, whose", r"\1 C, whose", reason))
+        for case, reason in row.get("unreversed", row["unproven"]).items():
+            short = re.sub(r"\d+", "N", re.sub(r"\b(an?) \S+?, (whose|which)", r"\1 C, \2", reason))
             counted[short] += 1
-            answers.setdefault(short, set()).add(row["id"])
-    lines = ["| reason | cases | answers |", "|---|---|---|"]
-    lines += [f"| {reason} | {number} | {len(answers[reason])} |" for reason, number in counted.most_common()]
+            unproven[short] += case in row["unproven"]
+            answers.setdefault(short, {})[row["id"]] = None
+    lines = ["| not proven by reversal, because | cases | no other proof | answers | one of them |", "|---|---|---|---|---|"]
+    for reason, number in counted.most_common():
+        mine = list(answers[reason])
+        lines.append(f"| {reason} | {number} | {unproven[reason]} | {len(mine)} | {mine[0]} |")
     bad = [row for row in rows if row["status"] != "passed"]
     lines += [f"\n{row['status']}: {row['id']} ({row['edit']}): {row['reason']}" for row in bad]
     return "\n".join(lines)

@@ -155,7 +155,8 @@ def run_request(
     `files` (relative path -> bytes) are laid over the workspace for this run and removed after it; the files of
     `without` are hidden meanwhile. `oracle` names modules whose code runs in a process of its own.
     `reversal`: {"files": path -> the user's text, "failing": ids that failed with it, "assertions": path -> lines of
-    assertions}; each case runs a second time, over that code or over results that are slightly wrong (reversal.py).
+    assertions, "asked": path -> special methods to be changed}; each case runs a second time, over that code or over
+    results that are slightly wrong (reversal.py).
     `watch` lists (path, first line, last line) whose execution is recorded for each case.
     `baseline`: report which packages were imported. `session`: use the prepared pytest session.
     `wall`: the worker makes mounts of its own and covers these paths ({"files", "folders"}).
@@ -188,6 +189,7 @@ def run_request(
         "reversal": reversal
         and {
             "files": {check_path(path): text for path, text in reversal["files"].items()},
+            "asked": {check_path(path): list(names) for path, names in reversal["asked"].items()},
             "failing": list(reversal["failing"]),
             "assertions": {check_path(path): list(lines) for path, lines in reversal["assertions"].items()},
         },

@@ -32,10 +32,11 @@ class Reversal:
     def __init__(self, request, root, send, siblings):
         self._send, self._failing, self._siblings = send, frozenset(request["failing"]), siblings
         self._altered = self._phases = self._record = None
-        self._files, self._watch = {}, None
+        self._files, self._watch, self._asked = {}, None, {}
         self._root, self._lines = root, request["assertions"]
         for path, text in request["files"].items():
             self._files[root + "/" + path] = text
+            self._asked[root + "/" + path] = request.get("asked", {}).get(path, ())
 
     def send_or_keep(self, record):
         """Sends the recorder's records of the usual run, and keeps those of a second run."""
@@ -54,7 +55,10 @@ class Reversal:
             yield
             return
         if self._watch is None:  # the changed modules were imported when the tests were collected
-            self._functions = [File(path, text, self._siblings["code_objects"]) for path, text in self._files.items()]
+            self._functions = [
+                File(path, text, self._siblings["code_objects"], self._asked[path])
+                for path, text in self._files.items()
+            ]
             codes = frozenset(code for file in self._functions for code in file.changed_codes)
             self._watch = self._siblings["returned_values"].Watch(codes, self._is_new)
             self._assertions = self._siblings["assertion_watch"].AssertionWatch(self._root, self._lines)
@@ -152,7 +156,7 @@ class Checker:
 class File:
     """One changed file: its functions whose code differs from the user's, and what can be put in their place."""
 
-    def __init__(self, path, text, code_objects):
+    def __init__(self, path, text, code_objects, asked=()):
         self._path, self._same = path, code_objects.same_code
         own = code_objects.codes_of_text(text, path)
         self._own_by_name = {}
@@ -162,17 +166,20 @@ class File:
         with open(path, "rb") as stream:
             present = code_objects.codes_of_text(stream.read(), path)
         self._replaceable, self.changed_codes, self.replaces_new = [], set(), False
+        self._asked_codes = set()
         for name, code in present.items():
             if "<locals>" in name or (name in own and self._same(code, own[name])):
                 continue
             functions = live.get((code.co_name, code.co_firstlineno), [])
             self.changed_codes |= {function.__code__ for function in functions}
+            if name in asked and name in own:
+                self._asked_codes |= {function.__code__ for function in functions}
             self._replaceable += [(function, function.__code__, own.get(name)) for function in functions]
         self.has_own_code = any(own_code for _function, _code, own_code in self._replaceable)
 
     def is_new(self, code):
-        """Whether this code is of this file and the user's text has none like it."""
-        if code.co_filename != self._path:
+        """Whether this code is of this file, the user's text has none like it, and no change of it was asked for."""
+        if code.co_filename != self._path or code in self._asked_codes:
             return False
         return not any(self._same(code, own) for own in self._own_by_name.get(code.co_name, ()))
 

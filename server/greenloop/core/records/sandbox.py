@@ -63,11 +63,13 @@ class Reversal:
     """A second run of each case over the user's own code of the changed functions (`files`: whole texts by path).
 
     `failing` are the cases that failed with it; the others run over results that are slightly wrong. `assertions` are
-    lines of test files, by path, of which it is recorded whether they run.
+    lines of test files, by path, of which it is recorded whether they run. `asked` are special methods, by path, whose
+    change was asked for: values that the user's own code compares or shows with them are no lies.
     """
 
     files: Mapping[str, str]
     failing: tuple[str, ...]
+    asked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     assertions: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
