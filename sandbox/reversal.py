@@ -101,6 +101,7 @@ class Reversal:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtestloop(self, session):
+        self._restore_tables = self._siblings["shared_tables"].make_restore(session.items)
         yield
         if self._watch is None or session.shouldstop or session.config.option.collectonly:
             return
@@ -123,6 +124,7 @@ class Reversal:
             self._siblings["code_objects"].clear_caches()
             for item, following in zip(items, [*items[1:], None]):  # noqa: B905 - Python 3.9
                 self._phases = []
+                self._restore_tables()
                 if not unfit:
                     runtestprotocol(item, log=False, nextitem=following)
                 phases, self._phases = self._phases, None
