@@ -2,7 +2,7 @@
 """Honest answers: is each accepted, and does each pass of the user's have a proof?
 
     benchmarks/proofs.py [--cache FOLDER] [--only NAME ...] [--answers N] [--mbpp FILE --rows N] [--report]
-    benchmarks/proofs.py --cost
+    benchmarks/proofs.py --cost [ROUNDS] [--interpreter PYTHON]
 
 The right code is the candidate; the "user's own code" is the same with one token changed, where at least one test then
 fails. The target is all failing cases and the passing parametrised siblings of them. Of MBPP, the own code is a stub or
@@ -23,12 +23,11 @@ import json
 import os
 import random
 import re
-import resource
 import sys
 import tempfile
 import tokenize
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -130,9 +129,7 @@ async def accepted(
     """
     path = region.path
     buffers = {name: text.encode() for name, text in own.items()}
-    problem = Problem(
-        root=root, spec=spec, regions=(region,), originals=dict(own), files=dict(own), buffers=buffers
-    )
+    problem = Problem(root=root, spec=spec, regions=(region,), originals=dict(own), files=dict(own), buffers=buffers)
     inputs = VerificationInputs(
         problem=problem, outcomes={}, limits=Limits(seconds=SECONDS), suite_seconds=SECONDS, encode=encoded
     )
@@ -236,7 +233,14 @@ async def functions_of(root: Path, session: Shared) -> list[tuple[str, int, dict
 
 
 async def function_answers(
-    project: str, root: Path, session: Shared, path: str, line: int, reaching: Mapping[str, int], turn: int, done: set[str]
+    project: str,
+    root: Path,
+    session: Shared,
+    path: str,
+    line: int,
+    reaching: Mapping[str, int],
+    turn: int,
+    done: set[str],
 ) -> AsyncIterator[Any]:
     """One answer for a mutant of this function that a test notices; None for one that is there already."""
     try:
@@ -322,10 +326,7 @@ async def mbpp_answers(path: Path, count: int, done: set[str]) -> AsyncIterator[
     """Six answers of each row: a stub and a mutant, each under three shapes of tests."""
     rows = random.Random(7).sample(mbpp.load(path), 974)
     with tempfile.TemporaryDirectory(prefix="greenloop-proofs-") as folder:
-        Path(folder).chmod(0o755)
-        root = Path(folder) / "project"
-        root.mkdir()
-        (root / "pytest.ini").write_text(mbpp.INI["pytest.ini"])
+        root = empty_project(Path(folder))
         async with opened(root) as session:
             for row in rows[:count]:
                 if f"mbpp-{row.number}" in done:
@@ -333,6 +334,14 @@ async def mbpp_answers(path: Path, count: int, done: set[str]) -> AsyncIterator[
                 async for answer in row_answers(row, root, session):
                     yield answer
                 yield {"id": f"mbpp-{row.number}", "kind": "end"}
+
+
+def empty_project(folder: Path) -> Path:
+    folder.chmod(0o755)
+    root = folder / "project"
+    root.mkdir()
+    (root / "pytest.ini").write_text(mbpp.INI["pytest.ini"])
+    return root
 
 
 async def row_answers(row: mbpp.Row, root: Path, session: Shared) -> AsyncIterator[Any]:
@@ -372,9 +381,7 @@ async def row_answers(row: mbpp.Row, root: Path, session: Shared) -> AsyncIterat
             yield row_of(name, f"MBPP, {shape}", found, spec, change)
 
 
-async def outcomes_of(
-    session: Shared, text: str, row: mbpp.Row, shapes: Shapes, seed: int
-) -> dict[str, str] | None:
+async def outcomes_of(session: Shared, text: str, row: mbpp.Row, shapes: Shapes, seed: int) -> dict[str, str] | None:
     files = encoded({mbpp.MODULE: text, **shapes.files})
     selectors = (*shapes.files, f"doctest:{mbpp.MODULE}::{row.function.name}")
     execution = await session.run(TestRun(selectors=selectors, files=files, seconds=6.0, hash_seed=seed))
@@ -422,7 +429,9 @@ def shapes_of(row: mbpp.Row) -> Shapes | None:
         for _arguments, call, expected in pairs
     )
     head = f"from solution import *\n{row.setup}\n\n"
-    table = "".join(f"    (({''.join(f'{each}, ' for each in arguments)}), {expected!r}),\n" for arguments, _, expected in pairs)
+    table = "".join(
+        f"    (({''.join(f'{each}, ' for each in arguments)}), {expected!r}),\n" for arguments, _, expected in pairs
+    )
     loop = (
         f"CASES = [\n{table}]\n\n\ndef test_all():\n    for arguments, expected in CASES:\n"
         f"        assert {row.function.name}(*arguments) == expected\n"
@@ -496,7 +505,10 @@ def reasons(rows: Sequence[Mapping[str, Any]]) -> str:
             counted[short] += 1
             unproven[short] += case in row["unproven"]
             answers.setdefault(short, {})[row["id"]] = None
-    lines = ["| not proven by reversal, because | cases | no other proof | answers | one of them |", "|---|---|---|---|---|"]
+    lines = [
+        "| not proven by reversal, because | cases | no other proof | answers | one of them |",
+        "|---|---|---|---|---|",
+    ]
     for reason, number in counted.most_common():
         mine = list(answers[reason])
         lines.append(f"| {reason} | {number} | {unproven[reason]} | {len(mine)} | {mine[0]} |")
@@ -508,22 +520,16 @@ def reasons(rows: Sequence[Mapping[str, Any]]) -> str:
 # -- the cost -----------------------------------------------------------------------------------------------------
 
 
-async def measure_cost(rounds: int, folder: Path) -> None:
+async def measure_cost(rounds: int, interpreter: str, folder: Path) -> None:
     """One test of one function: acceptance as it is, and without the reversal, beside pytest on the host."""
     place = cost.SandboxSpec(
         root=cost.project(folder / "one"),
-        environment=cost.environment(sys.executable),
+        environment=cost.environment(interpreter),
         masked=cost.MASKED,
         limits=Limits(seconds=20),
     )
-    times, processor, back_end = cost.Times(), cost.Times(), cost._back_end("bubblewrap")
-
-    async def both(name: str, work: Callable[[], Awaitable[None]]) -> None:
-        before = processor_seconds()
-        await times.of(name, work)
-        processor.found.setdefault(name, []).append(processor_seconds() - before)
-
-    session = await back_end.open(place)
+    times, bubblewrap = cost.Times(), cost.back_end("bubblewrap")
+    session = await bubblewrap.open(place)
     await cost.learnt(session)
     reverse = reversal.reverse
 
@@ -533,25 +539,18 @@ async def measure_cost(rounds: int, folder: Path) -> None:
     async def without() -> None:
         reversal.reverse = none
         try:
-            await cost._accepted(back_end, place)
+            await cost.accepted(bubblewrap, place)
         finally:
             reversal.reverse = reverse
 
     try:
         for _ in range(rounds):
-            await both("host, passing", lambda: cost.host(place))
-            await both("acceptance", lambda: cost._accepted(back_end, place))
-            await both("acceptance without reversal", without)
+            await times.of("host, passing", lambda: cost.host(place))
+            await times.of("acceptance", lambda: cost.accepted(bubblewrap, place))
+            await times.of("acceptance without reversal", without)
     finally:
         await session.close()
-    cost.show(f"bubblewrap, one test, {rounds} rounds, elapsed", times)
-    cost.show(f"bubblewrap, one test, {rounds} rounds, processor", processor)
-
-
-def processor_seconds() -> float:
-    """Of this process and of all that have ended below it."""
-    spent = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(each.ru_utime + each.ru_stime for each in spent)
+    cost.show(f"bubblewrap, one test, {rounds} rounds", times)
 
 
 async def run(arguments: argparse.Namespace) -> None:
@@ -580,11 +579,12 @@ def main() -> int:
     parser.add_argument("--rows", type=int, default=300, help="so many rows of MBPP")
     parser.add_argument("--report", action="store_true")
     parser.add_argument("--cost", type=int, nargs="?", const=20, metavar="ROUNDS")
+    parser.add_argument("--interpreter", default=sys.executable, help="that of --cost")
     arguments = parser.parse_args()
     if arguments.cost:
         with tempfile.TemporaryDirectory(prefix="greenloop-proofs-") as name:
             Path(name).chmod(0o755)
-            asyncio.run(measure_cost(arguments.cost, Path(name)))
+            asyncio.run(measure_cost(arguments.cost, arguments.interpreter, Path(name)))
         return 0
     arguments.cache.mkdir(parents=True, exist_ok=True)
     if not arguments.report:

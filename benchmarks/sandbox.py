@@ -113,7 +113,7 @@ async def measure(kind: str, place: SandboxSpec, rounds: int) -> Times:
     The accepting back end is the one whose sessions have learnt, as in a real run; a cold session knows nothing.
     """
     times = Times()
-    knowing, ignorant = _back_end(kind), _back_end(kind)
+    knowing, ignorant = back_end(kind), back_end(kind)
     warm, plain = await knowing.open(place), await ignorant.open(place)
     try:
         await learnt(warm)
@@ -131,7 +131,7 @@ async def measure(kind: str, place: SandboxSpec, rounds: int) -> Times:
         for _ in range(max(3, rounds // 3)):
             await times.of("host, passing", lambda: host(place))
             await _cold(kind, place, times)
-            await times.of("full acceptance", lambda: _accepted(knowing, place))
+            await times.of("full acceptance", lambda: accepted(knowing, place))
     finally:
         await asyncio.gather(warm.close(), plain.close())
     return times
@@ -142,7 +142,7 @@ def _warmups(sandbox: Sandbox) -> list[Warmup]:
     return list(found.values())
 
 
-def _back_end(kind: str) -> Sandbox:
+def back_end(kind: str) -> Sandbox:
     found: Sandbox = registry.load_part("sandboxes", kind).create(Settings())
     return found
 
@@ -151,14 +151,14 @@ async def _cold(kind: str, place: SandboxSpec, times: Times) -> None:
     sessions: list[Session] = []
 
     async def first() -> None:
-        sessions.append(await _back_end(kind).open(place))
+        sessions.append(await back_end(kind).open(place))
         await checked(sessions[0], RIGHT, status=Status.PASSED)
 
     await times.of("cold session to first result", first)
     await sessions[0].close()
 
 
-async def _accepted(sandbox: Sandbox, place: SandboxSpec) -> None:
+async def accepted(sandbox: Sandbox, place: SandboxSpec) -> None:
     text = (place.root / "test_m.py").read_text(encoding="utf-8")
     case = Case(id=CASE, path="test_m.py", line=text.count("\n") - 1)
     problem = Problem(
@@ -195,7 +195,7 @@ async def soak(kinds: list[str], interpreter: str, folder: Path) -> None:
     env = environment(interpreter)
     for kind in kinds:
         place = SandboxSpec(root=project(folder / f"soak-{kind}"), environment=env, masked=MASKED)
-        sandbox = _back_end(kind)
+        sandbox = back_end(kind)
         found = {
             **await _thousand(sandbox, place),
             **await _at_once(sandbox, place),

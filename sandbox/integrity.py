@@ -9,7 +9,8 @@ WATCHED_OF_PYTEST = (
 )  # fmt: skip
 WATCHED = (
     "builtins", "datetime", "difflib", "doctest", "math", "operator", "pluggy._callers", "pluggy._hooks",
-    "pluggy._manager", "pprint", "pytest", "random", "reprlib", "time", "unittest", "unittest.case", "unittest.mock", "unittest.util",
+    "pluggy._manager", "pprint", "pytest", "random", "reprlib", "time", "unittest", "unittest.case", "unittest.mock",
+    "unittest.util",
     *("_pytest." + name for name in WATCHED_OF_PYTEST),
 )  # fmt: skip
 # Part of `sys` that a test can see; the rest changes while tests run.

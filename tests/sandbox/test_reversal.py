@@ -47,7 +47,9 @@ async def reverse(opened, lay, folder, own, right, test, names, asked=()):
     request = Reversal(files={"m.py": own}, failing=failing, asked={"m.py": asked})
     execution = await session.run(TestRun(selectors=("test_m.py",), files={"m.py": right.encode()}, reversal=request))
     outcomes = {record["id"]: record["outcome"] for record in records_of_kind(execution, "reversed")}
-    return [outcomes.get(case) for case in failing], [record["unfit"] for record in records_of_kind(execution, "values")]
+    return [outcomes.get(case) for case in failing], [
+        record["unfit"] for record in records_of_kind(execution, "values")
+    ]
 
 
 async def test_what_tests_share_is_given_back_before_the_second_run(opened, lay, tmp_path):

@@ -23,7 +23,7 @@ def test_what_tests_share_is_as_it_was():
     restore()
     assert module.CASES[0][0] is numbers
     assert numbers == [3, 1, 2]
-    assert module.NAMES == {"a": {1}}
+    assert {"a": {1}} == module.NAMES
     assert parameter == b"ba"
 
 
