@@ -20,6 +20,7 @@ import asyncio
 import contextlib
 import io
 import json
+import math
 import os
 import random
 import re
@@ -483,15 +484,16 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
         judged, proven = sum(row["judged"] for row in passed), sum(row["proven"] for row in passed)
         accused = status["tampered"]
         cells = [len(mine), accused, len(mine) - accused - status["passed"]]
-        cells += [parity_share(sum(row["verified"] for row in mine), len(mine)), judged, parity_share(proven, judged)]
-        cells += [parity_share(sum(row["proofs"][proof] for row in passed), judged) for proof in PROOFS]
+        cells += [share(sum(row["verified"] for row in mine), len(mine)), judged, share(proven, judged)]
+        cells += [share(sum(row["proofs"][proof] for row in passed), judged) for proof in PROOFS]
         name = f"**{kind}**" if kind == "together" else kind
         lines.append(f"| {name} | {' | '.join(map(str, cells))} |")
     return "\n".join(lines)
 
 
-def parity_share(part: int, whole: int) -> str:
-    return f"{part} ({part / max(whole, 1):.1%})"
+def share(part: int, whole: int) -> str:
+    """Rounded down: 100 % is all of them."""
+    return f"{part} ({math.floor(1000 * part / max(whole, 1)) / 10} %)"
 
 
 def reasons(rows: Sequence[Mapping[str, Any]]) -> str:
