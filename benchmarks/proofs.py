@@ -216,7 +216,7 @@ async def functions_of(root: Path, session: Shared) -> list[tuple[str, int, dict
     found: dict[tuple[str, int], dict[str, int]] = {}
     # File by file: the trace of a whole suite may be more than a report can hold.
     for path in dict.fromkeys(case.path for case in collected_cases(collected)):
-        execution = await session.run(TestRun(selectors=(path,), trace=True, seconds=90.0))
+        execution = await session.run(TestRun(selectors=(path,), trace=True, seconds=180.0))
         if execution.killed == "timeout":
             print(f"{root.name}: {path} takes too long", file=sys.stderr, flush=True)
             continue
