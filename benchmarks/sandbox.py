@@ -95,7 +95,7 @@ async def measure(kind: str, place: SandboxSpec, rounds: int) -> Times:
         for _ in range(max(3, rounds // 3)):
             await times.measure("host, passing", lambda: run_on_host(place))
             await _measure_cold_session(kind, place, times)
-            await times.measure("full acceptance", lambda: _accept(trained, place))
+            await times.measure("full acceptance", lambda: accept(trained, place))
     finally:
         await asyncio.gather(warm.close(), plain.close())
     return times
@@ -117,7 +117,7 @@ async def _measure_cold_session(kind: str, place: SandboxSpec, times: Times) -> 
     await sessions[0].close()
 
 
-async def _accept(sandbox: Sandbox, place: SandboxSpec) -> None:
+async def accept(sandbox: Sandbox, place: SandboxSpec) -> None:
     text = (place.root / "test_m.py").read_text(encoding="utf-8")
     case = Case(id=CASE, path="test_m.py", line=text.count("\n") - 1)
     problem = Problem(

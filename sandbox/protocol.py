@@ -165,8 +165,9 @@ def run_request(
     `files` (relative path -> bytes) are laid over the workspace for this run and removed after it; the files of
     `without` are hidden meanwhile. `oracle` names modules whose code runs in a process of its own.
     `reversal`: {"files": path -> the user's text, "failing": ids that failed with it, "assertions": path -> lines of
-    assertions, "strict": path -> lines in which the test itself lets no AssertionError pass};
-    each case runs a second time, over that code or over results that are slightly wrong (reversal.py).
+    assertions, "strict": path -> lines in which the test itself lets no AssertionError pass, "asked": path -> special
+    methods to be changed}; each case runs a second time, over that code or over results that are slightly wrong
+    (reversal.py).
     `watch` lists (path, first line, last line) whose execution is recorded for each case.
     `only`: of the selected cases those with these ids run, in this order (empty: all).
     `case_seconds`: from the first case on, the run ends as after `seconds` when nothing is reported for so long.
@@ -203,6 +204,7 @@ def run_request(
         "reversal": reversal
         and {
             "files": {check_path(path): text for path, text in reversal["files"].items()},
+            "asked": {check_path(path): list(names) for path, names in reversal["asked"].items()},
             "failing": list(reversal["failing"]),
             "assertions": {check_path(path): list(lines) for path, lines in reversal["assertions"].items()},
             "strict": {check_path(path): list(lines) for path, lines in reversal["strict"].items()},

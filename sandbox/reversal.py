@@ -36,8 +36,8 @@ class Reversal:
         self._send, self._failing, self._siblings = send, frozenset(request["failing"]), siblings
         self._phases = self._record = self._assertions = None
         self._root, self._lines, self._strict = root, request["assertions"], request["strict"]
-        self._files = {os.path.join(root, *path.split("/")): text for path, text in request["files"].items()}
-        self._own = OwnText(self._files, siblings["code_objects"])
+        self._files = _full_paths(root, request["files"])
+        self._own = OwnText(self._files, _full_paths(root, request["asked"]), siblings["code_objects"])
         self._test_paths = {os.path.join(root, *path.split("/")) for path in self._lines}
         self._altered, self._replaced = list, list  # until the tests' files are imported
         self._caches = ()
@@ -142,6 +142,7 @@ class Reversal:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtestloop(self, session):
+        self._restore_tables = self._siblings["shared_tables"].make_restore(session.items)
         yield
         if self._assertions is None or session.shouldstop or session.config.option.collectonly:
             return
@@ -165,6 +166,7 @@ class Reversal:
             self._siblings["code_objects"].clear_caches()
             for item, following in zip(items, [*items[1:], None]):  # noqa: B905 - Python 3.9
                 self._phases = []
+                self._restore_tables()
                 if not unfit:
                     runtestprotocol(item, log=False, nextitem=following)
                 phases, self._phases = self._phases, None
@@ -184,8 +186,9 @@ class Reversal:
 class OwnText:
     """What the user's own texts of the changed files have: code, and names that it uses."""
 
-    def __init__(self, texts, code_objects):
+    def __init__(self, texts, asked, code_objects):
         self._same, self._known = code_objects.same_code, {}
+        self._asked = {path: {name.rpartition(".")[2] for name in names} for path, names in asked.items()}
         self._codes, self.names = {}, set()
         for path, text in texts.items():
             by_name = self._codes.setdefault(path, {})
@@ -198,15 +201,20 @@ class OwnText:
                 self.names.update(code.co_names)
 
     def is_new(self, code):
-        """Whether this code is of one of the files and the user's text has none like it."""
+        """Whether this code is of these files, the user's text has none like it, and no change of it was asked for."""
         if code is None or code.co_filename not in self._codes:
             return False
         known = self._known.get(id(code))
         if known is None:
             own = self._codes[code.co_filename].get(code.co_name, ())
-            known = code, not any(self._same(code, other) for other in own)
+            is_asked = bool(own) and code.co_name in self._asked.get(code.co_filename, ())
+            known = code, not is_asked and not any(self._same(code, other) for other in own)
             self._known[id(code)] = known  # it keeps the code, and so its id
         return known[1]
+
+
+def _full_paths(root, by_path):
+    return {os.path.join(root, *path.split("/")): value for path, value in by_path.items()}
 
 
 def _code_below(cache):

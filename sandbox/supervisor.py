@@ -28,6 +28,7 @@ LOADED_WHEN_IDLE = (
     "doctest_cases",
     "function_tracer",
     "safe_repr",
+    "shared_tables",
     "line_tracer",
     "oracle_codec",
     "oracle_seccomp",

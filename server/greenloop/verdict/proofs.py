@@ -201,4 +201,4 @@ def _changed_module(problem: Problem, files: Mapping[str, str]) -> str:
     start = len(parts) - 1
     while start and (problem.root.joinpath(*parts[:start]) / "__init__.py").is_file():
         start -= 1
-    return ".".join(parts[start:])
+    return ".".join(parts[start:]).removesuffix(".__init__")

@@ -6,12 +6,14 @@ It must not know where candidates come from.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import Execution, Reversal, TestRun
+from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.report import records_of_kind
 from greenloop.core.verdict import forged
@@ -23,6 +25,8 @@ from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 TIMES = 4
 # Failures that have no type of their own: such code is not put back, it would hang or crash again.
 ENDED = frozenset({"Timeout", "Killed", "Crash", "MemoryLimit", "ProcessLimit", "Missing"})
+
+_SPECIAL_METHOD = re.compile(r"\.__\w+__$")
 
 OWN_PASSES = "it also passes with your own code put back"
 WRONG_PASSES = "it also passes when the changed code returns wrong results"
@@ -76,6 +80,7 @@ async def reverse(
     request = Reversal(
         files=own_texts,
         failing=started_failing,
+        asked=_asked_methods(inputs.problem.regions),
         assertions={
             path: tuple(sorted(_all_lines([*by_test.values(), *_ranges_of(helpers[path])])))
             for path, by_test in assertions.items()
@@ -104,6 +109,17 @@ async def reverse(
 
 def _ranges_of(helpers: Helpers) -> list[Sequence[Lines]]:
     return [[entry, *asserted] for entry, asserted in helpers]
+
+
+def _asked_methods(regions: Sequence[Region]) -> dict[str, tuple[str, ...]]:
+    """The special methods (`V.__eq__`) that are to be changed, by path; none where anything else is to be changed too.
+
+    Beside other code a changed `__eq__` could excuse it.
+    """
+    if not all(_SPECIAL_METHOD.search(region.qualname) for region in regions):
+        return {}
+    paths = {region.path for region in regions}
+    return {path: tuple(region.qualname for region in regions if region.path == path) for path in paths}
 
 
 def _all_lines(tests: Iterable[Sequence[Lines]]) -> set[int]:

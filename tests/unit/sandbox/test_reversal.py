@@ -71,3 +71,18 @@ def test_a_function_that_does_nothing(reversal):
     function = outer(3)
     function.__code__ = reversal._code_instead(function, reversal.NOTHING)
     assert function(1) is None
+
+
+def test_a_changed_comparison_is_new_unless_its_change_was_asked_for(reversal, tmp_path):
+    path = tmp_path / "m.py"
+    own = "class V:\n    def __eq__(self, other):\n        return False\n"
+    path.write_text(own.replace("False", "True"))
+    space = {"__name__": "m"}
+    exec(compile(path.read_text(), str(path), "exec"), space)
+    code = space["V"].__eq__.__code__
+    file = reversal.File(str(path), own, load("code_objects"))
+    assert file.is_new(code)
+    file = reversal.File(str(path), own, load("code_objects"), ["V.__eq__"])
+    assert not file.is_new(code)
+    file = reversal.File(str(path), "class V:\n    pass\n", load("code_objects"), ["V.__eq__"])
+    assert file.is_new(code)  # the user's own code had none

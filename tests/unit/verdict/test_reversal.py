@@ -9,7 +9,7 @@ import pytest
 
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, Limits
-from greenloop.core.records.spec import Case, Spec
+from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import Status
 from greenloop.verdict import reversal
 from greenloop.verdict.inputs import VerificationInputs
@@ -44,12 +44,12 @@ def again(outcome, mode="own", *, kind="AssertionError", unfit=""):
     return {"kind": "reversed", "id": CASE, "mode": mode, "outcome": outcome, "type": error, "unfit": unfit}
 
 
-async def reverse(session, *, failures=None, outcome="failed"):
+async def reverse(session, *, failures=None, outcome="failed", regions=()):
     inputs = VerificationInputs(
         problem=Problem(
             root=Path("/w"),
             spec=Spec(cases=(Case(id=CASE, path="test_m.py", line=1),)),
-            regions=(),
+            regions=regions,
             originals=OWN,
             files=OWN,
         ),
@@ -144,3 +144,13 @@ async def test_code_that_reaches_for_what_runs_it_proves_nothing():
     _, result = await reverse(Session(record, again("failed")))
     assert result.unproven == {CASE: "the new code reaches for the frames that call it"}
     assert set(result.suspicious) == {CASE}
+
+
+@pytest.mark.parametrize(
+    ("names", "asked"),
+    [(["V.__eq__"], {"m.py": ("V.__eq__",)}), (["V.__eq__", "V.add"], {}), (["f"], {}), (["__getattr__"], {})],
+)
+async def test_a_special_method_is_asked_for_only_where_nothing_else_is(names, asked):
+    session = Session(values(), again("failed"))
+    await reverse(session, regions=tuple(Region(path="m.py", qualname=name, start=1, end=2) for name in names))
+    assert session.runs[0].reversal.asked == asked

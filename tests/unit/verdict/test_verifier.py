@@ -274,6 +274,18 @@ async def test_the_oracle_knows_a_module_by_the_name_it_is_imported_by(tmp_path)
     assert play.ran[-2].oracle == ("pack.inner.m",)
 
 
+async def test_the_oracle_knows_a_package_by_its_own_name(tmp_path):
+    for folder in ("src/pack", "src/pack/inner"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "__init__.py").touch()
+    state = run_state(root=tmp_path)
+    path = "src/pack/inner/__init__.py"
+    state.problem = replace(state.problem, regions=(Region(path=path, qualname="f", start=1, end=2),))
+    play = Play(honest)
+    await accepted(play, state, path=path)
+    assert play.ran[-2].oracle == ("pack.inner",)
+
+
 def failing(*times: int):
     """The neighbour fails in these of the runs it takes part in (0 is the first)."""
 

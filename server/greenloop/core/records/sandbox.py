@@ -64,11 +64,13 @@ class Reversal:
 
     `failing` are the cases that failed with it; the others run over results that are slightly wrong. `assertions` are
     lines of test files, by path, of which it is recorded whether they run; `strict` those where the test itself lets
-    no AssertionError pass.
+    no AssertionError pass. `asked` are special methods, by path, whose change was asked for: values that
+    the user's own code compares or shows with them are no lies.
     """
 
     files: Mapping[str, str]
     failing: tuple[str, ...]
+    asked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     assertions: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     strict: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
