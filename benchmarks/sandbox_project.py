@@ -10,7 +10,8 @@ from greenloop.core.records.sandbox import Environment, TestRun
 from greenloop.core.records.verdict import Status
 from greenloop.core.verdict import judge
 from greenloop.project import interpreters
-from greenloop.project.settings import Settings, load
+from greenloop.project.configuration import load
+from greenloop.project.settings import Settings
 
 MASKED = (".env*", "*.pem", ".git")
 TEST = "from m import double\n\n\ndef test_double():\n    assert double(4) == 8\n"
