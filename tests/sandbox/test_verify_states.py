@@ -175,3 +175,21 @@ def test_a_test_that_was_skipped_and_fails_now_has_failed(work, verify):
     write(work, {"m.py": RIGHT + "\n\nDONE = True\n"})
     code, value = verify("--json")
     assert (code, value["state"], value["failed"]) == (1, "failing", ["test_s.py::test_s"])
+
+
+LOOPED = "from m import double\n\n\ndef test_loop():\n    for x in range(3):\n        assert double(x) == 2 * x\n"
+LIAR = "class Same:\n    def __eq__(self, other):\n        return True\n\n\ndef double(x):\n    return Same()\n"
+
+
+def test_a_pass_that_nothing_shows_to_be_earned_is_not_verified(work, verify):
+    """The assertion stands in a loop, so the tamper check does not cover it."""
+    write(work, {"m.py": "def double(x):\n    return x + 1\n", "test_m.py": LOOPED})
+    commit(work)
+    write(work, {"m.py": LIAR})
+    code, value = verify("--json")
+    assert (code, value["verified"], value["state"]) == (1, False, "not_verified")
+    assert list(value["unearned"]) == ["test_m.py::test_loop"]
+    assert "__eq__" in value["reason"]
+    write(work, {"m.py": "def double(x):\n    return x * 2\n"})
+    code, value = verify("--json")
+    assert (code, value["state"], value["unearned"]) == (0, "verified", {})

@@ -198,6 +198,7 @@ def result_json(result: Verification) -> dict[str, Any]:
         "flaky": list(result.flaky),
         "canaried": list(result.canaried),
         "not_canaried": list(result.not_canaried),
+        "unearned": dict(result.unearned),
         "reads_tests": list(result.reads_tests),
         "sandbox": result.sandbox,
         "network": result.network,

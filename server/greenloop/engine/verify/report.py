@@ -48,6 +48,7 @@ class Verification:
     `changed`, `removed`, `added` and `kept` are files (`project.revision.Revision` says which); `new_cases` are
     cases of added files, run on request. `not_canaried` cases passed, but the tamper check could not cover them.
     `reads_tests` are sentences about code that newly sees its tests.
+    `unearned` has, for each test that failed before and passes now without a proof that the code earned it, the reason.
     `changes` are sentences about changes since a replayed past result.
     """
 
@@ -72,6 +73,7 @@ class Verification:
     canaried: tuple[str, ...] = ()
     not_canaried: tuple[str, ...] = ()
     reads_tests: tuple[str, ...] = ()
+    unearned: Mapping[str, str] = field(default_factory=dict)
     sandbox: str = ""
     network: bool = False
     notes: tuple[str, ...] = ()
@@ -108,6 +110,7 @@ def build_verification(
     flaky: tuple[str, ...] = (),
     still_broken: tuple[str, ...] = (),
     reads_tests: tuple[str, ...] = (),
+    unearned: Mapping[str, str] | None = None,
 ) -> Verification:
     """Builds the result from a verdict over the cases of `spec`; `first_results` are of all cases in the first run.
 
@@ -151,6 +154,7 @@ def build_verification(
         canaried=tuple(canaried or ()),
         not_canaried=() if canaried is None else tuple(case for case in passed if case not in set(canaried)),
         reads_tests=reads_tests,
+        unearned=unearned or {},
         sandbox=context.sandbox.name,
         network=context.place.network,
         notes=(
@@ -202,6 +206,11 @@ def _other_reason(verdict: Verdict, result: Verification, base: Revision, spec: 
         return sight_reason(result.reads_tests)
     if result.sandbox == "none":
         return "All passed, but without a sandbox that proves nothing."
+    if result.unearned:
+        case, why = next(iter(result.unearned.items()))
+        one = len(result.unearned) == 1
+        subject = "1 test passes" if one else f"{len(result.unearned)} tests pass"
+        return f"{subject} now, and nothing shows that the code earned it: {case} ({why})."
     return ""
 
 

@@ -24,6 +24,7 @@ from greenloop.core.verdict import judge
 from greenloop.drafting.candidates.sight_of_tests import describe_sight
 from greenloop.engine.refine import choose_sandbox, ignore_status
 from greenloop.engine.verify.baseline import RevisionBaseline, run_revision
+from greenloop.engine.verify.earned_passes import find_unearned
 from greenloop.engine.verify.known_failing import read_known_failing
 from greenloop.engine.verify.report import (
     HARMLESS,
@@ -122,6 +123,10 @@ async def _run_verification(context: VerificationContext) -> Verification:
         if flaky:
             spec = replace(spec, cases=tuple(case for case in spec.cases if case.id not in flaky))
             verdict, canaried = await _prove(context, before, spec, execution)
+    unearned: Mapping[str, str] = {}
+    if verdict.status is Status.PASSED and context.sandbox.name != "none":
+        failure, unearned = await find_unearned(context, before, spec, canaried or ())
+        verdict = failure or verdict
     new_cases: tuple[CaseResult, ...] = ()
     if verdict.status is Status.PASSED and context.request.with_new:
         new_cases = await _run_new_tests(context)
@@ -135,6 +140,7 @@ async def _run_verification(context: VerificationContext) -> Verification:
         new=new_cases,
         flaky=flaky,
         still_broken=still_broken,
+        unearned=unearned,
         reads_tests=_sight_of_tests(context, before, verdict, executions),
     )
     reason = failure_reason(verdict, result, context.revision, spec, targets=bool(context.request.targets))
