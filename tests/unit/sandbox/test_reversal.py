@@ -80,9 +80,10 @@ def test_a_changed_comparison_is_new_unless_its_change_was_asked_for(reversal, t
     space = {"__name__": "m"}
     exec(compile(path.read_text(), str(path), "exec"), space)
     code = space["V"].__eq__.__code__
-    file = reversal.File(str(path), own, load("code_objects"))
-    assert file.is_new(code)
-    file = reversal.File(str(path), own, load("code_objects"), ["V.__eq__"])
-    assert not file.is_new(code)
-    file = reversal.File(str(path), "class V:\n    pass\n", load("code_objects"), ["V.__eq__"])
-    assert file.is_new(code)  # the user's own code had none
+
+    def is_new(own_text, *asked):
+        return reversal.OwnText({str(path): own_text}, {str(path): asked}, load("code_objects")).is_new(code)
+
+    assert is_new(own)
+    assert not is_new(own, "V.__eq__")
+    assert is_new("class V:\n    pass\n", "V.__eq__")  # the user's own code had none
