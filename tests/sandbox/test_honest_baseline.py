@@ -15,7 +15,7 @@ from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.verdict import Status
 from greenloop.core.summary import describe_related
 from greenloop.engine import refine
-from greenloop.project import settings
+from greenloop.project import configuration
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
 
@@ -35,7 +35,7 @@ def play(tmp_path, monkeypatch):
         script = tmp_path / "answers.jsonl"
         script.write_text("".join(json.dumps(f"```python\n{answer}```\n") + "\n" for answer in answers))
         chosen = {"model": f"scripted:{script}", "preset": "plain", "sandbox.kind": "bubblewrap", **keys}
-        found, warnings = settings.load(root, command_line=chosen)
+        found, warnings = configuration.load(root, command_line=chosen)
         assert not warnings
         events: list = []
         began = time.monotonic()

@@ -136,7 +136,8 @@ async def _altered(
     altered = {case: list(record["altered"]) for case, record in values.items() if record["altered"]}
     if not altered:
         return None
-    control = await session.run(replace(run, files=inputs.test_run({}).files))
+    assert run.reversal is not None
+    control = await session.run(replace(run, files=inputs.test_run(run.reversal.files).files))
     own = list(records_of_kind(control, "values"))
     excused = {name for record in own for name in record["altered"]}
     return next(
