@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from greenloop.cli import render
-from greenloop.cli.screen import Screen
+from greenloop.cli.render import Screen
 from greenloop.core import spec_summary
 from greenloop.core.estimate import format_estimate
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token

@@ -1,4 +1,4 @@
-"""Formats outcomes and attempts as text for people. Pure; it must not know the terminal.
+"""Formats outcomes and attempts as text for people, and has the display that shows nothing. It must not know the terminal.
 
 All text from models, tests and files goes through `escape_controls`: terminals obey control characters.
 """
@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
+from typing import Self
 
+from greenloop.core.events import Event
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.verdict import CaseResult, Status
@@ -103,3 +105,20 @@ def best_attempt(outcome: Outcome) -> Attempt | None:
 
 def format_time(epoch: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(epoch))
+
+
+class Screen:
+    """A display of events; this one shows nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *details: object) -> None: ...
+
+    def pause(self) -> None: ...
+
+    def resume(self) -> None: ...
+
+    def report_status(self, sentence: str) -> None: ...
+
+    def emit(self, event: Event) -> None: ...

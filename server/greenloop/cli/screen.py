@@ -11,26 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import Self
 
 from greenloop.cli import interrupt, render
+from greenloop.cli.render import Screen
 from greenloop.core.docstrings.literals import parse_literal_input
 from greenloop.core.events import Event
 from greenloop.core.ports import NoUser, User
-
-
-class Screen:
-    """A display of events; this one shows nothing."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *details: object) -> None: ...
-
-    def pause(self) -> None: ...
-
-    def resume(self) -> None: ...
-
-    def report_status(self, sentence: str) -> None: ...
-
-    def emit(self, event: Event) -> None: ...
 
 
 class View:
