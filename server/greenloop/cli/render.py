@@ -1,4 +1,4 @@
-"""Formats outcomes and attempts as text for people, and has the display that shows nothing. It must not know the terminal.
+"""Formats outcomes and attempts as text for people; also the display that shows nothing. It knows no terminal.
 
 All text from models, tests and files goes through `escape_controls`: terminals obey control characters.
 """
