@@ -87,7 +87,10 @@ def make(root, test_names, is_new, own_names):
         elif event in ("os.remove", "os.truncate"):
             look_at_file(arguments[0], True, frame)
         else:
-            named = ATTRIBUTES.get(arguments[1]) if event.startswith("object.") else EVENTS.get(event)
+            is_attribute = event.startswith("object.")
+            if is_attribute and frame.f_globals.get("__name__") == "traceback":
+                return  # it shows an exception; the caller gets text, and taking the stack is an event of its own
+            named = ATTRIBUTES.get(arguments[1]) if is_attribute else EVENTS.get(event)
             if named is not None and not (named[1] & own_names) and reaches(frame):
                 note(named[0])
 

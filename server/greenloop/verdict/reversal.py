@@ -7,7 +7,7 @@ It must not know where candidates come from.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,6 +23,8 @@ from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 
 # The usual run, one over the user's code, and two over wrong results, each with failures to report.
 TIMES = 4
+# What new code may reach for where its sight of the tests is judged otherwise; the words of sandbox/reach_watch.py.
+SIGHT = ("the text of the tests", "the frames that call it")
 # Failures that have no type of their own: such code is not put back, it would hang or crash again.
 ENDED = frozenset({"Timeout", "Killed", "Crash", "MemoryLimit", "ProcessLimit", "Missing"})
 
@@ -61,12 +63,14 @@ async def reverse(
     own_texts: Mapping[str, str],
     tests: Mapping[str, str],
     failures: Mapping[str, str],
+    *,
+    excused: Collection[str] = (),
 ) -> tuple[Verdict | None, ReversalResult]:
     """Runs the target cases over these texts, and again over `own_texts` put back in the same process.
 
     `tests` are the texts of the test files; `failures` are the types of the failures with the user's own code, by case
     id, where they are known. The verdict is one against the pass (None: nothing found): what decides the tests was
-    replaced while they ran.
+    replaced while they ran. `excused` is what the new code may reach for.
     """
     if not own_texts:
         return None, ReversalResult()
@@ -104,6 +108,8 @@ async def reverse(
             return Verdict(status=Status.TAMPERED, reason=reason, output=execution.output), ReversalResult()
         for record in values.values():  # your own code might replace it too, if it ran that far
             record["unfit"] = record["unfit"] or f"{name} in another form"
+    for record in values.values():
+        record["reached"] = [what for what in record.get("reached", ()) if what not in excused]
     return None, _read(execution, inputs, values, failures, (assertions, helpers))
 
 

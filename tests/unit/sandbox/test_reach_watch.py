@@ -72,6 +72,7 @@ def test_it_is_told(watched, text, said):
     "text",
     [
         "import collections\ncollections.namedtuple('A', 'b')",
+        "import traceback\ntry:\n    1 / 0\nexcept ZeroDivisionError:\n    traceback.format_exc()",
         "import dataclasses\n@dataclasses.dataclass\nclass A:\n    b: int = 1\nA()",
         "import logging\nlogging.getLogger('a').debug('b')",
         "import functools\n@functools.wraps(len)\ndef f(): pass\ninspect.signature(f)",

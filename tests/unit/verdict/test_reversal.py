@@ -44,7 +44,7 @@ def again(outcome, mode="own", *, kind="AssertionError", unfit=""):
     return {"kind": "reversed", "id": CASE, "mode": mode, "outcome": outcome, "type": error, "unfit": unfit}
 
 
-async def reverse(session, *, failures=None, outcome="failed", regions=()):
+async def reverse(session, *, failures=None, outcome="failed", regions=(), excused=()):
     inputs = VerificationInputs(
         problem=Problem(
             root=Path("/w"),
@@ -58,7 +58,7 @@ async def reverse(session, *, failures=None, outcome="failed", regions=()):
         suite_seconds=10.0,
         encode=lambda texts: {path: text.encode() for path, text in texts.items()},
     )
-    return await reversal.reverse(inputs, session, NEW, OWN, {"test_m.py": TEST}, failures or {})
+    return await reversal.reverse(inputs, session, NEW, OWN, {"test_m.py": TEST}, failures or {}, excused=excused)
 
 
 async def test_a_case_that_fails_again_with_the_own_code_is_proven():
@@ -154,3 +154,9 @@ async def test_a_special_method_is_asked_for_only_where_nothing_else_is(names, a
     session = Session(values(), again("failed"))
     await reverse(session, regions=tuple(Region(path="m.py", qualname=name, start=1, end=2) for name in names))
     assert session.runs[0].reversal.asked == asked
+
+
+async def test_what_is_judged_by_other_means_is_excused():
+    record = {**values(), "reached": ["the frames that call it"]}
+    _, result = await reverse(Session(record, again("failed")), excused=reversal.SIGHT)
+    assert result.proven == {CASE}
