@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import tarfile
 from pathlib import Path
 
 import pytest
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.sandboxes.container import image_python, unpack_wheels
+from greenloop.sandboxes.container import unpack_wheels
+from image_facts import FACTS
 from wheels import make_wheel
-
-PATHS = {
-    "purelib": "/usr/lib/site",
-    "platlib": "/usr/lib/site",
-    "scripts": "/usr/bin",
-    "data": "/usr",
-    "include": "/usr/include",
-}
-SAID = {"paths": PATHS, "executable": "/usr/bin/python3", "libc": ["glibc", "2.36"], "markers": {}}
-SAID["markers"] = {"python_version": "3.11", "platform_machine": "x86_64"}
-FACTS = image_python.parse("a warning\n" + json.dumps(SAID))
 
 
 def unpacked(tmp_path: Path, file: Path, target: str = "") -> dict[str, tuple[int, str]]:
