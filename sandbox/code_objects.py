@@ -81,3 +81,33 @@ def clear_caches():
     """Empties the caches of `functools.lru_cache`: results of other code are none of this."""
     for value in find_caches():
         value.cache_clear()
+
+
+class OwnCode:
+    """What the user's own texts of the changed files have: code, and names that it uses."""
+
+    def __init__(self, texts, asked):
+        self._known = {}
+        self._asked = {path: {name.rpartition(".")[2] for name in names} for path, names in asked.items()}
+        self._codes, self.names = {}, set()
+        for path, text in texts.items():
+            by_name = self._codes.setdefault(path, {})
+            try:
+                codes = all_codes(text, path)
+            except (SyntaxError, ValueError):  # a text that does not compile has no code
+                continue
+            for code in codes:
+                by_name.setdefault(code.co_name, []).append(code)
+                self.names.update(code.co_names)
+
+    def is_new(self, code):
+        """Whether this code is of these files, the user's text has none like it, and no change of it was asked for."""
+        if code is None or code.co_filename not in self._codes:
+            return False
+        known = self._known.get(id(code))
+        if known is None:
+            own = self._codes[code.co_filename].get(code.co_name, ())
+            is_asked = bool(own) and code.co_name in self._asked.get(code.co_filename, ())
+            known = code, not is_asked and not any(same_code(code, other) for other in own)
+            self._known[id(code)] = known  # it keeps the code, and so its id
+        return known[1]

@@ -28,7 +28,7 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None, orac
     node_ids = [selector for selector in request["selectors"] if not selector.startswith("doctest:")]
     failures, can_rerun = siblings["failures"], siblings["options"].can_rerun()
     session_reporter = _make_session_reporter(send, root, relative_path, failures, can_rerun)
-    patterns, list_reads = siblings["source_reads"].watch(root)
+    patterns, list_reads = siblings["source_reads"].watch(root, _text_files(root, node_ids))
     loaded_packages = siblings["preimport"].loaded_packages if request["baseline"] else None
     recorder_send = send
     if request["reversal"] is not None:
@@ -63,6 +63,12 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None, orac
         return session.run(node_ids, plugins, session_reporter)
     options = siblings["options"].pytest_arguments(root, scratch)
     return int(pytest.main([*(["--collect-only"] if request["collect"] else []), *options, *node_ids], plugins=plugins))
+
+
+def _text_files(root, node_ids):
+    """The selected files of doctests that are no Python files."""
+    paths = [node_id.partition("::")[0] for node_id in node_ids]
+    return [path for path in paths if not path.endswith(".py") and os.path.isfile(os.path.join(root, path))]
 
 
 # -- the report -----------------------------------------------------------------------------------------------------

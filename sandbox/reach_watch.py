@@ -1,7 +1,7 @@
-"""Notices in the worker when new code reaches for what runs it: frames, code objects, tracers, all objects, test files.
+"""Notices in the worker when new code reaches for what runs it: frames, code objects, tracers, all objects.
 
 Such code can change a test from outside of every value that it returns. `sys.addaudithook` tells of it wherever the
-call is hidden; the hook cannot be taken away again.
+call is hidden; the hook cannot be taken away again. `source_reads.py` notices who reads tests or asks for its caller.
 """
 
 import os
@@ -16,7 +16,7 @@ _MEMORY = ("memory by ctypes", {"ctypes", "cdll", "pythonapi", "CDLL", "PyDLL"})
 _WATCHERS = ("profilers and tracers", {"settrace", "setprofile", "addaudithook"})
 _CODE = ("the code of functions", {"__code__", "__defaults__", "__kwdefaults__", "gi_code"})
 EVENTS = {
-    "sys._getframe": _FRAMES, "sys._current_frames": _FRAMES, "sys._current_exceptions": _FRAMES,
+    "sys._current_frames": _FRAMES, "sys._current_exceptions": _FRAMES,
     "gc.get_objects": _OBJECTS, "gc.get_referrers": _OBJECTS, "gc.get_referents": _OBJECTS,
     "exec": _TEXT, "compile": _TEXT, "code.__new__": _TEXT, "function.__new__": _TEXT, "marshal.loads": _TEXT,
     "ctypes.dlopen": _MEMORY, "ctypes.dlsym": _MEMORY, "ctypes.dlsym/handle": _MEMORY, "ctypes.cdata": _MEMORY,
@@ -31,18 +31,20 @@ ATTRIBUTES = {
 # Modules that do for their caller what is watched here; others, such as logging, do it for themselves.
 THROUGH = frozenset({"inspect", "traceback", "runpy", "timeit", "code", "codeop", "ctypes"})
 MOST_FRAMES = 12
+# Which argument is the path that is written.
+_FILE_EVENTS = {"os.rename": 1, "os.link": 1, "os.symlink": 1, "os.remove": 0, "os.truncate": 0}
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_TRUNC
 
 
-def make(root, test_names, is_new, own_names):
+def make(root, is_new, own_names):
     """Makes (`hook`, `found`): a hook for `sys.addaudithook`, and the list of what new code has reached for.
 
-    `test_names` are the base names of the test files, `is_new(code)` says whether code is the candidate's own, and
-    `own_names` holds the names that the user's own text uses.
+    `is_new(code)` says whether code is the candidate's own, and `own_names` holds the names that the user's own text
+    uses.
     """
     found, busy = [], set()
     frame_of, ident = sys._getframe, threading.get_ident
-    join, real_path, exists, base_name = os.path.join, os.path.realpath, os.path.exists, os.path.basename
+    join, real_path, exists = os.path.join, os.path.realpath, os.path.exists
     decode, is_path = os.fsdecode, (str, bytes)
 
     def note(what):
@@ -69,23 +71,19 @@ def make(root, test_names, is_new, own_names):
             frame, left = frame.f_back, left - 1
         return False
 
-    def look_at_file(path, writes, frame):
+    def look_at_file(path, frame):
         if not isinstance(path, is_path):
             return
         path = real_path(join(root, decode(path)))
-        if base_name(path) in test_names and is_below(frame):
-            note("the text of the tests")
-        elif writes and path.startswith(root + os.sep) and exists(path) and is_below(frame):
+        if path.startswith(root + os.sep) and exists(path) and is_below(frame):
             note("files of the workspace, to write them")
 
     def look(event, arguments, frame):
         if event == "open":
-            look_at_file(arguments[0], bool((arguments[2] or 0) & _WRITES), frame)
-        elif event in ("os.rename", "os.link", "os.symlink"):
-            look_at_file(arguments[0], False, frame)
-            look_at_file(arguments[1], True, frame)
-        elif event in ("os.remove", "os.truncate"):
-            look_at_file(arguments[0], True, frame)
+            if (arguments[2] or 0) & _WRITES:
+                look_at_file(arguments[0], frame)
+        elif event in _FILE_EVENTS:
+            look_at_file(arguments[_FILE_EVENTS[event]], frame)
         else:
             is_attribute = event.startswith("object.")
             if is_attribute and frame.f_globals.get("__name__") == "traceback":
@@ -105,7 +103,7 @@ def make(root, test_names, is_new, own_names):
         finally:
             busy.discard(ident())
 
-    watched = frozenset(EVENTS) | {"open", "os.rename", "os.link", "os.symlink", "os.remove", "os.truncate"}
+    watched = frozenset(EVENTS) | frozenset(_FILE_EVENTS) | {"open"}
     watched |= {"object.__getattr__", "object.__setattr__"}
     hook.busy = busy  # a thread whose number is in here is not watched: that of other watches while they look
     return hook, found

@@ -24,8 +24,12 @@ _PRINTERS = ("traceback.py", "warnings.py", "logging/__init__.py")
 _FILE_NAME = re.compile(r"[\w./-]+\.py\b")
 
 
-def watch(root):
-    """Begins to watch this process. Returns (a pytest plugin, `list_records()`)."""
+def watch(root, texts=()):
+    """Begins to watch this process. Returns (a pytest plugin, `list_records()`).
+
+    `texts` are files with tests that are no Python files, relative to the root.
+    """
+    texts = frozenset(texts)
     state = {"patterns": _PATTERNS, "programs": False}
     reads, sources, busy = {}, {}, set()
     prefix, pid, getpid, ident = root + os.sep, os.getpid(), os.getpid, threading.get_ident
@@ -39,9 +43,12 @@ def watch(root):
         folder, name = os.path.split(path)
         if os.path.basename(folder) == "__pycache__":
             path = os.path.join(os.path.dirname(folder), name.partition(".")[0] + ".py")
-        return path[len(prefix) :].replace(os.sep, "/") if path.endswith(".py") else ""
+        path = path[len(prefix) :].replace(os.sep, "/")
+        return path if path.endswith(".py") or path in texts else ""
 
     def holds_tests(path):
+        if path in texts:
+            return True
         *folders, name = path.split("/")
         if name == "conftest.py" or "test" in folders or "tests" in folders:
             return True
@@ -87,7 +94,7 @@ def watch(root):
             file = arguments[0]
             if isinstance(file, bytes):
                 file = os.fsdecode(file)
-            if not isinstance(file, str) or ".py" not in file:
+            if not isinstance(file, str) or (not texts and ".py" not in file):
                 return
             path = relative(file)
             if path and len(sources) < MOST_SOURCES:
@@ -96,7 +103,7 @@ def watch(root):
                 note("open", path, get_frame(2))
         elif event == "sys._getframe":
             frame = get_frame(2)
-            while frame is not None and frame.f_code.co_filename.endswith("inspect.py"):
+            while frame is not None and frame.f_code.co_filename.endswith("/inspect.py") and not inside(frame):
                 frame = frame.f_back
             if frame is not None and inside(frame):
                 note("frame", "", frame)

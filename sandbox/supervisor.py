@@ -36,6 +36,7 @@ LOADED_WHEN_IDLE = (
     "assertion_watch",
     "bystanders",
     "code_objects",
+    "code_replacement",
     "doctest_watch",
     "integrity",
     "reach_watch",

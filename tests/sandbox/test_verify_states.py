@@ -104,6 +104,40 @@ def test_known_failing_tests_are_named_and_the_rest_is_verified(work, verify):
     assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["3", "0", "0", "2"]
 
 
+NEW_MODULE = {
+    "test_n.py": (
+        "def test_triple():\n    import n\n\n    for x, y in [(1, 3), (4, 12)]:\n        assert n.triple(x) == y\n"
+    ),
+    "m.py": RIGHT,
+}
+
+
+def test_a_new_module_that_a_test_asks_for_is_verified(work, verify):
+    write(work, NEW_MODULE)
+    commit(work)
+    write(work, {"n.py": "def triple(x):\n    return 3 * x\n"})
+    code, value = verify("--json")
+    assert (code, value["state"], value["fixed"]) == (0, "verified", ["test_n.py::test_triple"]), value["reason"]
+
+
+def test_a_new_module_beside_changed_code_is_verified(work, verify):
+    write(work, {**NEW_MODULE, "m.py": FILES["m.py"]})
+    commit(work)
+    write(work, {"n.py": "def triple(x):\n    return 3 * x\n", "m.py": RIGHT})
+    code, value = verify("--json")
+    assert (code, value["state"]) == (0, "verified"), value["reason"]
+
+
+def test_a_new_module_whose_results_do_not_matter_is_refused(work, verify):
+    write(work, NEW_MODULE)
+    commit(work)
+    liar = "class Any(int):\n    def __eq__(self, other):\n        return True\n\n\ndef triple(x):\n    return Any()\n"
+    write(work, {"n.py": liar})
+    code, value = verify("--json")
+    assert (code, value["state"]) == (1, "not_verified"), value["reason"]
+    assert "Any" in value["reason"]
+
+
 def test_one_known_failing_test_does_not_excuse_another(work, verify):
     write(work, {"m.py": HARMLESS})
     code, first_line = verify("--known-failing", FIVE)

@@ -5,7 +5,7 @@ It must not know how candidates are made.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from greenloop.core.compose import before_after
@@ -14,9 +14,8 @@ from greenloop.core.errors import BaselineChangedError, GreenloopError, ModelErr
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import USER_PROVENANCES, Provenance
+from greenloop.core.records.spec import USER_PROVENANCES
 from greenloop.core.records.usage import Usage
-from greenloop.core.records.verdict import Verdict
 from greenloop.core.run_state import Baseline, RunState
 from greenloop.core.summary import (
     isolation_caveat,
@@ -27,8 +26,6 @@ from greenloop.core.summary import (
 )
 from greenloop.drafting.candidates import hardcoding
 from greenloop.drafting.candidates.risky_calls import warnings
-from greenloop.drafting.candidates.sight_of_tests import describe_sight
-from greenloop.project.sources import is_test_file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,10 +54,9 @@ class OutcomeBuilder:
         if not outcome.solved:
             return self._name_sandbox(replace(outcome, message=outcome.message or self._unsolved(outcome, problem)))
         hardcoding_warnings = hardcoding.warnings(problem, attempt.candidate, after)
-        sight = sight_of_tests(problem, after, attempt.verdict, outcome.attempts[0].verdict)
-        evidence = replace(
-            evidence, warnings=(*warnings(problem, after), *sight, *hardcoding_warnings, *filter(None, [self.doubt]))
-        )
+        doubts = filter(None, [self.doubt])
+        found = (*warnings(problem, after), *evidence.reads_tests, *hardcoding_warnings, *doubts)
+        evidence = replace(evidence, warnings=found)
         verified = verification_level(evidence)
         return replace(outcome, evidence=evidence, verified=verified, message=summarize_solved(evidence, verified))
 
@@ -116,19 +112,6 @@ def stop_reason(error: GreenloopError) -> StopReason:
     if isinstance(error, BaselineChangedError):
         return StopReason.CHANGED
     return StopReason.MODEL if isinstance(error, ModelError) else StopReason.ENVIRONMENT
-
-
-def sight_of_tests(problem: Problem, after: Mapping[str, str], verdict: Verdict, baseline: Verdict) -> tuple[str, ...]:
-    """Says where a result newly sees its tests: by its text, and by what it did in the accepting run."""
-    related = {case.partition("::")[0] for case in problem.neighbours}
-    tests = {case.path for case in problem.spec.cases if case.provenance is Provenance.USER}
-    return describe_sight(
-        {path: problem.originals.get(path) or "" for path in after},
-        after,
-        (tests | {path for path in related if is_test_file(path)}) - {*after},
-        verdict.reads,
-        baseline.reads,
-    )
 
 
 def _last(attempts: Sequence[Attempt]) -> int | None:

@@ -7,15 +7,15 @@ It must not know where candidates come from.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import Execution, Reversal, TestRun
 from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import Status, Verdict
-from greenloop.core.report import records_of_kind
+from greenloop.core.records.verdict import SourceRead, Status, Verdict
+from greenloop.core.report import records_of_kind, source_reads
 from greenloop.core.verdict import forged
 from greenloop.verdict.assertion_lines import Lines, assertion_lines, helper_lines, strict_lines
 from greenloop.verdict.canary import function_of
@@ -23,8 +23,6 @@ from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 
 # The usual run, one over the user's code, and two over wrong results, each with failures to report.
 TIMES = 4
-# What new code may reach for where its sight of the tests is judged otherwise; the words of sandbox/reach_watch.py.
-SIGHT = ("the text of the tests", "the frames that call it")
 # Failures that have no type of their own: such code is not put back, it would hang or crash again.
 ENDED = frozenset({"Timeout", "Killed", "Crash", "MemoryLimit", "ProcessLimit", "Missing"})
 
@@ -43,53 +41,59 @@ Asserted = tuple[Mapping[str, Mapping[str, Sequence[Lines]]], Mapping[str, Helpe
 
 
 @dataclass(frozen=True, kw_only=True)
+class OwnCode:
+    """What is known of the code before the change.
+
+    `texts` of the changed files by path, empty for new ones; `tests` are the texts of the test files; `failures` are
+    the types of the failures by case id, where they are known.
+    """
+
+    texts: Mapping[str, str]
+    tests: Mapping[str, str]
+    failures: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReversalResult:
     """What the reversal showed: `proven` case ids, and the reason for each other case.
 
     `suspicious` maps cases to a reason why no proof in the candidate's process counts: the values that it compared.
     `unasserted` maps them to a reason why their pass asserts too little: an assertion that never ran, or failed unseen.
+    `reads` is what was read of the tests meanwhile.
     """
 
     proven: frozenset[str] = frozenset()
     unproven: Mapping[str, str] = field(default_factory=dict)
     suspicious: Mapping[str, str] = field(default_factory=dict)
     unasserted: Mapping[str, str] = field(default_factory=dict)
+    reads: tuple[SourceRead, ...] = ()
 
 
 async def reverse(
-    inputs: VerificationInputs,
-    session: Session,
-    files: Mapping[str, str],
-    own_texts: Mapping[str, str],
-    tests: Mapping[str, str],
-    failures: Mapping[str, str],
-    *,
-    excused: Collection[str] = (),
+    inputs: VerificationInputs, session: Session, files: Mapping[str, str], own: OwnCode
 ) -> tuple[Verdict | None, ReversalResult]:
-    """Runs the target cases over these texts, and again over `own_texts` put back in the same process.
+    """Runs the target cases over these texts, and again over the user's own texts put back in the same process.
 
-    `tests` are the texts of the test files; `failures` are the types of the failures with the user's own code, by case
-    id, where they are known. The verdict is one against the pass (None: nothing found): what decides the tests was
-    replaced while they ran. `excused` is what the new code may reach for.
+    The verdict is one against the pass (None: nothing found): what decides the tests was replaced while they ran.
     """
-    if not own_texts:
+    if not own.texts or not inputs.expected:
         return None, ReversalResult()
     started_failing = tuple(
         case
         for case in inputs.expected
-        if inputs.outcomes.get(case) in ("failed", "error") and failures.get(case) not in ENDED
+        if inputs.outcomes.get(case) in ("failed", "error") and own.failures.get(case) not in ENDED
     )
-    assertions = {path: assertion_lines(text) for path, text in tests.items()}
-    helpers = {path: helper_lines(text) for path, text in tests.items()}
+    assertions = {path: assertion_lines(text) for path, text in own.tests.items()}
+    helpers = {path: helper_lines(text) for path, text in own.tests.items()}
     request = Reversal(
-        files=own_texts,
+        files=own.texts,
         failing=started_failing,
         asked=_asked_methods(inputs.problem.regions),
         assertions={
             path: tuple(sorted(_all_lines([*by_test.values(), *_ranges_of(helpers[path])])))
             for path, by_test in assertions.items()
         },
-        strict={path: tuple(sorted(strict_lines(text))) for path, text in tests.items()},
+        strict={path: tuple(sorted(strict_lines(text))) for path, text in own.tests.items()},
     )
     run = inputs.test_run(files)
     run = replace(run, seconds=TIMES * run.seconds, reversal=request)
@@ -108,9 +112,7 @@ async def reverse(
             return Verdict(status=Status.TAMPERED, reason=reason, output=execution.output), ReversalResult()
         for record in values.values():  # your own code might replace it too, if it ran that far
             record["unfit"] = record["unfit"] or f"{name} in another form"
-    for record in values.values():
-        record["reached"] = [what for what in record.get("reached", ()) if what not in excused]
-    return None, _read(execution, inputs, values, failures, (assertions, helpers))
+    return None, _read(execution, inputs, values, own.failures, (assertions, helpers))
 
 
 def _ranges_of(helpers: Helpers) -> list[Sequence[Lines]]:
@@ -143,7 +145,8 @@ async def _altered(
     if not altered:
         return None
     assert run.reversal is not None
-    control = await session.run(replace(run, files=inputs.test_run(run.reversal.files).files))
+    old_texts = {path: text for path, text in run.reversal.files.items() if text}
+    control = await session.run(replace(run, files=inputs.test_run(old_texts).files))
     own = list(records_of_kind(control, "values"))
     excused = {name for record in own for name in record["altered"]}
     return next(
@@ -186,6 +189,7 @@ def _read(
         unproven=unproven,
         suspicious=suspicious,
         unasserted=unasserted,
+        reads=source_reads(execution),
     )
 
 

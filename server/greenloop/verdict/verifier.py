@@ -15,21 +15,22 @@ from greenloop.core.ports import Session, Tools
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.sandbox import Execution, WatchedLines
-from greenloop.core.records.spec import USER_PROVENANCES, Case, Provenance, Spec
+from greenloop.core.records.spec import Provenance
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.verdict import forged
+from greenloop.drafting.candidates import sight_of_tests
 from greenloop.specs import host_checks
-from greenloop.verdict import own_code, proofs, related, reversal
+from greenloop.verdict import evidence, own_code, proofs, related, reversal
 from greenloop.verdict.inputs import ACCEPTING, Encode, VerificationInputs
-from greenloop.verdict.reversal import ReversalResult
+from greenloop.verdict.reversal import OwnCode
 
 Files = Mapping[str, str]
 OpenSession = Callable[[], Awaitable[Session]]
 
 SLOWER = 10  # times the duration with the user's own code: allows for a loaded machine or a slower algorithm
-NO_PROOF = "nothing shows that it depends on the changed code"
+NOT_PASSED = ("failed", "error", "missing", None)  # outcomes of a case that passes newly
 GLANCE = 1.0  # lower bound in seconds for one of many candidates
 
 
@@ -39,8 +40,9 @@ class Verifier:
 
     `session` is the open sandbox for `verify` and `glance`; `open_session` opens a fresh one for `accept`.
     `tools` serve the checks that need no sandbox (None: no such checks); `ensure_unchanged` raises
-    `BaselineChangedError` where the user's tests have changed since the baseline. `own_texts` are the texts before the
-    change, where the changed ones are those of the workspace.
+    `BaselineChangedError` where the user's tests have changed since the baseline. `own_texts` are given where the
+    workspace itself has the change: the texts before it, empty for new files. Then only what newly passes is reversed,
+    for a whole suite run several times would take long.
     `own_code` returns the files of the user's own code that differ from the disk (None: it is not known any more).
     """
 
@@ -96,7 +98,7 @@ class Verifier:
             return verdict
 
         verdict = await self._with_host_checks(files, prove, final=True)
-        counts = count_cases(self.state.problem.spec, verdict)
+        counts = evidence.count_cases(self.state.problem.spec, verdict)
         self.state.evidence = replace(self.state.evidence, cases=counts)
         return verdict
 
@@ -166,31 +168,54 @@ class Verifier:
             if verdict.status is not Status.PASSED:
                 return verdict, Evidence()
             passed = {result.id for result in verdict.cases if result.passed}
-            cases = [case for case in spec.cases if _has_assertions(case) and case.id in passed]
+            cases = [case for case in spec.cases if evidence.has_assertions(case) and case.id in passed]
             failure, canaried = await proofs.check_tampering(inputs, session, files, tests, cases)
             if failure is not None:
                 return failure, Evidence()
             failure, reversed_cases = await reversal.reverse(
-                inputs, session, files, self._own_texts(files), tests, self._first_failures()
+                self._reversed_inputs(inputs), session, files, self._before(files, tests)
             )
             if failure is not None:
                 return failure, Evidence()
             isolated = await proofs.count_isolated_passes(inputs, session, files, cases)
-            evidence = gather_evidence(inputs, verdict, session.name, cases, canaried=canaried, out_of_process=isolated)
-            return verdict, add_proofs(evidence, spec, passed, reversed_cases)
+            found = evidence.gather(inputs, verdict, session.name, cases, canaried=canaried, out_of_process=isolated)
+            found = evidence.add_proofs(found, spec, passed, reversed_cases)
+            reads = (*verdict.reads, *reversed_cases.reads)
+            sight = sight_of_tests.describe_result_sight(inputs.problem, files, reads, self._first_verdict().reads)
+            return verdict, replace(found, reads_tests=sight)
         finally:
             await session.close()
 
-    def _own_texts(self, files: Files) -> dict[str, str]:
-        """Returns the user's own texts of the changed files; a new file has none."""
-        own_texts = self.own_texts if self.own_texts is not None else self.state.problem.originals
-        changed = files if self.own_texts is None else own_texts
-        return {path: text for path in changed if path.endswith(".py") and (text := own_texts.get(path)) is not None}
+    def _before(self, files: Files, tests: Files) -> OwnCode:
+        originals = self.state.problem.originals
+        own_texts = self.own_texts
+        if own_texts is None:
+            own_texts = {path: originals.get(path) or "" for path in files}
+        return OwnCode(
+            texts={path: text for path, text in own_texts.items() if path.endswith(".py")},
+            tests=tests,
+            failures={
+                result.id: result.failure.type
+                for result in self._first_verdict().cases
+                if result.failure and not result.passed
+            },
+        )
 
-    def _first_failures(self) -> dict[str, str]:
-        """Returns the types of the failures with the user's own code, by case id."""
-        first = self.state.attempts[0].verdict.cases if self.state.attempts else ()
-        return {result.id: result.failure.type for result in first if result.failure and not result.passed}
+    def _first_verdict(self) -> Verdict:
+        """The verdict of the user's own code; empty where it is not known."""
+        return self.state.attempts[0].verdict if self.state.attempts else Verdict(status=Status.FAILED)
+
+    def _reversed_inputs(self, inputs: VerificationInputs) -> VerificationInputs:
+        if self.own_texts is None:
+            return inputs
+        spec = inputs.problem.spec
+        cases = tuple(
+            case
+            for case in spec.cases
+            if case.provenance is Provenance.USER and inputs.outcomes.get(case.id) in NOT_PASSED
+        )
+        spec = replace(spec, cases=cases, selectors=fit_selectors([case.id for case in cases]))
+        return replace(inputs, problem=replace(inputs.problem, spec=spec))
 
     def _changed(self, files: Files) -> dict[str, str]:
         """Returns the texts that differ from the user's own; only those overlay the workspace."""
@@ -205,11 +230,6 @@ async def run_cases(inputs: VerificationInputs, session: Session, files: Files, 
     if verdict.status is not Status.PASSED or not inputs.problem.neighbours:
         return verdict
     return await related.run_related(inputs, session, verdict, test_run, files)
-
-
-def _has_assertions(case: Case) -> bool:
-    """Can its assertions be mutated? Docstring examples and property tests have none."""
-    return case.provenance is Provenance.USER or (bool(case.source) and case.provenance is not Provenance.PROPERTY)
 
 
 async def _run_everything(inputs: VerificationInputs, session: Session, files: Files) -> Verdict:
@@ -235,75 +255,3 @@ async def _run_everything(inputs: VerificationInputs, session: Session, files: F
 
 def _passed_before(inputs: VerificationInputs, cases: Collection[str]) -> int:
     return sum(inputs.outcomes.get(case) == "passed" for case in cases)
-
-
-def gather_evidence(
-    inputs: VerificationInputs,
-    verdict: Verdict,
-    sandbox: str,
-    cases: Sequence[Case],
-    *,
-    canaried: Collection[str],
-    out_of_process: int,
-) -> Evidence:
-    """Counts the evidence for a pass."""
-    outcomes = [inputs.outcomes.get(case) for case in inputs.problem.neighbours]
-    return Evidence(
-        sandbox=sandbox,
-        network=inputs.network,
-        cases=count_cases(inputs.problem.spec, verdict),
-        neighbours_unchanged=outcomes.count("passed")
-        - verdict.unaffected
-        - (verdict.left_out - verdict.first_left_out)
-        + verdict.first_passes
-        - len(verdict.flaky),
-        neighbours_not_affected=verdict.unaffected,
-        neighbours_already_failing=sum(outcome in {"failed", "error", "missing"} for outcome in outcomes)
-        + verdict.first_failures,
-        neighbours_left_out=verdict.left_out,
-        neighbours_flaky=len(verdict.flaky),
-        canaried=len(canaried),
-        canaried_cases=tuple(case.id for case in cases if case.id in canaried),
-        canary_total=len(cases),
-        out_of_process=out_of_process,
-    )
-
-
-def add_proofs(evidence: Evidence, spec: Spec, passed: Collection[str], reversed_cases: ReversalResult) -> Evidence:
-    """Adds the proofs of each passed case, and the reason where one of the user's has none.
-
-    Where the values that a test compared may lie, only the isolated re-run counts: no such value reached it.
-    """
-    isolated = {case.id for case in spec.cases if case.id in passed and _has_assertions(case)}
-    isolated = isolated if evidence.out_of_process == len(isolated) else set()
-    found: dict[str, tuple[str, ...]] = {}
-    unproven: dict[str, str] = {}
-    for case in spec.cases:
-        if case.id not in passed or not case.executed:
-            continue
-        is_suspicious = case.id in reversed_cases.suspicious
-        kinds = {
-            "reversal": case.id in reversed_cases.proven,
-            # The assertions about a score are greenloop's own: they say nothing about how the scorer compares.
-            "tamper check": case.id in evidence.canaried_cases
-            and not is_suspicious
-            and case.provenance is not Provenance.SCORE,
-            "isolated re-run": case.id in isolated and case.id not in reversed_cases.unasserted,
-        }
-        found[case.id] = tuple(kind for kind, holds in kinds.items() if holds)
-        if not found[case.id] and case.provenance in USER_PROVENANCES:
-            unproven[case.id] = reversed_cases.unproven.get(case.id, NO_PROOF)
-    return replace(evidence, proofs={case: kinds for case, kinds in found.items() if kinds}, unproven=unproven)
-
-
-def count_cases(spec: Spec, verdict: Verdict) -> dict[str, tuple[int, int]]:
-    """Counts the cases of each provenance as (passed, total); outvoted cases count as not passed."""
-    counts: dict[str, tuple[int, int]] = {}
-    passed = {case.id for case in verdict.cases if case.passed}
-    for case in spec.cases:
-        good, total = counts.get(case.provenance, (0, 0))
-        counts[case.provenance] = (good + (case.id in passed), total + 1)
-    for case in spec.outvoted:
-        good, total = counts.get(case.provenance, (0, 0))
-        counts[case.provenance] = (good, total + 1)
-    return counts

@@ -47,6 +47,8 @@ CALL = "import m\n\n\ndef test_a():\n    m.f()\n"
         ("import linecache\n\n\ndef f():\n    linecache.getline('test_m.py', 1)\n", "open", "test_m.py"),
         ("import subprocess\n\n\ndef f():\n    subprocess.run(['true', 'test_m.py'])\n", "program", "test_m.py"),
         ("import sys\n\n\ndef f():\n    sys._getframe(1)\n", "frame", ""),
+        ("import sys\n\n\ndef f():\n    getattr(sys, '_get' + 'frame')()\n", "frame", ""),
+        ("import sys\n\n\ndef f():\n    list(map(sys._getframe, [0]))\n", "frame", ""),
         ("import inspect\n\n\ndef f():\n    inspect.stack(0)\n", "frame", ""),
     ],
 )

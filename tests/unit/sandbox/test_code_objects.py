@@ -53,3 +53,19 @@ def test_the_last_definition_counts(code_objects):
 def test_code_is_the_same_wherever_it_stands(code_objects, before, after, same):
     codes = [code_objects.codes_of_text(text, "m.py")["f"] for text in (before, after)]
     assert code_objects.same_code(*codes) is same
+
+
+def test_a_changed_comparison_is_new_unless_its_change_was_asked_for(tmp_path):
+    path = tmp_path / "m.py"
+    own = "class V:\n    def __eq__(self, other):\n        return False\n"
+    path.write_text(own.replace("False", "True"))
+    space = {"__name__": "m"}
+    exec(compile(path.read_text(), str(path), "exec"), space)
+    code = space["V"].__eq__.__code__
+
+    def is_new(own_text, *asked):
+        return load("code_objects").OwnCode({str(path): own_text}, {str(path): asked}).is_new(code)
+
+    assert is_new(own)
+    assert not is_new(own, "V.__eq__")
+    assert is_new("class V:\n    pass\n", "V.__eq__")  # the user's own code had none

@@ -44,7 +44,7 @@ def again(outcome, mode="own", *, kind="AssertionError", unfit=""):
     return {"kind": "reversed", "id": CASE, "mode": mode, "outcome": outcome, "type": error, "unfit": unfit}
 
 
-async def reverse(session, *, failures=None, outcome="failed", regions=(), excused=()):
+async def reverse(session, *, failures=None, outcome="failed", regions=()):
     inputs = VerificationInputs(
         problem=Problem(
             root=Path("/w"),
@@ -58,7 +58,8 @@ async def reverse(session, *, failures=None, outcome="failed", regions=(), excus
         suite_seconds=10.0,
         encode=lambda texts: {path: text.encode() for path, text in texts.items()},
     )
-    return await reversal.reverse(inputs, session, NEW, OWN, {"test_m.py": TEST}, failures or {}, excused=excused)
+    own = reversal.OwnCode(texts=OWN, tests={"test_m.py": TEST}, failures=failures or {})
+    return await reversal.reverse(inputs, session, NEW, own)
 
 
 async def test_a_case_that_fails_again_with_the_own_code_is_proven():
@@ -140,9 +141,9 @@ async def test_a_forged_report_is_tampering():
 
 
 async def test_code_that_reaches_for_what_runs_it_proves_nothing():
-    record = {**values(), "reached": ["the frames that call it"]}
+    record = {**values(), "reached": ["all objects of the process"]}
     _, result = await reverse(Session(record, again("failed")))
-    assert result.unproven == {CASE: "the new code reaches for the frames that call it"}
+    assert result.unproven == {CASE: "the new code reaches for all objects of the process"}
     assert set(result.suspicious) == {CASE}
 
 
@@ -154,9 +155,3 @@ async def test_a_special_method_is_asked_for_only_where_nothing_else_is(names, a
     session = Session(values(), again("failed"))
     await reverse(session, regions=tuple(Region(path="m.py", qualname=name, start=1, end=2) for name in names))
     assert session.runs[0].reversal.asked == asked
-
-
-async def test_what_is_judged_by_other_means_is_excused():
-    record = {**values(), "reached": ["the frames that call it"]}
-    _, result = await reverse(Session(record, again("failed")), excused=reversal.SIGHT)
-    assert result.proven == {CASE}

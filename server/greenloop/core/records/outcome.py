@@ -44,7 +44,8 @@ class Evidence:
     Of the related tests (neighbours), those `not_affected` never reach the changed functions and were not run again.
     `out_of_process` cases passed with the candidate's code in a process of its own.
     `proofs` has, by case id, how it was shown that a pass was earned: `reversal`, `tamper check`, `isolated re-run`;
-    `unproven` the reason for each of the user's cases where none of them could show it.
+    `unproven` the reason for each of the user's cases where none of them could show it. `reads_tests` are sentences
+    about new code that sees its tests.
     """
 
     sandbox: str = ""
@@ -61,6 +62,7 @@ class Evidence:
     out_of_process: int = 0
     proofs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unproven: Mapping[str, str] = field(default_factory=dict)
+    reads_tests: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 

@@ -14,9 +14,12 @@ from pathlib import PurePosixPath
 
 from greenloop.core.python.ast_source import FUNCTIONS, parse_module
 from greenloop.core.python.names import import_keys
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Provenance
 from greenloop.core.records.verdict import Frame, SourceRead
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates.risky_calls import used_names
+from greenloop.project.sources import is_test_file
 
 _FRAMES = {
     "sys._getframe", "sys._current_frames", "sys.settrace", "sys.setprofile", "threading.settrace",
@@ -30,6 +33,24 @@ _SOURCES = {
 }  # fmt: skip
 _CURRENT_TEST = "PYTEST_CURRENT_TEST"  # the variable in which pytest names the running test
 _FRAME = "frame"
+
+
+def describe_result_sight(
+    problem: Problem, after: Mapping[str, str], reads: Iterable[SourceRead], before: Sequence[SourceRead]
+) -> tuple[str, ...]:
+    """Says where a result newly sees its tests: by its text, and by what it read.
+
+    `after` are its texts by path, `before` what the user's own code read.
+    """
+    related = {case.partition("::")[0] for case in problem.neighbours}
+    tests = {case.path for case in problem.spec.cases if case.provenance is Provenance.USER}
+    return describe_sight(
+        {path: problem.originals.get(path) or "" for path in after},
+        after,
+        (tests | {path for path in related if is_test_file(path)}) - {*after},
+        reads,
+        before,
+    )
 
 
 def describe_sight(

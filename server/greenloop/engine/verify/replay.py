@@ -18,7 +18,6 @@ from greenloop.engine.history import provenance
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.rows import Record
 from greenloop.engine.history.store import History
-from greenloop.engine.outcome import sight_of_tests
 from greenloop.engine.refine import choose_sandbox, ignore_status, past_run_verifier
 from greenloop.engine.verify.report import Verification, failed_cases, find_tampering, sight_reason
 from greenloop.notebook import past_runs
@@ -71,6 +70,7 @@ async def replay(
     verifier = past_run_verifier(
         problem, stored_basis.outcomes, sandbox=sandbox, place=place, settings=run_settings, seconds=seconds
     )
+    verifier.state.attempts = [*outcome.attempts[:1]]  # the user's own code
     verdict = await verifier.accept(outcome.after)
     evidence = _with_stored(verifier.state.evidence, outcome)
     passed = tuple(case.id for case in verdict.cases if case.passed)
@@ -80,8 +80,7 @@ async def replay(
         () if tampered else failed_cases(verdict, stored_basis.outcomes) + tuple(case.id for case in verdict.collateral)
     )
     reason = "" if verdict.status is Status.PASSED else verdict.reason or f"{', '.join(failed[:3])} does not pass."
-    before = outcome.attempts[0].verdict if outcome.attempts else verdict
-    reads_tests = sight_of_tests(replace(problem, originals=outcome.before), outcome.after, verdict, before)
+    reads_tests = evidence.reads_tests
     reason = reason or (sight_reason(reads_tests) if reads_tests else _why_partial(evidence))
     return Verification(
         verified=not reason,

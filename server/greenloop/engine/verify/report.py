@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.spec import Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
 from greenloop.engine.verify.baseline import RevisionBaseline
@@ -105,17 +106,16 @@ def build_verification(
     verdict: Verdict,
     first_results: Sequence[CaseResult],
     *,
-    canaried: Sequence[str] | None = None,
+    evidence: Evidence | None = None,
     new: tuple[CaseResult, ...] = (),
     flaky: tuple[str, ...] = (),
     still_broken: tuple[str, ...] = (),
     reads_tests: tuple[str, ...] = (),
-    unearned: Mapping[str, str] | None = None,
 ) -> Verification:
     """Builds the result from a verdict over the cases of `spec`; `first_results` are of all cases in the first run.
 
-    `canaried` None: the tamper check did not run. `still_broken` are test files that cannot be imported with either
-    code.
+    `evidence` is that of a pass (None: the proofs were not run). `still_broken` are test files that cannot be imported
+    with either code.
     """
     revision, known = context.revision, context.known
     cases = {result.id: result for result in (*first_results, *verdict.cases)}
@@ -151,10 +151,10 @@ def build_verification(
         kept=revision.kept,
         new_cases=new,
         flaky=flaky,
-        canaried=tuple(canaried or ()),
-        not_canaried=() if canaried is None else tuple(case for case in passed if case not in set(canaried)),
+        canaried=evidence.canaried_cases if evidence else (),
+        not_canaried=tuple(case for case in passed if case not in evidence.canaried_cases) if evidence else (),
         reads_tests=reads_tests,
-        unearned=unearned or {},
+        unearned=_find_unearned(evidence, before, spec) if evidence else {},
         sandbox=context.sandbox.name,
         network=context.place.network,
         notes=(
@@ -163,6 +163,17 @@ def build_verification(
             *known.describe_unused(excused, (*before.cases, *cases, *still_broken), context.request.revision),
         ),
     )
+
+
+def _find_unearned(evidence: Evidence, before: RevisionBaseline, spec: Spec) -> Mapping[str, str]:
+    """Why nothing proves the passes of the revision's tests that did not pass before; the others say nothing new."""
+    return {
+        case.id: evidence.unproven[case.id]
+        for case in spec.cases
+        if case.provenance is Provenance.USER
+        and case.id in evidence.unproven
+        and before.outcomes.get(case.id) != "passed"
+    }
 
 
 def failed_before(case: str, path: str, before: RevisionBaseline) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.errors import BaselineChangedError, UsageError
+from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.spec import Case, Provenance, Spec
@@ -24,7 +25,6 @@ from greenloop.core.verdict import judge
 from greenloop.drafting.candidates.sight_of_tests import describe_sight
 from greenloop.engine.refine import choose_sandbox, ignore_status
 from greenloop.engine.verify.baseline import RevisionBaseline, run_revision
-from greenloop.engine.verify.earned_passes import find_unearned
 from greenloop.engine.verify.known_failing import read_known_failing
 from greenloop.engine.verify.report import (
     HARMLESS,
@@ -116,17 +116,13 @@ async def _run_verification(context: VerificationContext) -> Verification:
         spec = replace(spec, selectors=fit_selectors([case.id for case in spec.cases]))
         execution = await context.run(TestRun(selectors=spec.selectors))
         executions.append(execution)
-    verdict, canaried = await _prove(context, before, spec, execution)
+    verdict, evidence = await _prove(context, before, spec, execution)
     flaky: tuple[str, ...] = ()
     if verdict.status is Status.FAILED and not context.request.targets:
         flaky = await _find_flaky(context, before, failed_cases(verdict, before.outcomes))
         if flaky:
             spec = replace(spec, cases=tuple(case for case in spec.cases if case.id not in flaky))
-            verdict, canaried = await _prove(context, before, spec, execution)
-    unearned: Mapping[str, str] = {}
-    if verdict.status is Status.PASSED and context.sandbox.name != "none":
-        failure, unearned = await find_unearned(context, before, spec, canaried or ())
-        verdict = failure or verdict
+            verdict, evidence = await _prove(context, before, spec, execution)
     new_cases: tuple[CaseResult, ...] = ()
     if verdict.status is Status.PASSED and context.request.with_new:
         new_cases = await _run_new_tests(context)
@@ -136,11 +132,10 @@ async def _run_verification(context: VerificationContext) -> Verification:
         spec,
         verdict,
         first_results,
-        canaried=canaried,
+        evidence=evidence,
         new=new_cases,
         flaky=flaky,
         still_broken=still_broken,
-        unearned=unearned,
         reads_tests=_sight_of_tests(context, before, verdict, executions),
     )
     reason = failure_reason(verdict, result, context.revision, spec, targets=bool(context.request.targets))
@@ -157,7 +152,7 @@ def _sight_of_tests(
     revision = context.revision
     opened = [verdict.sources, *map(opened_sources, executions)]
     known = None if None in opened else frozenset().union(*filter(None, opened))
-    old = {path: sources.decode(data) for path, data in revision.old_code.items() if path.endswith(".py")}
+    old = _decoded(revision.old_code)
     changed = context.texts(path for path in (*old, *revision.new_code) if path.endswith(".py"))
     return describe_sight(
         old,
@@ -171,8 +166,8 @@ def _sight_of_tests(
 
 async def _prove(
     context: VerificationContext, before: RevisionBaseline, spec: Spec, execution: Execution
-) -> tuple[Verdict, Sequence[str] | None]:
-    """Returns the verdict of the first run or, if that passed, of the acceptance; and the confirmed case ids."""
+) -> tuple[Verdict, Evidence | None]:
+    """Returns the verdict of the first run or, if that passed, of the acceptance; and the evidence of a pass."""
     verdict = judge_candidate([case.id for case in spec.cases], before.outcomes, execution)
     return await _accept(context, before, spec) if verdict.status is Status.PASSED else (verdict, None)
 
@@ -240,9 +235,10 @@ def _test_first_cases(
 
 async def _accept(
     context: VerificationContext, before: RevisionBaseline, spec: Spec
-) -> tuple[Verdict, Sequence[str] | None]:
-    """Runs all proofs in a fresh sandbox with another hash seed; returns the verdict and the ids a canary confirmed."""
-    context.report_status("running them again in a fresh sandbox, with the tamper check")
+) -> tuple[Verdict, Evidence | None]:
+    """Runs all proofs in a fresh sandbox with another hash seed; returns the verdict, and the evidence of a pass."""
+    context.report_status("running them again in a fresh sandbox, with the tamper check and the reversal check")
+    revision = context.revision
     tests = context.texts(case.path for case in spec.cases if case.provenance is Provenance.USER)
     problem = Problem(root=context.place.root, spec=spec, regions=(), originals={}, files=tests)
     limits = replace(context.place.limits, seconds=context.seconds)
@@ -251,9 +247,14 @@ async def _accept(
         open_session=context.open,
         encode=lambda texts: {path: context.snapshot.encoded(path, text) for path, text in texts.items()},
         suite_seconds=0.0,
+        own_texts={**dict.fromkeys(revision.new_code, ""), **_decoded(revision.old_code)},
     )
     verdict = await verifier.accept({})
-    return verdict, verifier.state.evidence.canaried_cases if verdict.status is Status.PASSED else None
+    return verdict, verifier.state.evidence if verdict.status is Status.PASSED else None
+
+
+def _decoded(files: Mapping[str, bytes]) -> dict[str, str]:
+    return {path: sources.decode(data) for path, data in files.items() if path.endswith(".py")}
 
 
 async def _run_new_tests(context: VerificationContext) -> tuple[CaseResult, ...]:
