@@ -1,4 +1,4 @@
-"""What is put in the place of changed functions while a case runs again: the user's own code, wrong results, nothing."""
+"""What is put in the place of what changed while a case runs again: the user's own code, wrong results, nothing."""
 
 import cmath
 import inspect
@@ -10,19 +10,18 @@ OWN, WRONG, NOTHING = "own", "wrong", "nothing"
 class ChangedFile:
     """One changed file: its functions whose code differs from the user's, and what can be put in their place.
 
-    `text` is the user's own, empty for a new file. `replaces_new`: functions that the user's text does not have get wrong
-    results too.
+    `text` is the user's own, empty for a new file; `values` are its changed values. `replaces_new`: functions
+    that the user's text does not have get wrong results too.
     """
 
-    def __init__(self, path, text, code_objects):
+    def __init__(self, path, text, values, code_objects):
         same = code_objects.same_code
         try:
             own = code_objects.codes_of_text(text, path)
         except (SyntaxError, ValueError):
             own = {}
         live = code_objects.live_functions(path)
-        with open(path, "rb") as stream:
-            present = code_objects.codes_of_text(stream.read(), path)
+        present = code_objects.codes_of_text(read_present(path), path)
         self._replaceable = []
         self.replaces_new = not text  # the whole file is new
         for name, code in present.items():
@@ -30,7 +29,8 @@ class ChangedFile:
                 continue
             functions = live.get((code.co_name, code.co_firstlineno), [])
             self._replaceable += [(function, function.__code__, own.get(name)) for function in functions]
-        self.has_own_code = any(own_code for _function, _code, own_code in self._replaceable)
+        self._values = values
+        self.has_own_code = values.has_own or any(own_code for _function, _code, own_code in self._replaceable)
 
     def put(self, mode):
         """Puts other code into the changed functions; why that cannot be done, or ""."""
@@ -41,11 +41,22 @@ class ChangedFile:
                 function.__code__ = own
             elif mode != OWN and (own is not None or self.replaces_new):
                 function.__code__ = code_instead(function, mode)
+        self._values.put(mode, self.replaces_new)
         return ""
 
     def restore(self):
         for function, code, _own in self._replaceable:
             function.__code__ = code
+        self._values.restore()
+
+
+def read_present(path):
+    """The candidate's bytes of a file; empty where it took the file away."""
+    try:
+        with open(path, "rb") as stream:
+            return stream.read()
+    except FileNotFoundError:
+        return b""
 
 
 def code_instead(function, mode):

@@ -16,6 +16,7 @@ import weakref
 
 PLAIN = frozenset(
     {type(None), bool, int, float, complex, str, bytes, bytearray, range, type(Ellipsis), type(NotImplemented)}
+    | {types.ModuleType}  # what a function imports, such as `sys` with pytest's streams, is no result
 )
 CONTAINERS = frozenset({list, tuple, set, frozenset, dict, type({}.keys()), type({}.values()), type({}.items())})
 # What answers for a value when a test compares, shows, counts or tests it.

@@ -17,6 +17,7 @@ import pytest
 from _pytest import doctest
 from _pytest.runner import runtestprotocol
 
+
 def make(request, root, send, siblings):
     """Makes (plugin, `send` for the recorder). `request` is that of `protocol.run_request`."""
     reversal = Reversal(request, root, send, siblings)
@@ -80,6 +81,7 @@ class Reversal:
                 self._root, self._lines, self._strict, self._watch.look
             )
             caches = self._siblings["code_objects"].find_caches()
+            self._values = {path: self._changed_values(path, text) for path, text in self._files.items()}
             self._caches = [cache for cache in caches if self._own.is_new(_code_below(cache))]
         for cache in self._caches:  # what a cache holds was returned when nobody looked
             cache.cache_clear()
@@ -88,6 +90,17 @@ class Reversal:
         next(profiling)
         yield
         next(profiling, None)
+
+    def _changed_values(self, path, text):
+        """The changed values of a file; one that may lie when it is compared counts for every case."""
+        replacement = self._siblings["code_replacement"]
+        values = self._siblings["value_replacement"].ChangedValues(
+            self._root, path, text, replacement.read_present(path), replacement.wrong
+        )
+        for value in values.present():
+            self._watch.look(value)
+        self._watch.lasting = self._watch.lasting or self._watch.unfit
+        return values
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item):
@@ -138,7 +151,9 @@ class Reversal:
         if self._assertions is None or session.shouldstop or session.config.option.collectonly:
             return
         replacement, code_objects = self._siblings["code_replacement"], self._siblings["code_objects"]
-        self._changed = [replacement.ChangedFile(path, text, code_objects) for path, text in self._files.items()]
+        self._changed = [
+            replacement.ChangedFile(path, text, self._values[path], code_objects) for path, text in self._files.items()
+        ]
         failing = [item for item in session.items if item.nodeid in self._failing]
         others = [item for item in session.items if item.nodeid not in self._failing]
         if not any(file.has_own_code for file in self._changed):  # the functions are new

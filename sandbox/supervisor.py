@@ -42,6 +42,7 @@ LOADED_WHEN_IDLE = (
     "reach_watch",
     "returned_values",
     "reversal",
+    "value_replacement",
 )
 
 

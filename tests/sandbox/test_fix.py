@@ -107,6 +107,19 @@ def test_without_a_target_the_suite_is_asked(work):
     assert (work / "m.py").read_text() == RIGHT
 
 
+@pytest.mark.parametrize(
+    "aside", ["", "    import warnings\n\n    warnings.warn('slow', stacklevel=2)\n"], ids=["plain", "warns"]
+)
+def test_a_function_of_a_new_module_is_proven_by_reversal(work, aside):
+    loop = "    for x, y in [(1, 3), (4, 12)]:\n        assert triple(x) == y\n"
+    (work / "test_n.py").write_text("def test_triple():\n    from n import triple\n\n" + loop)
+    answer = f"def triple(x):\n{aside}    return 3 * x\n"
+    code, finished, _err = fix(work, "test_n.py::test_triple", "--apply", answers=[fence(answer)])
+    assert (code, finished["verified"]) == (0, "verified"), finished["message"]
+    assert finished["evidence"]["proofs"] == {"test_n.py::test_triple": ["reversal", "isolated re-run"]}
+    assert "3 * x" in (work / "n.py").read_text()
+
+
 def test_what_is_green_already_asks_no_model(work):
     (work / "m.py").write_text(RIGHT)
     code, finished, _err = fix(work, CASE, "--model", "scripted:gone.jsonl")

@@ -138,6 +138,48 @@ def test_a_new_module_whose_results_do_not_matter_is_refused(work, verify):
     assert "Any" in value["reason"]
 
 
+TABLES = {
+    "m.py": (
+        "import re\n\nROMAN = {'I': 1, 'V': 6}\nWORD = re.compile('[a-z]')\n\n\n"
+        "def value(text):\n    return sum(ROMAN[each] for each in text)\n\n\n"
+        "class Box:\n    size = 3\n\n    def room(self):\n        return self.size * 2\n"
+    ),
+    "test_m.py": (
+        "from m import WORD, Box, value\n\n\n"
+        "def test_value():\n    for text, number in [('I', 1), ('VI', 6)]:\n        assert value(text) == number\n\n\n"
+        "def test_word():\n    for text in ['ab', 'c']:\n        assert WORD.findall(text) == [text]\n\n\n"
+        "def test_room():\n    for box in [Box()]:\n        assert box.room() == 8\n"
+    ),
+}
+RIGHT_TABLES = TABLES["m.py"].replace("6}", "5}").replace("[a-z]", "[a-z]+").replace("size = 3", "size = 4")
+
+
+def test_changed_tables_expressions_and_attributes_are_verified(work, verify):
+    write(work, TABLES)
+    commit(work)
+    write(work, {"m.py": RIGHT_TABLES})
+    code, value = verify("--json")
+    assert (code, value["state"], len(value["fixed"])) == (0, "verified", 3), value["reason"]
+
+
+def test_an_attribute_that_equals_anything_is_refused(work, verify):
+    write(work, TABLES)
+    commit(work)
+    liar = "class Any(int):\n    def __eq__(self, other):\n        return True\n\n    def __mul__(self, other):\n        return self\n\n\n"
+    write(work, {"m.py": liar + RIGHT_TABLES.replace("size = 4", "size = Any()")})
+    code, value = verify("--json")
+    assert (code, value["state"]) == (1, "not_verified"), value["reason"]
+
+
+def test_a_module_that_was_taken_away_does_not_disturb_the_proofs(work, verify):
+    write(work, {"old.py": "def gone():\n    return 1\n"})
+    commit(work)
+    (work / "old.py").unlink()
+    write(work, {"m.py": RIGHT})
+    code, value = verify("--json")
+    assert (code, value["state"]) == (0, "verified"), value["reason"]
+
+
 def test_one_known_failing_test_does_not_excuse_another(work, verify):
     write(work, {"m.py": HARMLESS})
     code, first_line = verify("--known-failing", FIVE)

@@ -7,6 +7,7 @@ import decimal
 import enum
 import functools
 import pathlib
+import sys
 import types
 import unittest.mock
 import weakref
@@ -91,6 +92,7 @@ def look(value):
         ValueError(1),
         len,
         Honest,
+        sys,  # with pytest's streams
     ],
     ids=lambda each: type(each).__name__,
 )
