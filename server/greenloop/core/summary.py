@@ -51,7 +51,7 @@ def verification_level(evidence: Evidence) -> Verified:
     """The level that the evidence supports; the only place that decides it.
 
     `VERIFIED` needs passing tests or examples of the user, a proof for each of them that its pass was earned, code that
-    does not see its tests, all related tests, a sandbox, and any requested approval.
+    did not read its tests, all related tests, a sandbox, and any requested approval.
     """
     if evidence.sandbox == "none":
         return Verified.UNVERIFIED

@@ -26,6 +26,7 @@ from greenloop.core.summary import (
 )
 from greenloop.drafting.candidates import hardcoding
 from greenloop.drafting.candidates.risky_calls import warnings
+from greenloop.drafting.candidates.sight_of_tests import describe_uses
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +56,8 @@ class OutcomeBuilder:
             return self._name_sandbox(replace(outcome, message=outcome.message or self._unsolved(outcome, problem)))
         hardcoding_warnings = hardcoding.warnings(problem, attempt.candidate, after)
         doubts = filter(None, [self.doubt])
-        found = (*warnings(problem, after), *evidence.reads_tests, *hardcoding_warnings, *doubts)
+        sight = describe_uses(problem, after) + evidence.reads_tests
+        found = (*warnings(problem, after), *sight, *hardcoding_warnings, *doubts)
         evidence = replace(evidence, warnings=found)
         verified = verification_level(evidence)
         return replace(outcome, evidence=evidence, verified=verified, message=summarize_solved(evidence, verified))

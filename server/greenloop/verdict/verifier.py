@@ -20,7 +20,7 @@ from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.verdict import forged
-from greenloop.drafting.candidates import sight_of_tests
+from greenloop.drafting.candidates.sight_of_tests import describe_reads
 from greenloop.specs import host_checks
 from greenloop.verdict import evidence, own_code, proofs, related, reversal
 from greenloop.verdict.inputs import ACCEPTING, Encode, VerificationInputs
@@ -181,7 +181,7 @@ class Verifier:
             found = evidence.gather(inputs, verdict, session.name, cases, canaried=canaried, out_of_process=isolated)
             found = evidence.add_proofs(found, spec, passed, reversed_cases)
             reads = (*verdict.reads, *reversed_cases.reads)
-            sight = sight_of_tests.describe_result_sight(inputs.problem, files, reads, self._first_verdict().reads)
+            sight = describe_reads(inputs.problem, files, reads, self._first_verdict().reads)
             return verdict, replace(found, reads_tests=sight)
         finally:
             await session.close()

@@ -45,7 +45,7 @@ class Evidence:
     `out_of_process` cases passed with the candidate's code in a process of its own.
     `proofs` has, by case id, how it was shown that a pass was earned: `reversal`, `tamper check`, `isolated re-run`;
     `unproven` the reason for each of the user's cases where none of them could show it. `reads_tests` are sentences
-    about new code that sees its tests.
+    about what new code read of its tests.
     """
 
     sandbox: str = ""

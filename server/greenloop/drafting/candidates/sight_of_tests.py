@@ -35,22 +35,26 @@ _CURRENT_TEST = "PYTEST_CURRENT_TEST"  # the variable in which pytest names the 
 _FRAME = "frame"
 
 
-def describe_result_sight(
+def describe_uses(problem: Problem, after: Mapping[str, str]) -> tuple[str, ...]:
+    """Says what a result newly has in its texts (`after`, by path) by which code can see its tests."""
+    return new_uses(_old_texts(problem, after), after, _test_files(problem, after))
+
+
+def describe_reads(
     problem: Problem, after: Mapping[str, str], reads: Iterable[SourceRead], before: Sequence[SourceRead]
 ) -> tuple[str, ...]:
-    """Says where a result newly sees its tests: by its text, and by what it read.
+    """Says what a result newly read of its tests; `before` is what the user's own code read."""
+    return new_reads(reads, before, _old_texts(problem, after), after, _test_files(problem, after))
 
-    `after` are its texts by path, `before` what the user's own code read.
-    """
+
+def _old_texts(problem: Problem, after: Mapping[str, str]) -> dict[str, str]:
+    return {path: problem.originals.get(path) or "" for path in after}
+
+
+def _test_files(problem: Problem, after: Mapping[str, str]) -> set[str]:
     related = {case.partition("::")[0] for case in problem.neighbours}
     tests = {case.path for case in problem.spec.cases if case.provenance is Provenance.USER}
-    return describe_sight(
-        {path: problem.originals.get(path) or "" for path in after},
-        after,
-        (tests | {path for path in related if is_test_file(path)}) - {*after},
-        reads,
-        before,
-    )
+    return (tests | {path for path in related if is_test_file(path)}) - {*after}
 
 
 def describe_sight(

@@ -14,6 +14,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance
 from greenloop.core.records.verdict import Status
 from greenloop.core.summary import summarize_solved, verification_level
+from greenloop.drafting.candidates.sight_of_tests import describe_uses
 from greenloop.engine.history import provenance
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.rows import Record
@@ -80,7 +81,7 @@ async def replay(
         () if tampered else failed_cases(verdict, stored_basis.outcomes) + tuple(case.id for case in verdict.collateral)
     )
     reason = "" if verdict.status is Status.PASSED else verdict.reason or f"{', '.join(failed[:3])} does not pass."
-    reads_tests = evidence.reads_tests
+    reads_tests = describe_uses(problem, outcome.after) + evidence.reads_tests
     reason = reason or (sight_reason(reads_tests) if reads_tests else _why_partial(evidence))
     return Verification(
         verified=not reason,

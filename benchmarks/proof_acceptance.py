@@ -1,0 +1,120 @@
+"""The acceptance of one honest answer, for `proofs.py`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from greenloop.core.ports import Session
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Evidence, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Limits, TestRun
+from greenloop.core.records.spec import Region, Spec
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop.core.run_state import RunState
+from greenloop.core.summary import verification_level
+from greenloop.engine import refine
+from greenloop.project import configuration
+from greenloop.verdict import reversal
+from greenloop.verdict.inputs import VerificationInputs
+from greenloop.verdict.verifier import Verifier
+
+SECONDS = 60.0
+PROOFS = ("reversal", "tamper check", "isolated re-run")
+
+
+@dataclass(kw_only=True)
+class Shared:
+    """One open session for all acceptances: each of its runs is a fork, and opening one takes longer than a run."""
+
+    session: Session
+
+    @property
+    def name(self) -> str:
+        return self.session.name
+
+    async def run(self, run: TestRun) -> Any:
+        return await self.session.run(run)
+
+    async def close(self) -> None:
+        pass
+
+
+@contextlib.asynccontextmanager
+async def opened(root: Path) -> AsyncIterator[Shared]:
+    found, _warnings = configuration.load(root)
+    back_end, place = await refine.choose_sandbox(root, found)
+    session = await back_end.open(place)
+    try:
+        yield Shared(session=session)
+    finally:
+        await session.close()
+
+
+async def accepted(
+    session: Shared, root: Path, own: Mapping[str, str], right: str, spec: Spec, region: Region
+) -> tuple[Verdict, Evidence, dict[str, str]]:
+    """The verdict on the right code, its evidence, and why cases have no proof by reversal.
+
+    `own` has the changed file's text and those of the tests.
+    """
+    path = region.path
+    buffers = {name: text.encode() for name, text in own.items()}
+    problem = Problem(root=root, spec=spec, regions=(region,), originals=dict(own), files=dict(own), buffers=buffers)
+    inputs = VerificationInputs(
+        problem=problem, outcomes={}, limits=Limits(seconds=SECONDS), suite_seconds=SECONDS, encode=encoded
+    )
+    before = inputs.judge(await session.run(inputs.test_run({})))
+    state = RunState(
+        problem=problem,
+        outcomes={result.id: result.outcome for result in before.cases},
+        limits=inputs.limits,
+        attempts=[Attempt(number=0, verdict=before)],
+    )
+
+    async def same() -> Shared:
+        return session
+
+    unreversed: dict[str, str] = {}
+
+    async def noted(*arguments: Any) -> Any:
+        verdict, result = await reverse(*arguments)
+        unreversed.update(result.unproven)
+        return verdict, result
+
+    reverse, reversal.reverse = reversal.reverse, noted
+    try:
+        verifier = Verifier(state=state, open_session=same, suite_seconds=SECONDS, encode=encoded)
+        verdict = await verifier.accept({**own, path: right})
+    finally:
+        reversal.reverse = reverse
+    return verdict, state.evidence, unreversed
+
+
+def encoded(texts: Mapping[str, str]) -> Mapping[str, bytes]:
+    return {path: text.encode() for path, text in texts.items()}
+
+
+def row_of(
+    name: str, kind: str, found: tuple[Verdict, Evidence, Mapping[str, str]], spec: Spec, edit: str
+) -> dict[str, Any]:
+    verdict, evidence, unreversed = found
+    passed = [case.id for case in spec.cases if case.id in evidence.proofs or case.id in evidence.unproven]
+    return {
+        "id": name,
+        "kind": kind,
+        "edit": edit,
+        "status": verdict.status.value,
+        "reason": verdict.reason,
+        "cases": len(spec.cases),
+        "judged": len(passed),
+        "proofs": {proof: sum(proof in evidence.proofs.get(case, ()) for case in passed) for proof in PROOFS},
+        "proven": len(evidence.proofs),
+        "unproven": dict(evidence.unproven),
+        "unreversed": dict(unreversed),
+        "verified": verdict.status is Status.PASSED and verification_level(evidence) is Verified.VERIFIED,
+    }
