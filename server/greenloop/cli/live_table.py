@@ -20,7 +20,7 @@ from greenloop.core.estimate import format_estimate
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.verdict import Status
-from greenloop.core.summary import attempt_label, attempt_result, rejection
+from greenloop.core.summary import attempt_label, attempt_result, changed_suspect, rejection
 
 # Tokens a second that the embedded model reads on two idle cores; the first answer corrects it.
 PROMPT_TOKENS_PER_SECOND = 33.0
@@ -155,7 +155,9 @@ class PlainLines(Screen):
                 self._write(f"  estimate: {format_estimate(event.estimate)}")
             self._write(f"  baseline: {_attempt_line(event.baseline)}")
         elif isinstance(event, Tested):
-            self._write(f"  attempt {event.attempt.number}/{self._attempts}: {_attempt_line(event.attempt)}")
+            suspect = changed_suspect(event.attempt)
+            place = f" in {suspect}" if suspect else ""
+            self._write(f"  attempt {event.attempt.number}/{self._attempts}{place}: {_attempt_line(event.attempt)}")
         elif isinstance(event, Specified):
             for line in self._frozen_tests.lines(event):
                 self._write(line)

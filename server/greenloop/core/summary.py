@@ -106,11 +106,17 @@ def isolation_caveat(evidence: Evidence) -> str:
 
 
 def attempt_label(attempt: Attempt) -> str:
-    """The attempt's number, with its parent's where that is not the attempt before."""
+    """The attempt's number, with its parent's where that is not the one before, and the suspect that it is about."""
     move = attempt.draft.move if attempt.draft else None
+    label = str(attempt.number)
     if move is Move.RESTART or (move is Move.REFINE and attempt.parent != attempt.number - 1):
-        return f"{attempt.number} ← {attempt.parent}"
-    return str(attempt.number)
+        label += f" ← {attempt.parent}"
+    return " in ".join(filter(None, [label, changed_suspect(attempt)]))
+
+
+def changed_suspect(attempt: Attempt) -> str:
+    """The functions that an attempt was to change in place of those that the run began with; empty for those."""
+    return ", ".join(region.qualname for region in (attempt.draft.regions if attempt.draft else ()))
 
 
 def describe_related(evidence: Evidence) -> list[str]:

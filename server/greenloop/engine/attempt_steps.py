@@ -26,7 +26,8 @@ Files = Mapping[str, str]
 
 REPEATED = "Repeated"
 NO_GAIN = "NoGain"
-MUTATION_SECONDS = 10.0  # wall time for all one-token changes
+MUTATION_SECONDS = 10.0  # wall time for all one-token changes of the regions that were chosen first
+SUSPECTS_SECONDS = 20.0  # wall time for those of all other suspects, in equal shares
 MOST_PASSING = 3  # with more passing changes, the first is as likely wrong as right
 
 
@@ -108,11 +109,12 @@ async def best_mutant(
     """
     parent = attempts[draft.parent]
     began, tried, seconds = monotonic(), 0, 0.0
+    limit = SUSPECTS_SECONDS / max(1, len(problem.suspects)) if draft.regions else MUTATION_SECONDS
     best: tuple[Candidate, Verdict] | None = None
     passing = 0
     for candidate in mutants(problem, parent):
         files = compose(problem, candidate)
-        if monotonic() - began > MUTATION_SECONDS or passing > MOST_PASSING:
+        if monotonic() - began > limit or passing > MOST_PASSING:
             break
         if check(problem, candidate, files, parent=parent.candidate):
             continue

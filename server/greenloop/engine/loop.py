@@ -28,12 +28,17 @@ from greenloop.engine.attempt_steps import Files
 T = TypeVar("T")
 
 
+async def _prepare_nothing(_problem: Problem) -> None:
+    pass
+
+
 @dataclass(frozen=True, kw_only=True)
 class Parts:
     """Functions of a run. `verify` tests a candidate; `accept` tests it again in a fresh sandbox, with all proofs.
 
     `glance` is `verify` with a shorter limit, for hundreds of candidates.
     `again` builds a shorter question after an answer that could not be read, or returns None.
+    `prepare` gathers the context of a problem's regions, before the first question about them.
     `elect` selects the attempts for `accept` after each round and at the end.
     """
 
@@ -46,8 +51,9 @@ class Parts:
     describe: Callable[[Problem, Sequence[Attempt]], Awaitable[tuple[FeedbackNote, ...]]]
     model_of: Callable[[Draft], str]
     count: Callable[[str], int]
-    again: Callable[[Request, Reply, Finding], Request | None] = lambda _request, _reply, _finding: None
+    again: Callable[[Problem, Request, Reply, Finding], Request | None] = lambda *_question: None
     elect: Callable[[Problem, Sequence[Attempt], bool], Awaitable[Election]] = elect_nearest
+    prepare: Callable[[Problem], Awaitable[None]] = _prepare_nothing
 
 
 async def refine(state: RunState, started: Started, parts: Parts, emit: Callable[[Event], None]) -> Outcome:
@@ -154,6 +160,8 @@ class _Loop:
         for draft in drafts:  # the prompt describes the parent
             if draft.move not in CHEAP and not (parent := self.state.attempts[draft.parent]).notes and parent.number:
                 self.state.attempts[draft.parent] = await self._describe(parent, always=True)
+        for regions in dict.fromkeys(draft.regions for draft in drafts if draft.move is not Move.MUTATE):
+            await self.parts.prepare(self.state.problem.focused(regions))
         first = len(self.state.attempts)
         numbered = list(enumerate(drafts, first))
         requested = await gather_or_cancel(
@@ -164,29 +172,27 @@ class _Loop:
         for number, draft in numbered:
             before = [*self.state.attempts, *result]
             if draft.move is Move.MUTATE:
-                mutated = await attempt_steps.best_mutant(
-                    self.state.problem, len(before), draft, before, self.parts.glance
-                )
+                problem = self.state.problem.focused(draft.regions)
+                mutated = await attempt_steps.best_mutant(problem, len(before), draft, before, self.parts.glance)
                 result.append(mutated)
             elif number in answered:  # renumbered: a draft that the budget did not allow leaves no gap
                 attempt = replace(answered[number], number=len(before))
-                result.append(attempt_steps.check_candidate(self.state.problem, attempt, before, self.emit))
+                result.append(attempt_steps.check_candidate(self._problem_of(attempt), attempt, before, self.emit))
         return result
 
     async def _request_candidate(self, number: int, draft: Draft) -> Attempt | None:
         """Asks the model and reads its answer; asks once more, briefly, if it is unreadable. None: out of budget."""
-        request = replace(self.parts.assemble(self.state.problem, draft, self.state.attempts), seed=number)
+        problem = self.state.problem.focused(draft.regions)
+        request = replace(self.parts.assemble(problem, draft, self.state.attempts), seed=number)
         tokens = count_prompt_tokens(request, self.parts.count)
         self.emit(Planned(attempt=number, draft=draft, model=self.parts.model_of(draft), prompt_tokens=tokens))
         attempt = None
         try:
             reply = await self._ask(number, request)
-            attempt = attempt_steps.read_answer(self.state.problem, number, draft, self.state.attempts, reply)
-            if attempt.finding and (shorter := self.parts.again(request, reply, attempt.finding)):
+            attempt = attempt_steps.read_answer(problem, number, draft, self.state.attempts, reply)
+            if attempt.finding and (shorter := self.parts.again(problem, request, reply, attempt.finding)):
                 reply = await self._ask(number, shorter)
-                second_attempt = attempt_steps.read_answer(
-                    self.state.problem, number, draft, self.state.attempts, reply
-                )
+                second_attempt = attempt_steps.read_answer(problem, number, draft, self.state.attempts, reply)
                 attempt = replace(second_attempt, usage=attempt.usage + second_attempt.usage)
         except BudgetExceededError as error:
             self.exhausted = error.reason
@@ -215,11 +221,20 @@ class _Loop:
             result.append(attempt)
         return result
 
+    def _problem_of(self, attempt: Attempt) -> Problem:
+        """Returns the problem with the regions that the attempt changes, or was to change."""
+        problem = self.state.problem
+        changed = tuple(attempt.candidate.texts) if attempt.candidate else ()
+        if attempt.draft is None or {*changed} <= {*problem.focused(attempt.draft.regions).regions}:
+            changed = attempt.draft.regions if attempt.draft else ()
+        return problem.focused(changed)
+
     async def _describe(self, attempt: Attempt, *, always: bool = False) -> Attempt:
         if not always and _is_cheap(attempt):
             return attempt
         try:
-            notes = await self.parts.describe(self.state.problem, [*self.state.attempts[: attempt.number], attempt])
+            earlier = self.state.attempts[: attempt.number]
+            notes = await self.parts.describe(self._problem_of(attempt), [*earlier, attempt])
         except BudgetExceededError as error:
             self.exhausted = error.reason
             return attempt

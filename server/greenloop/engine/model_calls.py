@@ -15,6 +15,7 @@ from greenloop.core.ports import Infiller, Model, slots
 from greenloop.core.records.attempt import Attempt, Draft, Finding, Move
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message, Reply, Role
 from greenloop.core.records.problem import Excerpt, Problem
+from greenloop.core.records.spec import Region
 from greenloop.core.run_state import RunState
 from greenloop.core.text.redact import redact
 from greenloop.core.text.tokens import estimate_tokens
@@ -33,14 +34,14 @@ SHOWN_AGAIN = 300  # characters of an unreadable answer that are shown to its mo
 
 @dataclass(kw_only=True)
 class ModelCalls:
-    """Model calls of one run. `excerpts` are gathered before the first call."""
+    """Model calls of one run. `excerpts` are those of each set of regions, gathered before the first call for it."""
 
     settings: Settings
     preset: Preset
     models: Models
     state: RunState
     secrets: tuple[str, ...]
-    excerpts: list[Excerpt] = field(default_factory=list)
+    excerpts: dict[tuple[Region, ...], Sequence[Excerpt]] = field(default_factory=dict)
     first_drafter: Model | None = None
     gates: dict[str, asyncio.Semaphore] = field(default_factory=dict)
     prompts: Mapping[str, str] = field(init=False)
@@ -70,7 +71,7 @@ class ModelCalls:
             # A restart shows no code, so there is nothing to edit.
             self.whole if draft.move is Move.RESTART else self.prompts,
             problem,
-            self.excerpts,
+            self.excerpts.get(problem.regions, ()),
             attempts,
             draft,
             budget=self.settings.prompt.tokens,
@@ -92,11 +93,11 @@ class ModelCalls:
         """Returns the name of the model that would answer a draft now."""
         return self.models.name_of(draft.role)
 
-    def reask(self, request: Request, reply: Reply, finding: Finding) -> Request | None:
+    def reask(self, problem: Problem, request: Request, reply: Reply, finding: Finding) -> Request | None:
         """Builds a short second question after an answer without a candidate; None where the preset has none."""
         if isinstance(request, InfillRequest) or finding.error_class not in UNREADABLE or "reask" not in self.prompts:
             return None
-        names = ", ".join(region.qualname for region in self.state.problem.regions)
+        names = ", ".join(region.qualname for region in problem.regions)
         text = Template(self.prompts["reask"]).substitute(names=names, feedback=finding.message)
         more = (Message(role="assistant", content=reply.text[:SHOWN_AGAIN]), Message(role="user", content=text))
         penalty = REPETITION_PENALTY if finding.error_class == "Repetition" else 0.0
@@ -120,7 +121,7 @@ class ModelCalls:
 
     def _infill_request(self, problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
         """Builds an infill request for a model that supports them, else the equivalent chat request."""
-        infill = infill_request(problem, attempts[draft.parent], draft, self.excerpts)
+        infill = infill_request(problem, attempts[draft.parent], draft, self.excerpts.get(problem.regions, ()))
         infill = replace(infill, prefix=redact(infill.prefix, self.secrets), suffix=redact(infill.suffix, self.secrets))
         return (
             infill

@@ -23,6 +23,7 @@ from greenloop.core.ports import Model, Sandbox, Session, Tools, User
 from greenloop.core.records.attempt import Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason
+from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
 from greenloop.core.records.usage import Budget, Estimate, PastRun
 from greenloop.core.records.verdict import Status, Verdict
@@ -120,7 +121,7 @@ class RefineRun:
             return self._builder().without_model(self.baseline, self.context.target.selector)
         drafter = await self.calls.drafter()
         await self.models.model_for(Role.REFINER)
-        await self._gather_context()
+        await self._gather_context(self.state.problem)
         await self._describe_baseline()
         history = History.open(self.history, keep=self.context.settings.history.runs, warn=self.context.report_status)
         try:
@@ -219,6 +220,7 @@ class RefineRun:
             count=self.calls.count_tokens,
             again=self.calls.reask,
             elect=elect_nearest if blind else self.voting.elect,
+            prepare=self._gather_context,
         )
 
     async def _accept(self, files: Files) -> Verdict:
@@ -235,10 +237,12 @@ class RefineRun:
         stubs = {path: text for path, text in problem.files.items() if problem.originals.get(path) != text}
         return {**problem.buffers, **self._encode(stubs)}
 
-    async def _gather_context(self) -> None:
-        for name in self.preset.context:
-            part = registry.load_part("context", name)
-            self.calls.excerpts += await part.gather(self.state.problem, self.tools)
+    async def _gather_context(self, problem: Problem) -> None:
+        if problem.regions in self.calls.excerpts:
+            return
+        parts = [registry.load_part("context", name) for name in self.preset.context]
+        excerpts = [excerpt for part in parts for excerpt in await part.gather(problem, self.tools)]
+        self.calls.excerpts[problem.regions] = excerpts
 
     async def _describe_baseline(self) -> None:
         """Adds notes to attempt 0; for unwritten code only their fields, which search reads, without text."""

@@ -68,7 +68,7 @@ async def _baseline_of_test(context: BaselineContext) -> Baseline:
     failing = {case: result for case, result in every.items() if not result.passed}
     targets = {case.id for case in spec.cases}
     related = await run_related_tests(context, measurement, targets, failing, created)
-    regions_to_change = created or _choose_regions(context, related, failing)
+    regions_to_change, suspects = (created, ()) if created else _choose_regions(context, related, failing)
     if not regions_to_change:
         raise CannotVerifyError(
             f"{context.target.selector} reaches no function in this workspace that may be changed.",
@@ -84,6 +84,7 @@ async def _baseline_of_test(context: BaselineContext) -> Baseline:
         unmeasured=related.unmeasured,
         reach=related.reached,
         measured=results,
+        suspects=suspects,
     )
     return await spectrum.add_suspicion(context, replace(baseline, measurement=related.measurement), related.reach)
 
@@ -215,11 +216,14 @@ async def _stop_early(
 
 def _choose_regions(
     context: BaselineContext, related: RelatedTestsRun, failing: Mapping[str, CaseResult]
-) -> tuple[Region, ...]:
+) -> tuple[tuple[Region, ...], tuple[Region, ...]]:
+    """Returns the regions to change, and the other suspects."""
     passing = [case for case, outcome in related.outcomes.items() if outcome == "passed"]
     failures = {case: result.failure for case, result in failing.items()}
     ranked = context.rank_regions(related.reach, failures, passing)
-    return regions.choose(ranked, context.snapshot.text, failures.values(), most=context.settings.regions)
+    text_of = context.snapshot.text
+    chosen = regions.choose(ranked, text_of, failures.values(), most=context.settings.regions)
+    return chosen, regions.others(ranked, chosen, text_of, related.modules)
 
 
 # -- a function or its docstring --------------------------------------------------------------------------------

@@ -110,17 +110,24 @@ def build_baseline(
     unmeasured: Sequence[str] = (),
     reach: Reach | None = None,
     measured: Mapping[str, CaseResult] | None = None,
+    suspects: tuple[Region, ...] = (),
 ) -> Baseline:
     """Builds the result of a baseline with a problem to solve; `reach` has what traced cases reach.
 
-    `measured` are results of the target's cases beyond those of `execution`, where that was cut.
+    `measured` are results of the target's cases beyond those of `execution`, where that was cut; `suspects` are other
+    regions that may be at fault.
     """
     targets = {case.id: None for case in spec.cases if case.executed}
     results = {**{result.id: result for result in case_results(execution)}, **(measured or {})}
     known = {case: results[case].outcome if case in results else "missing" for case in targets}
     outcomes = {**related_outcomes, **known}
     problem = _build_problem(
-        context, spec, target_regions, stubs, neighbours=tuple(case for case in related_outcomes if case not in targets)
+        context,
+        spec,
+        target_regions,
+        stubs,
+        neighbours=tuple(case for case in related_outcomes if case not in targets),
+        suspects=suspects,
     )
     reach = reach or Reach()
     problem = replace(problem, approaches=find_approaches(reach.functions, target_regions))
@@ -149,10 +156,10 @@ def _build_problem(
     regions_to_change: tuple[Region, ...],
     stubs: Mapping[str, str],
     neighbours: tuple[str, ...] = (),
+    suspects: tuple[Region, ...] = (),
 ) -> Problem:
-    paths = dict.fromkeys(
-        [*(region.path for region in regions_to_change), *stubs, context.target.path, *(c.path for c in spec.cases)]
-    )
+    changeable = [region.path for region in (*regions_to_change, *suspects)]
+    paths = dict.fromkeys([*changeable, *stubs, context.target.path, *(case.path for case in spec.cases)])
     originals = {path: context.snapshot.text(path) for path in paths}
     files = {path: stubs.get(path, text or "") for path, text in originals.items()}
     texts = ("".join(split_lines(files[region.path])[region.start - 1 : region.end]) for region in regions_to_change)
@@ -167,6 +174,7 @@ def _build_problem(
         files=files,
         buffers=context.snapshot.buffers,
         neighbours=neighbours,
+        suspects=suspects,
     )
 
 

@@ -19,6 +19,7 @@ from greenloop.project.syntax import definitions
 from greenloop.project.workspace import is_masked
 
 TextOf = Callable[[str], str | None]
+MOST_SUSPECTS = 9  # besides the chosen regions
 SMALL_REGION = 25  # lines up to which further regions are added
 
 
@@ -103,6 +104,18 @@ def choose(
             break
         chosen.append(region)
     return tuple(chosen)
+
+
+def others(
+    ranked: Sequence[Region], chosen: Sequence[Region], text_of: TextOf, modules: Collection[str]
+) -> tuple[Region, ...]:
+    """Returns the suspects after the chosen regions: written functions of these modules, at most `MOST_SUSPECTS`."""
+    found: list[Region] = []
+    for region in ranked:
+        is_free = all(_is_disjoint(region, other) for other in (*chosen, *found))
+        if is_free and region.path in modules and not is_unwritten(region, text_of):
+            found.append(region)
+    return tuple(found[:MOST_SUSPECTS])
 
 
 def _is_disjoint(first: Region, second: Region) -> bool:

@@ -6,7 +6,7 @@ It must not know how the regions are ranked.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from greenloop.core.reach import Reach
 from greenloop.core.records.sandbox import Execution
@@ -17,12 +17,15 @@ from greenloop.localize.context import BaselineContext
 from greenloop.localize.measuring import Measurement, is_cut_short
 from greenloop.project.workspace import importing_tests
 
+MOST_MODULES = 3  # modules with the most suspicious functions
+
 
 @dataclass(frozen=True, kw_only=True)
 class RelatedTestsRun:
     """Run of the related tests: outcomes by id, what they reach, those without a result, and the first execution.
 
     None of them is a case of the target. `measurement` can go on with those that the time did not suffice for.
+    `modules` are those whose importing tests were run.
     """
 
     outcomes: Mapping[str, str] = field(default_factory=dict)
@@ -30,6 +33,7 @@ class RelatedTestsRun:
     unmeasured: tuple[str, ...] = ()
     execution: Execution | None = None
     measurement: Measurement | None = None
+    modules: tuple[str, ...] = ()
 
     @property
     def reach(self) -> Mapping[str, Sequence[ReachedFunction]]:
@@ -56,8 +60,9 @@ async def run_related_tests(
     context.report_status("running the related tests on the unchanged code")
     failures = {case: result.failure for case, result in failing.items()}
     first = created or context.rank_regions(measurement.reach.functions, failures, ())
-    modules = dict.fromkeys(region.path for region in first[:3])
-    return await run_importing_tests(context, [context.target.path], modules, measurement, targets)
+    modules = dict.fromkeys(list(dict.fromkeys(region.path for region in first))[:MOST_MODULES])
+    related = await run_importing_tests(context, [context.target.path], modules, measurement, targets)
+    return replace(related, modules=tuple(modules))
 
 
 async def run_importing_tests(

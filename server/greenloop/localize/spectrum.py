@@ -30,7 +30,11 @@ async def add_suspicion(
 ) -> Baseline:
     """Adds `Problem.suspicion` to the baseline; `reach` maps each related test to the functions that it calls."""
     problem, verdict = baseline.problem, baseline.attempt.verdict
-    written = [region for region in problem.regions if not regions.is_unwritten(region, problem.files.get)]
+    written = [
+        region
+        for region in (*problem.regions, *problem.suspects)
+        if not regions.is_unwritten(region, problem.files.get)
+    ]
     existing = [region for region in written if not region.created]
     hangs = verdict.status is Status.TIMEOUT
     if not existing or (verdict.seconds > WATCH_SECONDS and not hangs):

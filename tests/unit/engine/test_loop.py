@@ -60,7 +60,7 @@ class Stage:
         self.plan = plan
         self.tokens = tokens
         self.problem = PROBLEM
-        self.again = lambda _request, _reply, _finding: None
+        self.again = lambda *_question: None
 
     async def ask(self, completion: ChatRequest, on_token) -> Reply:
         self.prompts.append(completion)
@@ -311,7 +311,7 @@ async def test_a_hole_is_filled_where_the_model_can():
 
 async def test_an_unreadable_answer_is_asked_for_once_more_and_billed():
     stage = Stage("I am sorry.", answer(RIGHT))
-    stage.again = lambda request, _reply, finding: request if finding.error_class == "NoCode" else None
+    stage.again = lambda _problem, request, _reply, finding: request if finding.error_class == "NoCode" else None
     outcome = await stage.run()
     assert (outcome.solved, outcome.best, outcome.usage.tokens) == (True, 1, 40)
 
@@ -320,7 +320,7 @@ async def test_a_loop_in_an_answer_is_asked_for_once_more_and_never_run():
     branches = "".join(f"    elif x == {n}:\n        return {2 * n}\n" for n in range(1, 31))
     chain = f"```python\ndef double(x):\n    if x == 0:\n        return 0\n{branches}```"
     stage = Stage(chain, answer(RIGHT))
-    stage.again = lambda request, _reply, finding: request if finding.error_class == "Repetition" else None
+    stage.again = lambda _problem, request, _reply, finding: request if finding.error_class == "Repetition" else None
     outcome = await stage.run()
     assert (outcome.solved, len(stage.prompts), stage.runs) == (True, 2, 2), "one candidate: verified and accepted"
     stage = Stage(chain, chain)

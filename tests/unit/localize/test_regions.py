@@ -184,3 +184,15 @@ def test_again_finds_a_region_that_moved():
     moved = regions.relocate(region("Cart.total"), "\n\n" + CART)
     assert moved.start == region("Cart.total").start + 2
     assert regions.relocate(region("Cart.total"), "x = 1\n") == region("Cart.total")
+
+
+def test_the_other_suspects_are_written_functions_of_modules_whose_tests_ran():
+    names_of_all = [f"f{number}" for number in range(14)]
+    functions = "\n\n\n".join(f"def {name}(x):\n    return x" for name in names_of_all)
+    text = f"{functions}\n\n\ndef stub():\n    ...\n"
+    ranked = [targets.region_for(targets.find_target(text, "m.py", name), text) for name in ("f0", "stub", "f1", "f2")]
+    others = regions.others(ranked, ranked[:1], {"m.py": text}.get, ["m.py"])
+    assert [item.qualname for item in others] == ["f1", "f2"]
+    assert regions.others(ranked, ranked[:1], {"m.py": text}.get, ["other.py"]) == ()
+    many = [targets.region_for(targets.find_target(text, "m.py", name), text) for name in names_of_all]
+    assert len(regions.others(many, [], {"m.py": text}.get, ["m.py"])) == regions.MOST_SUSPECTS

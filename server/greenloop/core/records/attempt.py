@@ -39,7 +39,7 @@ class Draft:
 
     `masked` are the lines of the parent's text to fill for `Move.INFILL`; `others` are attempts that the prompt shows
     with the parent; `prompt` names a template in place of the move's own; `hint` is a strategy, plan or reflection to
-    follow.
+    follow. `regions` are the suspects to change in place of the problem's own regions (none: those).
     """
 
     parent: int
@@ -50,6 +50,7 @@ class Draft:
     others: tuple[int, ...] = ()
     prompt: str = ""
     hint: str = ""
+    regions: tuple[Region, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

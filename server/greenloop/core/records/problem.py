@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from greenloop.core.records.spec import Region, Spec
@@ -29,6 +29,7 @@ class Problem:
     `neighbours`: the related tests whose outcome with the user's own code is known, nearest to the regions first;
     `unaffected`: those of them that never reach the regions, so that a change of the bodies alone cannot affect them.
     `approaches`: by case id, how the case reaches the regions, for cases that are known to reach them.
+    `suspects`: other regions that may be at fault instead, most suspicious first; search may turn to each in its turn.
     """
 
     root: Path
@@ -42,6 +43,14 @@ class Problem:
     unaffected: tuple[str, ...] = ()
     suspicion: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     approaches: Mapping[str, Approach] = field(default_factory=dict)
+    suspects: tuple[Region, ...] = ()
+
+    def focused(self, regions: tuple[Region, ...]) -> Problem:
+        """Returns the problem with these regions to change instead of its own; none: the problem itself."""
+        if not regions or regions == self.regions:
+            return self
+        others = tuple(region for region in (*self.regions, *self.suspects) if region not in regions)
+        return replace(self, regions=regions, suspects=others, approaches={})
 
 
 @dataclass(frozen=True, kw_only=True)

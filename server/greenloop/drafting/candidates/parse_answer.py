@@ -65,6 +65,9 @@ def read(
         )
     pieces = [parsed for block in blocks if (parsed := _parse_block(block, truncated=truncated)) is not None]
     choices = {region: choice for region in problem.regions if (choice := choose(problem, region, pieces))}
+    if not choices:  # an answer about another suspect is tried there
+        other = ((region, choose(problem, region, pieces)) for region in problem.suspects)
+        choices = dict([(region, choice) for region, choice in other if choice][:1])
     if not choices:
         return _explain_no_code(problem, blocks, pieces, truncated=truncated)
     texts = {region: _new_region_text(problem, region, choice) for region, choice in choices.items()}

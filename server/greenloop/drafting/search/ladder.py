@@ -8,6 +8,7 @@ Each rung starts from the best attempt; one that passes more tests than any befo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from greenloop.core.compose import region_text
 from greenloop.core.election import best_attempt
@@ -16,11 +17,14 @@ from greenloop.core.python.stubs import is_unwritten
 from greenloop.core.records.attempt import Attempt, Draft, Mask, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import ErrorGroup
 from greenloop.drafting.infill import insertion_masks, pair_masks, rank_masks
-from greenloop.drafting.search._progress import SAMPLE_TEMPERATURES
+from greenloop.drafting.search._progress import COPIES, SAMPLE_TEMPERATURES
 
 SIDE_BY_SIDE = 4
+FIRST_TURN = 3  # rungs of one suspect (one-token changes, infills, a whole answer) before the next has its turn
+WHOLE_ANSWERS = (Move.DRAFT, Move.RESTART)
 INFILLS, PAIRS, INSERTS = 12, 8, 8  # statements, pairs of them and new lines to fill in one attempt
 CORRECTED = (0.0, 0.7)
 
@@ -28,10 +32,60 @@ CORRECTED = (0.0, 0.7)
 def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:
     """The next drafts of the first rung that is not exhausted; empty when all are."""
     tried = [attempt.draft for attempt in attempts if attempt.draft]
-    for rung in _repair_rungs(problem, attempts) if _is_written(problem) else _writing_rungs(problem, attempts):
+    for rung in _rungs_of_all(problem, attempts) if _is_written(problem) else _writing_rungs(problem, attempts):
         if untried := [draft for draft in rung if draft not in tried]:
             return untried[:SIDE_BY_SIDE]
     return []
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Focus:
+    """One suspect (or the regions that were chosen first), and the attempts that were about it."""
+
+    problem: Problem
+    regions: tuple[Region, ...]
+    attempts: Sequence[Attempt]
+
+    def rungs(self) -> list[list[Draft]]:
+        rungs = _repair_rungs(self.problem, self.attempts)
+        return [[replace(draft, regions=self.regions) for draft in rung] for rung in rungs]
+
+    @property
+    def gain(self) -> float:
+        """How much better the best attempt is than the user's code."""
+        best = best_attempt(self.attempts)
+        return max(best.verdict.score - self.attempts[0].verdict.score, 0.0) if best else 0.0
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Has the model nothing to say about it but the code that is there?"""
+        asked = [attempt for attempt in self.attempts if attempt.draft and attempt.draft.move in WHOLE_ANSWERS]
+        return bool(asked) and all(attempt.error_class in COPIES for attempt in asked)
+
+
+def _rungs_of_all(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
+    """The rungs of the first regions and of each suspect in turn: the cheap rungs of all, then the others.
+
+    A suspect whose change passes more tests comes first; one of which the model only repeats the code comes last.
+    """
+    focuses = [_focus(problem, regions, attempts) for regions in ((), *((region,) for region in problem.suspects))]
+    rungs = {focus.regions: focus.rungs() for focus in focuses}
+    yield from (rungs[focus.regions][0] for focus in focuses)
+    focuses.sort(key=lambda focus: (-focus.gain, focus.is_exhausted))
+    for first, last in ((1, FIRST_TURN), (FIRST_TURN, None)):
+        for focus in focuses:
+            yield from rungs[focus.regions][first:last]
+
+
+def _focus(problem: Problem, regions: tuple[Region, ...], attempts: Sequence[Attempt]) -> _Focus:
+    focused = problem.focused(regions)
+
+    def is_about(attempt: Attempt) -> bool:
+        if attempt.candidate is not None:
+            return any(region in focused.regions for region in attempt.candidate.texts)
+        return attempt.draft is None or attempt.draft.regions == regions
+
+    return _Focus(problem=focused, regions=regions, attempts=[attempt for attempt in attempts if is_about(attempt)])
 
 
 def _repair_rungs(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:

@@ -1,6 +1,7 @@
 """Answers as models write them, and the candidate that each becomes."""
 
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -170,6 +171,14 @@ def test_every_way_to_fail_has_a_name(problem, answer, truncated, error_class, s
     assert isinstance(finding, Finding)
     assert finding.error_class == error_class
     assert said in finding.message
+
+
+def test_an_answer_about_another_suspect_is_tried_there(problem):
+    other = problem(MODULE, "other").regions[0]
+    asked = replace(problem(MODULE, "clean"), suspects=(other,))
+    candidate = read("```python\ndef other():\n    return clean(' y ')\n```", asked)
+    assert isinstance(candidate, Candidate)
+    assert list(candidate.texts) == [other]
 
 
 def test_the_line_of_a_syntax_error_counts_in_the_code(problem):

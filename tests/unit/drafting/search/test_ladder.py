@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, Move
+from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import CaseResult, ErrorGroup, Status, Verdict
@@ -124,3 +125,89 @@ def test_wrong_values_are_not_told_again():
             )
             attempts.append(failed)
     assert Move.RESTART not in [attempt.draft.move for attempt in attempts if attempt.draft]
+
+
+# -- several suspects ---------------------------------------------------------------------------------------------
+
+SUSPECT, LAST = Region(path="m.py", qualname="g", start=5, end=7), Region(path="m.py", qualname="h", start=9, end=11)
+THREE = "\n\n".join(SOURCE.replace("f(a)", f"{name}(a)").rstrip("\n") for name in "fgh") + "\n"
+
+
+def with_suspects() -> Problem:
+    return replace(problem(THREE), suspects=(SUSPECT, LAST))
+
+
+def plan_after(*attempts: Attempt) -> list[tuple[str, tuple[str, ...]]]:
+    drafts = ladder.plan(with_suspects(), [BASE, *attempts])
+    return [(str(draft.move), tuple(region.qualname for region in draft.regions)) for draft in drafts]
+
+
+def tried(number: int, draft: Draft, *, error: str = "", passed: int = 0) -> Attempt:
+    region = draft.regions[0] if draft.regions else with_suspects().regions[0]
+    candidate = None if error else Candidate(texts={region: f"def {region.qualname}(a):\n    return {number}\n"})
+    return Attempt(
+        number=number,
+        parent=draft.parent,
+        draft=draft,
+        candidate=candidate,
+        error_class=error,
+        verdict=Verdict(status=Status.REFUSED) if error else verdict(passed),
+    )
+
+
+def go_on(attempts: list[Attempt], *, error: str = "", passed: int = 0) -> None:
+    """Makes an attempt of each draft of the next round."""
+    for draft in ladder.plan(with_suspects(), [BASE, *attempts]):
+        attempts.append(tried(len(attempts) + 1, draft, error=error, passed=passed))
+
+
+def test_cheap_changes_are_tried_in_all_suspects_before_the_model_is_asked():
+    attempts: list[Attempt] = []
+    assert plan_after() == [("mutate", ())]
+    go_on(attempts, error="NoGain")
+    assert plan_after(*attempts) == [("mutate", ("g",))]
+    go_on(attempts, error="NoGain")
+    assert plan_after(*attempts) == [("mutate", ("h",))]
+    go_on(attempts, error="NoGain")
+    assert plan_after(*attempts) == [("infill", ()), ("infill", ())]
+
+
+def test_each_suspect_has_its_turn_before_anyone_has_a_second():
+    attempts: list[Attempt] = []
+    for _ in range(5):
+        go_on(attempts, error="NoGain")
+    assert plan_after(*attempts) == [("infill", ("g",)), ("infill", ("g",))]
+    go_on(attempts, error="NoGain")
+    assert plan_after(*attempts) == [("draft", ("g",))]
+    for _ in range(3):
+        go_on(attempts, error="NoGain")
+    assert plan_after(*attempts) == [("restart", ())]
+
+
+def test_a_suspect_whose_change_passes_more_tests_comes_first():
+    better = tried(1, Draft(parent=0, move=Move.MUTATE, role=Role.REFINER, regions=(LAST,)), passed=1)
+    others = [
+        tried(n, Draft(parent=0, move=Move.MUTATE, role=Role.REFINER, regions=each), error="NoGain")
+        for n, each in ((2, ()), (3, (SUSPECT,)))
+    ]
+    assert plan_after(better, *others) == [("mutate", ("h",))]  # now of the better text
+    assert ladder.plan(with_suspects(), [BASE, better, *others])[0].parent == 1
+
+
+def test_a_suspect_that_the_model_only_copies_falls_back():
+    attempts: list[Attempt] = []
+    for _ in range(4):
+        go_on(attempts, error="NoGain")
+    go_on(attempts, error="Unchanged")  # the whole answer about f
+    for _ in range(4):
+        go_on(attempts, error="NoGain")
+    assert plan_after(*attempts) == [("restart", ("g",))]
+
+
+def test_an_answer_about_another_suspect_belongs_to_that_one():
+    draft = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)
+    answer = Candidate(texts={LAST: "def h(a):\n    return 3\n"})
+    attempt = Attempt(number=1, parent=0, draft=draft, candidate=answer, verdict=verdict(1))
+    assert plan_after(attempt) == [("mutate", ())]
+    focus = ladder._focus(with_suspects(), (LAST,), [BASE, attempt])
+    assert [each.number for each in focus.attempts] == [0, 1]
