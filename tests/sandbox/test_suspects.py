@@ -10,7 +10,8 @@ from greenloop.cli.main import main
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
 
-# The failing line names `report`, which is right; `total` and `price` are only reached, and `price` is wrong.
+# The failing line names `report`, which is right; `total` and `price` are only reached.
+# An edit changes two functions at most; `price`, the third, is wrong.
 CODE = """\
 def price(item):
     kind, cost = item
@@ -47,13 +48,12 @@ RIGHT = CODE.format(wrong="+")
 
 @pytest.fixture
 def run(tmp_path, monkeypatch, capsys):
-    """`greenloop fix` of the failing test, one region at a time: the events. `answers` are those of the model."""
+    """`greenloop fix` of the failing test: its events. `answers` are those of the model."""
 
     def run(wrong: str, *answers: str) -> list[dict]:
         (tmp_path / "shop.py").write_text(CODE.format(wrong=wrong))
         (tmp_path / "test_shop.py").write_text(TEST)
         (tmp_path / "pytest.ini").write_text("[pytest]\npythonpath = .\n")
-        (tmp_path / "greenloop.toml").write_text("regions = 1\n")
         (tmp_path / "answers.jsonl").write_text("".join(json.dumps(answer) + "\n" for answer in answers))
         monkeypatch.chdir(tmp_path)
         monkeypatch.setenv("GREENLOOP_SANDBOX_KIND", "bubblewrap")
@@ -67,6 +67,9 @@ def test_a_one_token_change_is_found_in_a_function_that_was_not_the_first_suspec
     events = run("-")
     assert (events[-1]["solved"], events[-1]["verified"]) == (True, "verified"), events[-1]["message"]
     assert not any(event["event"] == "proposed" for event in events)  # no model was asked
+    started = next(event for event in events if event["event"] == "started")
+    assert [each["name"] for each in started["suspects"]] == ["price"]
+    assert [event["functions"] for event in events if event["event"] == "tested"][-1] == ["shop.py::price"]
     assert (tmp_path / "shop.py").read_text() == RIGHT
 
 

@@ -6,16 +6,17 @@ Fields are only ever added. Answers of models and buffers are left out; the diff
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from greenloop.cli import render
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
-from greenloop.core.records.spec import Case
+from greenloop.core.records.spec import Case, Region
 from greenloop.core.records.usage import Estimate, Quantiles, Usage
 from greenloop.core.records.verdict import CaseResult
+from greenloop.core.summary import changed_regions
 from greenloop.core.text.json_codec import to_json
 from greenloop.verdict.mutation_testing import Strength, describe_mutant
 
@@ -142,10 +143,8 @@ def _started_object(event: Started) -> dict[str, Any]:
         "event": "started",
         "root": str(problem.root),
         "cases": [case.id for case in problem.spec.cases],
-        "regions": [
-            {"path": r.path, "name": r.qualname, "start": r.start, "end": r.end, "created": r.created}
-            for r in problem.regions
-        ],
+        "regions": _region_objects(problem.regions),
+        "suspects": _region_objects(problem.suspects),
         "neighbours": len(problem.neighbours),
         "model": event.model,
         "preset": event.preset,
@@ -154,6 +153,13 @@ def _started_object(event: Started) -> dict[str, Any]:
         "estimate": _estimate_object(event.estimate) if event.estimate else None,
         "baseline": _attempt_object(event.baseline),
     }
+
+
+def _region_objects(regions: Sequence[Region]) -> list[dict[str, Any]]:
+    return [
+        {"path": each.path, "name": each.qualname, "start": each.start, "end": each.end, "created": each.created}
+        for each in regions
+    ]
 
 
 def _estimate_object(estimate: Estimate) -> dict[str, Any]:
@@ -176,6 +182,7 @@ def _attempt_object(attempt: Attempt) -> dict[str, Any]:
         "attempt": attempt.number,
         "parent": attempt.parent,
         "model": attempt.model,
+        "functions": [f"{region.path}::{region.qualname}" for region in changed_regions(attempt)],
         "status": verdict.status.value,
         "passed": verdict.passed,
         "total": verdict.total,

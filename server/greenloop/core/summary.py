@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from greenloop.core.records.attempt import Attempt, Move
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
-from greenloop.core.records.spec import USER_PROVENANCES, Provenance
+from greenloop.core.records.spec import USER_PROVENANCES, Provenance, Region
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status
 
@@ -117,6 +117,13 @@ def attempt_label(attempt: Attempt) -> str:
 def changed_suspect(attempt: Attempt) -> str:
     """The functions that an attempt was to change in place of those that the run began with; empty for those."""
     return ", ".join(region.qualname for region in (attempt.draft.regions if attempt.draft else ()))
+
+
+def changed_regions(attempt: Attempt) -> tuple[Region, ...]:
+    """The regions that an attempt changes; without a candidate the suspects that it was to change, if it had any."""
+    if attempt.candidate is not None:
+        return tuple(attempt.candidate.texts)
+    return attempt.draft.regions if attempt.draft else ()
 
 
 def describe_related(evidence: Evidence) -> list[str]:
