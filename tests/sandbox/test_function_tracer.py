@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records.sandbox import TestRun
 from greenloop.core.reach import Reach
+from greenloop.core.records.sandbox import TestRun
 
 pytestmark = pytest.mark.needs("bubblewrap")
 
@@ -131,7 +131,9 @@ def reach(tmp_path, lay, opened):
         (hits,) = found.functions.values()
         (also,) = found.also.values()
         names = {hit.name.rpartition(".")[2] for hit in hits if hit.path == "m.py"}
-        return names, {MODULE.splitlines()[line - 1].split()[1].partition("(")[0] for path, line in also if path == "m.py"}
+        return names, {
+            MODULE.splitlines()[line - 1].split()[1].partition("(")[0] for path, line in also if path == "m.py"
+        }
 
     return run
 

@@ -15,6 +15,7 @@ from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report import ReachedFunction
 from greenloop.localize.context import BaselineContext
 from greenloop.localize.measuring import Measurement, is_cut_short
+from greenloop.localize.ranking import rank
 from greenloop.project.workspace import importing_tests
 
 
@@ -55,7 +56,7 @@ async def run_related_tests(
     """
     context.report_status("running the related tests on the unchanged code")
     failures = {case: result.failure for case, result in failing.items()}
-    first = created or context.rank_regions(measurement.reach.functions, failures, ())
+    first = created or rank(context.gather_evidence(measurement.reach.functions, failures, ()))
     modules = dict.fromkeys(region.path for region in first[:3])
     return await run_importing_tests(context, [context.target.path], modules, measurement, targets)
 
