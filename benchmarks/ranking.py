@@ -27,7 +27,7 @@ from typing import Any
 from greenloop.bench.figures import wilson
 from greenloop.core.errors import GreenloopError
 from greenloop.engine import refine
-from greenloop.localize import baseline
+from greenloop.localize import baseline, related_tests
 from greenloop.localize.context import BaselineContext
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
@@ -253,6 +253,7 @@ async def main() -> int:
     measuring.add_argument("--out", type=Path, required=True)
     measuring.add_argument("--only", default="")
     measuring.add_argument("--slow", type=float, default=1.0, help="how much slower this machine is now than usual")
+    measuring.add_argument("--own-file", action="store_true", help="no related tests but those of the target's file")
     measuring.add_argument("--keep", type=Path, help="folder for the evidence of each task, by `pickle`")
     reporting = commands.add_parser("report")
     reporting.add_argument("files", type=Path, nargs="+")
@@ -265,6 +266,8 @@ async def main() -> int:
     if options.out.exists():
         done = {json.loads(line)["id"] for line in options.out.read_text().splitlines()}
     captured = Captured()
+    if options.own_file:
+        related_tests.importing_tests = lambda *_place, **_buffers: ()
     if statement_run is not None:
         statement_run.TRACE_SECONDS *= options.slow
     for task in json.loads(options.tasks.read_text()):

@@ -50,7 +50,7 @@ def plugin(root, spans, failing, send, display):
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_runtest_setup(self, item):
-            self.case = TracedCase(item.nodeid, by_file, send_record, item.nodeid in failing, display)
+            self.case = TracedCase(item.nodeid, root, by_file, send_record, item.nodeid in failing, display)
             yield from self.case.trace_phase(item)
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -74,8 +74,9 @@ def plugin(root, spans, failing, send, display):
 class TracedCase:
     """The lines of one case; `by_file`: absolute path -> (number of the file, [(first line, last line)])."""
 
-    def __init__(self, name, by_file, send_record, is_failing, display):
-        self.name, self.by_file, self._send_record, self._display = name, by_file, send_record, display
+    def __init__(self, name, root, by_file, send_record, is_failing, display):
+        self.name, self.root, self.by_file = name, root, by_file
+        self._send_record, self._display = send_record, display
         self.is_failing, self.compared, self.produced = is_failing, (), {}
         self.tracers, self.hits, self.returns = {}, {}, deque(maxlen=MAX_RETURNS)
         self.events, self.is_over, self.is_sent = 0, False, False
@@ -97,7 +98,7 @@ class TracedCase:
                 sys.setrecursionlimit(limit)
         failures = self._display.ending_exceptions(item, outcome) if self.is_failing else ()
         for error in failures:
-            self.produced = _producers(self.returns, _followed(error, self.compared))
+            self.produced = _producers(self.returns, _followed(error, self.compared, self.root))
         self.returns.clear()
         self.compared = ()
 
@@ -156,14 +157,14 @@ class TracedCase:
         raise EnoughSeen("it ran %d lines while it was watched" % MAX_EVENTS)
 
 
-def _followed(error, compared):
+def _followed(error, compared, root):
     """The values that a failure depends on: weights by the identity of objects, and by texts and numbers.
 
     Runs nothing of the project: attributes are read from where they are stored, and nothing is compared but by
     identity, or between built-in values.
     """
     pending = deque((value, 100, 0) for value in _values_of_failure(error, compared))
-    pending.extend((value, PERCENT_OF_LOCAL, 1) for value in _local_values(error))
+    pending.extend((value, PERCENT_OF_LOCAL, 1) for value in _local_values(error, root))
     objects, atoms, kept = {}, {}, []
     while pending and len(kept) < MAX_VALUES:
         value, weight, hops = pending.popleft()
@@ -197,18 +198,13 @@ def _values_of_failure(error, compared):
     return found
 
 
-def _local_values(error):
-    """The variables of the outermost frame of the traceback that has an assertion's: the test, or a helper of it."""
-    trace, frame = error.__traceback__, None
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename.endswith(".py") and "_pytest" not in trace.tb_frame.f_code.co_filename:
-            frame = trace.tb_frame
-        if frame is not None and frame.f_code.co_name.startswith("test"):
-            break
+def _local_values(error, root):
+    """The variables of the outermost frame of the workspace in the traceback: those of the test."""
+    trace = error.__traceback__
+    while trace is not None and not trace.tb_frame.f_code.co_filename.startswith(root + os.sep):
         trace = trace.tb_next
-    if frame is None:
-        return []
-    return [value for name, value in frame.f_locals.items() if name[:1] != "@" and name != "self"]
+    variables = {} if trace is None else trace.tb_frame.f_locals
+    return [value for name, value in variables.items() if name[:1] != "@" and name != "self"]
 
 
 def _parts(value):
