@@ -1,7 +1,9 @@
 """Records which functions of the workspace each case reaches, in the worker, and what such a record cannot show.
 
-A case's own record has the functions that it reached. Work that is done once for several cases (imports, fixtures of a
-wider scope, caches) and work in other processes would be missing there, so it is recorded as such.
+A case's own record has the functions that it reached before it failed. What only shows a failed assertion, and what
+runs while the failure passes through the test, is recorded as reached around the case. Work that is done once for
+several cases (imports, fixtures of a wider scope, caches) and work in other processes would be missing there, so it is
+recorded as such.
 """
 
 import functools
@@ -37,9 +39,12 @@ HARMLESS = frozenset(["git", "ldconfig", "uname", "gcc", "cc", "ld", "objdump", 
 ALL_CASES = ""  # the name of what is shared by all cases; otherwise the path of a test file
 
 
-def plugin(root, send):
-    """Makes the plugin that sends one `trace` record after each case, and `shared` records."""
-    tracer = _Tracer(root, send)
+def plugin(root, send, display):
+    """Makes the plugin that sends one `trace` record after each case, and `shared` records.
+
+    `display` is the module failure_display.
+    """
+    tracer = _Tracer(root, send, display)
 
     class Trace:
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -56,12 +61,12 @@ def plugin(root, send):
             yield from tracer.trace_case(item.nodeid)
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-        def pytest_runtest_setup(self):
-            yield from tracer.trace_own()
+        def pytest_runtest_setup(self, item):
+            yield from tracer.trace_own(item)
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-        def pytest_runtest_call(self):
-            yield from tracer.trace_own()
+        def pytest_runtest_call(self, item):
+            yield from tracer.trace_own(item)
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_fixture_setup(self, fixturedef, request):
@@ -90,19 +95,21 @@ def plugin(root, send):
 class _Tracer:
     """What the current case has reached, and what cases share; `profile` is the profile function of all threads."""
 
-    def __init__(self, root, send):
-        self._root, self._send = root, send
+    def __init__(self, root, send, display):
+        self._root, self._send, self._display = root, send, display
         self._reached, self._also, self._is_own = {}, set(), False
+        self._handled = {}  # by function: the exception that was being handled when it was first entered
         self._shared, self._sharing, self._sent = {}, [], {}
         self._edges, self._new_edges = set(), []
         self._is_blind = False
         self._blind_scopes = set()
         self.imports = 0
-        self.profile = _make_profile_function(self, root)
+        self.profile = _make_profile_function(self, root, display)
 
     def trace_case(self, case):
         """Collects what one case reaches, and sends it after its teardown (a generator around the case)."""
         self._reached, self._also, self._is_own, self._is_blind = {}, set(), False, False
+        self._handled = {}
         children = _children_use()
         yield
         is_blind = self._is_blind or len(self._reached) > MAX_FUNCTIONS or _children_use() != children
@@ -120,13 +127,22 @@ class _Tracer:
         self._new_edges = []
         self.send_shared()
 
-    def trace_own(self):
+    def trace_own(self, item):
         """Traces what is the case's own: its setup or its call."""
         self._is_own = True
         try:
-            yield from self._profiled()
+            outcome = yield from self._profiled()
         finally:
             self._is_own = False
+        self._set_aside(self._display.ending_exceptions(item, outcome))
+
+    def _set_aside(self, failures):
+        """Functions that were first entered while one of these failures was passing were reached after it."""
+        for function, handled in self._handled.items():
+            if any(handled is each for each in failures):
+                self._reached.pop(function, None)
+                self._also.add(function[:2])
+        self._handled = {}
 
     def trace_around(self, scope):
         """Traces a case's teardown; `scope`: what ends there served these cases, None: this one alone."""
@@ -179,8 +195,11 @@ class _Tracer:
                 self._new_edges = []
         self._blind_scopes.clear()
 
-    def note_call(self, function, depth, caller):
-        """A workspace function was entered, `depth` workspace calls below the test; `caller`: (function, line)."""
+    def note_call(self, function, depth, caller, is_shown=False):
+        """A workspace function was entered, `depth` workspace calls below the test; `caller`: (function, line).
+
+        `is_shown`: only because a failed assertion shows its values.
+        """
         if caller is not None and (function, caller[0]) not in self._edges:
             self._edges.add((function, caller[0]))
             self._new_edges.append([function[0], function[1], caller[0][0], caller[0][1]])
@@ -190,12 +209,16 @@ class _Tracer:
                 self._shared.setdefault(self._sharing[-1], set()).add(line)
             elif self.imports:  # a module is imported once, whichever case does it
                 self._shared.setdefault(ALL_CASES, set()).add(line)
-            if not self._is_own:
+            if is_shown or not self._is_own:
                 self._also.add(line)
-        if not self._is_own:
+        if is_shown or not self._is_own:
             return
         earlier = self._reached.get(function)
-        if earlier is not None and earlier["depth"] <= depth:
+        if earlier is None:
+            handled = sys.exc_info()[1]
+            if handled is not None:
+                self._handled[function] = handled
+        elif earlier["depth"] <= depth:
             return
         self._reached[function] = {
             "path": function[0],
@@ -213,7 +236,7 @@ class _Tracer:
         threading.setprofile(self.profile)
         sys.setprofile(self.profile)
         try:
-            yield
+            return (yield)
         finally:
             if sys.getprofile() is not self.profile:  # the tests have a profiler of their own
                 self._is_blind = True
@@ -260,14 +283,18 @@ def _cached_functions(root):
     return [list(each) for each in sorted(found)]
 
 
-def _make_profile_function(tracer, root):
-    """Makes the profile function. `stacks` holds, for each thread, the workspace functions that are running."""
-    code_info, stacks, ident = {}, {}, threading.get_ident
+def _make_profile_function(tracer, root, display):
+    """Makes the profile function. `stacks` holds, for each thread, the workspace functions that are running.
+
+    `showing` holds, for each thread, the frame that shows a failed assertion's values, while it runs.
+    """
+    code_info, stacks, showing, ident = {}, {}, {}, threading.get_ident
+    may_show_failure, shows_failure = display.may_show_failure, display.shows_failure
     prefix, note_call, process_functions = root + os.sep, tracer.note_call, PROCESS_FUNCTIONS
 
     def classify(code):
         path = code.co_filename
-        function = None
+        function = display if may_show_failure(code) else None
         if path.startswith(prefix):
             relative = path[len(prefix) :].replace(os.sep, "/")
             if not any(part in EXCLUDED_FOLDERS for part in relative.split("/")):
@@ -286,6 +313,13 @@ def _make_profile_function(tracer, root):
         if function is None:
             return
         thread = ident()
+        if function is display:
+            if event == "call":
+                if thread not in showing and shows_failure(frame):
+                    showing[thread] = frame
+            elif showing.get(thread) is frame:
+                del showing[thread]
+            return
         stack = stacks.get(thread)
         if stack is None:
             stack = stacks[thread] = []
@@ -304,6 +338,6 @@ def _make_profile_function(tracer, root):
         stack.append(frame)
         if code.co_name == "<module>":
             tracer.imports += 1
-        note_call(function, depth, caller)
+        note_call(function, depth, caller, thread in showing)
 
     return profile

@@ -53,9 +53,16 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None, orac
     if request["only"]:
         plugins.append(_selection(request["only"]))
     if request["trace"]:
-        plugins.append(siblings["function_tracer"].plugin(root, send))
+        plugins.append(siblings["function_tracer"].plugin(root, send, siblings["failure_display"]))
     if request["watch"]:
         plugins.append(siblings["line_tracer"].plugin(root, request["watch"], send, siblings["safe_repr"]))
+    if request["statements"] is not None:
+        wanted = request["statements"]
+        plugins.append(
+            siblings["statement_tracer"].plugin(
+                root, wanted["lines"], wanted["failing"], send, siblings["failure_display"]
+            )
+        )
     if oracle is not None:
         oracle.install_stand_ins()
         plugins.append(oracle.plugin(send))

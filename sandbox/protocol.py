@@ -45,6 +45,9 @@ relative to it; lines are 1-based. Kinds, in the order they are sent:
                    `gap` of these),
                    steps: [[file, line, call, {variable: text}]] (`file` counts `files` from 0, `call` from 1; variables
                    that changed before the line runs; `return`, `yield` or `raise` among them is how the call ended)
+    statements     id, files: [path], statements: [[file, line]] that ran in the suspected functions, produced:
+                   [[file, line (co_firstlineno), weight in percent]] of functions that produced a value which the
+                   failing statement compared; with `statements`
     oracle         calls (answered by the other process), unfit (why some value could not cross, or ""); with `oracle`
     values         id, results (number of values that the changed functions returned to other code), unfit (why these
                    may compare as the new code likes, or ""), altered: [dotted name of what was replaced in pytest,
@@ -141,6 +144,7 @@ def run_request(
     collect=False,
     trace=False,
     watch=(),
+    statements=None,
     only=(),
     case_seconds=0.0,
     baseline=False,
@@ -169,6 +173,8 @@ def run_request(
     methods to be changed}; each case runs a second time, over that code or over results that are slightly wrong
     (reversal.py).
     `watch` lists (path, first line, last line) whose execution is recorded for each case.
+    `statements`: {"lines": [(path, first line, last line)] of the functions that may be at fault, "failing": ids of
+    cases that are known to fail}; records which of these lines each case runs (statement_tracer.py).
     `only`: of the selected cases those with these ids run, in this order (empty: all).
     `case_seconds`: from the first case on, the run ends as after `seconds` when nothing is reported for so long.
     `baseline`: report which packages were imported. `session`: use the prepared pytest session.
@@ -187,6 +193,11 @@ def run_request(
         "collect": bool(collect),
         "trace": bool(trace),
         "watch": [[check_path(path), int(start), int(end)] for path, start, end in watch],
+        "statements": statements
+        and {
+            "lines": [[check_path(path), int(start), int(end)] for path, start, end in statements["lines"]],
+            "failing": list(statements["failing"]),
+        },
         "only": list(only),
         "case_seconds": float(case_seconds),
         "baseline": bool(baseline),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from greenloop.core.records.sandbox import Execution
@@ -93,6 +93,18 @@ class LineTrace:
     left_out: int = 0
 
 
+@dataclass(frozen=True, kw_only=True)
+class StatementTrace:
+    """The lines that a case ran of the suspected functions, by path.
+
+    `produced`: for a failing case, the functions (path and first line) that produced a value which the failing
+    statement compared, 0..1: how directly.
+    """
+
+    lines: Mapping[str, frozenset[int]]
+    produced: Mapping[tuple[str, int], float] = field(default_factory=dict)
+
+
 def collected_cases(execution: Execution) -> tuple[CollectedCase, ...]:
     """The cases in running order; empty where collection did not finish."""
     for record in records_of_kind(execution, "collected"):
@@ -129,6 +141,11 @@ def reached_functions(execution: Execution) -> dict[str, tuple[ReachedFunction, 
 def line_traces(execution: Execution) -> dict[str, LineTrace]:
     """The watched lines that each case ran, by case id; for executions with `TestRun.watch`, also killed ones."""
     return {str(record["id"]): _watched(record) for record in records_of_kind(execution, "watch")}
+
+
+def statement_traces(execution: Execution) -> dict[str, StatementTrace]:
+    """What each case ran of the suspected functions, by case id; for executions with `TestRun.statements`."""
+    return {str(record["id"]): _statements(record) for record in records_of_kind(execution, "statements")}
 
 
 def source_reads(execution: Execution) -> tuple[SourceRead, ...]:
@@ -302,3 +319,17 @@ def _watched(record: Record) -> LineTrace:
         if 0 <= file < len(files)
     )
     return LineTrace(lines=lines, steps=steps, gap=int(record.get("gap", 0)), left_out=int(record.get("left_out", 0)))
+
+
+def _statements(record: Record) -> StatementTrace:
+    files = record["files"]
+    lines: dict[str, set[int]] = {}
+    for file, line in record["statements"]:
+        if 0 <= file < len(files):
+            lines.setdefault(files[file], set()).add(line)
+    return StatementTrace(
+        lines={path: frozenset(ran) for path, ran in lines.items()},
+        produced={
+            (files[file], line): weight / 100 for file, line, weight in record["produced"] if 0 <= file < len(files)
+        },
+    )

@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.errors import CannotVerifyError, UsageError
+from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Case, Provenance, Region, Spec, TargetKind
-from greenloop.core.records.verdict import CaseResult, Frame
+from greenloop.core.records.verdict import CaseResult, Frame, Status
 from greenloop.core.report import (
     case_results,
     collect_errors,
@@ -21,10 +22,12 @@ from greenloop.core.report import (
     whole_stack,
 )
 from greenloop.core.run_state import Baseline
-from greenloop.localize import regions, spectrum
+from greenloop.localize import ranking, regions
 from greenloop.localize.context import BaselineContext, build_baseline, fault_baseline, passing_baseline
+from greenloop.localize.evidence import Entry, Evidence
 from greenloop.localize.measuring import Measurement, is_cut_short
 from greenloop.localize.related_tests import RelatedTestsRun, run_importing_tests, run_related_tests
+from greenloop.localize.statement_run import trace_statements, with_suspicion
 from greenloop.localize.stubs import add_stubs, find_missing
 from greenloop.project.environment_faults import explain_start
 from greenloop.project.sources import import_name_in_tests, is_trusted
@@ -68,7 +71,11 @@ async def _baseline_of_test(context: BaselineContext) -> Baseline:
     failing = {case: result for case, result in every.items() if not result.passed}
     targets = {case.id for case in spec.cases}
     related = await run_related_tests(context, measurement, targets, failing, created)
-    regions_to_change, suspects = (created, ()) if created else _choose_regions(context, related, failing)
+    evidence = await _gather_evidence(context, spec, related, failing, stubs, created)
+    regions_to_change: tuple[Region, ...] = created
+    suspects: tuple[Region, ...] = ()
+    if not created:
+        regions_to_change, suspects = _choose_regions(context, ranking.rank(evidence), failing, related.modules)
     if not regions_to_change:
         raise CannotVerifyError(
             f"{context.target.selector} reaches no function in this workspace that may be changed.",
@@ -86,7 +93,8 @@ async def _baseline_of_test(context: BaselineContext) -> Baseline:
         measured=results,
         suspects=suspects,
     )
-    return await spectrum.add_suspicion(context, replace(baseline, measurement=related.measurement), related.reach)
+    problem = with_suspicion(baseline.problem, evidence.statements, evidence.failing, evidence.passing)
+    return replace(baseline, problem=problem, measurement=related.measurement)
 
 
 async def _run_with_stubs(context: BaselineContext) -> tuple[dict[str, str], tuple[Region, ...], Execution]:
@@ -215,15 +223,33 @@ async def _stop_early(
 
 
 def _choose_regions(
-    context: BaselineContext, related: RelatedTestsRun, failing: Mapping[str, CaseResult]
+    context: BaselineContext, ranked: Sequence[Region], failing: Mapping[str, CaseResult], modules: Sequence[str]
 ) -> tuple[tuple[Region, ...], tuple[Region, ...]]:
-    """Returns the regions to change, and the other suspects."""
+    """Returns the regions to change, and the other suspects of these modules."""
+    text_of, failures = context.snapshot.text, [result.failure for result in failing.values()]
+    chosen = regions.choose(ranked, text_of, failures, most=context.settings.regions)
+    return chosen, regions.others(ranked, chosen, text_of, modules)
+
+
+async def _gather_evidence(
+    context: BaselineContext,
+    spec: Spec,
+    related: RelatedTestsRun,
+    failing: Mapping[str, CaseResult],
+    stubs: Mapping[str, str],
+    created: Sequence[Region],
+) -> Evidence:
+    """Runs the failing cases and their most similar passing neighbours once more, by statement."""
     passing = [case for case, outcome in related.outcomes.items() if outcome == "passed"]
     failures = {case: result.failure for case, result in failing.items()}
-    ranked = context.rank_regions(related.reach, failures, passing)
-    text_of = context.snapshot.text
-    chosen = regions.choose(ranked, text_of, failures.values(), most=context.settings.regions)
-    return chosen, regions.others(ranked, chosen, text_of, related.modules)
+    evidence = context.gather_evidence(related.reach, failures, passing)
+    if created:  # what does not exist yet is at fault
+        return evidence
+    context.report_status("looking for the fault")
+    seconds = sum(result.seconds for result in failing.values())
+    hangs = any(is_cut_short(result) for result in failing.values())
+    traces = await trace_statements(context, evidence, stubs, spec.selectors, seconds=seconds, hangs=hangs)
+    return replace(evidence, statements=traces)
 
 
 # -- a function or its docstring --------------------------------------------------------------------------------
@@ -274,7 +300,30 @@ async def _baseline_of_function(context: BaselineContext) -> Baseline:
         reach=related.reached,
         measured=examples_run.results,
     )
-    return await spectrum.add_suspicion(context, replace(baseline, measurement=related.measurement), related.reach)
+    baseline = replace(baseline, measurement=related.measurement)
+    return replace(baseline, problem=await _suspect_lines(context, baseline, region, related))
+
+
+async def _suspect_lines(
+    context: BaselineContext, baseline: Baseline, region: Region, related: RelatedTestsRun
+) -> Problem:
+    """Returns the problem with the suspicion of the function's lines."""
+    problem, verdict = baseline.problem, baseline.attempt.verdict
+    if regions.is_unwritten(region, problem.files.get):
+        return problem
+    failing = {case.id: case.failure for case in verdict.cases if not case.passed}
+    passing = [case for case, outcome in baseline.outcomes.items() if outcome == "passed" and case not in failing]
+    evidence = context.gather_evidence(related.reach, failing, passing)
+    evidence = replace(evidence, suspects={region: Entry(depth=1, order=0)})
+    traces = await trace_statements(
+        context,
+        evidence,
+        problem.spec.files,
+        problem.spec.selectors,
+        seconds=verdict.seconds,
+        hangs=verdict.status is Status.TIMEOUT,
+    )
+    return with_suspicion(problem, traces, failing, passing)
 
 
 async def _run_examples(

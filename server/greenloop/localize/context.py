@@ -20,7 +20,7 @@ from greenloop.core.run_state import Baseline
 from greenloop.core.test_selection import find_approaches
 from greenloop.core.text.diff import split_lines
 from greenloop.core.verdict import judge
-from greenloop.localize import regions
+from greenloop.localize.evidence import Evidence, gather_evidence
 from greenloop.project.environment_faults import Fault, explain_broken_sandbox, find_environment_fault
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
@@ -78,13 +78,13 @@ class BaselineContext:
         target_file = (self.target.path,) if self.target.kind is TargetKind.TEST else ()
         return (*file_patterns(self.snapshot.root), *target_file)
 
-    def rank_regions(
+    def gather_evidence(
         self,
         reach: Mapping[str, Sequence[ReachedFunction]],
         failing: Mapping[str, Failure | None],
         passing: Sequence[str],
-    ) -> list[Region]:
-        return regions.rank(reach, failing, passing, self.snapshot.text, patterns=self.patterns)
+    ) -> Evidence:
+        return gather_evidence(reach, failing, passing, self.snapshot.text, patterns=self.patterns)
 
     def find_fault(self, failures: Sequence[Failure]) -> Fault | None:
         """Returns the environment fault that explains the failures, or None."""

@@ -59,6 +59,14 @@ class WatchedLines:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SuspectedLines:
+    """The functions that may be at fault, and the cases that are known to fail (by id)."""
+
+    lines: tuple[WatchedLines, ...]
+    failing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Reversal:
     """A second run of each case over the user's own code of the changed functions (`files`: whole texts by path).
 
@@ -81,8 +89,10 @@ class TestRun:
 
     `files` are laid over the workspace (new files allowed), those in `without` are hidden. `trace` records which
     functions each case reaches; `watch` records which of these lines each case runs, with the values that change there;
-    `collect` only collects. `baseline`: this is the user's own code, from which a back end may learn to run faster.
-    `oracle` names modules whose code runs in a process of its own; `reversal` asks for a second run of each case.
+    `statements` records which lines each case runs of functions that may be at fault, and which of these functions
+    produced a compared value; `collect` only collects. `baseline`: this is the user's own code, from which a back end
+    may learn to run faster. `oracle` names modules whose code runs in a process of its own; `reversal` asks for a
+    second run of each case.
     `only`: of the selected cases those with these ids
     run, in this order (empty: all). `case_seconds`: the run ends, as after `seconds`, when a case takes so long (0: no
     such limit).
@@ -98,6 +108,7 @@ class TestRun:
     reversal: Reversal | None = None
     trace: bool = False
     watch: tuple[WatchedLines, ...] = ()
+    statements: SuspectedLines | None = None
     collect: bool = False
     only: tuple[str, ...] = ()
     seconds: float = 10.0

@@ -180,6 +180,11 @@ def run_request(
         collect=run.collect,
         trace=run.trace,
         watch=[(lines.path, lines.start, lines.end) for lines in run.watch],
+        statements=run.statements
+        and {
+            "lines": [(lines.path, lines.start, lines.end) for lines in run.statements.lines],
+            "failing": run.statements.failing,
+        },
         only=run.only,
         case_seconds=run.case_seconds,
         baseline=run.baseline,

@@ -1,0 +1,290 @@
+"""Measures where the function that a real fix changed stands in the ranking of a failing test's functions.
+
+`measure TASKS --out FILE` runs the baseline of each task (a JSON list with id, folder, python, pythonpath, test, path,
+function, changed, kind) and keeps the ranking, the scores of each signal, seconds and runs; tasks that FILE has already
+are left out. Another version of the package is measured by the same tasks with PYTHONPATH=OTHER/server.
+`report FILE [OTHER]` prints how often that function stands first, among the first 3, 5 and 10, with Wilson's intervals,
+for all signals, each left out and each alone, and for the ranking of OTHER.
+
+Run: .venv/bin/python benchmarks/ranking.py measure tasks.json --out ranking.jsonl
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import pickle
+import statistics
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from greenloop.bench.figures import wilson
+from greenloop.core.errors import GreenloopError
+from greenloop.engine import refine
+from greenloop.localize import baseline, related_tests
+from greenloop.localize.context import BaselineContext
+from greenloop.project.settings import Settings
+from greenloop.project.snapshot import Snapshot
+from greenloop.project.targets import parse_target
+from greenloop.sandboxes import selection
+from greenloop.sandboxes.pool import SandboxPool
+
+try:
+    from greenloop.localize import statement_run
+    from greenloop.localize.signals import spectrum
+except ImportError:  # a version of the package without signals
+    statement_run = None
+
+Row = dict[str, Any]
+DEPTHS = (1, 3, 5, 10)
+UNRANKED = 10_000  # the place of a function that the ranking does not have
+
+
+class CountingSession:
+    """A session that keeps what each run was for, and its seconds."""
+
+    def __init__(self, session: Any, *, repeats: bool) -> None:
+        self._session, self._repeats, self._first, self.runs = session, repeats, None, []
+
+    async def run(self, run: Any) -> Any:
+        if not self._repeats and run.hash_seed == baseline.OTHER_SEED:
+            return self._first
+        start = time.monotonic()
+        try:
+            execution = await self._session.run(run)
+            self._first = self._first or execution
+            return execution
+        finally:
+            statements = getattr(run, "statements", None) is not None
+            kind = "statements" if statements else "watch" if run.watch else "trace" if run.trace else "plain"
+            self.runs.append([kind, round(time.monotonic() - start, 3)])
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._session, name)
+
+
+class Captured:
+    """What the baseline ranked and chose; it is read from the functions that the baseline calls."""
+
+    def __init__(self) -> None:
+        self.ranked: Sequence[Any] = ()
+        self.chosen: Sequence[Any] = ()
+        self.evidence: Any = None
+        self._choose = baseline.regions.choose
+        baseline.regions.choose = self._keep_choice
+        if hasattr(baseline, "ranking"):
+            self._rank = baseline.ranking.rank
+            baseline.ranking.rank = self._keep_evidence
+
+    def clear(self) -> None:
+        self.ranked, self.chosen, self.evidence = (), (), None
+
+    def _keep_choice(self, ranked: Sequence[Any], *rest: Any, **named: Any) -> Any:
+        self.ranked, self.chosen = ranked, self._choose(ranked, *rest, **named)
+        return self.chosen
+
+    def _keep_evidence(self, evidence: Any, *rest: Any) -> Any:
+        self.evidence = evidence
+        return self._rank(evidence, *rest)
+
+
+async def measure(task: Mapping[str, Any], captured: Captured, *, slow: float = 1.0) -> tuple[Row, Any]:
+    """Returns the ranking for one task (its `error` where there is none), and the evidence.
+
+    Where the machine is `slow` times slower than usual, limits are so much longer, and the target is not repeated.
+    """
+    captured.clear()
+    start, root = time.monotonic(), Path(task["folder"])
+    settings = Settings(interpreter=task["python"])
+    settings = replace(settings, sandbox=replace(settings.sandbox, seconds=slow * settings.sandbox.seconds))
+    pool, runs = SandboxPool(), []
+    row: Row = {"id": task["id"], "kind": task["kind"], "lines": task.get("lines")}
+    try:
+        place = await refine.build_sandbox_spec(root, settings)
+        folders = [str(root / folder) for folder in str(task.get("pythonpath", ".")).split(":")]
+        place = replace(place, variables={**place.variables, "PYTHONPATH": ":".join(folders)})
+        _sandbox, session = await selection.open_first(place, settings, refine.ignore_status, pool)
+        counting = CountingSession(session, repeats=slow == 1)
+        runs = counting.runs
+        start = time.monotonic()
+        snapshot = Snapshot(root=root, buffers={})
+        context = BaselineContext(
+            target=parse_target(task["test"], root, read_text=snapshot.text).target,
+            snapshot=snapshot,
+            session=counting,  # type: ignore[arg-type]
+            place=place,
+            settings=settings,
+            report_status=refine.ignore_status,
+        )
+        found = await baseline.measure_baseline(context)
+        row["error"] = found.fault or ("passes" if found.passing else "")
+        await pool.release(session)
+    except GreenloopError as error:
+        row["error"] = f"{type(error).__name__}: {error}"
+    finally:
+        await pool.close()
+    row |= {"seconds": round(time.monotonic() - start, 2), "runs": runs}
+    row["ranked"] = [[region.path, region.qualname] for region in captured.ranked]
+    row["chosen"] = [[region.path, region.qualname] for region in captured.chosen]
+    row["wanted"] = task.get("changed") or [[task["path"], task["function"]]]
+    if captured.evidence is not None:
+        row["suspects"] = list_suspects(captured.evidence)
+    return row, captured.evidence
+
+
+def list_suspects(evidence: Any) -> list[Row]:
+    """Returns each suspect with what every signal says of it."""
+    scores = {name: signal(evidence) for name, signal in {**baseline.ranking.SIGNALS, **formulas()}.items()}
+    return [
+        {
+            "path": region.path,
+            "name": region.qualname,
+            "depth": entry.depth,
+            "order": entry.order,
+            "start": region.start,
+            "lines": region.end - region.start + 1,
+            "scores": {name: round(found[region], 4) for name, found in scores.items() if found.get(region)},
+        }
+        for region, entry in evidence.suspects.items()
+    ]
+
+
+def keep(file: Path, evidence: Any) -> None:
+    """Keeps the evidence, with the texts that it speaks of."""
+    paths = {region.path for region in evidence.suspects}
+    paths |= {frame.path for failure in evidence.failing.values() if failure for frame in failure.frames}
+    texts = {path: evidence.text_of(path) for path in paths}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(pickle.dumps(replace(evidence, text_of=texts.get)))
+
+
+def formulas() -> Mapping[str, Callable[[Any], Any]]:
+    """The spectrum by other coefficients."""
+    coefficients = {"dstar": spectrum.dstar, "tarantula": spectrum.tarantula}
+    return {name: partial(spectrum.scores, formula=formula) for name, formula in coefficients.items()}
+
+
+# -- the report -----------------------------------------------------------------------------------------------------
+
+
+def place_of(wanted: Sequence[Sequence[str]], ranked: Sequence[Sequence[str]]) -> int:
+    """Returns the place, from 1, of the first function that the fix changed."""
+    names = [(path, name) for path, name in ranked]
+    return min((names.index((path, name)) + 1 for path, name in wanted if (path, name) in names), default=UNRANKED)
+
+
+def rank_by(row: Row, weights: Mapping[str, float]) -> list[list[str]]:
+    """Ranks as `ranking.rank` does, from the recorded scores."""
+
+    def key(suspect: Row) -> tuple[Any, ...]:
+        total = sum(weight * suspect["scores"].get(name, 0.0) for name, weight in weights.items())
+        special = suspect["name"].rpartition(".")[2].startswith("__")
+        return (-round(total, 9), special, suspect["depth"], -suspect["order"], suspect["path"], suspect["start"])
+
+    return [[suspect["path"], suspect["name"]] for suspect in sorted(row["suspects"], key=key)]
+
+
+def show(title: str, places: Sequence[int]) -> None:
+    cells = []
+    for depth in DEPTHS:
+        good = sum(place <= depth for place in places)
+        low, high = wilson(good, len(places))
+        cells.append(f"{good:3} {100 * good / max(1, len(places)):3.0f} % [{100 * low:.0f}, {100 * high:.0f}]")
+    reciprocal = statistics.mean(1 / place for place in places) if places else 0.0
+    print(f"{title:24} {'  '.join(f'{cell:18}' for cell in cells)}  {reciprocal:.3f}")
+
+
+def show_cost(rows: Sequence[Row]) -> None:
+    own = [sum(seconds for kind, seconds in row["runs"] if kind in {"statements", "watch"}) for row in rows]
+    counts = [sum(kind in {"statements", "watch"} for kind, _seconds in row["runs"]) for row in rows]
+    print(
+        f"localisation: median {statistics.median(own):.2f} s, most {max(own):.2f} s, "
+        f"{statistics.mean(counts):.2f} runs; "
+        f"whole baseline: median {statistics.median(row['seconds'] for row in rows):.1f} s, "
+        f"{statistics.mean(len(row['runs']) for row in rows):.1f} runs"
+    )
+
+
+def report(files: Sequence[Path], kinds: Sequence[str]) -> None:
+    tables = [{row["id"]: row for row in map(json.loads, file.read_text().splitlines())} for file in files]
+    for file, table in zip(files, tables, strict=True):
+        for row in table.values():
+            if not row["ranked"]:
+                print(f"{file.name}: {row['id']} was not ranked: {row['error']}")
+    rows = [
+        row
+        for row in tables[0].values()
+        if row.get("suspects")
+        and row["kind"] in kinds
+        and all(table.get(row["id"], {}).get("ranked") for table in tables)
+    ]
+    print(f"{len(rows)} tasks; {statistics.median(len(row['suspects']) for row in rows):g} suspects (median)\n")
+    heads = "  ".join(f"first {depth}".ljust(18) for depth in DEPTHS)
+    print(f"{'':24} {heads}  mean 1/place")
+    for file, table in zip(files, tables, strict=True):
+        here = [table[row["id"]] for row in rows]
+        show(file.stem, [place_of(row["wanted"], row["ranked"]) for row in here])
+        show_cost(here)
+    weights = dict(baseline.ranking.WEIGHTS)
+    print()
+    show("all signals", [place_of(row["wanted"], rank_by(row, weights)) for row in rows])
+    for name in weights:
+        without = {**weights, name: 0.0}
+        show(f"without {name}", [place_of(row["wanted"], rank_by(row, without)) for row in rows])
+    for name in [*baseline.ranking.SIGNALS, *formulas()]:
+        show(f"{name} alone", [place_of(row["wanted"], rank_by(row, {name: 1.0})) for row in rows])
+    print()
+    for row in rows:
+        places = [place_of(row["wanted"], table[row["id"]]["ranked"]) for table in tables]
+        print(f"{row['id']:32} {len(row['suspects']):4} suspects  places {places}  {row['wanted'][0][1]}")
+
+
+async def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    measuring = commands.add_parser("measure")
+    measuring.add_argument("tasks", type=Path)
+    measuring.add_argument("--out", type=Path, required=True)
+    measuring.add_argument("--only", default="")
+    measuring.add_argument("--slow", type=float, default=1.0, help="how much slower this machine is now than usual")
+    measuring.add_argument("--own-file", action="store_true", help="no related tests but those of the target's file")
+    measuring.add_argument("--keep", type=Path, help="folder for the evidence of each task, by `pickle`")
+    reporting = commands.add_parser("report")
+    reporting.add_argument("files", type=Path, nargs="+")
+    reporting.add_argument("--kinds", default="one function,several")
+    options = parser.parse_args()
+    if options.command == "report":
+        report(options.files, options.kinds.split(","))
+        return 0
+    done = set()
+    if options.out.exists():
+        done = {json.loads(line)["id"] for line in options.out.read_text().splitlines()}
+    captured = Captured()
+    if options.own_file:
+        related_tests.importing_tests = lambda *_place, **_buffers: ()
+    if statement_run is not None:
+        statement_run.TRACE_SECONDS *= options.slow
+    for task in json.loads(options.tasks.read_text()):
+        if task["id"] in done or not task.get("function") or options.only not in task["id"]:
+            continue
+        row, evidence = await measure(task, captured, slow=options.slow)
+        if options.keep and evidence is not None:
+            keep(options.keep / f"{task['id']}.pickle", evidence)
+        with options.out.open("a") as stream:
+            stream.write(json.dumps(row) + "\n")
+        place = place_of(row["wanted"], row["ranked"])
+        print(
+            f"{row['id']:32} place {place:5} of {len(row['ranked']):4}  {row['seconds']:6.1f} s  {row['error']}",
+            flush=True,
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))

@@ -1,0 +1,59 @@
+"""Ranks the functions that a failing test reaches: each signal has a weight, and the sum decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from greenloop.core.records.spec import Region
+from greenloop.localize.evidence import Evidence
+from greenloop.localize.signals import calls, data, distance, size, spectrum, traceback, words
+
+Signal = Callable[[Evidence], Mapping[Region, float]]
+
+SIGNALS: Mapping[str, Signal] = {
+    "traceback": traceback.scores,
+    "spectrum": spectrum.scores,
+    "entries": spectrum.entry_scores,
+    "data": data.scores,
+    "words": words.scores,
+    "calls": calls.scores,
+    "distance": distance.scores,
+    "size": size.scores,
+}
+# Chosen by benchmarks/ranking.py; docs/how-it-works.md shows what each signal adds.
+WEIGHTS: Mapping[str, float] = {
+    "traceback": 3.0,
+    "spectrum": 1.0,
+    "entries": 1.0,
+    "data": 0.5,
+    "words": 0.5,
+    "calls": 0.5,
+    "distance": 0.2,
+    "size": 0.5,
+}
+
+
+def rank(evidence: Evidence, weights: Mapping[str, float] = WEIGHTS) -> list[Region]:
+    """Returns the regions that may be at fault, most suspicious first."""
+    return sort_by(evidence, suspicions(evidence, weights))
+
+
+def suspicions(evidence: Evidence, weights: Mapping[str, float] = WEIGHTS) -> dict[Region, float]:
+    """Returns the weighted sum of the signals for each suspect."""
+    total = dict.fromkeys(evidence.suspects, 0.0)
+    for name, weight in weights.items():
+        for region, score in SIGNALS[name](evidence).items() if weight else ():
+            if region in total:
+                total[region] += weight * score
+    return total
+
+
+def sort_by(evidence: Evidence, total: Mapping[Region, float]) -> list[Region]:
+    """Returns the suspects by their suspicion; ties by depth, then the one that was entered last."""
+
+    def key(region: Region) -> tuple[float | int | str, ...]:
+        entry = evidence.suspects[region]
+        is_special = region.qualname.rpartition(".")[2].startswith("__")
+        return (-round(total[region], 9), is_special, entry.depth, -entry.order, region.path, region.start)
+
+    return sorted(evidence.suspects, key=key)

@@ -1,0 +1,84 @@
+"""One run that records which statements of the suspects the failing cases and some passing ones execute.
+
+Without it all lines are equally suspicious; a failure here must never end a request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import SuspectedLines, WatchedLines
+from greenloop.core.records.spec import Region
+from greenloop.core.report import StatementTrace, statement_traces
+from greenloop.localize import regions
+from greenloop.localize.context import BaselineContext
+from greenloop.localize.evidence import Evidence
+from greenloop.localize.signals import spectrum
+
+MOST_PASSING = 40  # related tests in the traced run
+TRACE_SECONDS = 4.0  # of the traced run; a target that alone takes longer is not traced
+
+
+async def trace_statements(
+    context: BaselineContext,
+    evidence: Evidence,
+    files: Mapping[str, str],
+    target: Sequence[str],
+    *,
+    seconds: float,
+    hangs: bool,
+) -> Mapping[str, StatementTrace]:
+    """Returns what the cases ran of the suspects, by case id; empty where that would take too long.
+
+    `target` are the selectors of the failing cases, which took so many seconds; `files` are texts to add.
+    """
+    if not evidence.suspects or (seconds > TRACE_SECONDS and not hangs):
+        return {}
+    related = nearest(evidence)
+    # A case that hangs is traced up to its limit, but leaves no time for cases after it, so it runs last.
+    selectors = [*related, *target] if hangs else [*target, *related]
+    lines = tuple(WatchedLines(path=each.path, start=each.start, end=each.end) for each in evidence.suspects)
+    suspected = SuspectedLines(lines=lines, failing=tuple(evidence.failing))
+    try:
+        execution = await context.run(selectors, files, statements=suspected, seconds=TRACE_SECONDS, baseline=False)
+    except CannotVerifyError:
+        return {}
+    return statement_traces(execution)
+
+
+def nearest(evidence: Evidence) -> list[str]:
+    """Returns the passing cases that enter most of the suspects and little else, at most `MOST_PASSING`.
+
+    Similar cases tell most: what they run too is the least likely to be at fault.
+    """
+    suspects = set(evidence.suspects)
+
+    def similarity(case: str) -> float:
+        entered = set(evidence.entered.get(case, ()))
+        return len(entered & suspects) / max(1, len(entered | suspects))
+
+    alike = {case: similarity(case) for case in evidence.passing if case not in evidence.failing}
+    return sorted((case for case in alike if alike[case]), key=lambda case: -alike[case])[:MOST_PASSING]
+
+
+def with_suspicion(
+    problem: Problem,
+    traces: Mapping[str, StatementTrace],
+    failing: Collection[str],
+    passing: Collection[str],
+) -> Problem:
+    """Returns the problem with the suspicion of its regions' and suspects' lines, where they exist and are written."""
+    changeable = [each for each in (*problem.regions, *problem.suspects) if not each.created]
+    written = [each for each in changeable if not regions.is_unwritten(each, problem.files.get)]
+    lines = {case: trace.lines for case, trace in traces.items()}
+    scores = spectrum.line_scores(lines, failing, passing)
+    suspicion = {path: _within(path, found, written) for path, found in scores.items()}
+    return replace(problem, suspicion={path: found for path, found in suspicion.items() if found})
+
+
+def _within(path: str, scores: Mapping[int, float], kept: Sequence[Region]) -> dict[int, float]:
+    spans = [(region.start, region.end) for region in kept if region.path == path]
+    return {line: score for line, score in scores.items() if any(start <= line <= end for start, end in spans)}

@@ -1,0 +1,70 @@
+"""How much failing cases speak against a line, and against a function."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import sqrt
+
+import pytest
+
+from greenloop.core.report import ReachedFunction, StatementTrace
+from greenloop.localize.evidence import gather_evidence
+from greenloop.localize.signals.spectrum import dstar, line_scores, ochiai, scores, tarantula
+
+TEXT = "def big(x):\n    y = 1\n    if x:\n        y = 2\n    return y\n\n\ndef small(x):\n    return x\n"
+
+
+def ran(*lines: int) -> dict[str, frozenset[int]]:
+    return {"m.py": frozenset(lines)}
+
+
+def trace(*lines: int) -> StatementTrace:
+    return StatementTrace(lines=ran(*lines))
+
+
+def evidence():
+    hits = [ReachedFunction(path="m.py", firstlineno=line, name="f", depth=1) for line in (1, 8)]
+    return gather_evidence({"bad": hits, "good": hits}, {"bad": None}, ["good"], {"m.py": TEXT}.get)
+
+
+def test_lines_of_failing_cases_alone_are_most_suspicious():
+    found = line_scores({"bad": ran(1, 2, 4), "good": ran(1, 3)}, ["bad"], ["good"])
+    assert found == {"m.py": {1: pytest.approx(1 / sqrt(2)), 2: 1.0, 4: 1.0}}
+
+
+def test_every_failing_case_counts():
+    found = line_scores({"a": ran(1, 2), "b": ran(1)}, ["a", "b"], [])
+    assert found == {"m.py": {1: 1.0, 2: pytest.approx(1 / sqrt(2))}}
+
+
+def test_cases_that_told_nothing_do_not_count():
+    assert line_scores({"a": ran(1)}, ["a", "gone"], ["late"]) == {"m.py": {1: 1.0}}
+    assert line_scores({"good": ran(1)}, ["gone"], ["good"]) == {}
+
+
+def test_a_function_is_as_suspicious_as_its_worst_line():
+    traces = {"bad": trace(2, 3, 4, 5, 9), "good": trace(2, 3, 5, 9)}
+    found = scores(replace(evidence(), statements=traces))
+    assert {region.qualname: score for region, score in found.items()} == {
+        "big": 1.0,
+        "small": pytest.approx(1 / sqrt(2)),
+    }
+
+
+def test_without_statements_calls_count():
+    assert [*scores(evidence()).values()] == [pytest.approx(1 / sqrt(2))] * 2
+
+
+@pytest.mark.parametrize("formula", [ochiai, dstar, tarantula])
+def test_coefficients_agree_on_the_clear_cases(formula):
+    assert formula(0, 3, 2, 5) == 0.0
+    assert formula(2, 0, 2, 5) == 1.0
+    assert formula(2, 1, 2, 5) > formula(2, 4, 2, 5) > 0.0
+    assert formula(2, 1, 2, 5) > formula(1, 1, 2, 5)
+    assert formula(1, 0, 1, 0) == 1.0
+
+
+def test_coefficients_of_one_line():
+    assert ochiai(1, 3, 1, 9) == 0.5
+    assert dstar(2, 1, 3, 9) == pytest.approx(4 / 6)
+    assert tarantula(1, 5, 2, 10) == 0.5
