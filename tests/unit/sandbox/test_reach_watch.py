@@ -28,9 +28,7 @@ def watched(tmp_path_factory):
         stream.write("1\n")
     active: list[bool] = []
     own_names: set[str] = set()
-    hook, found = load("reach_watch").make(
-        root, lambda code: bool(active) and code.co_filename == PATH, own_names
-    )
+    hook, found = load("reach_watch").make(root, lambda code: bool(active) and code.co_filename == PATH, own_names)
     sys.addaudithook(hook)
 
     def look(text, own=()):
