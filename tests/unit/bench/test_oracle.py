@@ -9,7 +9,7 @@ from greenloop.bench.tasks import Task
 from greenloop.core.ports import Infiller
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message
 
-SOLUTION = '''import os
+SOLUTION = """import os
 import re
 from sys import path
 
@@ -36,7 +36,7 @@ class Box:
             return 1
 
         return step()
-'''
+"""
 
 
 @pytest.fixture
