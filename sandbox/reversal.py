@@ -17,6 +17,7 @@ import pytest
 from _pytest import doctest
 from _pytest.runner import runtestprotocol
 
+
 def make(request, root, send, siblings):
     """Makes (plugin, `send` for the recorder). `request` is that of `protocol.run_request`."""
     reversal = Reversal(request, root, send, siblings)

@@ -91,7 +91,7 @@ async def from_history(folder: Path, settings: Settings, request: HistoryRequest
             continue
         done = records.tried.get(commit.id)
         if done is None:
-            done = await _try(repository, commit, settings, interpreter)
+            done = await try_commit(repository, commit, settings, interpreter)
             records.add(done)
             if done.task or done.reason == history_records.ENVIRONMENT:
                 outcome = f"task {len(tasks) + 1}, {done.task.kind}" if done.task else f"{done.reason}: {done.detail}"
@@ -113,7 +113,11 @@ def task_id(root: Path, commit: str) -> str:
     return f"history-{root.name}-{commit[:12]}"
 
 
-async def _try(repository: Repository, commit: Commit, settings: Settings, interpreter: str) -> Tried:
+async def try_commit(repository: Repository, commit: Commit, settings: Settings, interpreter: str) -> Tried:
+    """Runs the commit's tests over the code before and after, where its texts promise a task.
+
+    Raises `SandboxBrokenError` where the sandbox itself breaks.
+    """
     try:
         fix = _read_fix(repository, commit)
         if isinstance(fix, Tried):
