@@ -47,7 +47,9 @@ def main() -> int:
             commit = recipe["commit"]
             if any(task.commit == commit for task in made.values()):
                 continue
-            result = asyncio.run(make_task(project, recipe, arguments.clones, arguments.pythons))
+            root = arguments.clones.absolute() / project["name"] / project.get("folder", "")
+            python = arguments.pythons and arguments.pythons.absolute() / project["name"] / "bin" / "python"
+            result = asyncio.run(make_task(recipe, root, {"interpreter": str(python)} if python else {}))
             if isinstance(result, str):
                 failed += 1
                 print(f"{project['name']} {commit[:12]}: {result}", flush=True)
@@ -59,10 +61,8 @@ def main() -> int:
     return 1 if failed else 0
 
 
-async def make_task(project: dict[str, Any], recipe: dict[str, Any], clones: Path, pythons: Path | None) -> Task | str:
-    """The task of a recipe, or why it cannot be made."""
-    root = clones.absolute() / project["name"] / project.get("folder", "")
-    table = {"interpreter": str(pythons.absolute() / project["name"] / "bin" / "python")} if pythons else {}
+async def make_task(recipe: dict[str, Any], root: Path, table: dict[str, Any]) -> Task | str:
+    """The task of a recipe of the clone, or why it cannot be made; `table` has settings by dotted key."""
     try:
         settings, _warnings = configuration.load(root, command_line=table)
         repository = Repository.find(root)

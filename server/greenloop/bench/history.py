@@ -32,7 +32,7 @@ from greenloop.sandboxes.pool import SandboxPool
 # A commit of a repair changes few files and few lines; the rest are features and moves.
 MAX_FILES, MAX_LINES, MAX_TEST_FILES = 3, 60, 20
 MAX_CASES = 200  # that judge
-MAX_SECONDS = 120.0  # for one run of the changed test files
+SECONDS = 120.0  # for one run of the changed test files, unless `suite.seconds` gives more
 COMMITS = 1000  # of the history that are read, unless more are asked for
 
 
@@ -167,7 +167,13 @@ class _Runs:
     session: Session
     fix: _Fix
     selectors: tuple[str, ...]
+    seconds: float
     executions: list[Execution] = field(default_factory=list)
+
+    @property
+    def is_slow(self) -> bool:
+        """Was a run ended before its end?"""
+        return any(execution.killed for execution in self.executions)
 
     async def outcomes(self, *, after: bool, hash_seed: int = 0, only: Sequence[str] = ()) -> dict[str, str] | None:
         """Outcome by case; None where the run did not complete."""
@@ -175,7 +181,7 @@ class _Runs:
         run = TestRun(
             selectors=fit_selectors(only) if only else self.selectors,
             files={path: text.encode() for path, text in texts.items()},
-            seconds=MAX_SECONDS,
+            seconds=self.seconds,
             hash_seed=hash_seed,
         )
         self.executions.append(await self.session.run(run))
@@ -190,18 +196,19 @@ async def _test_fix(repository: Repository, fix: _Fix, tree: Path, settings: Set
     pool = SandboxPool()
     try:
         async with open_session(tree, settings, pool, variables=history_tree.variables(tree)) as session:
-            runs = _Runs(session=session, fix=fix, selectors=selectors)
+            seconds = max(SECONDS, settings.suite.seconds)
+            runs = _Runs(session=session, fix=fix, selectors=selectors, seconds=seconds)
             after = await runs.outcomes(after=True)
             if after is None or "passed" not in after.values():
-                return Tried(
-                    commit=fix.commit.id, reason=history_records.ENVIRONMENT, detail=_cause(runs.executions[-1])
-                )
+                reason = history_records.SLOW if runs.is_slow else history_records.ENVIRONMENT
+                return Tried(commit=fix.commit.id, reason=reason, detail=_cause(runs.executions[-1]))
             before = await runs.outcomes(after=False)
             fixed = [
                 case for case, outcome in (before or {}).items() if outcome == "failed" and after.get(case) == "passed"
             ]
             if not fixed:
-                return Tried(commit=fix.commit.id, reason=_why_none(before, after, runs.executions[-1]))
+                reason = history_records.SLOW if runs.is_slow else _why_none(before, after, runs.executions[-1])
+                return Tried(commit=fix.commit.id, reason=reason)
             again = await runs.outcomes(after=False, hash_seed=OTHER_SEED, only=fixed)
             last = await runs.outcomes(after=True, hash_seed=OTHER_SEED)
             fixed = [
@@ -211,7 +218,7 @@ async def _test_fix(repository: Repository, fix: _Fix, tree: Path, settings: Set
     finally:
         await pool.close()
     if not fixed:
-        return Tried(commit=fix.commit.id, reason=history_records.UNSTEADY)
+        return Tried(commit=fix.commit.id, reason=history_records.SLOW if runs.is_slow else history_records.UNSTEADY)
     return Tried(commit=fix.commit.id, task=_task(repository, fix, fixed, steady, before or {}))
 
 

@@ -26,6 +26,7 @@ PASSES = "the changed tests pass on the code before"
 STAYS_RED = "no test that failed before passes after"
 UNSTEADY = "the tests do not end alike twice"
 IMPORTS = "the changed tests cannot be imported by the code before"
+SLOW = "the changed tests take too long"
 ENVIRONMENT = "the environment cannot be made"
 MISSING = "missing from this clone"
 
