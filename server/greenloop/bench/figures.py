@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from greenloop.bench.results import TaskRunResult
+from greenloop.core.records.outcome import Verified
 
 Z95 = 1.959963984540054
 # The fields of a task-run whose means are shown.
@@ -49,6 +50,8 @@ class Figures:
     `overfit` task-runs passed the shown tests but not the judging ones; `gained` and `lost` are steps from a wrong
     parent to a right attempt and back; `matrix` is by error class of the first attempt; `refused` and `refused_right`
     candidates never ran; `groups` have (solved, count) by kind of task and by mutation operator.
+    `located`: task-runs in which a model was asked about a function that the solution changes (None: no task says);
+    `verified`: solved ones whose result was fully verified.
     """
 
     arm: str
@@ -73,6 +76,8 @@ class Figures:
     refused_right: int = 0
     groups: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     ends: Mapping[str, int] = field(default_factory=dict)
+    located: int | None = None
+    verified: int = 0
     repeats: tuple[int, ...] = ()
 
     @property
@@ -128,11 +133,19 @@ def _arm_figures(arm: str, task_runs: Sequence[TaskRunResult], broken_reasons: f
         refused=len(refused),
         refused_right=sum(bool(row["right"]) for row in refused),
         groups=_groups(runs),
+        located=_located(runs),
+        verified=sum(run["right"] and run.get("verified") == Verified.VERIFIED.value for run in runs),
         ends=dict(Counter(_end_reason(run) for run in runs).most_common()),
         repeats=tuple(
             sum(run["right"] for run in runs if run["repeat"] == n) for n in sorted({run["repeat"] for run in runs})
         ),
     )
+
+
+def _located(runs: Sequence[Mapping[str, Any]]) -> int | None:
+    # A run that a one-token change solved before any model call has no value; results of earlier versions neither.
+    values = [run["asked_right"] for run in runs if run.get("asked_right") is not None]
+    return sum(values) if values else None
 
 
 def _is_right(each: TaskRunResult, number: int) -> bool:

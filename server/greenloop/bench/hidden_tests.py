@@ -45,10 +45,14 @@ NOT_RUN = Judgement(right=False, shown=False, passed=0, total=0)  # without a ru
 
 @asynccontextmanager
 async def open_session(
-    root: Path, settings: Settings, pool: SandboxPool, report_status: Callable[[str], None] = refine.ignore_status
+    root: Path,
+    settings: Settings,
+    pool: SandboxPool,
+    report_status: Callable[[str], None] = refine.ignore_status,
+    variables: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Session]:
     """A session in the first usable sandbox. Raises `CannotVerifyError` where none can be used."""
-    spec = await refine.build_sandbox_spec(root, settings, report_status)
+    spec = await refine.build_sandbox_spec(root, settings, report_status, variables)
     _sandbox, session = await selection.open_first(spec, settings, refine.ignore_status, pool)
     try:
         yield session
@@ -64,13 +68,14 @@ class Judge:
     root: Path
     settings: Settings
     pool: SandboxPool
+    variables: Mapping[str, str] = field(default_factory=dict)
     judgements: dict[str, Judgement] = field(default_factory=dict)
 
     async def __call__(self, texts: Mapping[str, str]) -> Judgement:
         """Judges whole files by path, laid over the task. Raises `CannotVerifyError` where no sandbox can be used."""
         key = json.dumps(sorted(texts.items()))
         if key not in self.judgements:
-            async with open_session(self.root, self.settings, self.pool) as session:
+            async with open_session(self.root, self.settings, self.pool, variables=self.variables) as session:
                 self.judgements[key] = await self._run(session, texts)
         return self.judgements[key]
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from greenloop.bench.recordings import REFERENCE
+from greenloop.bench.recordings import ORACLE, REFERENCE
 from greenloop.bench.results import Key
 from greenloop.core import registry
 from greenloop.core.errors import SettingsError, UsageError
@@ -141,8 +141,9 @@ def make_arm(name: str, preset: str, values: Mapping[str, Any]) -> Arm:
 
 def settings_for(table: Mapping[str, Any], folder: Path | None) -> Settings:
     """All sources of settings merged, for tasks in a user's folder, or (None) in folders that the harness makes."""
-    # Only the harness knows the model that answers with the solution.
-    values = {key: value for key, value in table.items() if (key, value) != ("model", REFERENCE)}
+    # Only the harness knows the models that answer with the solution.
+    known = {("model", REFERENCE), ("model", ORACLE)}
+    values = {key: value for key, value in table.items() if (key, value) not in known}
     if folder is None:
         values = {"interpreter": sys.executable, **values}
     settings, _warnings = configuration.load(folder, command_line=values)

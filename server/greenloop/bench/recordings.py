@@ -27,8 +27,8 @@ from greenloop.core.text.tokens import estimate_messages, estimate_tokens
 
 # Difference of the seeds of two repeats of a task.
 SEED_STEP = 10_007
-# The name of the model that answers with the solution.
-REFERENCE = "reference"
+# The names of the models that answer with the solution, and with that of the function they are asked about.
+REFERENCE, ORACLE = "reference", "oracle"
 
 
 class Recordings:

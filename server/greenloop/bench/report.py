@@ -21,6 +21,8 @@ ROWS: tuple[tuple[str, Cell], ...] = (
     ("task-runs", lambda f: str(f.count) + (f" (+{f.broken} without a result)" if f.broken else "")),
     ("solved", lambda f: f"{f.solved} ({100 * f.share:.0f} %)"),
     ("  95 % interval", lambda f: f"{100 * f.interval[0]:.0f}-{100 * f.interval[1]:.0f} %"),
+    ("  fully verified", lambda f: str(f.verified)),
+    ("asked about the function", lambda f: "-" if f.located is None else str(f.located)),
     ("  SD over repeats", lambda f: "-" if f.deviation is None else f"{100 * f.deviation:.1f} %"),
     ("first attempt right", lambda f: str(f.first_right)),
     ("  solved for each", lambda f: f"{f.solved / f.first_right:.2f}" if f.first_right else "-"),

@@ -17,9 +17,10 @@ from greenloop.bench.hidden_tests import NOT_RUN, Judge, Judgement
 from greenloop.core.compose import compose
 from greenloop.core.election import CHEAP, count_asked
 from greenloop.core.errors import UsageError
-from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.attempt import Attempt, Move
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status
 from greenloop.project import settings as setting_table
@@ -175,6 +176,29 @@ def outcome_fields(outcome: Outcome, judgement: Judgement | None, total: int) ->
     }
 
 
+def asked_right(outcome: Outcome, problem: Problem | None, functions: Sequence[str]) -> bool | None:
+    """Was a model asked about one of these functions (`path::qualname`), or about one that contains it?
+
+    None where there are none, or no model was asked.
+    """
+    asked = [each for each in outcome.attempts if each.draft and each.draft.move is not Move.MUTATE]
+    if not functions or problem is None or not asked:
+        return None
+    regions = {region for each in asked for region in _regions_of(each, problem)}
+    return any(
+        function == f"{region.path}::{region.qualname}" or function.startswith(f"{region.path}::{region.qualname}.")
+        for function in functions
+        for region in regions
+    )
+
+
+def _regions_of(attempt: Attempt, problem: Problem) -> set[Region]:
+    """What the model was asked to write in an attempt; all of the problem's regions where the attempt does not say."""
+    if attempt.draft is not None and attempt.draft.masked is not None:
+        return {attempt.draft.masked.region}
+    return {*problem.regions, *(attempt.candidate.texts if attempt.candidate else ())}
+
+
 def _usage_fields(usage: Usage) -> dict[str, Any]:
     return {
         "prompt_tokens": usage.prompt_tokens,
@@ -189,7 +213,7 @@ def _usage_fields(usage: Usage) -> dict[str, Any]:
 def empty_fields() -> dict[str, Any]:
     reason = StopReason.ENVIRONMENT
     outcome = Outcome(solved=False, verified=Verified.UNVERIFIED, reason=reason, message="", attempts=())
-    return outcome_fields(outcome, None, 0) | {"overhead_seconds": 0.0}
+    return outcome_fields(outcome, None, 0) | {"overhead_seconds": 0.0, "asked_right": None}
 
 
 def effective_settings(settings: Settings) -> dict[str, Any]:

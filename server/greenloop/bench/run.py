@@ -15,10 +15,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from greenloop import __version__
-from greenloop.bench import plans, results
+from greenloop.bench import history_tree, plans, results
 from greenloop.bench.hidden_tests import Judge
+from greenloop.bench.oracle import Oracle
 from greenloop.bench.plans import Arm, settings_for
-from greenloop.bench.recordings import REFERENCE, Meter, RecordedModel, Recordings, Reference, wrap_model
+from greenloop.bench.recordings import ORACLE, REFERENCE, Meter, RecordedModel, Recordings, Reference, wrap_model
 from greenloop.bench.results import BROKEN, Key, TaskRunResult
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import GreenloopError, UsageError
@@ -31,11 +32,15 @@ from greenloop.engine import refine
 from greenloop.models import roles
 from greenloop.models.roles import Models
 from greenloop.project import sources
+from greenloop.project.git import Repository
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.pool import SandboxPool
 
 # Failed task-runs in a row, after which the fault is in the machine, not in the tasks.
 MAX_BROKEN_IN_A_ROW = 3
+
+# Models that know a task.
+KNOWN: Mapping[str, Callable[[Task], Model]] = {REFERENCE: Reference, ORACLE: Oracle}
 
 TaskRun = tuple[Arm, Task, int]
 
@@ -145,18 +150,18 @@ class _Harness:
         settings = {**self.experiment.settings, **arm.settings}
         return {"preset": arm.preset.name, "parts": dict(arm.parts), "settings": settings}
 
-    async def _run_task(self, task: Task, runs: Sequence[TaskRun], place: str) -> None:
+    async def _run_task(self, task: Task, runs: Sequence[TaskRun], progress: str) -> None:
         pool = SandboxPool()
         with TemporaryDirectory(prefix="greenloop-bench-") as name:
-            root = lay_out_task(task, Path(name))
+            place = lay_out_task(task, Path(name))
             try:
                 # The sandbox is opened before the first arm, for all alike; an editor does not wait for it either.
-                await refine.warm(root, self._settings(runs[0][0], task, root), pool)
+                await refine.warm(place.root, self._settings(runs[0][0], task, place), pool, place.variables)
                 for arm, _task, repeat in runs:
-                    done = await self._measure(task, arm, repeat, root, pool)
+                    done = await self._measure(task, arm, repeat, place, pool)
                     results.append(self.experiment.out, done)
                     self.done[done.key] = done
-                    self.report_status(f"{place} {task.id} {arm.name}: {results.describe_run(done.run)}")
+                    self.report_status(f"{progress} {task.id} {arm.name}: {results.describe_run(done.run)}")
                     self._count_broken(done)
             finally:
                 await pool.close()
@@ -169,11 +174,15 @@ class _Harness:
                 remedy="Fix that, then run the same command again to continue.",
             )
 
-    def _settings(self, arm: Arm, task: Task, root: Path) -> Settings:
+    def _settings(self, arm: Arm, task: Task, place: Place) -> Settings:
         table = self._arm_fields(arm)["settings"] | {"preset": arm.preset.name}
-        return settings_for(table, root if task.folder else None)
+        if not task.commit:
+            return settings_for(table, place.root if task.folder else None)
+        folder = Path(task.folder)
+        settings = settings_for(table, folder)
+        return history_tree.settings_of(settings, history_tree.find_interpreter(folder, settings))
 
-    def _make_models(self, task: Task, settings: Settings, meter: Meter, repeat: int, *, known: bool) -> Models:
+    def _make_models(self, task: Task, settings: Settings, meter: Meter, repeat: int, name: str) -> Models:
         """The models of one run, each behind the recordings."""
 
         def recorded(model: Model) -> RecordedModel:
@@ -185,15 +194,13 @@ class _Harness:
                 self.models[key] = roles.open_model(name, settings)
             return recorded(self.models[key])
 
-        override = Reference(task) if known else self.experiment.model
+        override = KNOWN[name](task) if name in KNOWN else self.experiment.model
         return Models(settings=settings, override=recorded(override) if override else None, factory=opener)
 
-    async def _measure(self, task: Task, arm: Arm, repeat: int, root: Path, pool: SandboxPool) -> TaskRunResult:
-        settings, arm_fields = self._settings(arm, task, root), self._arm_fields(arm)
+    async def _measure(self, task: Task, arm: Arm, repeat: int, place: Place, pool: SandboxPool) -> TaskRunResult:
+        settings, arm_fields = self._settings(arm, task, place), self._arm_fields(arm)
         meter = Meter()
-        models = self._make_models(
-            task, settings, meter, repeat, known=arm_fields["settings"].get("model") == REFERENCE
-        )
+        models = self._make_models(task, settings, meter, repeat, arm_fields["settings"].get("model", ""))
         problem: Problem | None = None
 
         def emit(event: Event) -> None:
@@ -202,8 +209,10 @@ class _Harness:
                 problem = event.problem
 
         buffers = {path: text.encode() for path, text in task.files.items()} if task.folder else {}
-        request = refine.Request(root=root, target=task.target, buffers=buffers)
-        harness = refine.Harness(preset=arm.preset, models=models, history=self.experiment.history)
+        request = refine.Request(root=place.root, target=task.target, buffers=buffers)
+        harness = refine.Harness(
+            preset=arm.preset, models=models, history=self.experiment.history, variables=place.variables
+        )
         start = time.monotonic()
         outcome: Outcome | GreenloopError
         try:
@@ -231,12 +240,13 @@ class _Harness:
         if isinstance(outcome, GreenloopError):
             message = f"{outcome} {outcome.remedy}".strip()
             return TaskRunResult(run={**run, **results.empty_fields(), "reason": "error", "message": message})
-        judge = Judge(task=task, root=root, settings=settings, pool=pool)
+        judge = Judge(task=task, root=place.root, settings=settings, pool=pool, variables=place.variables)
         attempts = await results.attempt_rows(outcome, problem, judge)
         # A blind arm does not use the tests, so its last candidate counts.
         has_result = outcome.solved or arm.preset.blind
         final = await judge(outcome.after) if has_result and outcome.after else None
         run |= results.outcome_fields(outcome, final, len(task.cases))
+        run["asked_right"] = results.asked_right(outcome, problem, task.functions)
         run["overhead_seconds"] = round(seconds - meter.waited - outcome.usage.test_seconds, 3)
         return TaskRunResult(run=run, attempts=[{"kind": "attempt", **ids, **row} for row in attempts])
 
@@ -258,8 +268,22 @@ def _comparable_fields(fields: Mapping[str, Any], arm: Arm) -> tuple[Any, ...]:
     return fields["preset"], fields.get("parts", {}), settings
 
 
-def lay_out_task(task: Task, folder: Path) -> Path:
-    """The folder for the engine: the user's own one, unchanged, or a new one with the task's files."""
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """The folder for the engine, and the environment variables of its tests."""
+
+    root: Path
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+def lay_out_task(task: Task, folder: Path) -> Place:
+    """The user's own folder, unchanged, or a new one with the task's files.
+
+    Raises `UsageError` where the user's folder has changed, `CannotVerifyError` where a commit is not in it any more.
+    """
+    if task.commit:
+        root = history_tree.lay_out(Repository.find(Path(task.folder)), task.commit, folder)
+        return Place(root=root, variables=history_tree.variables(root))
     if task.folder:
         root = Path(task.folder)
         for path, text in task.solution.items():
@@ -267,9 +291,9 @@ def lay_out_task(task: Task, folder: Path) -> Path:
                 raise UsageError(
                     f"{root / path} has changed since {task.id} was made from it.", remedy="Make the tasks again."
                 )
-        return root
+        return Place(root=root)
     root = folder / "project"
     for path, text in task.files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")
-    return root
+    return Place(root=root)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from greenloop.bench import mbpp, mutants, projects, tasks
+from greenloop.bench import history, mbpp, mutants, projects, tasks
 from greenloop.bench.mutate_project import MutantRequest
 from greenloop.bench.plans import settings_for
 from greenloop.bench.tasks import Task
@@ -22,7 +22,8 @@ MUTANTS = 10
 class TaskSelection:
     """The requested tasks. `exclude` are files of results or tasks whose tasks are left out.
 
-    `sample` and `shown` None: the default for the kind of task.
+    `sample` and `shown` None: the default for the kind of task. `commits` bounds what is read of a history, `records`
+    is the file that remembers what was tried of it.
     """
 
     names: Sequence[str]
@@ -33,6 +34,8 @@ class TaskSelection:
     shown: int | None = None
     lines: int = 1
     levels: Sequence[str] = (mbpp.FULL,)
+    commits: int = history.COMMITS
+    records: Path | None = None
 
 
 async def collect_tasks(
@@ -70,11 +73,14 @@ async def _from_source(
     kind, colon, rest = name.partition(":")
     if kind == "mbpp" and colon:
         return [task for level in wanted.levels for task in _mbpp_rows(Path(rest), level, wanted, used)]
+    if kind == "history" and colon:
+        return await _from_history(rest, wanted, used, table, report_status)
     path = Path(rest if kind == "mutants" and colon else name)
     if not path.exists():  # noqa: ASYNC240 - nothing else is running
         raise UsageError(
             f"There is no {path}.",
-            remedy="Tasks come from mbpp:FILE, mutants:FILE, mutants:FOLDER, a folder, or a file of --write-tasks.",
+            remedy="Tasks come from mbpp:FILE, mutants:FILE, mutants:FOLDER, history:REPO, a folder, or a file of "
+            "--write-tasks.",
         )
     request = MutantRequest(
         count=wanted.sample if wanted.sample is not None else MUTANTS,
@@ -89,6 +95,21 @@ async def _from_source(
     if kind == "mutants" and colon:
         return await mutants.from_rows(mbpp.load(path), settings_for(table, None), request)
     return [task for task in tasks.read(path) if task.id not in used]
+
+
+async def _from_history(
+    name: str, wanted: TaskSelection, used: set[str], table: Mapping[str, Any], report_status: ReportStatus
+) -> list[Task]:
+    folder, revisions = history.split_source(name)
+    request = history.HistoryRequest(
+        count=wanted.sample if wanted.sample is not None else MUTANTS,
+        revisions=revisions,
+        commits=wanted.commits,
+        records=wanted.records,
+        is_excluded=lambda task: task in used,
+        report_status=report_status,
+    )
+    return await history.from_history(folder, settings_for(table, folder), request)
 
 
 def read_excluded_ids(paths: Sequence[Path]) -> set[str]:

@@ -26,6 +26,8 @@ class Task:
     the same paths. `folder` is empty where `files` are the whole project.
     `operators` are those that made a mutant, `origin` is the source of the task, `function` (`path::qualname`) the
     mutated function.
+    `commit` is that of a task of a repository's history: the project is the tree before this commit of the repository
+    in `folder`, with the commit's own tests; `functions` are those that it changed, as `function` is written.
     """
 
     id: str
@@ -40,11 +42,15 @@ class Task:
     operators: Sequence[str] = ()
     origin: str = ""
     function: str = ""
+    commit: str = ""
+    functions: Sequence[str] = ()
 
     @property
     def digest(self) -> str:
         """A hash that differs for different tasks of one id."""
         content = {key: value for key, value in asdict(self).items() if key != "folder"}
+        if not self.commit:  # tasks of other kinds keep the hash that they had before there were these fields
+            del content["commit"], content["functions"]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
 
 

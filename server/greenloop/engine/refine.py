@@ -61,11 +61,15 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Harness:
-    """Replaces the user's parts in a measured run: any preset, recording models, a separate history file."""
+    """Replaces the user's parts in a measured run: any preset, recording models, a separate history file.
+
+    `variables` are environment variables of the tests, in addition to those that the settings name.
+    """
 
     preset: Preset
     models: Models
     history: Path | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 def ignore_status(_text: str) -> None:
@@ -99,7 +103,7 @@ async def refine(
     target = request.target
     if isinstance(target, str):
         target = targets.parse_target(target, root, base=request.base, read_text=snapshot.text).target
-    place = await build_sandbox_spec(root, settings, report_status)
+    place = await build_sandbox_spec(root, settings, report_status, harness.variables if harness else None)
     shared_pool = pool or SandboxPool()
     watch = Stopwatch()
     with watch:
@@ -139,12 +143,12 @@ async def refine(
     return outcome
 
 
-async def warm(root: Path, settings: Settings, pool: SandboxPool) -> None:
+async def warm(root: Path, settings: Settings, pool: SandboxPool, variables: Mapping[str, str] | None = None) -> None:
     """Opens and keeps a sandbox for this workspace unless one is ready, so that the next request need not wait.
 
     Raises `CannotVerifyError` where no sandbox can be used; the request itself will report that to the user.
     """
-    place = await build_sandbox_spec(workspace.check_root(root), settings)
+    place = await build_sandbox_spec(workspace.check_root(root), settings, variables=variables)
     if pool.is_ready(place):
         return
     _sandbox, session = await selection.open_first(place, settings, ignore_status, pool)
@@ -172,9 +176,12 @@ async def choose_sandbox(
 
 
 async def build_sandbox_spec(
-    root: Path, settings: Settings, report_status: Callable[[str], None] = ignore_status
+    root: Path,
+    settings: Settings,
+    report_status: Callable[[str], None] = ignore_status,
+    variables: Mapping[str, str] | None = None,
 ) -> SandboxSpec:
-    """Describes where tests run: the workspace, its interpreter, masked files, limits.
+    """Describes where tests run: the workspace, its interpreter, masked files, limits, variables beyond the settings'.
 
     Raises `CannotVerifyError` without an interpreter.
     """
@@ -190,7 +197,8 @@ async def build_sandbox_spec(
         ),
         image=settings.sandbox.image,
         network=settings.sandbox.network,
-        variables={name: os.environ[name] for name in settings.sandbox.env if name in os.environ},
+        variables={name: os.environ[name] for name in settings.sandbox.env if name in os.environ}
+        | dict(variables or {}),
     )
     return replace(place, limits=selection.clamp_limits(place.limits, report_status))
 

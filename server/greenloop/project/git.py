@@ -203,6 +203,16 @@ class Repository:
                 )
         return contents
 
+    def output(self, *arguments: str, stdin: bytes = b"") -> bytes:
+        """What a plumbing command prints. Raises `CannotVerifyError` where it fails."""
+        status, stdout, stderr = self._git(*arguments, stdin=stdin)
+        if status:
+            raise CannotVerifyError(
+                f"git {arguments[0]} failed in {self.root}{_error_message(stderr)}.",
+                remedy="`git fsck` shows details; clone the repository again.",
+            )
+        return stdout
+
     def _git(self, *arguments: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
         try:
             completed = subprocess.run(

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from greenloop.bench import results
 from greenloop.core.errors import UsageError
+from greenloop.core.records.attempt import Attempt, Candidate, Draft, Mask, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.spec import Region
+from greenloop.core.records.verdict import Status, Verdict
 
 
 def test_what_a_kill_cut_off_is_not_done_and_the_file_goes_on(six, tmp_path):
@@ -51,3 +58,41 @@ def test_what_holds_no_results_is_told(text, why, tmp_path):
         path.write_text(text)
     with pytest.raises(UsageError, match=why):
         results.read([path])
+
+
+REGION = Region(path="m.py", qualname="Box.grow", start=1, end=3)
+OTHER = Region(path="m.py", qualname="other", start=5, end=6)
+RED = Verdict(status=Status.FAILED, cases=())
+
+
+def attempt(number, move=None, *, region=None, candidate=()):
+    mask = Mask(region=region, start=1, end=1) if region else None
+    draft = Draft(parent=0, move=move, role=Role.DRAFTER, masked=mask) if move else None
+    texts = Candidate(texts=dict.fromkeys(candidate, "")) if candidate else None
+    return Attempt(number=number, verdict=RED, draft=draft, candidate=texts)
+
+
+@pytest.mark.parametrize(
+    ("regions", "attempts", "functions", "right"),
+    [
+        ((REGION,), [attempt(1, Move.DRAFT)], ["m.py::Box.grow"], True),
+        ((REGION,), [attempt(1, Move.DRAFT)], ["m.py::Box.grow.step"], True),
+        ((REGION,), [attempt(1, Move.DRAFT)], ["m.py::Box", "n.py::Box.grow", "m.py::Box.growth"], False),
+        ((REGION, OTHER), [attempt(1, Move.INFILL, region=OTHER)], ["m.py::Box.grow"], False),
+        ((OTHER,), [attempt(1, Move.INFILL, region=REGION)], ["m.py::Box.grow"], True),
+        ((OTHER,), [attempt(1, Move.DRAFT, candidate=[REGION])], ["m.py::Box.grow"], True),
+        ((REGION,), [attempt(1, Move.MUTATE)], ["m.py::Box.grow"], None),
+        ((REGION,), [attempt(1, Move.DRAFT)], [], None),
+    ],
+)
+def test_a_run_asked_about_what_its_model_was_asked_to_write(problem, regions, attempts, functions, right):
+    run = replace(problem("def f():\n    pass\n"), regions=regions)
+    outcome = Outcome(
+        solved=False,
+        verified=Verified.UNVERIFIED,
+        reason=StopReason.ATTEMPTS,
+        message="",
+        attempts=[attempt(0), *attempts],
+    )
+    assert results.asked_right(outcome, run, functions) is right
+    assert results.asked_right(outcome, None, functions) is None

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from greenloop.bench import mbpp, plans, report, results, sources, tasks
+from greenloop.bench import history, mbpp, plans, report, results, sources, tasks
 from greenloop.bench.figures import compare_pairs, compute_figures
 from greenloop.bench.results import BROKEN
 from greenloop.bench.run import Experiment
@@ -28,7 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "what",
         nargs="*",
         metavar="TASKS",
-        help="mbpp:FILE, mutants:FILE (of MBPP), mutants:FOLDER or a FOLDER with tests, or a file of --write-tasks; "
+        help="mbpp:FILE, mutants:FILE (of MBPP), mutants:FOLDER or a FOLDER with tests, history:REPO[..RANGE] (past "
+        "fixes), or a file of --write-tasks; "
         f"`{REPORT_WORD} RESULTS...` prints the figures of results again",
     )
     parser.add_argument(
@@ -39,8 +40,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what is compared (repeatable, default: default); match=ARM gives as many model calls as that arm made",
     )
     parser.add_argument("--plan", type=Path, metavar="FILE", help="read arms, settings and repeats from a TOML file")
-    parser.add_argument("--model", metavar="NAME", help="as for `fix`; `reference` answers with each task's solution")
-    parser.add_argument("--sample", type=int, metavar="N", help="number of tasks to draw (mbpp: all, mutants: 10)")
+    parser.add_argument(
+        "--model",
+        metavar="NAME",
+        help="as for `fix`; `reference` answers with each task's solution, `oracle` with the solution's text of the "
+        "function it is asked about",
+    )
+    parser.add_argument(
+        "--sample",
+        type=int,
+        metavar="N",
+        help="number of tasks to draw (mbpp: all, mutants, history: 10)",
+    )
+    parser.add_argument(
+        "--commits",
+        type=int,
+        default=history.COMMITS,
+        metavar="N",
+        help=f"history: the newest commits that are read (default: {history.COMMITS})",
+    )
     parser.add_argument(
         "--seed", type=int, default=7, help="random seed for drawing tasks and making mutants (default: 7)"
     )
@@ -156,4 +174,6 @@ def _task_selection(arguments: argparse.Namespace) -> sources.TaskSelection:
         shown=arguments.shown,
         lines=arguments.lines,
         levels=tuple(arguments.told or [mbpp.FULL]),
+        commits=arguments.commits,
+        records=(arguments.write_tasks or arguments.out).with_suffix(".commits.jsonl"),
     )

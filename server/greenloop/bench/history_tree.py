@@ -1,0 +1,62 @@
+"""The project of a task of a repository's history: the tree before a commit, with the commit's own tests.
+
+It is laid out in a folder of its own, so nothing of what came later can be read there; the interpreter is the
+repository's own or a named one.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from greenloop.core.errors import CannotVerifyError
+from greenloop.project import git_history, interpreters, revision
+from greenloop.project.git import Repository
+from greenloop.project.locks.project import read_project
+from greenloop.project.settings import Settings
+from greenloop.project.sources import import_roots
+
+# pytest's own; what a repository sets of its own is not known before its tree is laid out.
+PATTERNS = ("test_*.py", "*_test.py")
+
+
+def lay_out(repository: Repository, commit: str, folder: Path) -> Path:
+    """The project below an empty folder. Its name is the repository's, as tests may depend on it.
+
+    Raises `CannotVerifyError` where an object is not in this clone.
+    """
+    found = git_history.read_commits(repository, repository.commit(commit), most=1)
+    if not found:
+        raise CannotVerifyError(f"The commit before {commit[:12]} is not in this clone.", remedy="Fetch the history.")
+    root = folder / (repository.root.name or "project")
+    root.mkdir()
+    git_history.lay_out_commit(repository, found[0].parent, root)
+    tests = [change for change in found[0].changes if revision.is_kept(change.path, PATTERNS)]
+    contents = git_history.blobs(repository, tests)
+    for change in tests:
+        file = root / change.path
+        if change.new:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(contents[change.new])
+        else:
+            file.unlink(missing_ok=True)
+    return root
+
+
+def find_interpreter(root: Path, settings: Settings) -> str:
+    """The Python that runs the tests of every commit. Raises `CannotVerifyError` where there is none."""
+    return str(interpreters.find_environment(root, settings).executable)
+
+
+def settings_of(settings: Settings, interpreter: str) -> Settings:
+    """The settings for a laid out project, whose own folder has no environment."""
+    return replace(settings, interpreter=interpreter)
+
+
+def variables(root: Path) -> dict[str, str]:
+    """Environment variables of the tests: the tree's code is imported before what the interpreter has installed of the
+    project, as an editable install names the repository's folder, which is of another time.
+    """
+    folders = dict.fromkeys(["", *import_roots(root), *read_project(root).sources])
+    return {"PYTHONPATH": os.pathsep.join(str(root / each) if each else str(root) for each in folders)}

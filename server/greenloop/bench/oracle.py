@@ -1,0 +1,132 @@
+"""A model that answers with the solution's text of the function it is asked about, and with nothing of any other.
+
+It measures localisation without a model: a function that nobody asks about stays as it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from greenloop.bench.recordings import ORACLE
+from greenloop.bench.tasks import Task
+from greenloop.core.python.ast_source import FUNCTIONS, find_definitions, parse_module, start_line
+from greenloop.core.python.names import bound_names, free_names
+from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
+from greenloop.core.records.usage import Usage
+from greenloop.core.text.diff import with_plain_ends
+from greenloop.core.text.tokens import estimate_messages, estimate_tokens
+
+NOTHING = "I know no function of that name."
+_QUOTED = re.compile(r"`([\w.]+(?:, [\w.]+)*)`")
+
+
+class Oracle:
+    """Knows the files that a task's solution changes, and answers a chat or a hole from them."""
+
+    def __init__(self, task: Task) -> None:
+        self._functions = {each.name: each for text in task.solution.values() for each in _read_functions(text)}
+
+    @property
+    def name(self) -> str:
+        return ORACLE
+
+    async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
+        """The text of the functions that the user's messages quote (as `name`), the last message first."""
+        text = self._answer([message.content for message in request.messages if message.role == "user"])
+        on_token(text)
+        return _reply(text, estimate_messages(request.messages))
+
+    async def infill(self, request: InfillRequest, on_token: Callable[[str], None]) -> Reply:
+        """What the solution has in the hole, where it agrees with the text before and after it; else nothing."""
+        fillings = (fill(each.lines, request.prefix, request.suffix) for each in self._functions.values())
+        text = next((each for each in fillings if each is not None), "")
+        for mark in request.stop:
+            text = text.partition(mark)[0]
+        if text:
+            on_token(text)
+        return _reply(text, estimate_tokens(request.prefix + request.suffix))
+
+    def count_tokens(self, text: str) -> int:
+        return estimate_tokens(text)
+
+    async def close(self) -> None:
+        """Does nothing."""
+
+    def _answer(self, texts: Sequence[str]) -> str:
+        for text in reversed(texts):
+            names = [name for quoted in _QUOTED.findall(text) for name in quoted.split(", ")]
+            if found := [self._functions[name].answer for name in dict.fromkeys(names) if name in self._functions]:
+                return "\n".join(f"```python\n{each}\n```\n" for each in found)
+        return NOTHING
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Function:
+    """A function of the solution: its lines in the file, and a block of code that defines it with what it needs."""
+
+    name: str
+    lines: Sequence[str]
+    answer: str
+
+
+def _read_functions(text: str) -> Iterator[_Function]:
+    module = parse_module(text)
+    if isinstance(module, SyntaxError):
+        return
+    file_lines = with_plain_ends(text).split("\n")
+    for name, node in find_definitions(module.body):
+        if isinstance(node, FUNCTIONS):
+            lines = file_lines[start_line(node, file_lines) - 1 : node.end_lineno]
+            code = textwrap.dedent("\n".join(lines))
+            for outer in reversed(name.split(".")[:-1]):
+                if _is_class(module, outer):
+                    code = f"class {outer}:\n{textwrap.indent(code, '    ')}"
+            yield _Function(name=name, lines=lines, answer="\n\n".join([*_needed(module, code, name), code]))
+
+
+def _is_class(module: ast.Module, name: str) -> bool:
+    return any(isinstance(node, ast.ClassDef) and node.name == name for node in ast.walk(module))
+
+
+def _needed(module: ast.Module, code: str, name: str) -> list[str]:
+    """The imports, functions and assignments of the module that the code uses, directly or through one another."""
+    own = name.partition(".")[0]
+    statements = [node for node in module.body if own not in bound_names(node) and not isinstance(node, ast.ClassDef)]
+    chosen: dict[int, str] = {}
+    wanted = free_names(code)
+    size = -1
+    while size != len(chosen):
+        size = len(chosen)
+        for index, node in enumerate(statements):
+            if index not in chosen and bound_names(node) & wanted:
+                chosen[index] = ast.unparse(node)
+                wanted |= free_names(chosen[index])
+    return [chosen[index] for index in sorted(chosen)]
+
+
+def fill(lines: Sequence[str], prefix: str, suffix: str) -> str | None:
+    """The lines of a function between the end of `prefix` and the beginning of `suffix`; None where it does not agree.
+
+    The prefix ends with the indentation of the hole; other text may precede the function in it.
+    """
+    head, _newline, indent = prefix.rpartition("\n")
+    above, below = head.split("\n"), suffix.strip("\n").split("\n") if suffix.strip("\n") else []
+    for start in range(len(lines), 0, -1):
+        shown = min(start, len(above))
+        if above[-shown:] != list(lines[:start])[-shown:]:
+            continue
+        for end in range(start, len(lines) + 1):
+            rest = list(lines[end:])
+            if rest == below or (len(rest) > len(below) > 0 and rest[: len(below)] == below):
+                middle = "\n".join(lines[start:end])
+                return middle.removeprefix(indent)
+    return None
+
+
+def _reply(text: str, prompt_tokens: int) -> Reply:
+    usage = Usage(prompt_tokens=prompt_tokens, completion_tokens=estimate_tokens(text))
+    return Reply(text=text, usage=usage, model=ORACLE)

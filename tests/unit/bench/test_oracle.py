@@ -1,0 +1,101 @@
+"""The oracle knows a solution, and says only what it is asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from greenloop.bench.oracle import NOTHING, Oracle, fill
+from greenloop.bench.tasks import Task
+from greenloop.core.ports import Infiller
+from greenloop.core.records.model import ChatRequest, InfillRequest, Message
+
+SOLUTION = """import os
+import re
+from sys import path
+
+TABLE = {"a": 1}
+
+
+def helper(x):
+    return TABLE[x]
+
+
+def first(a):
+    if not a:
+        return None
+    return helper(a)
+
+
+class Box:
+    @property
+    def side(self):
+        return re.sub("a", "b", self.name)
+
+    def grow(self):
+        def step():
+            return 1
+
+        return step()
+"""
+
+
+@pytest.fixture
+def oracle():
+    return Oracle(
+        Task(id="t", kind="k", target="t", files={}, cases=("c",), solution={"m.py": SOLUTION, "broken.py": "def ("})
+    )
+
+
+def ignore(_text):
+    pass
+
+
+async def answer(oracle, *texts):
+    messages = tuple(Message(role="user", content=text) for text in texts)
+    return (await oracle.complete(ChatRequest(messages=messages), ignore)).text
+
+
+async def test_the_asked_function_comes_with_what_it_needs(oracle):
+    text = await answer(oracle, "Write `first` so that its tests pass.\n\n```python\nsomething\n```")
+    assert "def first(a):\n    if not a:\n        return None\n    return helper(a)\n```" in text
+    assert "TABLE = {'a': 1}\n\ndef helper(x):" in text
+    assert "import" not in text
+    assert "Box" not in text
+
+
+async def test_a_method_comes_in_its_class_with_its_decorators(oracle):
+    text = await answer(oracle, "Answer with the complete code of `Box.side`.")
+    assert "import re\n\nclass Box:\n    @property\n    def side(self):\n        return re.sub" in text
+
+
+async def test_several_functions_are_several_blocks_and_the_last_message_decides(oracle):
+    assert (await answer(oracle, "complete code of `first, Box.side`")).count("```python") == 2
+    assert "def first" not in await answer(oracle, "Write `first`", "Answer with the code of `helper`.")
+
+
+@pytest.mark.parametrize("text", ["Write `other` so that its tests pass.", "Write first.", "the class `Box`"])
+async def test_nothing_is_said_of_anything_else(oracle, text):
+    assert await answer(oracle, text) == NOTHING
+
+
+HOLES = [
+    ("def first(a):\n    ", "\n        return None\n    return helper(a)\n", ("\n",), "if not a:"),
+    ("# context\n\n\ndef first(a):\n    ", "\n    return helper(a)\n", (), "if not a:\n        return None"),
+    ("# context\n\n\ndef first(a):\n    ", "\n    return helper(a)\n", ("\n",), "if not a:"),
+    ("def first(a):\n    if a is None:\n        ", "\n    return helper(a)\n", (), ""),
+    ("def first(a):\n    ", "\n    return a\n", (), ""),
+    ("    def grow(self):\n        def step():\n            ", "\n\n        return step()\n", ("\n",), "return 1"),
+]
+
+
+@pytest.mark.parametrize(("prefix", "suffix", "stop", "text"), HOLES)
+async def test_a_hole_is_filled_where_the_rest_agrees(oracle, prefix, suffix, stop, text):
+    assert isinstance(oracle, Infiller)
+    reply = await oracle.infill(InfillRequest(prefix=prefix, suffix=suffix, stop=stop), ignore)
+    assert reply.text == text
+
+
+def test_a_hole_in_a_long_function_shows_a_part_of_it():
+    lines = ["def f():", *(f"    a{n} = {n}" for n in range(400)), "    return a1"]
+    prefix, suffix = "\n".join(lines[100:220]) + "\n    ", "\n" + "\n".join(lines[221:341]) + "\n"
+    assert fill(lines, prefix, suffix) == "a219 = 219"
