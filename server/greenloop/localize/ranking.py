@@ -21,7 +21,7 @@ SIGNALS: Mapping[str, Signal] = {
     "size": size.scores,
 }
 # Chosen by benchmarks/ranking.py; docs/localisation.md says what each adds, and why the others have no weight.
-WEIGHTS: Mapping[str, float] = {"spectrum": 2.0, "words": 2.0, "traceback": 1.5, "size": 0.5}
+WEIGHTS: Mapping[str, float] = {"spectrum": 2.0, "words": 2.0, "traceback": 2.0, "size": 0.5}
 
 
 def rank(evidence: Evidence, weights: Mapping[str, float] = WEIGHTS) -> list[Region]:
