@@ -270,6 +270,7 @@ async def main() -> int:
         related_tests.importing_tests = lambda *_place, **_buffers: ()
     if statement_run is not None:
         statement_run.TRACE_SECONDS *= options.slow
+        statement_run.WATCH_PRODUCERS = True
     for task in json.loads(options.tasks.read_text()):
         if task["id"] in done or not task.get("function") or options.only not in task["id"]:
             continue

@@ -174,7 +174,8 @@ def run_request(
     (reversal.py).
     `watch` lists (path, first line, last line) whose execution is recorded for each case.
     `statements`: {"lines": [(path, first line, last line)] of the functions that may be at fault, "failing": ids of
-    cases that are known to fail}; records which of these lines each case runs (statement_tracer.py).
+    failing cases whose compared values are followed}; records which of these lines each case runs
+    (statement_tracer.py).
     `only`: of the selected cases those with these ids run, in this order (empty: all).
     `case_seconds`: from the first case on, the run ends as after `seconds` when nothing is reported for so long.
     `baseline`: report which packages were imported. `session`: use the prepared pytest session.

@@ -75,7 +75,7 @@ async def test_the_line_that_only_the_failing_case_runs_comes_first(measured):
     assert scores[5] == 1.0
     assert all(scores[line] < 1.0 for line in (2, 4))
     assert not {3, 6} & set(scores)
-    assert sum(bool(run.watch) for run in runs) == 1
+    assert sum(run.statements is not None for run in runs) == 1
 
 
 async def test_a_function_whose_examples_fail(measured):
@@ -90,7 +90,7 @@ async def test_what_is_not_written_yet_is_not_watched(measured):
         known, runs = await measured(module, TESTS)
         assert known.problem.regions[0].qualname == "sign"
         assert known.problem.suspicion == {}
-        assert not any(run.watch for run in runs)
+        assert not any(run.statements for run in runs)
 
 
 async def test_a_loop_without_end_has_suspicious_lines(measured):

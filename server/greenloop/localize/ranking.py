@@ -20,17 +20,8 @@ SIGNALS: Mapping[str, Signal] = {
     "distance": distance.scores,
     "size": size.scores,
 }
-# Chosen by benchmarks/ranking.py; docs/how-it-works.md shows what each signal adds.
-WEIGHTS: Mapping[str, float] = {
-    "traceback": 3.0,
-    "spectrum": 1.0,
-    "entries": 1.0,
-    "data": 0.5,
-    "words": 0.5,
-    "calls": 0.5,
-    "distance": 0.2,
-    "size": 0.5,
-}
+# Chosen by benchmarks/ranking.py; docs/localisation.md says what each adds, and why the others have no weight.
+WEIGHTS: Mapping[str, float] = {"spectrum": 2.0, "words": 2.0, "traceback": 2.0, "size": 0.5}
 
 
 def rank(evidence: Evidence, weights: Mapping[str, float] = WEIGHTS) -> list[Region]:

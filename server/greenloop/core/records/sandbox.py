@@ -60,7 +60,7 @@ class WatchedLines:
 
 @dataclass(frozen=True, kw_only=True)
 class SuspectedLines:
-    """The functions that may be at fault, and the cases that are known to fail (by id)."""
+    """The functions that may be at fault, and the failing cases of which the producers are asked (by id)."""
 
     lines: tuple[WatchedLines, ...]
     failing: tuple[str, ...] = ()
