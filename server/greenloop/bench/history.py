@@ -26,7 +26,7 @@ from greenloop.project import git_history, revision, workspace
 from greenloop.project.git import Repository
 from greenloop.project.git_history import Change, Commit
 from greenloop.project.settings import Settings
-from greenloop.project.sources import is_test_file
+from greenloop.project.sources import file_patterns, is_test_file
 from greenloop.sandboxes.pool import SandboxPool
 
 # A commit of a repair changes few files and few lines; the rest are features and moves.
@@ -137,9 +137,10 @@ def _read_fix(repository: Repository, commit: Commit) -> _Fix | Tried:
     def rejected(reason: str) -> Tried:
         return Tried(commit=commit.id, reason=reason)
 
-    tests = tuple(change for change in commit.changes if revision.is_kept(change.path, history_tree.PATTERNS))
+    patterns = file_patterns(repository.root)
+    tests = tuple(change for change in commit.changes if revision.is_kept(change.path, patterns))
     code = [change for change in commit.changes if change.path.endswith(".py") and change not in tests]
-    if not any(change.new and is_test_file(change.path, history_tree.PATTERNS) for change in tests):
+    if not any(change.new and is_test_file(change.path, patterns) for change in tests):
         return rejected(history_records.NO_TEST)
     if not any(change.old and change.new for change in code):
         return rejected(history_records.NO_CODE)
@@ -190,12 +191,11 @@ class _Runs:
 
 async def _test_fix(repository: Repository, fix: _Fix, tree: Path, settings: Settings) -> Tried:
     """Runs the commit's tests over the code before and after, each twice."""
-    selectors = tuple(
-        change.path for change in fix.tests if change.new and is_test_file(change.path, history_tree.PATTERNS)
-    )
+    patterns = file_patterns(repository.root)
+    selectors = tuple(change.path for change in fix.tests if change.new and is_test_file(change.path, patterns))
     pool = SandboxPool()
     try:
-        async with open_session(tree, settings, pool, variables=history_tree.variables(tree)) as session:
+        async with open_session(tree, settings, pool, variables=history_tree.variables(tree, settings)) as session:
             seconds = max(SECONDS, settings.suite.seconds)
             runs = _Runs(session=session, fix=fix, selectors=selectors, seconds=seconds)
             after = await runs.outcomes(after=True)

@@ -15,10 +15,7 @@ from greenloop.project import git_history, interpreters, revision
 from greenloop.project.git import Repository
 from greenloop.project.locks.project import read_project
 from greenloop.project.settings import Settings
-from greenloop.project.sources import import_roots
-
-# pytest's own; what a repository sets of its own is not known before its tree is laid out.
-PATTERNS = ("test_*.py", "*_test.py")
+from greenloop.project.sources import file_patterns, import_roots
 
 
 def lay_out(repository: Repository, commit: str, folder: Path) -> Path:
@@ -32,7 +29,8 @@ def lay_out(repository: Repository, commit: str, folder: Path) -> Path:
     root = folder / (repository.root.name or "project")
     root.mkdir()
     git_history.lay_out_commit(repository, found[0].parent, root)
-    tests = [change for change in found[0].changes if revision.is_kept(change.path, PATTERNS)]
+    patterns = file_patterns(repository.root)
+    tests = [change for change in found[0].changes if revision.is_kept(change.path, patterns)]
     contents = git_history.blobs(repository, tests)
     for change in tests:
         file = root / change.path
@@ -54,9 +52,11 @@ def settings_of(settings: Settings, interpreter: str) -> Settings:
     return replace(settings, interpreter=interpreter)
 
 
-def variables(root: Path) -> dict[str, str]:
+def variables(root: Path, settings: Settings) -> dict[str, str]:
     """Environment variables of the tests: the tree's code is imported before what the interpreter has installed of the
     project, as an editable install names the repository's folder, which is of another time.
     """
+    if settings.sandbox.kind == "docker":
+        return {}  # containers import the tree's source folders anyway
     folders = dict.fromkeys(["", *import_roots(root), *read_project(root).sources])
     return {"PYTHONPATH": os.pathsep.join(str(root / each) if each else str(root) for each in folders)}

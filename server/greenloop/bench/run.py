@@ -153,10 +153,11 @@ class _Harness:
     async def _run_task(self, task: Task, runs: Sequence[TaskRun], progress: str) -> None:
         pool = SandboxPool()
         with TemporaryDirectory(prefix="greenloop-bench-") as name:
-            place = lay_out_task(task, Path(name))
+            settings = self._settings(runs[0][0], task)
+            place = lay_out_task(task, Path(name), settings)
             try:
                 # The sandbox is opened before the first arm, for all alike; an editor does not wait for it either.
-                await refine.warm(place.root, self._settings(runs[0][0], task, place), pool, place.variables)
+                await refine.warm(place.root, settings, pool, place.variables)
                 for arm, _task, repeat in runs:
                     done = await self._measure(task, arm, repeat, place, pool)
                     results.append(self.experiment.out, done)
@@ -174,12 +175,12 @@ class _Harness:
                 remedy="Fix that, then run the same command again to continue.",
             )
 
-    def _settings(self, arm: Arm, task: Task, place: Place) -> Settings:
+    def _settings(self, arm: Arm, task: Task) -> Settings:
         table = self._arm_fields(arm)["settings"] | {"preset": arm.preset.name}
-        if not task.commit:
-            return settings_for(table, place.root if task.folder else None)
-        folder = Path(task.folder)
+        folder = Path(task.folder) if task.folder else None
         settings = settings_for(table, folder)
+        if not task.commit or folder is None:
+            return settings
         return history_tree.settings_of(settings, history_tree.find_interpreter(folder, settings))
 
     def _make_models(self, task: Task, settings: Settings, meter: Meter, repeat: int, name: str) -> Models:
@@ -198,7 +199,7 @@ class _Harness:
         return Models(settings=settings, override=recorded(override) if override else None, factory=opener)
 
     async def _measure(self, task: Task, arm: Arm, repeat: int, place: Place, pool: SandboxPool) -> TaskRunResult:
-        settings, arm_fields = self._settings(arm, task, place), self._arm_fields(arm)
+        settings, arm_fields = self._settings(arm, task), self._arm_fields(arm)
         meter = Meter()
         models = self._make_models(task, settings, meter, repeat, arm_fields["settings"].get("model", ""))
         problem: Problem | None = None
@@ -276,14 +277,14 @@ class Place:
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
-def lay_out_task(task: Task, folder: Path) -> Place:
+def lay_out_task(task: Task, folder: Path, settings: Settings) -> Place:
     """The user's own folder, unchanged, or a new one with the task's files.
 
     Raises `UsageError` where the user's folder has changed, `CannotVerifyError` where a commit is not in it any more.
     """
     if task.commit:
         root = history_tree.lay_out(Repository.find(Path(task.folder)), task.commit, folder)
-        return Place(root=root, variables=history_tree.variables(root))
+        return Place(root=root, variables=history_tree.variables(root, settings))
     if task.folder:
         root = Path(task.folder)
         for path, text in task.solution.items():

@@ -1,17 +1,11 @@
-"""Where a history comes from, and what is remembered of it."""
+"""Where a history comes from."""
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from greenloop.bench import history, history_records
-from greenloop.bench.history_records import Records, Tried, summarize
-from greenloop.bench.tasks import Task
+from greenloop.bench import history
 from greenloop.core.errors import UsageError
-
-TASK = Task(id="t", kind="k", target="a::b", files={}, cases=("a::b",), commit="c2", functions=("m.py::f",))
 
 
 @pytest.mark.parametrize(
@@ -38,43 +32,3 @@ def test_a_folder_that_does_not_exist_is_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match="no folder absent..v1"):
         history.split_source("absent..v1")
-
-
-def test_what_was_tried_is_remembered_for_one_interpreter(tmp_path):
-    path = tmp_path / "tried"
-    records = Records(path, "python3")
-    for each in (Tried(commit="c1", reason=history_records.NO_TEST), Tried(commit="c2", task=TASK)):
-        records.add(each)
-    path.write_text(path.read_text() + '{"format": 1, "commit": "c3", "rea')
-    again = Records(path, "python3")
-    assert set(again.tried) == {"c1", "c2"}
-    task = again.tried["c2"].task
-    assert task is not None
-    assert task.digest == TASK.digest
-    assert again.tried["c1"].reason == history_records.NO_TEST
-    again.add(Tried(commit="c3", reason=history_records.PASSES))
-    assert set(Records(path, "python3").tried) == {"c1", "c2", "c3"}
-    assert Records(path, "other").tried == {}
-    path.write_text(json.dumps({"format": 0, "commit": "c1"}) + "\n")
-    assert Records(path, "python3").tried == {}
-
-
-def test_a_summary_counts_reasons_and_names_missing_environments():
-    tried = [
-        Tried(commit="c2", task=TASK),
-        Tried(commit="a" * 40, reason=history_records.ENVIRONMENT, detail="ModuleNotFoundError: No module named 'x'"),
-        *(Tried(commit=f"n{n}", reason=history_records.NO_TEST) for n in range(3)),
-    ]
-    assert summarize(tried, 7) == [
-        "5 commits tried: 1 tasks",
-        "  3 no changed test",
-        "  1 the environment cannot be made",
-        "    aaaaaaaaaaaa: ModuleNotFoundError: No module named 'x'",
-        "  7 more commits were not tried",
-    ]
-
-
-def test_the_hash_of_other_tasks_does_not_know_the_fields_of_a_history():
-    plain = Task(id="t", kind="k", target="a::b", files={}, cases=("a::b",))
-    assert plain.digest == "05a7554f3e9f"
-    assert TASK.digest != plain.digest

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from greenloop.bench import tasks
+from greenloop.bench.tasks import Task
 from greenloop.core.errors import UsageError
 
 
@@ -22,3 +25,9 @@ def test_a_file_that_holds_no_tasks_is_told(text, why, tmp_path):
     path.write_text(text)
     with pytest.raises(UsageError, match=why):
         tasks.read(path)
+
+
+def test_the_hash_of_other_tasks_does_not_know_the_fields_of_a_history():
+    plain = Task(id="t", kind="k", target="a::b", files={}, cases=("a::b",))
+    assert plain.digest == "05a7554f3e9f"
+    assert replace(plain, commit="c2", functions=("m.py::f",)).digest != plain.digest
