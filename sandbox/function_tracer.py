@@ -6,45 +6,23 @@ several cases (imports, fixtures of a wider scope, caches) and work in other pro
 recorded as such.
 """
 
-import functools
-import gc
 import os
 import sys
 import threading
 
 import pytest
 
-try:
-    import _posixsubprocess
-except ImportError:  # not a Unix
-    _posixsubprocess = None
-try:
-    import resource
-except ImportError:  # not a Unix
-    resource = None
-
 MAX_FUNCTIONS = 3000  # functions recorded of one case
 EXCLUDED_FOLDERS = ("site-packages", "dist-packages", "node_modules", ".venv", ".tox", ".nox", "__pypackages__")
-# Built-in functions that start processes; what runs there is not traced.
-PROCESS_FUNCTIONS = frozenset(
-    function
-    for module, names in (
-        (os, ("fork", "forkpty", "system", "posix_spawn", "posix_spawnp", "execv", "execve")),
-        (_posixsubprocess, ("fork_exec",)),
-    )
-    for function in (getattr(module, name, None) for name in names)
-    if function is not None
-)
-HARMLESS = frozenset(["git", "ldconfig", "uname", "gcc", "cc", "ld", "objdump", "lscpu", "sysctl"])
 ALL_CASES = ""  # the name of what is shared by all cases; otherwise the path of a test file
 
 
-def plugin(root, send, display):
+def plugin(root, send, display, gaps):
     """Makes the plugin that sends one `trace` record after each case, and `shared` records.
 
-    `display` is the module failure_display.
+    `display` is the module failure_display, `gaps` trace_gaps.
     """
-    tracer = _Tracer(root, send, display)
+    tracer = _Tracer(root, send, display, gaps)
 
     class Trace:
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -95,8 +73,8 @@ def plugin(root, send, display):
 class _Tracer:
     """What the current case has reached, and what cases share; `profile` is the profile function of all threads."""
 
-    def __init__(self, root, send, display):
-        self._root, self._send, self._display = root, send, display
+    def __init__(self, root, send, display, gaps):
+        self._root, self._send, self._display, self._gaps = root, send, display, gaps
         self._reached, self._also, self._is_own = {}, set(), False
         self._handled = {}  # by function: the exception that was being handled when it was first entered
         self._shared, self._sharing, self._sent = {}, [], {}
@@ -104,15 +82,15 @@ class _Tracer:
         self._is_blind = False
         self._blind_scopes = set()
         self.imports = 0
-        self.profile = _make_profile_function(self, root, display)
+        self.profile = _make_profile_function(self, root, display, gaps.PROCESS_FUNCTIONS)
 
     def trace_case(self, case):
         """Collects what one case reaches, and sends it after its teardown (a generator around the case)."""
         self._reached, self._also, self._is_own, self._is_blind = {}, set(), False, False
         self._handled = {}
-        children = _children_use()
+        children = self._gaps.children_use()
         yield
-        is_blind = self._is_blind or len(self._reached) > MAX_FUNCTIONS or _children_use() != children
+        is_blind = self._is_blind or len(self._reached) > MAX_FUNCTIONS or self._gaps.children_use() != children
         also = [list(each) for each in self._also if each not in self._reached_lines()]
         self._send(
             {
@@ -173,7 +151,7 @@ class _Tracer:
 
     def send_shared(self, caches=False):
         """Sends what is shared and was not sent yet; `caches`: also the functions whose results are kept."""
-        cached = _cached_functions(self._root) if caches else []
+        cached = self._gaps.cached_functions(self._root) if caches else []
         for scope in sorted({*self._shared, *self._blind_scopes, *([ALL_CASES] if cached or self._new_edges else [])}):
             lines = sorted(self._shared.get(scope, set()) - self._sent.get(scope, set()))
             is_blind = scope in self._blind_scopes
@@ -245,52 +223,20 @@ class _Tracer:
 
     def note_process(self, frame):
         """A process is started by this frame."""
-        if not _runs_no_python(frame.f_locals):
+        if not self._gaps.runs_no_python(frame.f_locals):
             self._is_blind = True
             if self._sharing:
                 self._blind_scopes.add(self._sharing[-1])
 
 
-def _runs_no_python(variables):
-    """Is it one of the programs that packages ask about the machine or the repository when they are imported?
-
-    `variables` are those of `subprocess.Popen._execute_child`.
-    """
-    name = variables.get("executable")
-    if name is None and isinstance(variables.get("args"), (list, tuple)) and variables["args"]:
-        name = variables["args"][0]
-    return isinstance(name, str) and os.path.basename(name) in HARMLESS
-
-
-def _children_use():
-    """Changes when a child process has ended, however it was started."""
-    if resource is None:
-        return None
-    use = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return use.ru_minflt, use.ru_majflt
-
-
-def _cached_functions(root):
-    """[path, line] of the workspace's functions whose results are kept between calls, and so between cases."""
-    prefix, found = root + os.sep, set()
-    wrapper, cached_property = type(functools.lru_cache(len)), functools.cached_property
-    for each in gc.get_objects():
-        kind = type(each)
-        function = each.__wrapped__ if kind is wrapper else each.func if kind is cached_property else None
-        code = getattr(function, "__code__", None)
-        if code is not None and code.co_filename.startswith(prefix):
-            found.add((code.co_filename[len(prefix) :].replace(os.sep, "/"), code.co_firstlineno))
-    return [list(each) for each in sorted(found)]
-
-
-def _make_profile_function(tracer, root, display):
+def _make_profile_function(tracer, root, display, process_functions):
     """Makes the profile function. `stacks` holds, for each thread, the workspace functions that are running.
 
     `showing` holds, for each thread, the frame that shows a failed assertion's values, while it runs.
     """
     code_info, stacks, showing, ident = {}, {}, {}, threading.get_ident
     may_show_failure, shows_failure = display.may_show_failure, display.shows_failure
-    prefix, note_call, process_functions = root + os.sep, tracer.note_call, PROCESS_FUNCTIONS
+    prefix, note_call = root + os.sep, tracer.note_call
 
     def classify(code):
         path = code.co_filename

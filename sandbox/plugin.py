@@ -53,7 +53,9 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None, orac
     if request["only"]:
         plugins.append(_selection(request["only"]))
     if request["trace"]:
-        plugins.append(siblings["function_tracer"].plugin(root, send, siblings["failure_display"]))
+        plugins.append(
+            siblings["function_tracer"].plugin(root, send, siblings["failure_display"], siblings["trace_gaps"])
+        )
     if request["watch"]:
         plugins.append(siblings["line_tracer"].plugin(root, request["watch"], send, siblings["safe_repr"]))
     if request["statements"] is not None:

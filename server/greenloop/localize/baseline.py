@@ -243,8 +243,9 @@ async def _gather_evidence(
     passing = [case for case, outcome in related.outcomes.items() if outcome == "passed"]
     failures = {case: result.failure for case, result in failing.items()}
     evidence = context.gather_evidence(related.reach, failures, passing)
-    if created:  # what does not exist yet is at fault
-        return evidence
+    first = [*created] or ranking.rank(evidence)[:1]
+    if all(each.created or regions.is_unwritten(each, context.snapshot.text) for each in first):
+        return evidence  # what does not exist yet is at fault
     context.report_status("looking for the fault")
     seconds = sum(result.seconds for result in failing.values())
     hangs = any(is_cut_short(result) for result in failing.values())

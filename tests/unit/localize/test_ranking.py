@@ -104,12 +104,12 @@ EVERYTHING = (HELPER, OUTSIDE, PACKAGE, INIT, ADD, LOG, TOTAL, INNER)
 @pytest.mark.parametrize(
     ("reached", "failure", "passing", "expected"),
     [
-        # The traceback wins: where it was raised, then its callers.
+        # The traceback and the test's words: its callers are named there.
         (
             {"a": EVERYTHING},
             fail(ASSERT, ("cart.py", line("self.items.append")), ("cart.py", 2)),
             (),
-            ["log", "Cart.add"],
+            ["Cart.add", "log"],
         ),
         # Frames in libraries below the workspace's function do not matter.
         ({"a": EVERYTHING}, fail(ASSERT, ("cart.py", line("return sum")), ("/usr/lib/x.py", 9)), (), ["Cart.total"]),
