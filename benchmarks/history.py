@@ -5,7 +5,7 @@ Run: PYTHONPATH=server python benchmarks/history.py --clones FOLDER [--pythons F
 
 history.toml has the recipes: for each project its repository and what its tests need, for each task the commit. FOLDER
 has a clone of each project under its name in history.toml, with its whole history; it is only read. The interpreter
-with the packages is FOLDER/NAME/bin/python of --pythons, or the clone's own `.venv`. Nothing is downloaded.
+with what its tests need is FOLDER/NAME/bin/python of --pythons, or the clone's own `.venv`. Nothing is downloaded.
 Tasks of earlier calls that are in the --out file are kept. Those that are held out are made with --held-out, and only
 then. Each task is checked by running its tests before and after, in the sandbox; exit status 1: some could not be made.
 """
