@@ -20,8 +20,8 @@ SIGNALS: Mapping[str, Signal] = {
     "distance": distance.scores,
     "size": size.scores,
 }
-# Chosen by benchmarks/ranking.py; docs/localisation.md says what each adds, and why the others have no weight.
-WEIGHTS: Mapping[str, float] = {"spectrum": 2.0, "words": 2.0, "traceback": 2.0, "size": 0.5}
+# Chosen by benchmarks/ranking.py; docs/localisation.md says what each adds. The other signals did not help beside them.
+WEIGHTS: Mapping[str, float] = {"spectrum": 1.0, "words": 1.0, "traceback": 1.0}
 
 
 def rank(evidence: Evidence, weights: Mapping[str, float] = WEIGHTS) -> list[Region]:
