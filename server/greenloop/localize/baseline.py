@@ -6,6 +6,7 @@ It must not know which model or preset the run will use.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -26,6 +27,7 @@ from greenloop.localize import ranking, regions
 from greenloop.localize.context import BaselineContext, build_baseline, fault_baseline, passing_baseline
 from greenloop.localize.evidence import Entry, Evidence
 from greenloop.localize.measuring import Measurement, is_cut_short
+from greenloop.localize.recent_changes import find_touched
 from greenloop.localize.related_tests import RelatedTestsRun, run_importing_tests, run_related_tests
 from greenloop.localize.statement_run import trace_statements, with_suspicion
 from greenloop.localize.stubs import add_stubs, find_missing
@@ -243,6 +245,10 @@ async def _gather_evidence(
     passing = [case for case, outcome in related.outcomes.items() if outcome == "passed"]
     failures = {case: result.failure for case, result in failing.items()}
     evidence = context.gather_evidence(related.reach, failures, passing)
+    snapshot = context.snapshot
+    texts = {each.path: snapshot.text(each.path) or "" for each in evidence.suspects}
+    touched = await asyncio.to_thread(find_touched, snapshot.root, texts, evidence.suspects)
+    evidence = replace(evidence, touched=touched)
     first = [*created] or ranking.rank(evidence)[:1]
     if all(each.created or regions.is_unwritten(each, context.snapshot.text) for each in first):
         return evidence  # what does not exist yet is at fault

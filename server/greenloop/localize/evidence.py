@@ -27,6 +27,7 @@ class Evidence:
     `suspects` are the regions that may be at fault; `entered` has the regions that each traced case reached.
     `frames` counts workspace frames from where an exception was raised (0: there), for regions in a traceback.
     `statements` has the lines that some cases ran of the suspects; it is empty before there was such a run.
+    `touched` are the suspects that differ from the last commit.
     """
 
     suspects: Mapping[Region, Entry]
@@ -37,6 +38,7 @@ class Evidence:
     text_of: TextOf
     patterns: Sequence[str] | None = None
     statements: Mapping[str, StatementTrace] = field(default_factory=dict)
+    touched: frozenset[Region] = frozenset()
 
     @cached_property
     def by_place(self) -> Mapping[str, list[Region]]:
