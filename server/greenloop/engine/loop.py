@@ -267,7 +267,9 @@ def exceeded_limit(state: RunState) -> StopReason | None:
     if budget.cost and ledger.used.cost is not None and ledger.used.cost >= budget.cost:
         return StopReason.COST
     model_attempts = [attempt for attempt in attempts if attempt.draft and attempt.draft.move not in CHEAP]
-    last = model_attempts[-budget.unreadable :]
-    if len(last) == budget.unreadable and all(attempt.candidate is None and attempt.finding for attempt in last):
+    # A model that cannot read one suspect may well have an answer for the next.
+    patience = budget.unreadable * len({attempt.draft.regions for attempt in model_attempts if attempt.draft})
+    last = model_attempts[-patience:]
+    if patience and len(last) == patience and all(attempt.candidate is None and attempt.finding for attempt in last):
         return StopReason.ANSWERS
     return None

@@ -352,6 +352,20 @@ async def test_unreadable_answers_in_a_row_end_the_run():
     assert len(stage.prompts) == 3
 
 
+async def test_each_suspect_has_its_share_of_unreadable_answers():
+    suspects = [Region(path="m.py", qualname=name, start=1, end=2) for name in "gh"]
+
+    def plan(_problem, attempts):
+        regions = ((), *((each,) for each in suspects))[(len(attempts) - 1) % 3]
+        return [replace(SAMPLE, regions=regions, temperature=len(attempts) / 10)]
+
+    stage = Stage(*["no code"] * 9, plan=plan)
+    stage.problem = replace(PROBLEM, suspects=tuple(suspects))
+    outcome = await stage.run(attempts=20, unreadable=2)
+    assert outcome.reason is StopReason.ANSWERS
+    assert len(stage.prompts) == 6
+
+
 async def test_a_models_confidence_decides_nothing():
     stage = Stage(answer(WRONG), answer(RIGHT))
 
