@@ -18,6 +18,7 @@ import signal
 import sys
 
 SANDBOX_FOLDER = os.path.dirname(os.path.abspath(__file__))
+FOLDERS = ("", "proofs", "tracing")  # in a sandbox all files lie in one
 LOADED_AT_START = ("processes", "run_supervision", "worker", "options", "failures", "source_reads", "plugin")
 LOADED_WHEN_IDLE = (
     "isolation",
@@ -135,7 +136,7 @@ def _idle_tasks(siblings):
 
 
 class Siblings(dict):
-    """The other files of this folder by name, each loaded on first use."""
+    """The other files of this folder and those in it by name, each loaded on first use."""
 
     def __missing__(self, name):
         self[name] = _load_sibling(name)
@@ -220,7 +221,8 @@ def _claim_streams():
 
 def _load_sibling(name):
     """Loads another file of this folder, but not into sys.modules, where a candidate would find it by name."""
-    path = os.path.join(SANDBOX_FOLDER, name + ".py")
+    paths = [os.path.join(SANDBOX_FOLDER, folder, name + ".py") for folder in FOLDERS]
+    path = next(filter(os.path.exists, paths), paths[0])
     spec = importlib.util.spec_from_file_location("_greenloop_" + name, path)
     module = importlib.util.module_from_spec(spec)
     code = _compiled_siblings().get(name)

@@ -8,7 +8,8 @@ from greenloop.sandboxes import payload
 
 
 def load(name):
-    spec = importlib.util.spec_from_file_location(name, payload.folder() / f"{name}.py")
+    paths = [payload.folder() / room / f"{name}.py" for room in payload.ROOMS]
+    spec = importlib.util.spec_from_file_location(name, next(path for path in paths if path.exists()))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

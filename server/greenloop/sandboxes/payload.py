@@ -14,6 +14,7 @@ from types import ModuleType
 
 from greenloop.core.errors import CannotVerifyError
 
+ROOMS = ("", "proofs", "tracing")
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -41,8 +42,9 @@ def protocol() -> ModuleType:
 
 @cache
 def sources() -> Mapping[str, bytes]:
-    """Every Python file of the folder by name, as it must appear in the sandbox."""
-    return {path.name: path.read_bytes() for path in sorted(folder().glob("*.py"))}
+    """Every Python file of the folder and its rooms by name, as it must appear in the sandbox: all in one folder."""
+    paths = [path for room in ROOMS for path in (folder() / room).glob("*.py")]
+    return {path.name: path.read_bytes() for path in sorted(paths, key=lambda path: path.name)}
 
 
 @cache

@@ -1,6 +1,6 @@
 """Reversal: the user's own code is put back in place of a candidate that has run; what failed must fail again.
 
-One more run in the accepting session; sandbox/reversal.py has the worker's side.
+One more run in the accepting session; sandbox/proofs/reversal.py has the worker's side.
 It must not know where candidates come from.
 """
 

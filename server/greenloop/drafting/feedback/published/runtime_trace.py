@@ -33,7 +33,7 @@ NAMES = 6  # variables before and after a block
 ROWS = 8  # lines of one block's code
 ROW = 120  # characters of a line
 DOCTEST = "doctest:"
-LINE_LIMIT = "LineLimitReached"  # the exception by which sandbox/line_tracer.py ends a case that runs too many lines
+LINE_LIMIT = "LineLimitReached"  # sandbox/tracing/line_tracer.py ends a case that runs too many lines with it
 
 _WORD = re.compile(r"[^\W\d]\w*")
 
