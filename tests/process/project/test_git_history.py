@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from git_program import git
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.project.git import Repository
 from greenloop.project.git_history import blobs, lay_out_commit, read_commits
-
-
-def git(root: Path, *words: str) -> str:
-    identity = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always")
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environ |= {"GIT_CONFIG_GLOBAL": os.devnull}
-    return subprocess.run(
-        ["git", *identity, *words], cwd=root, check=True, capture_output=True, text=True, env=environ
-    ).stdout.strip()
 
 
 def commit(root: Path, **files: str | None) -> str:
