@@ -23,6 +23,7 @@ from greenloop.drafting.infill import insertion_masks, pair_masks, rank_masks
 from greenloop.drafting.search._progress import COPIES, SAMPLE_TEMPERATURES
 
 SIDE_BY_SIDE = 4
+BRIEFLY = 2  # infills in the first turn of a suspect that was not chosen first, so that ten suspects get one
 FIRST_TURN = 3  # rungs of one suspect (one-token changes, infills, a whole answer) before the next has its turn
 WHOLE_ANSWERS = (Move.DRAFT, Move.RESTART)
 INFILLS, PAIRS, INSERTS = 12, 8, 8  # statements, pairs of them and new lines to fill in one attempt
@@ -47,7 +48,7 @@ class _Focus:
     attempts: Sequence[Attempt]
 
     def rungs(self) -> list[list[Draft]]:
-        rungs = _repair_rungs(self.problem, self.attempts)
+        rungs = _repair_rungs(self.problem, self.attempts, BRIEFLY if self.regions else SIDE_BY_SIDE)
         return [[replace(draft, regions=self.regions) for draft in rung] for rung in rungs]
 
     @property
@@ -88,15 +89,18 @@ def _focus(problem: Problem, regions: tuple[Region, ...], attempts: Sequence[Att
     return _Focus(problem=focused, regions=regions, attempts=[attempt for attempt in attempts if is_about(attempt)])
 
 
-def _repair_rungs(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
-    """Rungs for code that exists and is wrong somewhere; they start from it, or from a better attempt."""
+def _repair_rungs(problem: Problem, attempts: Sequence[Attempt], first: int) -> Iterator[list[Draft]]:
+    """Rungs for code that exists and is wrong somewhere; they start from it, or from a better attempt.
+
+    `first` infills precede the whole answer.
+    """
     best = best_attempt(attempts)
     base = best if best and best.verdict.score > attempts[0].verdict.score else attempts[0]
     yield [_mutate(base)]
     ordered = rank_masks(problem, base)
-    yield _infills(base, ordered[:SIDE_BY_SIDE])
+    yield _infills(base, ordered[:first])
     yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)]
-    yield _infills(base, ordered[SIDE_BY_SIDE:INFILLS])
+    yield _infills(base, ordered[first:INFILLS])
     yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER)]
     yield _infills(base, pair_masks(ordered)[:PAIRS])
     yield _infills(base, insertion_masks(ordered)[:INSERTS])

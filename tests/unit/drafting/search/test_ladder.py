@@ -211,3 +211,19 @@ def test_an_answer_about_another_suspect_belongs_to_that_one():
     assert plan_after(attempt) == [("mutate", ())]
     focus = ladder._focus(with_suspects(), (LAST,), [BASE, attempt])
     assert [each.number for each in focus.attempts] == [0, 1]
+
+
+def test_ten_suspects_get_a_whole_answer_within_the_attempts_of_the_preset():
+    body = "".join(f"    a = a + {number}\n" for number in range(10)) + "    return a\n"
+    text = "\n\n".join(f"def f{number}(a):\n{body}" for number in range(10))
+    regions = [Region(path="m.py", qualname=f"f{n}", start=1 + 14 * n, end=12 + 14 * n) for n in range(10)]
+    subject = replace(problem(text), regions=tuple(regions[:1]), suspects=tuple(regions[1:]))
+    attempts = [BASE]
+    while {draft.regions for draft in drafts_of(attempts, Move.DRAFT)} != {(), *((each,) for each in regions[1:])}:
+        for draft in ladder.plan(subject, attempts):
+            attempts.append(tried(len(attempts), draft, error="NoGain"))
+    assert len(attempts) - len(drafts_of(attempts, Move.MUTATE)) <= 40
+
+
+def drafts_of(attempts: list[Attempt], move: Move) -> list[Draft]:
+    return [attempt.draft for attempt in attempts if attempt.draft and attempt.draft.move is move]
