@@ -66,6 +66,23 @@ def count_since_gain(attempts: Sequence[Attempt]) -> int:
     return idle
 
 
+def count_advanced(attempt: Attempt, baseline: Attempt) -> int:
+    """How many cases fail further down in their test than they did at the start."""
+    before = _failing_lines(baseline)
+    return sum(line > before.get(case, line) for case, line in _failing_lines(attempt).items())
+
+
+def _failing_lines(attempt: Attempt) -> dict[str, int]:
+    """By case, the line of its test file where it failed; a case whose failure has no such line is absent."""
+    lines = {}
+    for case in attempt.verdict.cases:
+        own_path = case.id.partition("::")[0]
+        frames = case.failure.frames if case.failure and not case.passed else ()
+        if reached := next((frame.line for frame in frames if frame.path == own_path), 0):
+            lines[case.id] = reached
+    return lines
+
+
 def refinement_temperature(attempts: Sequence[Attempt], parent: int) -> float:
     """The temperature for refining a parent once more: at the same low one a model repeats its answer."""
     refinements = sum(

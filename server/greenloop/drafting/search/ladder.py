@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from greenloop.core.compose import region_text
-from greenloop.core.election import best_attempt
+from greenloop.core.election import best_attempt, is_valid
 from greenloop.core.python.ast_source import parse_fragment
 from greenloop.core.python.stubs import is_unwritten
 from greenloop.core.records.attempt import Attempt, Draft, Mask, Move
@@ -20,7 +20,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import ErrorGroup
 from greenloop.drafting.infill import insertion_masks, pair_masks, rank_masks
-from greenloop.drafting.search._progress import COPIES, SAMPLE_TEMPERATURES
+from greenloop.drafting.search._progress import COPIES, SAMPLE_TEMPERATURES, count_advanced
 
 SIDE_BY_SIDE = 4
 BRIEFLY = 2  # infills in the first turn of a suspect that was not chosen first, so that ten suspects get one
@@ -52,10 +52,12 @@ class _Focus:
         return [[replace(draft, regions=self.regions) for draft in rung] for rung in rungs]
 
     @property
-    def gain(self) -> float:
-        """How much better the best attempt is than the user's code."""
-        best = best_attempt(self.attempts)
-        return max(best.verdict.score - self.attempts[0].verdict.score, 0.0) if best else 0.0
+    def gain(self) -> tuple[float, int]:
+        """How much better the best attempt is than the user's code, and how many cases any attempt got further."""
+        best, baseline = best_attempt(self.attempts), self.attempts[0]
+        score = max(best.verdict.score - baseline.verdict.score, 0.0) if best else 0.0
+        advanced = (count_advanced(attempt, baseline) for attempt in self.attempts if is_valid(attempt))
+        return score, max(advanced, default=0)
 
     @property
     def is_exhausted(self) -> bool:
@@ -67,12 +69,13 @@ class _Focus:
 def _rungs_of_all(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
     """The rungs of the first regions and of each suspect in turn: the cheap rungs of all, then the others.
 
-    A suspect whose change passes more tests comes first; one of which the model only repeats the code comes last.
+    A suspect whose change passes more tests, or lets them fail later, comes first; one of which the model only repeats
+    the code comes last.
     """
     focuses = [_focus(problem, regions, attempts) for regions in ((), *((region,) for region in problem.suspects))]
     rungs = {focus.regions: focus.rungs() for focus in focuses}
     yield from (rungs[focus.regions][0] for focus in focuses)
-    focuses.sort(key=lambda focus: (-focus.gain, focus.is_exhausted))
+    focuses.sort(key=lambda focus: (*(-part for part in focus.gain), focus.is_exhausted))
     for first, last in ((1, FIRST_TURN), (FIRST_TURN, None)):
         for focus in focuses:
             yield from rungs[focus.regions][first:last]

@@ -9,7 +9,7 @@ from greenloop.core.records.attempt import Attempt, Candidate, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
-from greenloop.core.records.verdict import CaseResult, ErrorGroup, Status, Verdict
+from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
 from greenloop.drafting.search import ladder
 
 SOURCE = "def f(a):\n    b = a + 1\n    return b\n"
@@ -192,6 +192,21 @@ def test_a_suspect_whose_change_passes_more_tests_comes_first():
     ]
     assert plan_after(better, *others) == [("mutate", ("h",))]  # now of the better text
     assert ladder.plan(with_suspects(), [BASE, better, *others])[0].parent == 1
+
+
+def test_a_suspect_whose_change_lets_a_test_fail_later_comes_first():
+    def failing_at(attempt: Attempt, line: int) -> Attempt:
+        failure = Failure(type="AssertionError", message="", frames=(Frame(path="t.py", line=line, function="test_1"),))
+        cases = tuple(replace(case, failure=failure) for case in verdict(0).cases)
+        return replace(attempt, verdict=Verdict(status=Status.FAILED, cases=cases))
+
+    attempts = [failing_at(BASE, 4)]
+    for region in ((), (SUSPECT,), (LAST,)):
+        draft = Draft(parent=0, move=Move.MUTATE, role=Role.REFINER, regions=region)
+        attempts.append(tried(len(attempts), draft, error="NoGain"))
+    answer = tried(4, Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, regions=(LAST,)))
+    assert {each.regions for each in ladder.plan(with_suspects(), [*attempts, failing_at(answer, 3)])} == {()}
+    assert {each.regions for each in ladder.plan(with_suspects(), [*attempts, failing_at(answer, 7)])} == {(LAST,)}
 
 
 def test_a_suspect_that_the_model_only_copies_falls_back():
