@@ -16,6 +16,7 @@ _LOGIC = {
     "ComparisonFailure",
     "FalsifyingExample",
     "Constraint",
+    "NotFaster",
     "Rejected",
 }
 _RESOURCE = {"MemoryError", "OutputFlood", "BlockingIOError"}

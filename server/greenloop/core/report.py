@@ -192,6 +192,15 @@ def case_result(case: str, phases: Sequence[Record]) -> CaseResult:
     return CaseResult(id=case, outcome="passed", seconds=seconds)
 
 
+def passed_seconds(execution: Execution) -> float | None:
+    """The seconds of all cases without their fixtures; None where a case did not pass or was not run."""
+    results = case_results(execution)
+    if not results or not all(result.passed for result in results) or not any(records_of_kind(execution, "finished")):
+        return None
+    calls = (record for record in records_of_kind(execution, "phase") if record.get("when") == "call")
+    return sum(float(record.get("seconds") or 0.0) for record in calls)
+
+
 def failure(record: Record) -> Failure:
     """The failure in a phase or collect_error record."""
     return Failure(
