@@ -16,6 +16,7 @@ _LOGIC = {
     "ComparisonFailure",
     "FalsifyingExample",
     "Constraint",
+    "Different",
     "NotFaster",
     "Rejected",
 }

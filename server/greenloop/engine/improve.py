@@ -3,62 +3,96 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from greenloop.core.classify import classify
 from greenloop.core.errors import UsageError
 from greenloop.core.ports import Tools
-from greenloop.core.records.goal import Goal
+from greenloop.core.records.goal import Goal, Improvement, Workload
 from greenloop.core.records.spec import Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.core.run_state import Baseline
 from greenloop.core.summary import show_seconds
 from greenloop.localize.context import BaselineContext
 from greenloop.specs import goals, host_checks
+from greenloop.specs.comparison import build_comparison
 from greenloop.specs.kinds import constraints
-from greenloop.verdict import gain
-from greenloop.verdict.verifier import Verifier
+from greenloop.verdict import improvement
+from greenloop.verdict.inputs import VerificationInputs
 
-DOUBTS = {
-    Goal.TIME: "Beyond the tests, nothing compared what the new code returns with what the code returned before.",
-    Goal.LIMITS: "Beyond the tests, nothing compared what the new code returns with what the code returned before.",
-    Goal.COMMENT: "Whether it does what the comment asks is for you to judge.",
-}
+NOT_COMPARED = "Beyond the tests, nothing compared what it does with what your code does"
+FOR_YOU = "Whether it does what the comment asks is for you to judge."
 
 
-def doubt(context: BaselineContext) -> str:
-    """Returns the reservation about a result for this goal; it keeps the result from being applied without asking."""
-    return DOUBTS[context.goal] if context.goal is not None else ""
+@dataclass(frozen=True, kw_only=True)
+class Goals:
+    """The baseline with the goal as cases, what candidates have to reach, and the reservation about any result."""
+
+    baseline: Baseline
+    improvement: Improvement | None = None
+    doubt: str = ""
 
 
-async def add_goal(context: BaselineContext, baseline: Baseline, tools: Tools, verifier: Verifier) -> Baseline:
-    """Returns the baseline with the goal as a case that the user's own code fails.
+async def add_goal(context: BaselineContext, baseline: Baseline, tools: Tools, inputs: VerificationInputs) -> Goals:
+    """Adds the goal to the baseline, as cases that the user's own code does not pass.
 
     Raises `UsageError` where the goal is not stated, and `CannotVerifyError` where it cannot be measured.
     """
-    assert context.goal is not None
-    if context.goal is Goal.TIME:
-        return await _with_time(context, baseline, verifier)
+    if context.goal is Goal.COMMENT:
+        if not baseline.problem.instruction:
+            raise UsageError(
+                "No comment says what to change.", remedy="Say it: --comment TEXT, or `# review: ...` in the function."
+            )
+        return Goals(baseline=baseline, doubt=FOR_YOU)
     if context.goal is Goal.LIMITS:
-        return await _with_limits(baseline, tools)
-    if not baseline.problem.instruction:
-        raise UsageError("No comment says what to change.", remedy="Say it: --comment TEXT, or `# review: ...` in it.")
-    return baseline
+        baseline = await _with_limits(baseline, tools)
+        if baseline.passing:
+            return Goals(baseline=baseline)
+    calls = goals.read_calls(context.calls)
+    context.report_status("comparing and measuring the unchanged code")
+    comparison, doubt = await _comparison(context, baseline, inputs, calls)
+    if comparison is not None:
+        problem = baseline.problem
+        problem = replace(problem, spec=problem.spec + Spec(cases=(goals.same_case(problem),)))
+        results = [CaseResult(id=goals.same_case(problem).id, outcome="passed")]
+        baseline = _with_results(replace(baseline, problem=problem), results)
+    if context.goal is Goal.LIMITS:
+        return Goals(baseline=baseline, improvement=Improvement(comparison=comparison), doubt=doubt)
+    workload = goals.build_workload(baseline.problem, calls)
+    baseline = await _with_time(context, baseline, inputs, workload)
+    wanted = Improvement(workload=workload, comparison=comparison, below=context.settings.improve.below)
+    return Goals(baseline=baseline, improvement=wanted, doubt=doubt)
 
 
-async def _with_time(context: BaselineContext, baseline: Baseline, verifier: Verifier) -> Baseline:
+async def _comparison(
+    context: BaselineContext, baseline: Baseline, inputs: VerificationInputs, calls: Sequence[str]
+) -> tuple[Workload | None, str]:
+    """Returns the comparison, tried with the user's own code, and the reservation where there is none."""
+    found = build_comparison(baseline.problem, calls)
+    reason = found.reason
+    if found.tests is not None:
+        failure = await improvement.compare_results(inputs, context.session, {}, found.tests)
+        if failure is None:
+            return found.tests, ""
+        reason = f"your own code does not do the same twice ({failure.message[:200]})"
+    return None, f"{NOT_COMPARED}: {reason}."
+
+
+async def _with_time(
+    context: BaselineContext, baseline: Baseline, inputs: VerificationInputs, workload: Workload
+) -> Baseline:
+    seconds = await improvement.own_seconds(inputs, context.session, workload)
     problem = baseline.problem
-    verifier.workload = goals.build_workload(problem, context.calls)
-    context.report_status("measuring the unchanged code")
-    seconds = await gain.own_seconds(verifier.inputs, context.session, verifier.workload)
     case = goals.time_case(problem)
-    failure = Failure(type=gain.SLOW, message=f"What calls it takes {show_seconds(seconds)} now.")
+    failure = Failure(type=improvement.SLOW, message=f"What calls it takes {show_seconds(seconds)} now.")
     instruction = "\n".join(text for text in (problem.instruction, goals.FASTER) if text)
     problem = replace(problem, spec=problem.spec + Spec(cases=(case,)), instruction=instruction)
-    return _failing(replace(baseline, problem=problem), [CaseResult(id=case.id, outcome="failed", failure=failure)])
+    results = [CaseResult(id=case.id, outcome="failed", failure=failure)]
+    return _with_results(replace(baseline, problem=problem), results)
 
 
 async def _with_limits(baseline: Baseline, tools: Tools) -> Baseline:
+    """Returns the baseline with what the user's own code exceeds; passing where it keeps all limits."""
     problem = baseline.problem
     if not any(case.provenance is Provenance.CONSTRAINT for case in problem.spec.cases):
         raise UsageError(
@@ -66,12 +100,12 @@ async def _with_limits(baseline: Baseline, tools: Tools) -> Baseline:
         )
     as_new = tuple(replace(region, created=True) for region in problem.regions)  # all of it is judged, not a change
     results = await constraints.judge(replace(problem, regions=as_new), problem.files, tools)
-    if all(result.passed for result in results):
-        return replace(baseline, passing=True)
-    return _failing(baseline, results)
+    return (
+        replace(baseline, passing=True) if all(each.passed for each in results) else _with_results(baseline, results)
+    )
 
 
-def _failing(baseline: Baseline, results: Sequence[CaseResult]) -> Baseline:
+def _with_results(baseline: Baseline, results: Sequence[CaseResult]) -> Baseline:
     verdict = host_checks.with_results(baseline.attempt.verdict, results)
     error_class, group = classify(verdict)
     attempt = replace(baseline.attempt, verdict=verdict, error_class=error_class, group=group)

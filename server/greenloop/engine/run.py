@@ -73,6 +73,7 @@ class RefineRun:
     feedback: Feedback = field(init=False)
     verifier: Verifier = field(init=False)
     voting: Voting | None = None
+    doubt: str = ""
     related_trace: RelatedTrace = field(init=False)
 
     def __post_init__(self) -> None:
@@ -118,7 +119,9 @@ class RefineRun:
             )
             self.state.start_from(self.baseline)
         if self.context.goal is not None and not self.baseline.has_result:
-            self.baseline = await improve.add_goal(self.context, self.baseline, self.tools, self.verifier)
+            added = await improve.add_goal(self.context, self.baseline, self.tools, self.verifier.inputs)
+            self.baseline, self.doubt = added.baseline, added.doubt
+            self.verifier.improvement = added.improvement
             self.state.start_from(self.baseline)
         if self.baseline.has_result:
             return self._builder().without_model(self.baseline, self.context.target.selector)
@@ -313,7 +316,7 @@ class RefineRun:
     def _builder(self) -> OutcomeBuilder:
         sandbox = Evidence(sandbox=self.context.session.name, network=self.context.place.network)
         why, doubt = (self.voting.why, self.voting.doubt) if self.voting else ("", "")
-        doubt = doubt or improve.doubt(self.context)
+        doubt = doubt or self.doubt
         return OutcomeBuilder(sandbox=sandbox, why=why, doubt=doubt, blind=self.preset.blind)
 
 

@@ -13,17 +13,17 @@ from time import monotonic
 from greenloop.core.compose import compose
 from greenloop.core.ports import Session, Tools
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.goal import Workload
+from greenloop.core.records.goal import Improvement
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.sandbox import Execution, WatchedLines
 from greenloop.core.records.spec import Provenance
-from greenloop.core.records.verdict import CaseResult, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.verdict import forged
 from greenloop.drafting.candidates.sight_of_tests import describe_reads
-from greenloop.specs import goals, host_checks
-from greenloop.verdict import evidence, gain, own_code, proofs, related, reversal
+from greenloop.specs import host_checks
+from greenloop.verdict import evidence, improvement, own_code, proofs, related, reversal
 from greenloop.verdict.inputs import ACCEPTING, Encode, VerificationInputs
 from greenloop.verdict.reversal import OwnCode
 
@@ -44,7 +44,7 @@ class Verifier:
     `BaselineChangedError` where the user's tests have changed since the baseline. `own_texts` are given where the
     workspace itself has the change: the texts before it, empty for new files. Then only what newly passes is reversed,
     for a whole suite run several times would take long.
-    `workload` is run to measure candidates that pass, where they are to take less than `faster` of the time.
+    `improvement` is what candidates have to reach besides passing their tests.
     `own_code` returns the files of the user's own code that differ from the disk (None: it is not known any more).
     """
 
@@ -58,8 +58,7 @@ class Verifier:
     ensure_unchanged: Callable[[], Awaitable[None]] | None = None
     own_texts: Files | None = None
     own_code: Callable[[], Mapping[str, bytes]] | None = None
-    workload: Workload | None = None
-    faster: float = 0.9
+    improvement: Improvement | None = None
     _asked: set[str] = field(default_factory=set)
 
     @property
@@ -162,18 +161,15 @@ class Verifier:
         return await host_checks.judge(self.state.problem, files, self.tools, run_and_measure, final=final)
 
     async def _measured(self, verdict: Verdict, files: Files) -> Verdict:
-        """Adds to a pass whether the candidate takes less time, where that was asked for."""
-        if self.workload is None:
+        """Adds to the verdict whether the candidate reaches what was asked for besides passing its tests."""
+        if self.improvement is None:
             return verdict
         assert self.session is not None
-        case = goals.time_case(self.state.problem)
-        if verdict.status is not Status.PASSED:
-            return host_checks.with_results(verdict, [CaseResult(id=case.id, outcome="missing")])
-        found = await gain.measure(self.inputs, self.session, self._changed(files), self.workload, below=self.faster)
-        failure = gain.missed(found, self.faster)
+        results, found = await improvement.judge(
+            self.inputs, self.session, self._changed(files), self.improvement, passes=verdict.status is Status.PASSED
+        )
         self.state.evidence = replace(self.state.evidence, gain=found)
-        result = CaseResult(id=case.id, outcome="failed" if failure else "passed", failure=failure)
-        return host_checks.with_results(verdict, [result])
+        return host_checks.with_results(verdict, results)
 
     async def _prove(self, inputs: VerificationInputs, files: Files) -> tuple[Verdict, Evidence]:
         spec = inputs.problem.spec

@@ -17,10 +17,23 @@ class Goal(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:
-    """What is run to measure a candidate: selectors, and files beyond the project's own that they need."""
+    """What is run to measure or compare a candidate: selectors, and files beyond the project's own that they need."""
 
     selectors: tuple[str, ...]
     files: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Improvement:
+    """What a candidate has to reach besides passing its tests.
+
+    `workload` is measured, where less than `below` of its time is asked for; `comparison` compares what the new code
+    does with what the user's own does (None: nothing could be compared).
+    """
+
+    workload: Workload | None = None
+    below: float = 0.9
+    comparison: Workload | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -55,14 +55,18 @@ class ParameterStrategy:
 
 
 def build_strategies(
-    head: FunctionHeader, module_text: str, module: str, types: Mapping[str, str]
+    head: FunctionHeader,
+    module_text: str,
+    module: str,
+    types: Mapping[str, str],
+    arguments: Mapping[str, Sequence[Any]] | None = None,
 ) -> tuple[tuple[ParameterStrategy, ...], tuple[str, ...]]:
     """Strategies of the parameters, and the names of required parameters for which there is no strategy.
 
     `module_text` is the text of the function's file, `module` the name that it is imported by; `types` are the types
-    that the docstring names.
+    that the docstring names, and `arguments` are values of parameters beyond those of its examples.
     """
-    examples = example_calls.read_calls(head).arguments
+    examples = {**(arguments or {}), **example_calls.read_calls(head).arguments}
     strategies: list[ParameterStrategy] = []
     missing: list[str] = []
     for parameter in head.parameters:

@@ -1,4 +1,4 @@
-"""Measures how much faster a candidate is than the user's own code, by running both in turns.
+"""Compares a candidate that passes with the user's own code: what it does on other inputs, and how long it takes.
 
 The machine may be busy, so only seconds of the same moment are compared: each pair runs both, the order alternates,
 and the median of the ratios has an interval that assumes nothing about their distribution.
@@ -12,17 +12,20 @@ from statistics import median
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.ports import Session
-from greenloop.core.records.goal import Gain, Workload
-from greenloop.core.records.sandbox import TestRun
-from greenloop.core.records.verdict import Failure
-from greenloop.core.report import passed_seconds
+from greenloop.core.records.goal import Gain, Improvement, Workload
+from greenloop.core.records.sandbox import Execution, TestRun
+from greenloop.core.records.spec import Case
+from greenloop.core.records.verdict import CaseResult, Failure
+from greenloop.core.report import case_results, describe_end, passed_seconds
 from greenloop.core.summary import describe_gain, show_seconds
+from greenloop.specs import goals
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 
 LOOKS = (9, 17, 33)  # pairs after which the interval is judged
 CONFIDENCE = 0.99
 LEAST_SECONDS = 0.005  # of the workload; what is shorter disappears in the noise of starting a test
 SLOW = "NotFaster"
+DIFFERENT = "Different"
 
 
 async def measure(
@@ -49,6 +52,20 @@ async def measure(
     return gain
 
 
+async def compare_results(
+    inputs: VerificationInputs, session: Session, files: Mapping[str, str], comparison: Workload
+) -> Failure | None:
+    """Runs the comparison over these changed texts; returns the first difference, or None."""
+    execution = await _run(inputs, session, comparison, files)
+    if passed_seconds(execution) is not None:
+        return None
+    failures = [result.failure for result in case_results(execution) if result.failure]
+    message = failures[0].message if failures else describe_end(execution) or "The comparison did not run to its end."
+    rows = [row for row in message.split("\n") if "differs from before" in row] or message.split("\n")
+    said = rows[0].removeprefix("AssertionError: ")
+    return Failure(type=DIFFERENT, message=said, text=said)
+
+
 async def own_seconds(inputs: VerificationInputs, session: Session, workload: Workload) -> float:
     """Returns the seconds of the workload with the user's own code.
 
@@ -73,6 +90,12 @@ async def _seconds(
     inputs: VerificationInputs, session: Session, workload: Workload, files: Mapping[str, str]
 ) -> float | None:
     """Returns the seconds of the cases' call phases over these changed texts; None where one did not pass."""
+    return passed_seconds(await _run(inputs, session, workload, files))
+
+
+async def _run(
+    inputs: VerificationInputs, session: Session, workload: Workload, files: Mapping[str, str]
+) -> Execution:
     problem = inputs.problem
     added = {path: text.encode() for path, text in workload.files.items()}
     run = TestRun(
@@ -82,7 +105,7 @@ async def _seconds(
     )
     execution = await session.run(run)
     check_sandbox(execution)
-    return passed_seconds(execution)
+    return execution
 
 
 def compare(befores: Sequence[float], afters: Sequence[float]) -> Gain:
@@ -119,3 +142,31 @@ def missed(gain: Gain | None, below: float) -> Failure | None:
     else:
         message = f"{describe_gain(gain)}: less than {below:g} of the time is asked for."
     return Failure(type=SLOW, message=message, text=message)
+
+
+async def judge(
+    inputs: VerificationInputs,
+    session: Session,
+    files: Mapping[str, str],
+    wanted: Improvement,
+    *,
+    passes: bool,
+) -> tuple[list[CaseResult], Gain | None]:
+    """Returns the results of the goal's cases, and what was measured; nothing runs where tests fail (not `passes`)."""
+    problem, results, gain = inputs.problem, [], None
+    is_same = passes
+    if wanted.comparison is not None:
+        failure = await compare_results(inputs, session, files, wanted.comparison) if passes else None
+        is_same = passes and failure is None
+        results.append(_result(goals.same_case(problem), failure, was_run=passes))
+    if wanted.workload is not None:
+        if is_same:
+            gain = await measure(inputs, session, files, wanted.workload, below=wanted.below)
+        failure = missed(gain, wanted.below) if is_same else None
+        results.append(_result(goals.time_case(problem), failure, was_run=is_same))
+    return results, gain
+
+
+def _result(case: Case, failure: Failure | None, *, was_run: bool) -> CaseResult:
+    outcome = ("failed" if failure else "passed") if was_run else "missing"
+    return CaseResult(id=case.id, outcome=outcome, failure=failure)

@@ -1,0 +1,69 @@
+"""Compares two versions of a module by what their functions do; its text runs in the sandbox, beside the tests.
+
+Standard library on Python 3.9. It must not import anything of greenloop.
+"""
+
+import copy
+import importlib
+import itertools
+import math
+import random
+import types
+
+MOST_ITEMS = 1000  # of an iterator
+DEEPEST = 50
+
+
+def load_before(name, text):
+    """Returns the module of this name as it was before, with `text` as its source."""
+    now = importlib.import_module(name)
+    before = types.ModuleType(now.__name__)
+    for key in ("__file__", "__package__", "__spec__", "__path__"):
+        if hasattr(now, key):
+            setattr(before, key, getattr(now, key))
+    exec(compile(text, now.__file__, "exec"), before.__dict__)
+    return before
+
+
+def observe(function, arguments, names):
+    """Returns what a call gives, raises and does to its arguments, as nested tuples."""
+    random.seed(0)
+    arguments = copy.deepcopy(arguments)
+    try:
+        value = function(**{name: arguments[name] for name in names})
+    except Exception as error:
+        return "raises", type(error).__qualname__, describe(arguments)
+    return "returns", describe(value), describe(arguments)
+
+
+def evaluate(source, module):
+    """Returns what an expression gives or raises in a module."""
+    random.seed(0)
+    try:
+        return "returns", describe(eval(source, dict(module.__dict__)))
+    except Exception as error:
+        return "raises", type(error).__qualname__
+
+
+def describe(value, depth=0):
+    """Returns nested tuples that are equal for values of the same types and contents; objects by their attributes."""
+    kind = type(value)
+    if depth > DEEPEST:
+        return kind.__qualname__
+    if kind is float:
+        # Another order of additions is no other result.
+        return kind.__name__, "nan" if math.isnan(value) else float("%.9e" % value)
+    if kind in (int, bool, str, bytes, complex, type(None)):
+        return kind.__name__, value
+    if kind in (list, tuple):
+        return kind.__name__, tuple(describe(each, depth + 1) for each in value)
+    if kind in (set, frozenset):
+        return kind.__name__, tuple(sorted((describe(each, depth + 1) for each in value), key=repr))
+    if isinstance(value, dict):
+        return kind.__qualname__, tuple((describe(k, depth + 1), describe(v, depth + 1)) for k, v in value.items())
+    if isinstance(value, (types.GeneratorType, itertools.chain, map, filter, zip)):
+        return "iterator", tuple(describe(each, depth + 1) for each in itertools.islice(value, MOST_ITEMS))
+    attributes = getattr(value, "__dict__", None)
+    if attributes is not None and not isinstance(value, (type, types.FunctionType, types.ModuleType)):
+        return kind.__qualname__, describe(dict(attributes), depth + 1)
+    return kind.__qualname__, repr(value) if kind.__repr__ is not object.__repr__ else ""
