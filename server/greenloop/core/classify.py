@@ -18,6 +18,7 @@ _LOGIC = {
     "Constraint",
     "Different",
     "NotFaster",
+    "NotSmaller",
     "Rejected",
 }
 _RESOURCE = {"MemoryError", "OutputFlood", "BlockingIOError"}

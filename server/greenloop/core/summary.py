@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from greenloop.core.records.attempt import Attempt, Move
-from greenloop.core.records.goal import Gain
+from greenloop.core.records.goal import Gain, Goal
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.spec import USER_PROVENANCES, Provenance, Region
 from greenloop.core.records.usage import Usage
@@ -199,16 +199,18 @@ def summarize_solved(evidence: Evidence, verified: Verified) -> str:
 
 
 def describe_gain(gain: Gain) -> str:
-    """`41 ms → 6 ms (0.15, 0.13 to 0.17)`: the time before and after, and the ratio with its interval."""
+    """`41 ms → 6 ms (0.15, 0.13 to 0.17)`: the cost before and after, and the ratio with its interval."""
     ratio = f"{gain.ratio:.2f}, {gain.low:.2f} to {gain.high:.2f}"
-    return f"{show_seconds(gain.before)} → {show_seconds(gain.after)} ({ratio})"
+    return f"{show_cost(gain.goal, gain.before)} → {show_cost(gain.goal, gain.after)} ({ratio})"
 
 
-def show_seconds(seconds: float) -> str:
-    """`41 ms`, `1.2 s`, `0.4 ms`."""
-    if seconds >= 1:
-        return f"{seconds:.1f} s"
-    return f"{seconds * 1000:.0f} ms" if seconds >= 0.01 else f"{seconds * 1000:.1f} ms"
+def show_cost(goal: Goal, cost: float) -> str:
+    """`41 ms`, `1.2 s`, `0.4 ms`, or `3.1 MB`."""
+    if goal is Goal.MEMORY:
+        return f"{cost / 1e6:.1f} MB" if cost >= 1e5 else f"{cost / 1e3:.1f} kB"
+    if cost >= 1:
+        return f"{cost:.1f} s"
+    return f"{cost * 1000:.0f} ms" if cost >= 0.01 else f"{cost * 1000:.1f} ms"
 
 
 def summarize_unsolved(outcome: Outcome) -> str:

@@ -9,15 +9,17 @@ from greenloop.core.classify import classify
 from greenloop.core.errors import UsageError
 from greenloop.core.ports import Tools
 from greenloop.core.records.goal import Goal, Improvement, Workload
+from greenloop.core.records.sandbox import WatchedLines
 from greenloop.core.records.spec import Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.core.run_state import Baseline
-from greenloop.core.summary import show_seconds
+from greenloop.core.summary import show_cost
 from greenloop.localize.context import BaselineContext
 from greenloop.specs import goals, host_checks
 from greenloop.specs.comparison import build_comparison
 from greenloop.specs.kinds import constraints
 from greenloop.verdict import improvement
+from greenloop.verdict.gain import Bench
 from greenloop.verdict.inputs import VerificationInputs
 
 NOT_COMPARED = "Beyond the tests, nothing compared what it does with what your code does"
@@ -57,10 +59,12 @@ async def add_goal(context: BaselineContext, baseline: Baseline, tools: Tools, i
         results = [CaseResult(id=goals.same_case(problem).id, outcome="passed")]
         baseline = _with_results(replace(baseline, problem=problem), results)
     if context.goal is Goal.LIMITS:
-        return Goals(baseline=baseline, improvement=Improvement(comparison=comparison), doubt=doubt)
+        return Goals(baseline=baseline, improvement=Improvement(goal=Goal.LIMITS, comparison=comparison), doubt=doubt)
     workload = goals.build_workload(baseline.problem, calls)
-    baseline = await _with_time(context, baseline, inputs, workload)
-    wanted = Improvement(workload=workload, comparison=comparison, below=context.settings.improve.below)
+    bench = Bench(inputs=inputs, session=context.session, goal=context.goal)
+    baseline = await _with_cost(baseline, bench, workload)
+    below = context.settings.improve.below
+    wanted = Improvement(goal=context.goal, workload=workload, comparison=comparison, below=below)
     return Goals(baseline=baseline, improvement=wanted, doubt=doubt)
 
 
@@ -71,22 +75,28 @@ async def _comparison(
     found = build_comparison(baseline.problem, calls)
     reason = found.reason
     if found.tests is not None:
-        failure = await improvement.compare_results(inputs, context.session, {}, found.tests)
+        bench = Bench(inputs=inputs, session=context.session)
+        failure = await improvement.compare_results(bench, {}, found.tests)
         if failure is None:
             return found.tests, ""
         reason = f"your own code does not do the same twice ({failure.message[:200]})"
     return None, f"{NOT_COMPARED}: {reason}."
 
 
-async def _with_time(
-    context: BaselineContext, baseline: Baseline, inputs: VerificationInputs, workload: Workload
-) -> Baseline:
-    seconds = await improvement.own_seconds(inputs, context.session, workload)
-    problem = baseline.problem
-    case = goals.time_case(problem)
-    failure = Failure(type=improvement.SLOW, message=f"What calls it takes {show_seconds(seconds)} now.")
-    instruction = "\n".join(text for text in (problem.instruction, goals.FASTER) if text)
+async def _with_cost(baseline: Baseline, bench: Bench, workload: Workload) -> Baseline:
+    """Returns the baseline with the cost of the user's own code, and its dearest lines, as a failing case."""
+    problem, goal = baseline.problem, bench.goal
+    cost = await bench.own_cost(workload)
+    region = problem.regions[0]
+    lines = WatchedLines(path=region.path, start=region.start, end=region.end)
+    dearest = improvement.describe_costs(
+        await bench.profile({}, workload, lines), problem.files[region.path], goal
+    )
+    message = "\n".join([f"What calls it takes {show_cost(goal, cost)} now.", *dearest])
+    case = goals.gain_case(problem, goal)
+    instruction = "\n".join(text for text in (problem.instruction, goals.INSTRUCTIONS[goal]) if text)
     problem = replace(problem, spec=problem.spec + Spec(cases=(case,)), instruction=instruction)
+    failure = Failure(type=improvement.TYPES[goal], message=message)
     results = [CaseResult(id=case.id, outcome="failed", failure=failure)]
     return _with_results(replace(baseline, problem=problem), results)
 

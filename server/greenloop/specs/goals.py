@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from greenloop.core.errors import SettingsError
 from greenloop.core.generated_tests import generated_path
-from greenloop.core.records.goal import Workload
+from greenloop.core.records.goal import Goal, Workload
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.test_selection import fit_selectors
@@ -14,9 +14,12 @@ from greenloop.project.sources import import_name_in_tests
 from greenloop.specs.changed_code import name_line
 
 MOST_CALLS = 50
-FASTER = (
-    "Make it faster: another algorithm or data structure, less repeated work. Keep no results from one call to the next."
-)
+INSTRUCTIONS = {
+    Goal.TIME: "Make it faster: another algorithm or data structure, less repeated work. Keep no results from one call "
+    "to the next.",
+    Goal.MEMORY: "Make it need less memory: build nothing that is not needed, and keep nothing from one call to the "
+    "next.",
+}
 
 
 def goal_case(problem: Problem, name: str, source: str) -> Case:
@@ -32,8 +35,10 @@ def goal_case(problem: Problem, name: str, source: str) -> Case:
     )
 
 
-def time_case(problem: Problem) -> Case:
-    """The case that passes when less time was measured."""
+def gain_case(problem: Problem, goal: Goal) -> Case:
+    """The case that passes when less time, or memory, was measured."""
+    if goal is Goal.MEMORY:
+        return goal_case(problem, "smaller", "takes less memory than now")
     return goal_case(problem, "faster", "takes less time than now")
 
 

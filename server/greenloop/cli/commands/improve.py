@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--for",
         dest="goal",
         choices=[goal.value for goal in Goal],
-        help="time: measured against the code now; limits: those of the setting spec.constraints; "
+        help="time, memory: measured against the code now; limits: those of the setting spec.constraints; "
         "comment: what --comment or a comment in the code asks (default: comment with --comment, else time)",
     )
     parser.add_argument("--inputs", metavar="FILE", help="file of calls to measure, one Python expression in each line")
@@ -26,8 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     arguments.all = False
     goal = Goal(arguments.goal or (Goal.COMMENT if arguments.comment else Goal.TIME))
-    if arguments.inputs and goal is not Goal.TIME:
-        raise UsageError("--inputs names calls to measure, so it needs --for time.", remedy="Leave one of them out.")
+    if arguments.inputs and goal is Goal.COMMENT:
+        raise UsageError("--inputs names calls to measure or compare; with a comment nothing is.", remedy="Leave it out.")
     calls = _read(arguments.inputs) if arguments.inputs else ""
     return fix.run(arguments, goal=goal, calls=calls)
 

@@ -8,9 +8,10 @@ from enum import StrEnum
 
 
 class Goal(StrEnum):
-    """The goal of a run over passing code: less time, the limits of `spec.constraints`, or what a comment asks for."""
+    """The goal of a run over passing code: less time or memory, the limits of `spec.constraints`, what a comment asks."""
 
     TIME = "time"
+    MEMORY = "memory"
     LIMITS = "limits"
     COMMENT = "comment"
 
@@ -27,10 +28,11 @@ class Workload:
 class Improvement:
     """What a candidate has to reach besides passing its tests.
 
-    `workload` is measured, where less than `below` of its time is asked for; `comparison` compares what the new code
+    `workload` is measured, where less than `below` of its time (or memory, by `goal`) is asked for; `comparison` compares what the new code
     does with what the user's own does (None: nothing could be compared).
     """
 
+    goal: Goal
     workload: Workload | None = None
     below: float = 0.9
     comparison: Workload | None = None
@@ -38,11 +40,13 @@ class Improvement:
 
 @dataclass(frozen=True, kw_only=True)
 class Gain:
-    """Seconds of the workload with the user's code and with the new one: medians, and the median of their ratios.
+    """What the workload costs with the user's code and with the new one: medians, and the median of their ratios.
 
+    `goal` tells the unit: seconds, or bytes at the moment when the most were in use.
     `low`..`high` is an interval for that median with a confidence of at least 99 %, from this number of `pairs`.
     """
 
+    goal: Goal
     before: float
     after: float
     ratio: float
