@@ -40,13 +40,15 @@ async def add_goal(context: BaselineContext, baseline: Baseline, tools: Tools, i
 
     Raises `UsageError` where the goal is not stated, and `CannotVerifyError` where it cannot be measured.
     """
-    if context.goal is Goal.COMMENT:
+    goal = context.goal
+    assert goal is not None
+    if goal is Goal.COMMENT:
         if not baseline.problem.instruction:
             raise UsageError(
                 "No comment says what to change.", remedy="Say it: --comment TEXT, or `# review: ...` in the function."
             )
         return Goals(baseline=baseline, doubt=FOR_YOU)
-    if context.goal is Goal.LIMITS:
+    if goal is Goal.LIMITS:
         baseline = await _with_limits(baseline, tools)
         if baseline.passing:
             return Goals(baseline=baseline)
@@ -58,13 +60,13 @@ async def add_goal(context: BaselineContext, baseline: Baseline, tools: Tools, i
         problem = replace(problem, spec=problem.spec + Spec(cases=(goals.same_case(problem),)))
         results = [CaseResult(id=goals.same_case(problem).id, outcome="passed")]
         baseline = _with_results(replace(baseline, problem=problem), results)
-    if context.goal is Goal.LIMITS:
+    if goal is Goal.LIMITS:
         return Goals(baseline=baseline, improvement=Improvement(goal=Goal.LIMITS, comparison=comparison), doubt=doubt)
     workload = goals.build_workload(baseline.problem, calls)
-    bench = Bench(inputs=inputs, session=context.session, goal=context.goal)
+    bench = Bench(inputs=inputs, session=context.session, goal=goal)
     baseline = await _with_cost(baseline, bench, workload)
     below = context.settings.improve.below
-    wanted = Improvement(goal=context.goal, workload=workload, comparison=comparison, below=below)
+    wanted = Improvement(goal=goal, workload=workload, comparison=comparison, below=below)
     return Goals(baseline=baseline, improvement=wanted, doubt=doubt)
 
 
@@ -89,9 +91,7 @@ async def _with_cost(baseline: Baseline, bench: Bench, workload: Workload) -> Ba
     cost = await bench.own_cost(workload)
     region = problem.regions[0]
     lines = WatchedLines(path=region.path, start=region.start, end=region.end)
-    dearest = improvement.describe_costs(
-        await bench.profile({}, workload, lines), problem.files[region.path], goal
-    )
+    dearest = improvement.describe_costs(await bench.profile({}, workload, lines), problem.files[region.path], goal)
     message = "\n".join([f"What calls it takes {show_cost(goal, cost)} now.", *dearest])
     case = goals.gain_case(problem, goal)
     instruction = "\n".join(text for text in (problem.instruction, goals.INSTRUCTIONS[goal]) if text)
@@ -110,9 +110,7 @@ async def _with_limits(baseline: Baseline, tools: Tools) -> Baseline:
         )
     as_new = tuple(replace(region, created=True) for region in problem.regions)  # all of it is judged, not a change
     results = await constraints.judge(replace(problem, regions=as_new), problem.files, tools)
-    return (
-        replace(baseline, passing=True) if all(each.passed for each in results) else _with_results(baseline, results)
-    )
+    return replace(baseline, passing=True) if all(each.passed for each in results) else _with_results(baseline, results)
 
 
 def _with_results(baseline: Baseline, results: Sequence[CaseResult]) -> Baseline:

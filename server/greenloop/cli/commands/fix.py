@@ -74,11 +74,11 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     options.add(parser)
 
 
-def run(arguments: argparse.Namespace, goal: Goal | None = None, calls: str = "") -> int:
-    """Refines the target; a `goal` is for code that passes its tests, and `calls` of it are measured."""
+def run(arguments: argparse.Namespace, read_goal: Callable[[], tuple[Goal | None, str]] = lambda: (None, "")) -> int:
+    """Refines the target; `read_goal` returns the goal for code that passes its tests, and the calls to measure."""
     write_json = events_json.make_writer(sys.stdout.write, sys.stdout.flush) if arguments.json else None
     try:
-        return _fix(arguments, write_json, goal, calls)
+        return _fix(arguments, write_json, *read_goal())
     except GreenloopError as error:
         if write_json is None:
             raise
@@ -111,9 +111,7 @@ def _fix(
         )
     if write_json is not None or not View.can_ask():
         settings = replace(settings, ask=0)
-    job = FixJob(
-        arguments=arguments, root=root, settings=settings, write_json=write_json, goal=goal, calls=calls
-    )
+    job = FixJob(arguments=arguments, root=root, settings=settings, write_json=write_json, goal=goal, calls=calls)
     if target is not None and options.split_target(target)[0].endswith(".ipynb"):
         notebook = _load_notebook(root, *options.split_target(target))
         adapted, writer = adapter.adapt_settings(settings), notebook.writer_with_cells(write_json)
@@ -203,7 +201,9 @@ def _fix_one(job: FixJob, target: str) -> int:
             if job.write_json is not None:
                 job.write_json(events_json.finished_object(_cancelled_outcome(attempts)))
 
-        request = refine.Request(root=job.root, target=target, comment=job.arguments.comment, goal=job.goal, calls=job.calls)
+        request = refine.Request(
+            root=job.root, target=target, comment=job.arguments.comment, goal=job.goal, calls=job.calls
+        )
         if job.notebook is not None:
             prepared = job.notebook.prepared
             request = replace(request, target=prepared.target, buffers=prepared.buffers, known_fault=prepared.fault)

@@ -1,4 +1,4 @@
-"""`greenloop improve`: changes a function that passes its tests, so that it gets faster, simpler, or as a comment asks."""
+"""`greenloop improve`: makes a function that passes its tests faster, smaller, simpler, or as a comment asks."""
 
 from __future__ import annotations
 
@@ -25,11 +25,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     arguments.all = False
-    goal = Goal(arguments.goal or (Goal.COMMENT if arguments.comment else Goal.TIME))
-    if arguments.inputs and goal is Goal.COMMENT:
-        raise UsageError("--inputs names calls to measure or compare; with a comment nothing is.", remedy="Leave it out.")
-    calls = _read(arguments.inputs) if arguments.inputs else ""
-    return fix.run(arguments, goal=goal, calls=calls)
+
+    def read_goal() -> tuple[Goal, str]:
+        goal = Goal(arguments.goal or (Goal.COMMENT if arguments.comment else Goal.TIME))
+        if arguments.inputs and goal is Goal.COMMENT:
+            raise UsageError(
+                "--inputs names calls to measure or compare; with a comment nothing is.", remedy="Leave it out."
+            )
+        return goal, _read(arguments.inputs) if arguments.inputs else ""
+
+    return fix.run(arguments, read_goal)
 
 
 def _read(file: str) -> str:
@@ -38,5 +43,7 @@ def _read(file: str) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"The file of --inputs cannot be read: {error}", remedy="Name a text file.") from error
     if not text.strip():
-        raise UsageError(f"{file} has no calls.", remedy="Write one call in each line, such as `f(list(range(10000)))`.")
+        raise UsageError(
+            f"{file} has no calls.", remedy="Write one call in each line, such as `f(list(range(10000)))`."
+        )
     return text

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Goal(StrEnum):
-    """The goal of a run over passing code: less time or memory, the limits of `spec.constraints`, what a comment asks."""
+    """The goal of a run over passing code: less time, less memory, the limits of `spec.constraints`, a comment."""
 
     TIME = "time"
     MEMORY = "memory"
@@ -28,8 +28,8 @@ class Workload:
 class Improvement:
     """What a candidate has to reach besides passing its tests.
 
-    `workload` is measured, where less than `below` of its time (or memory, by `goal`) is asked for; `comparison` compares what the new code
-    does with what the user's own does (None: nothing could be compared).
+    `workload` is measured, where less than `below` of its time (or memory, by `goal`) is asked for. `comparison`
+    compares what the new code does with what the user's own does (None: nothing could be compared).
     """
 
     goal: Goal

@@ -12,9 +12,9 @@ class Provenance(StrEnum):
 
     The user's own: tests, `>>>` examples, other examples in a docstring (`EXAMPLE`), recorded behaviour (`TRACE`),
     confirmed tests (`CONFIRMED`), their approval of a candidate (`HUMAN`), measurements of their scorer (`SCORE`).
-    Limits that the user set and type hints (`CONSTRAINT`, `HINT`) must hold and prove little; so must the goal for which
-    passing code is changed (`GOAL`). Tests from a model or a
-    library of common properties (`DESIGNED`, `PROPERTY`) may be wrong, so they only vote.
+    Limits that the user set and type hints (`CONSTRAINT`, `HINT`) must hold and prove little, as does the goal for
+    which passing code is changed (`GOAL`). Tests from a model or a library of common properties (`DESIGNED`,
+    `PROPERTY`) may be wrong, so they only vote.
     """
 
     USER = "user"

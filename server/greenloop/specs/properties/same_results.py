@@ -3,56 +3,62 @@
 Standard library on Python 3.9. It must not import anything of greenloop.
 """
 
+from __future__ import annotations
+
 import copy
 import importlib
 import itertools
 import math
 import random
 import types
+from collections.abc import Callable
+from typing import Any
 
 MOST_ITEMS = 1000  # of an iterator
 DEEPEST = 50
 
 
-def load_before(name, text):
+def load_before(name: str, text: str) -> types.ModuleType:
     """Returns the module of this name as it was before, with `text` as its source."""
     now = importlib.import_module(name)
     before = types.ModuleType(now.__name__)
     for key in ("__file__", "__package__", "__spec__", "__path__"):
         if hasattr(now, key):
             setattr(before, key, getattr(now, key))
-    exec(compile(text, now.__file__, "exec"), before.__dict__)
+    exec(compile(text, str(now.__file__), "exec"), before.__dict__)  # noqa: S102
     return before
 
 
-def observe(function, arguments, names):
+def observe(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Any, ...]:
     """Returns what a call gives, raises and does to its arguments, as nested tuples."""
     random.seed(0)
     arguments = copy.deepcopy(arguments)
     try:
-        value = function(**{name: arguments[name] for name in names})
-    except Exception as error:
+        value = function(**arguments)
+    except (RecursionError, MemoryError):
+        return ("too much",)
+    except Exception as error:  # noqa: BLE001
         return "raises", type(error).__qualname__, describe(arguments)
     return "returns", describe(value), describe(arguments)
 
 
-def evaluate(source, module):
+def evaluate(source: str, module: types.ModuleType) -> tuple[Any, ...]:
     """Returns what an expression gives or raises in a module."""
     random.seed(0)
     try:
-        return "returns", describe(eval(source, dict(module.__dict__)))
-    except Exception as error:
+        return "returns", describe(eval(source, dict(module.__dict__)))  # noqa: S307
+    except Exception as error:  # noqa: BLE001
         return "raises", type(error).__qualname__
 
 
-def describe(value, depth=0):
+def describe(value: Any, depth: int = 0) -> Any:
     """Returns nested tuples that are equal for values of the same types and contents; objects by their attributes."""
     kind = type(value)
     if depth > DEEPEST:
         return kind.__qualname__
     if kind is float:
         # Another order of additions is no other result.
-        return kind.__name__, "nan" if math.isnan(value) else float("%.9e" % value)
+        return kind.__name__, "nan" if math.isnan(value) else float(f"{value:.9e}")
     if kind in (int, bool, str, bytes, complex, type(None)):
         return kind.__name__, value
     if kind in (list, tuple):
@@ -66,4 +72,4 @@ def describe(value, depth=0):
     attributes = getattr(value, "__dict__", None)
     if attributes is not None and not isinstance(value, (type, types.FunctionType, types.ModuleType)):
         return kind.__qualname__, describe(dict(attributes), depth + 1)
-    return kind.__qualname__, repr(value) if kind.__repr__ is not object.__repr__ else ""
+    return kind.__qualname__, repr(value) if "__repr__" in vars(kind) else ""

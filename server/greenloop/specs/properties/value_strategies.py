@@ -16,6 +16,7 @@ from greenloop.specs.properties.signature import FunctionHeader, Parameter
 from greenloop.specs.properties.value_kinds import ValueKind
 
 ITEMS = 8  # of a container
+FEW = 3  # below zero, for what is called like a count
 FAR = 1000  # largest integer and float
 LETTERS = "abcdeABC 0129.,-_!é"
 
@@ -60,11 +61,14 @@ def build_strategies(
     module: str,
     types: Mapping[str, str],
     arguments: Mapping[str, Sequence[Any]] | None = None,
+    *,
+    wide: bool = False,
 ) -> tuple[tuple[ParameterStrategy, ...], tuple[str, ...]]:
     """Strategies of the parameters, and the names of required parameters for which there is no strategy.
 
     `module_text` is the text of the function's file, `module` the name that it is imported by; `types` are the types
-    that the docstring names, and `arguments` are values of parameters beyond those of its examples.
+    that the docstring names, and `arguments` are values of parameters beyond those of its examples. `wide`: values may
+    be unlike these, where nothing states a limit.
     """
     examples = {**(arguments or {}), **example_calls.read_calls(head).arguments}
     strategies: list[ParameterStrategy] = []
@@ -74,7 +78,7 @@ def build_strategies(
             continue
         values = examples.get(parameter.name, ())
         kind = _value_kind(parameter, head, values, module_text, types.get(parameter.name, ""))
-        builder = _StrategyBuilder(parameter.name, head.docstring, values, module)
+        builder = _StrategyBuilder(parameter.name, head.docstring, values, module, wide=wide)
         if kind is not None and (strategy := builder.strategy_of(kind)):
             if parameter.kind == "star":
                 kind, strategy = ValueKind(name="list", parts=(kind,)), f"st.lists({strategy}, min_size=1, max_size=4)"
@@ -120,13 +124,17 @@ def _value_kind(
 
 @dataclass(frozen=True)
 class _StrategyBuilder:
-    """Builds a strategy from the known facts about a parameter's values. `inside`: it is for a part of a container."""
+    """Builds a strategy from the known facts about a parameter's values. `inside`: it is for a part of a container.
+
+    `wide`: the examples tell the kinds of values only.
+    """
 
     parameter: str
     docstring: str
     examples: Sequence[Any]
     module: str
     inside: bool = False
+    wide: bool = False
 
     def strategy_of(self, kind: ValueKind) -> str:
         """The strategy's source; empty for an unsupported kind."""
@@ -182,13 +190,19 @@ class _StrategyBuilder:
         says_negative = _NEGATIVE.search(self.docstring)
         if _POSITIVE.search(self.docstring) and not says_negative:
             return 1
-        if _NOT_NEGATIVE.search(self.docstring) or self._is_count():
+        if _NOT_NEGATIVE.search(self.docstring):
             return 0
+        if self._is_count():
+            return -FEW if self.wide else 0
+        if self.wide:
+            return -FAR
         return 0 if not says_negative and min(self._numbers(), default=-1) >= 0 else -FAR
 
     def _alphabet(self) -> str:
         """The examples' own characters where they are special (brackets, digits, roman numerals)."""
         characters = {letter for text in _leaves(self.examples) if isinstance(text, str) for letter in text}
+        if self.wide:
+            return "".join(sorted(characters | {*LETTERS}))
         return "".join(sorted(characters)) if characters and not any(map(str.islower, characters)) else LETTERS
 
     def _least(self) -> str:
