@@ -10,12 +10,16 @@ import importlib
 import itertools
 import math
 import random
+import signal
+import time
 import types
 from collections.abc import Callable
 from typing import Any
 
+MOST_SECONDS = 5.0  # for all made up inputs
 MOST_ITEMS = 1000  # of an iterator
 DEEPEST = 50
+TOO_MUCH = ("too much",)
 
 
 def load_before(name: str, text: str) -> types.ModuleType:
@@ -29,16 +33,44 @@ def load_before(name: str, text: str) -> types.ModuleType:
     return before
 
 
-def observe(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Any, ...]:
-    """Returns what a call gives, raises and does to its arguments, as nested tuples."""
+_BEGAN = time.monotonic()
+
+
+def time_left() -> bool:
+    """May more inputs be tried?"""
+    return time.monotonic() - _BEGAN < MOST_SECONDS
+
+
+class TooLongError(Exception):
+    """A call took longer than its share."""
+
+
+def limit_call(seconds: float) -> None:
+    """Lets the running call go on for so many seconds; 0: without a limit."""
+
+    def end(_signal: int, _frame: Any) -> None:
+        raise TooLongError
+
+    if seconds:
+        signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def observe(function: Callable[..., Any], arguments: dict[str, Any], seconds: float = 0.0) -> tuple[Any, ...]:
+    """Returns what a call gives, raises and does to its arguments, as nested tuples; `TOO_MUCH` after `seconds`."""
     random.seed(0)
     arguments = copy.deepcopy(arguments)
+    limit_call(seconds)
     try:
         value = function(**arguments)
-    except (RecursionError, MemoryError):
-        return ("too much",)
+        limit_call(0)
+    except (RecursionError, MemoryError, TooLongError):
+        return TOO_MUCH
     except Exception as error:  # noqa: BLE001
+        limit_call(0)
         return "raises", type(error).__qualname__, describe(arguments)
+    finally:
+        limit_call(0)
     return "returns", describe(value), describe(arguments)
 
 

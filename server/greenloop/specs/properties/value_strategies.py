@@ -147,7 +147,8 @@ class _StrategyBuilder:
             # Half floats: small sums are exact, so order and grouping make no difference.
             return f"st.floats({-FAR if self._low() < 0 else 0}, {FAR}, width=16)"
         if name == "str":
-            return f"st.text({self._alphabet()!r}, {self._least()}max_size={ITEMS})"
+            text = f"st.text({self._alphabet()!r}, {self._least()}max_size={ITEMS})"
+            return f"st.one_of(st.text('ab', {self._least()}max_size=4), {text})" if self.wide else text
         if name == "literal":
             return f"st.sampled_from([{kind.text}])"
         if name == "own":
@@ -178,7 +179,9 @@ class _StrategyBuilder:
         upper_bound = FAR
         if self._is_count():
             upper_bound = min(FAR, max(20, *(int(number) for number in self._numbers()), 0))
-        return f"st.integers({self._low()}, {upper_bound})"
+        numbers = f"st.integers({self._low()}, {upper_bound})"
+        # Small numbers: values that are equal, and arguments that do not take long.
+        return f"st.one_of(st.integers({max(self._low(), -5)}, 20), {numbers})" if self.wide else numbers
 
     def _is_count(self) -> bool:
         return not self.inside and bool(_COUNTS.match(self.parameter))
