@@ -65,6 +65,9 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None, orac
                 root, wanted["lines"], wanted["failing"], send, siblings["failure_display"]
             )
         )
+    if request["profile"] is not None:
+        wanted = request["profile"]
+        plugins.append(siblings["line_profiler"].plugin(root, wanted["lines"], wanted["memory"], send))
     if oracle is not None:
         oracle.install_stand_ins()
         plugins.append(oracle.plugin(send))

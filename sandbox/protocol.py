@@ -48,6 +48,7 @@ relative to it; lines are 1-based. Kinds, in the order they are sent:
     statements     id, files: [path], statements: [[file, line]] that ran in the suspected functions, produced:
                    [[file, line (co_firstlineno), weight in percent]] of functions that produced a value which the
                    failing statement compared; with `statements`
+    profile        id, files: [path], lines: [[file, line, times, seconds, bytes]], peak (bytes, or 0); with `profile`
     oracle         calls (answered by the other process), unfit (why some value could not cross, or ""); with `oracle`
     values         id, results (number of values that the changed functions returned to other code), unfit (why these
                    may compare as the new code likes, or ""), altered: [dotted name of what was replaced in pytest,
@@ -145,6 +146,7 @@ def run_request(
     trace=False,
     watch=(),
     statements=None,
+    profile=None,
     only=(),
     case_seconds=0.0,
     baseline=False,
@@ -176,6 +178,8 @@ def run_request(
     `statements`: {"lines": [(path, first line, last line)] of the functions that may be at fault, "failing": ids of
     failing cases whose compared values are followed}; records which of these lines each case runs
     (statement_tracer.py).
+    `profile`: {"lines": [(path, first line, last line)] whose seconds are recorded for each case, "memory": record
+    bytes, too} (line_profiler.py).
     `only`: of the selected cases those with these ids run, in this order (empty: all).
     `case_seconds`: from the first case on, the run ends as after `seconds` when nothing is reported for so long.
     `baseline`: report which packages were imported. `session`: use the prepared pytest session.
@@ -198,6 +202,11 @@ def run_request(
         and {
             "lines": [[check_path(path), int(start), int(end)] for path, start, end in statements["lines"]],
             "failing": list(statements["failing"]),
+        },
+        "profile": profile
+        and {
+            "lines": [[check_path(path), int(start), int(end)] for path, start, end in profile["lines"]],
+            "memory": bool(profile["memory"]),
         },
         "only": list(only),
         "case_seconds": float(case_seconds),

@@ -14,6 +14,7 @@ from greenloop.cli import apply_result, events_json, exit_codes, interrupt, rend
 from greenloop.cli.errors import print_error, print_warning
 from greenloop.cli.screen import View, open_view
 from greenloop.core.errors import GreenloopError, WorkspaceError
+from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.summary import attempt_result
@@ -26,13 +27,18 @@ from greenloop.verdict.mutation_testing import report_lines
 
 @dataclass(frozen=True, kw_only=True)
 class FixJob:
-    """What all runs of one command line share. `write_json` writes JSON objects; None: the output is for people."""
+    """What all runs of one command line share. `write_json` writes JSON objects; None: the output is for people.
+
+    `goal` and `calls` are those of the request.
+    """
 
     arguments: argparse.Namespace
     root: Path
     settings: Settings
     write_json: Callable[[dict[str, Any]], None] | None
     notebook: NotebookJob | None = None
+    goal: Goal | None = None
+    calls: str = ""
 
     def label_cells(self, text: str) -> str:
         """A text for people, with cells in place of files that exist in the sandbox only."""

@@ -17,7 +17,7 @@ from greenloop.cli.errors import print_error, report_unexpected
 from greenloop.cli.exit_codes import CANCELLED, HELP, NOT_SOLVED, USAGE
 from greenloop.core.errors import GreenloopError
 
-SUBCOMMANDS = ("fix", "tests", "verify", "serve", "doctor", "setup", "model", "history", "bench")
+SUBCOMMANDS = ("fix", "improve", "tests", "verify", "serve", "doctor", "setup", "model", "history", "bench")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -72,6 +72,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
 
 SUMMARIES = {
     "fix": "fix a failing test, or implement a function from its docstring",
+    "improve": "make a function that passes its tests faster or simpler, or change it as a comment asks",
     "tests": "show or edit the tests that were generated from a docstring",
     "verify": "run a commit's tests against your working tree, in a way that cannot be faked",
     "serve": "run the language server on standard input and output",

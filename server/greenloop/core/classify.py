@@ -16,6 +16,9 @@ _LOGIC = {
     "ComparisonFailure",
     "FalsifyingExample",
     "Constraint",
+    "Different",
+    "NotFaster",
+    "NotSmaller",
     "Rejected",
 }
 _RESOURCE = {"MemoryError", "OutputFlood", "BlockingIOError"}

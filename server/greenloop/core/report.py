@@ -192,6 +192,43 @@ def case_result(case: str, phases: Sequence[Record]) -> CaseResult:
     return CaseResult(id=case, outcome="passed", seconds=seconds)
 
 
+def passed_seconds(execution: Execution) -> float | None:
+    """The seconds of all cases without their fixtures; None where a case did not pass or was not run."""
+    results = case_results(execution)
+    if not results or not all(result.passed for result in results) or not any(records_of_kind(execution, "finished")):
+        return None
+    calls = (record for record in records_of_kind(execution, "phase") if record.get("when") == "call")
+    return sum(float(record.get("seconds") or 0.0) for record in calls)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineCost:
+    """What a line cost in all cases: how often it ran, its seconds with what it calls, the most bytes beyond before."""
+
+    times: int
+    seconds: float
+    bytes: int
+
+
+def line_costs(execution: Execution, path: str) -> dict[int, LineCost]:
+    """The costs of a file's lines; for executions with `TestRun.profile`."""
+    costs: dict[int, LineCost] = {}
+    for record in records_of_kind(execution, "profile"):
+        for file, line, times, seconds, size in record["lines"]:
+            if 0 <= file < len(record["files"]) and record["files"][file] == path:
+                old = costs.get(line, LineCost(times=0, seconds=0.0, bytes=0))
+                costs[line] = LineCost(
+                    times=old.times + times, seconds=old.seconds + seconds, bytes=max(old.bytes, size)
+                )
+    return costs
+
+
+def peak_bytes(execution: Execution) -> int | None:
+    """The most bytes that any case allocated; None where a case did not pass or was not run."""
+    peaks = [int(record["peak"]) for record in records_of_kind(execution, "profile")]
+    return None if passed_seconds(execution) is None or not peaks else max(peaks)
+
+
 def failure(record: Record) -> Failure:
     """The failure in a phase or collect_error record."""
     return Failure(

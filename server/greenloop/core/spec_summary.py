@@ -17,6 +17,7 @@ LABELS = {
     Provenance.SCORE: "measured by your scorer",
     Provenance.CONSTRAINT: "limits that you set",
     Provenance.HINT: "from the type hints",
+    Provenance.GOAL: "what you asked for",
     Provenance.DESIGNED: "written by the model",
     Provenance.PROPERTY: "properties",
 }

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from greenloop.core.records.attempt import Attempt, Move
+from greenloop.core.records.goal import Gain, Goal
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.spec import USER_PROVENANCES, Provenance, Region
 from greenloop.core.records.usage import Usage
@@ -27,6 +28,7 @@ LABELS = {
     Provenance.SCORE: "score limits",
     Provenance.CONSTRAINT: "constraints",
     Provenance.HINT: "type hint tests",
+    Provenance.GOAL: "of what you asked for",
 }
 
 # Why a candidate never ran, by its error class; any other class is shown with its line.
@@ -185,6 +187,8 @@ def summarize_solved(evidence: Evidence, verified: Verified) -> str:
         parts.append(f"reversal check {reversed_count}/{total}")
     if evidence.unproven:
         parts.append(describe_unproven(evidence))
+    if evidence.gain is not None:
+        parts.insert(0, describe_gain(evidence.gain))
     label = {
         Verified.VERIFIED: "Verified",
         Verified.PARTIALLY: "Partially verified",
@@ -192,6 +196,21 @@ def summarize_solved(evidence: Evidence, verified: Verified) -> str:
     }[verified]
     place = "because there is no sandbox" if evidence.sandbox == "none" else describe_sandbox(evidence)
     return " ".join([f"{label} {place}: {', '.join(parts)}.", *evidence.warnings])
+
+
+def describe_gain(gain: Gain) -> str:
+    """`41 ms → 6 ms (0.15, 0.13 to 0.17)`: the cost before and after, and the ratio with its interval."""
+    ratio = f"{gain.ratio:.2f}, {gain.low:.2f} to {gain.high:.2f}"
+    return f"{show_cost(gain.goal, gain.before)} → {show_cost(gain.goal, gain.after)} ({ratio})"
+
+
+def show_cost(goal: Goal, cost: float) -> str:
+    """`41 ms`, `1.2 s`, `0.4 ms`, or `3.1 MB`."""
+    if goal is Goal.MEMORY:
+        return f"{cost / 1e6:.1f} MB" if cost >= 1e5 else f"{cost / 1e3:.1f} kB"
+    if cost >= 1:
+        return f"{cost:.1f} s"
+    return f"{cost * 1000:.0f} ms" if cost >= 0.01 else f"{cost * 1000:.1f} ms"
 
 
 def summarize_unsolved(outcome: Outcome) -> str:

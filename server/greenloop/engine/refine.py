@@ -15,10 +15,11 @@ from pathlib import Path
 from greenloop.core.errors import SandboxBrokenError, UsageError
 from greenloop.core.events import Event, Finished
 from greenloop.core.ports import Model, NoUser, Sandbox, Session, User
+from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Limits, SandboxSpec, TestRun
-from greenloop.core.records.spec import Target
+from greenloop.core.records.spec import Target, TargetKind
 from greenloop.core.records.verdict import Failure, Verdict
 from greenloop.core.report import case_results
 from greenloop.core.run_state import RunState
@@ -40,6 +41,8 @@ from greenloop.verdict import mutation_testing
 from greenloop.verdict.mutation_testing import Strength
 from greenloop.verdict.verifier import Verifier
 
+IMPROVE = "improve"  # the preset for code that passes its tests
+
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
@@ -49,6 +52,8 @@ class Request:
     `buffers` are unsaved texts by workspace-relative path, encoded as they would be saved.
     `base` is the first folder to resolve a typed relative path against; `comment` is a reviewer's remark on the target.
     `known_fault` recognises failures that only the caller knows no candidate can fix.
+    `goal`: the target is a function that passes its tests, and what it is to become; `calls` of it are measured then,
+    one in each line (empty: its tests).
     """
 
     root: Path
@@ -57,6 +62,8 @@ class Request:
     base: Path | None = None
     comment: str = ""
     known_fault: Callable[[Sequence[Failure]], Fault | None] | None = None
+    goal: Goal | None = None
+    calls: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +104,7 @@ async def refine(
     Raises `UsageError` for a target that does not exist (with the nearest that do), `CannotVerifyError` when no sandbox
     or interpreter can be used, `ModelError` when no model is configured.
     """
-    preset = harness.preset if harness else find_preset(settings.preset)
+    preset = harness.preset if harness else find_preset(IMPROVE if request.goal else settings.preset)
     root = workspace.check_root(request.root)
     snapshot = Snapshot(root=root, buffers=request.buffers)
     target = request.target
@@ -121,10 +128,17 @@ async def refine(
             report_status=report_status,
             comment=request.comment,
             known_fault=request.known_fault,
+            goal=request.goal,
+            calls=request.calls,
         )
+        baseline = await measure_baseline(context)
+        if baseline.passing and request.comment and target.kind is TargetKind.FUNCTION:
+            report_status("its tests pass; changing it as the comment asks")
+            context = replace(context, goal=Goal.COMMENT)
+            preset, baseline = find_preset(IMPROVE), await measure_baseline(context)
         run = RefineRun(
             context=context,
-            baseline=await measure_baseline(context),
+            baseline=baseline,
             sandbox=sandbox,
             preset=preset,
             models=models,

@@ -28,7 +28,7 @@ from greenloop.core.records.spec import Spec
 from greenloop.core.records.usage import Budget, Estimate, PastRun
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import Baseline, RunState
-from greenloop.engine import loop
+from greenloop.engine import improve, loop
 from greenloop.engine.feedback import Feedback
 from greenloop.engine.history import provenance
 from greenloop.engine.history.store import History
@@ -73,6 +73,7 @@ class RefineRun:
     feedback: Feedback = field(init=False)
     verifier: Verifier = field(init=False)
     voting: Voting | None = None
+    doubt: str = ""
     related_trace: RelatedTrace = field(init=False)
 
     def __post_init__(self) -> None:
@@ -116,6 +117,11 @@ class RefineRun:
             self.baseline = await specify(
                 self.context, self.baseline, self.tools, self.preset.specs, lambda spec: emit(Specified(spec=spec))
             )
+            self.state.start_from(self.baseline)
+        if self.context.goal is not None and not self.baseline.has_result:
+            added = await improve.add_goal(self.context, self.baseline, self.tools, self.verifier.inputs)
+            self.baseline, self.doubt = added.baseline, added.doubt
+            self.verifier.improvement = added.improvement
             self.state.start_from(self.baseline)
         if self.baseline.has_result:
             return self._builder().without_model(self.baseline, self.context.target.selector)
@@ -310,6 +316,7 @@ class RefineRun:
     def _builder(self) -> OutcomeBuilder:
         sandbox = Evidence(sandbox=self.context.session.name, network=self.context.place.network)
         why, doubt = (self.voting.why, self.voting.doubt) if self.voting else ("", "")
+        doubt = doubt or self.doubt
         return OutcomeBuilder(sandbox=sandbox, why=why, doubt=doubt, blind=self.preset.blind)
 
 

@@ -118,7 +118,8 @@ async def _run_cases(context: BaselineContext, baseline: Baseline, problem: Prob
         return fault_baseline(context, execution, fault.sentence, fault.remedy, spec)
     outcomes = {result.id: result.outcome for result in results}
     executed = [case for case in spec.cases if case.executed]
-    if executed and all(outcomes.get(case.id) == "passed" for case in executed) and not execution.killed:
+    passes = executed and all(outcomes.get(case.id) == "passed" for case in executed) and not execution.killed
+    if passes and context.goal is None:
         return passing_baseline(context, spec, execution, outcomes)
     related_outcomes = {case: outcome for case, outcome in baseline.outcomes.items() if case in problem.neighbours}
     measured = build_baseline(

@@ -52,6 +52,11 @@ async def measure_baseline(context: BaselineContext) -> Baseline:
 
     Raises `UsageError` for a target that does not exist and `CannotVerifyError` where nothing can be verified.
     """
+    if context.target.kind is TargetKind.TEST and context.goal is not None:
+        raise UsageError(
+            f"{context.target.selector} is a test; what is improved is a function.",
+            remedy="Name the function: file.py::function.",
+        )
     if context.target.kind is TargetKind.TEST:
         return await _baseline_of_test(context)
     return await _baseline_of_function(context)
@@ -208,7 +213,13 @@ async def _stop_early(
     expected = [case.id for case in spec.cases]
     outcomes = {case: result.outcome for case, result in results.items()}
     if all(outcomes.get(case) == "passed" for case in expected) and (measured or not execution.killed):
-        return passing_baseline(context, spec, execution, outcomes, measured)
+        return None if context.goal else passing_baseline(context, spec, execution, outcomes, measured)
+    if context.goal is not None:
+        failing = next(case for case in expected if outcomes.get(case) != "passed")
+        raise CannotVerifyError(
+            f"{failing} does not pass; only code that passes its tests can be improved.",
+            remedy=f"Fix it first: greenloop fix {failing}",
+        )
     if not any(outcomes.get(case, "missing") not in {"passed", "skipped", "xfailed"} for case in expected):
         raise CannotVerifyError(
             f"{context.target.selector} is skipped or expected to fail, so nothing says when it is right.",
@@ -289,6 +300,11 @@ async def _baseline_of_function(context: BaselineContext) -> Baseline:
     examples_run = measurement.again(documented.files)
     execution, tests = await _run_examples(context, documented, reaching, examples_run)
     spec = documented + Spec(cases=tests, selectors=tuple(case.id for case in tests))
+    if not spec.cases and context.goal is not None:
+        raise CannotVerifyError(
+            f"No test reaches {region.qualname}, so nothing would notice what a change breaks.",
+            remedy="Write a test that calls it first.",
+        )
     if not spec.cases:
         if related.execution is not None and (ended := _environment_fault(context, related.execution)):
             return ended
@@ -360,7 +376,7 @@ async def _run_examples(
     failing = [
         Case(id=item.id, path=item.path, line=item.line, provenance=Provenance.USER)
         for item in collected_cases(execution)
-        if item.id in reaching and (outcomes.get(item.id) != "passed" or not documented.cases)
+        if item.id in reaching and (outcomes.get(item.id) != "passed" or not documented.cases or context.goal)
     ]
     return execution, tuple(failing)
 

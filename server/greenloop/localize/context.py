@@ -11,6 +11,7 @@ from greenloop.core.ports import Session
 from greenloop.core.python.stubs import remark_text
 from greenloop.core.reach import Reach, order_by_reach
 from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.goal import Goal
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, Limits, SandboxSpec, TestRun
 from greenloop.core.records.spec import Region, Spec, Target, TargetKind
@@ -35,7 +36,8 @@ class BaselineContext:
     """Inputs of a baseline run: the target, the user's texts, an open session, and a status callback.
 
     `comment` is a remark of the user or a reviewer on the target; `known_fault` recognises faults among the failures
-    that only the caller can know.
+    that only the caller can know. `goal`: the target passes, and is to be changed nevertheless;
+    `calls` are those to measure then, one in each line.
     """
 
     target: Target
@@ -46,6 +48,8 @@ class BaselineContext:
     report_status: Callable[[str], None]
     comment: str = ""
     known_fault: Callable[[Sequence[Failure]], Fault | None] | None = None
+    goal: Goal | None = None
+    calls: str = ""
 
     async def run(self, selectors: Sequence[str], files: Mapping[str, str], **kind: object) -> Execution:
         """Runs over the user's buffers and `files`. Raises `CannotVerifyError` when the sandbox itself breaks."""

@@ -79,6 +79,17 @@ class SuiteSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ImproveSettings:
+    below: float = setting(
+        0.9,
+        "Share of its time that `greenloop improve --for time` asks for: the interval of the measured ratio has to lie "
+        "below it.",
+        least=0.01,
+        most=1,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class PromptSettings:
     tokens: int = setting(
         2600,
@@ -218,6 +229,7 @@ class Settings:
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     suite: SuiteSettings = field(default_factory=SuiteSettings)
     spec: SpecSettings = field(default_factory=SpecSettings)
+    improve: ImproveSettings = field(default_factory=ImproveSettings)
     prompt: PromptSettings = field(default_factory=PromptSettings)
     answer: AnswerSettings = field(default_factory=AnswerSettings)
     feedback: FeedbackSettings = field(default_factory=FeedbackSettings)

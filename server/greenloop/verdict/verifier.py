@@ -13,6 +13,7 @@ from time import monotonic
 from greenloop.core.compose import compose
 from greenloop.core.ports import Session, Tools
 from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.goal import Improvement
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.sandbox import Execution, WatchedLines
 from greenloop.core.records.spec import Provenance
@@ -22,7 +23,7 @@ from greenloop.core.test_selection import fit_selectors
 from greenloop.core.verdict import forged
 from greenloop.drafting.candidates.sight_of_tests import describe_reads
 from greenloop.specs import host_checks
-from greenloop.verdict import evidence, own_code, proofs, related, reversal
+from greenloop.verdict import evidence, improvement, own_code, proofs, related, reversal
 from greenloop.verdict.inputs import ACCEPTING, Encode, VerificationInputs
 from greenloop.verdict.reversal import OwnCode
 
@@ -43,6 +44,7 @@ class Verifier:
     `BaselineChangedError` where the user's tests have changed since the baseline. `own_texts` are given where the
     workspace itself has the change: the texts before it, empty for new files. Then only what newly passes is reversed,
     for a whole suite run several times would take long.
+    `improvement` is what candidates have to reach besides passing their tests.
     `own_code` returns the files of the user's own code that differ from the disk (None: it is not known any more).
     """
 
@@ -56,6 +58,7 @@ class Verifier:
     ensure_unchanged: Callable[[], Awaitable[None]] | None = None
     own_texts: Files | None = None
     own_code: Callable[[], Mapping[str, bytes]] | None = None
+    improvement: Improvement | None = None
     _asked: set[str] = field(default_factory=set)
 
     @property
@@ -150,9 +153,23 @@ class Verifier:
     async def _with_host_checks(
         self, files: Files, run: Callable[[], Awaitable[Verdict]], *, final: bool = False
     ) -> Verdict:
+        async def run_and_measure() -> Verdict:
+            return await self._measured(await run(), files)
+
         if self.tools is None:
-            return await run()
-        return await host_checks.judge(self.state.problem, files, self.tools, run, final=final)
+            return await run_and_measure()
+        return await host_checks.judge(self.state.problem, files, self.tools, run_and_measure, final=final)
+
+    async def _measured(self, verdict: Verdict, files: Files) -> Verdict:
+        """Adds to the verdict whether the candidate reaches what was asked for besides passing its tests."""
+        if self.improvement is None:
+            return verdict
+        assert self.session is not None
+        results, found = await improvement.judge(
+            self.inputs, self.session, self._changed(files), self.improvement, passes=verdict.status is Status.PASSED
+        )
+        self.state.evidence = replace(self.state.evidence, gain=found)
+        return host_checks.with_results(verdict, results)
 
     async def _prove(self, inputs: VerificationInputs, files: Files) -> tuple[Verdict, Evidence]:
         spec = inputs.problem.spec

@@ -126,6 +126,13 @@ class Play:
 # preset, answers, what critic and planner say, the calls, how it ends
 TABLE = [
     (
+        "improve",
+        [*WRONG[:2], RIGHT],
+        {},
+        ["drafter draft of 0", "refiner refine of 1", "refiner refine of 2"],
+        StopReason.SOLVED,
+    ),
+    (
         "plain",
         [*WRONG[:2], RIGHT],
         {},

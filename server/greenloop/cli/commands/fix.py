@@ -23,6 +23,7 @@ from greenloop.core.election import best_attempt
 from greenloop.core.errors import GreenloopError, ModelError, UsageError
 from greenloop.core.events import Event, Specified, Started, Tested
 from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.summary import total_usage
@@ -40,6 +41,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="pytest node id, file.py::function, file.py:LINE or notebook.ipynb:CELL (default: the first failing test)",
     )
     parser.add_argument("--all", action="store_true", help="fix every failing test, one after another")
+    add_run_arguments(parser)
+
+
+def add_run_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds what every command that refines takes, whatever its target."""
     parser.add_argument("--apply", action="store_true", help="write a verified result without asking")
     parser.add_argument("--json", action="store_true", help="print one JSON object per line, and never ask")
     parser.add_argument(
@@ -68,10 +74,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace, read_goal: Callable[[], tuple[Goal | None, str]] = lambda: (None, "")) -> int:
+    """Refines the target; `read_goal` returns the goal for code that passes its tests, and the calls to measure."""
     write_json = events_json.make_writer(sys.stdout.write, sys.stdout.flush) if arguments.json else None
     try:
-        return _fix(arguments, write_json)
+        return _fix(arguments, write_json, *read_goal())
     except GreenloopError as error:
         if write_json is None:
             raise
@@ -86,7 +93,12 @@ def run(arguments: argparse.Namespace) -> int:
         raise
 
 
-def _fix(arguments: argparse.Namespace, write_json: Callable[[dict[str, Any]], None] | None) -> int:
+def _fix(
+    arguments: argparse.Namespace,
+    write_json: Callable[[dict[str, Any]], None] | None,
+    goal: Goal | None,
+    calls: str,
+) -> int:
     if arguments.all and arguments.target:
         raise UsageError("--all does not take a TARGET.", remedy="Remove one of the two.")
     cwd = Path.cwd()
@@ -99,7 +111,7 @@ def _fix(arguments: argparse.Namespace, write_json: Callable[[dict[str, Any]], N
         )
     if write_json is not None or not View.can_ask():
         settings = replace(settings, ask=0)
-    job = FixJob(arguments=arguments, root=root, settings=settings, write_json=write_json)
+    job = FixJob(arguments=arguments, root=root, settings=settings, write_json=write_json, goal=goal, calls=calls)
     if target is not None and options.split_target(target)[0].endswith(".ipynb"):
         notebook = _load_notebook(root, *options.split_target(target))
         adapted, writer = adapter.adapt_settings(settings), notebook.writer_with_cells(write_json)
@@ -189,7 +201,9 @@ def _fix_one(job: FixJob, target: str) -> int:
             if job.write_json is not None:
                 job.write_json(events_json.finished_object(_cancelled_outcome(attempts)))
 
-        request = refine.Request(root=job.root, target=target, comment=job.arguments.comment)
+        request = refine.Request(
+            root=job.root, target=target, comment=job.arguments.comment, goal=job.goal, calls=job.calls
+        )
         if job.notebook is not None:
             prepared = job.notebook.prepared
             request = replace(request, target=prepared.target, buffers=prepared.buffers, known_fault=prepared.fault)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.goal import Gain
 from greenloop.core.records.usage import Usage
 
 
@@ -45,7 +46,7 @@ class Evidence:
     `out_of_process` cases passed with the candidate's code in a process of its own.
     `proofs` has, by case id, how it was shown that a pass was earned: `reversal`, `tamper check`, `isolated re-run`;
     `unproven` the reason for each of the user's cases where none of them could show it. `reads_tests` are sentences
-    about what new code read of its tests.
+    about what new code read of its tests. `gain` is what was measured, where less time was asked for.
     """
 
     sandbox: str = ""
@@ -63,6 +64,7 @@ class Evidence:
     proofs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unproven: Mapping[str, str] = field(default_factory=dict)
     reads_tests: tuple[str, ...] = ()
+    gain: Gain | None = None
     warnings: tuple[str, ...] = ()
 
 

@@ -67,6 +67,14 @@ class SuspectedLines:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ProfiledLines:
+    """Functions of which each line's seconds are recorded; `memory`: bytes, too, and the most in use in each case."""
+
+    lines: tuple[WatchedLines, ...] = ()
+    memory: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class Reversal:
     """A second run of each case over the user's own code of the changed functions (`files`: whole texts by path).
 
@@ -90,12 +98,11 @@ class TestRun:
     `files` are laid over the workspace (new files allowed), those in `without` are hidden. `trace` records which
     functions each case reaches; `watch` records which of these lines each case runs, with the values that change there;
     `statements` records which lines each case runs of functions that may be at fault, and which of these functions
-    produced a compared value; `collect` only collects. `baseline`: this is the user's own code, from which a back end
-    may learn to run faster. `oracle` names modules whose code runs in a process of its own; `reversal` asks for a
-    second run of each case.
-    `only`: of the selected cases those with these ids
-    run, in this order (empty: all). `case_seconds`: the run ends, as after `seconds`, when a case takes so long (0: no
-    such limit).
+    produced a compared value; `profile` records what their lines cost; `collect` only collects. `baseline`: this is
+    the user's own code, from which a back end may learn to run faster. `oracle` names modules whose code runs in a
+    process of its own; `reversal` asks for a second run of each case.
+    `only`: of the selected cases those with these ids run, in this order (empty: all). `case_seconds`: the run ends, as
+    after `seconds`, when a case takes so long (0: no such limit).
     """
 
     __test__ = False  # pytest collects classes by their name
@@ -109,6 +116,7 @@ class TestRun:
     trace: bool = False
     watch: tuple[WatchedLines, ...] = ()
     statements: SuspectedLines | None = None
+    profile: ProfiledLines | None = None
     collect: bool = False
     only: tuple[str, ...] = ()
     seconds: float = 10.0

@@ -12,8 +12,9 @@ class Provenance(StrEnum):
 
     The user's own: tests, `>>>` examples, other examples in a docstring (`EXAMPLE`), recorded behaviour (`TRACE`),
     confirmed tests (`CONFIRMED`), their approval of a candidate (`HUMAN`), measurements of their scorer (`SCORE`).
-    Limits that the user set and type hints (`CONSTRAINT`, `HINT`) must hold and prove little. Tests from a model or a
-    library of common properties (`DESIGNED`, `PROPERTY`) may be wrong, so they only vote.
+    Limits that the user set and type hints (`CONSTRAINT`, `HINT`) must hold and prove little, as does the goal for
+    which passing code is changed (`GOAL`). Tests from a model or a library of common properties (`DESIGNED`,
+    `PROPERTY`) may be wrong, so they only vote.
     """
 
     USER = "user"
@@ -25,6 +26,7 @@ class Provenance(StrEnum):
     SCORE = "score"
     CONSTRAINT = "constraint"
     HINT = "hint"
+    GOAL = "goal"
     DESIGNED = "designed"
     PROPERTY = "property"
 
@@ -105,7 +107,7 @@ class Case:
     @property
     def executed(self) -> bool:
         """Does the sandbox run it? Limits on the text, and the user's approval, are judged without it."""
-        return self.provenance not in (Provenance.CONSTRAINT, Provenance.HUMAN)
+        return self.provenance not in (Provenance.CONSTRAINT, Provenance.HUMAN, Provenance.GOAL)
 
 
 @dataclass(frozen=True, kw_only=True)

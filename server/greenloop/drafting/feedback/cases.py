@@ -30,7 +30,9 @@ PASSING = 5  # passing cases listed by name
 VALUE = 160  # maximum characters of one value
 MAX_CASES = 50  # maximum number of cases that are read
 LONG = 40  # characters; for longer values the place of the first difference is added
-OWN_WORDS = frozenset({"Constraint", "Rejected"})  # failure types whose message needs no addition
+OWN_WORDS = frozenset(
+    {"Constraint", "Different", "NotFaster", "NotSmaller", "Rejected"}
+)  # failure types whose message needs no addition
 _CALLED = re.compile(r"^ *\+ +where (.{1,400}?) = ([^<\n]{1,400})$", re.MULTILINE)
 
 

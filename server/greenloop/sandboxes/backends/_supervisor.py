@@ -185,6 +185,11 @@ def run_request(
             "lines": [(lines.path, lines.start, lines.end) for lines in run.statements.lines],
             "failing": run.statements.failing,
         },
+        profile=run.profile
+        and {
+            "lines": [(lines.path, lines.start, lines.end) for lines in run.profile.lines],
+            "memory": run.profile.memory,
+        },
         only=run.only,
         case_seconds=run.case_seconds,
         baseline=run.baseline,

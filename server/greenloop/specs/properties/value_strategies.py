@@ -16,6 +16,7 @@ from greenloop.specs.properties.signature import FunctionHeader, Parameter
 from greenloop.specs.properties.value_kinds import ValueKind
 
 ITEMS = 8  # of a container
+FEW = 3  # below zero, for what is called like a count
 FAR = 1000  # largest integer and float
 LETTERS = "abcdeABC 0129.,-_!é"
 
@@ -55,14 +56,21 @@ class ParameterStrategy:
 
 
 def build_strategies(
-    head: FunctionHeader, module_text: str, module: str, types: Mapping[str, str]
+    head: FunctionHeader,
+    module_text: str,
+    module: str,
+    types: Mapping[str, str],
+    arguments: Mapping[str, Sequence[Any]] | None = None,
+    *,
+    wide: bool = False,
 ) -> tuple[tuple[ParameterStrategy, ...], tuple[str, ...]]:
     """Strategies of the parameters, and the names of required parameters for which there is no strategy.
 
     `module_text` is the text of the function's file, `module` the name that it is imported by; `types` are the types
-    that the docstring names.
+    that the docstring names, and `arguments` are values of parameters beyond those of its examples. `wide`: values may
+    be unlike these, where nothing states a limit.
     """
-    examples = example_calls.read_calls(head).arguments
+    examples = {**(arguments or {}), **example_calls.read_calls(head).arguments}
     strategies: list[ParameterStrategy] = []
     missing: list[str] = []
     for parameter in head.parameters:
@@ -70,7 +78,7 @@ def build_strategies(
             continue
         values = examples.get(parameter.name, ())
         kind = _value_kind(parameter, head, values, module_text, types.get(parameter.name, ""))
-        builder = _StrategyBuilder(parameter.name, head.docstring, values, module)
+        builder = _StrategyBuilder(parameter.name, head.docstring, values, module, wide=wide)
         if kind is not None and (strategy := builder.strategy_of(kind)):
             if parameter.kind == "star":
                 kind, strategy = ValueKind(name="list", parts=(kind,)), f"st.lists({strategy}, min_size=1, max_size=4)"
@@ -116,13 +124,17 @@ def _value_kind(
 
 @dataclass(frozen=True)
 class _StrategyBuilder:
-    """Builds a strategy from the known facts about a parameter's values. `inside`: it is for a part of a container."""
+    """Builds a strategy from the known facts about a parameter's values. `inside`: it is for a part of a container.
+
+    `wide`: the examples tell the kinds of values only.
+    """
 
     parameter: str
     docstring: str
     examples: Sequence[Any]
     module: str
     inside: bool = False
+    wide: bool = False
 
     def strategy_of(self, kind: ValueKind) -> str:
         """The strategy's source; empty for an unsupported kind."""
@@ -135,7 +147,8 @@ class _StrategyBuilder:
             # Half floats: small sums are exact, so order and grouping make no difference.
             return f"st.floats({-FAR if self._low() < 0 else 0}, {FAR}, width=16)"
         if name == "str":
-            return f"st.text({self._alphabet()!r}, {self._least()}max_size={ITEMS})"
+            text = f"st.text({self._alphabet()!r}, {self._least()}max_size={ITEMS})"
+            return f"st.one_of(st.text('ab', {self._least()}max_size=4), {text})" if self.wide else text
         if name == "literal":
             return f"st.sampled_from([{kind.text}])"
         if name == "own":
@@ -166,7 +179,9 @@ class _StrategyBuilder:
         upper_bound = FAR
         if self._is_count():
             upper_bound = min(FAR, max(20, *(int(number) for number in self._numbers()), 0))
-        return f"st.integers({self._low()}, {upper_bound})"
+        numbers = f"st.integers({self._low()}, {upper_bound})"
+        # Small numbers: values that are equal, and arguments that do not take long.
+        return f"st.one_of(st.integers({max(self._low(), -5)}, 20), {numbers})" if self.wide else numbers
 
     def _is_count(self) -> bool:
         return not self.inside and bool(_COUNTS.match(self.parameter))
@@ -178,13 +193,19 @@ class _StrategyBuilder:
         says_negative = _NEGATIVE.search(self.docstring)
         if _POSITIVE.search(self.docstring) and not says_negative:
             return 1
-        if _NOT_NEGATIVE.search(self.docstring) or self._is_count():
+        if _NOT_NEGATIVE.search(self.docstring):
             return 0
+        if self._is_count():
+            return -FEW if self.wide else 0
+        if self.wide:
+            return -FAR
         return 0 if not says_negative and min(self._numbers(), default=-1) >= 0 else -FAR
 
     def _alphabet(self) -> str:
         """The examples' own characters where they are special (brackets, digits, roman numerals)."""
         characters = {letter for text in _leaves(self.examples) if isinstance(text, str) for letter in text}
+        if self.wide:
+            return "".join(sorted(characters | {*LETTERS}))
         return "".join(sorted(characters)) if characters and not any(map(str.islower, characters)) else LETTERS
 
     def _least(self) -> str:

@@ -1,0 +1,49 @@
+"""`greenloop improve`: makes a function that passes its tests faster, smaller, simpler, or as a comment asks."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from greenloop.cli.commands import fix
+from greenloop.core.errors import UsageError
+from greenloop.core.records.goal import Goal
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("target", metavar="TARGET", help="file.py::function or file.py:LINE; its tests have to pass")
+    parser.add_argument(
+        "--for",
+        dest="goal",
+        choices=[goal.value for goal in Goal],
+        help="time, memory: measured against the code now; limits: those of the setting spec.constraints; "
+        "comment: what --comment or a comment in the code asks (default: comment with --comment, else time)",
+    )
+    parser.add_argument("--inputs", metavar="FILE", help="file of calls to measure, one Python expression in each line")
+    fix.add_run_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    arguments.all = False
+
+    def read_goal() -> tuple[Goal, str]:
+        goal = Goal(arguments.goal or (Goal.COMMENT if arguments.comment else Goal.TIME))
+        if arguments.inputs and goal is Goal.COMMENT:
+            raise UsageError(
+                "--inputs names calls to measure or compare; with a comment nothing is.", remedy="Leave it out."
+            )
+        return goal, _read(arguments.inputs) if arguments.inputs else ""
+
+    return fix.run(arguments, read_goal)
+
+
+def _read(file: str) -> str:
+    try:
+        text = Path(file).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"The file of --inputs cannot be read: {error}", remedy="Name a text file.") from error
+    if not text.strip():
+        raise UsageError(
+            f"{file} has no calls.", remedy="Write one call in each line, such as `f(list(range(10000)))`."
+        )
+    return text

@@ -1,0 +1,55 @@
+"""What code that passes its tests is to become, and how much better it was measured to be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Goal(StrEnum):
+    """The goal of a run over passing code: less time, less memory, the limits of `spec.constraints`, a comment."""
+
+    TIME = "time"
+    MEMORY = "memory"
+    LIMITS = "limits"
+    COMMENT = "comment"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workload:
+    """What is run to measure or compare a candidate: selectors, and files beyond the project's own that they need."""
+
+    selectors: tuple[str, ...]
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Improvement:
+    """What a candidate has to reach besides passing its tests.
+
+    `workload` is measured, where less than `below` of its time (or memory, by `goal`) is asked for. `comparison`
+    compares what the new code does with what the user's own does (None: nothing could be compared).
+    """
+
+    goal: Goal
+    workload: Workload | None = None
+    below: float = 0.9
+    comparison: Workload | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gain:
+    """What the workload costs with the user's code and with the new one: medians, and the median of their ratios.
+
+    `goal` tells the unit: seconds, or bytes at the moment when the most were in use.
+    `low`..`high` is an interval for that median with a confidence of at least 99 %, from this number of `pairs`.
+    """
+
+    goal: Goal
+    before: float
+    after: float
+    ratio: float
+    low: float
+    high: float
+    pairs: int

@@ -1,0 +1,120 @@
+"""What a run over passing code adds to its baseline: the goal's case, what is measured, and what the model is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from greenloop.core.classify import classify
+from greenloop.core.errors import UsageError
+from greenloop.core.ports import Tools
+from greenloop.core.records.goal import Goal, Improvement, Workload
+from greenloop.core.records.sandbox import WatchedLines
+from greenloop.core.records.spec import Provenance, Spec
+from greenloop.core.records.verdict import CaseResult, Failure
+from greenloop.core.run_state import Baseline
+from greenloop.core.summary import show_cost
+from greenloop.localize.context import BaselineContext
+from greenloop.specs import goals, host_checks
+from greenloop.specs.comparison import build_comparison
+from greenloop.specs.kinds import constraints
+from greenloop.verdict import improvement
+from greenloop.verdict.gain import Bench
+from greenloop.verdict.inputs import VerificationInputs
+
+NOT_COMPARED = "Beyond the tests, nothing compared what it does with what your code does"
+FOR_YOU = "Whether it does what the comment asks is for you to judge."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Goals:
+    """The baseline with the goal as cases, what candidates have to reach, and the reservation about any result."""
+
+    baseline: Baseline
+    improvement: Improvement | None = None
+    doubt: str = ""
+
+
+async def add_goal(context: BaselineContext, baseline: Baseline, tools: Tools, inputs: VerificationInputs) -> Goals:
+    """Adds the goal to the baseline, as cases that the user's own code does not pass.
+
+    Raises `UsageError` where the goal is not stated, and `CannotVerifyError` where it cannot be measured.
+    """
+    goal = context.goal
+    assert goal is not None
+    if goal is Goal.COMMENT:
+        if not baseline.problem.instruction:
+            raise UsageError(
+                "No comment says what to change.", remedy="Say it: --comment TEXT, or `# review: ...` in the function."
+            )
+        return Goals(baseline=baseline, doubt=FOR_YOU)
+    if goal is Goal.LIMITS:
+        baseline = await _with_limits(baseline, tools)
+        if baseline.passing:
+            return Goals(baseline=baseline)
+    calls = goals.read_calls(context.calls)
+    context.report_status("comparing and measuring the unchanged code")
+    comparison, doubt = await _comparison(context, baseline, inputs, calls)
+    if comparison is not None:
+        problem = baseline.problem
+        problem = replace(problem, spec=problem.spec + Spec(cases=(goals.same_case(problem),)))
+        results = [CaseResult(id=goals.same_case(problem).id, outcome="passed")]
+        baseline = _with_results(replace(baseline, problem=problem), results)
+    if goal is Goal.LIMITS:
+        return Goals(baseline=baseline, improvement=Improvement(goal=Goal.LIMITS, comparison=comparison), doubt=doubt)
+    workload = goals.build_workload(baseline.problem, calls)
+    bench = Bench(inputs=inputs, session=context.session, goal=goal)
+    baseline = await _with_cost(baseline, bench, workload)
+    below = context.settings.improve.below
+    wanted = Improvement(goal=goal, workload=workload, comparison=comparison, below=below)
+    return Goals(baseline=baseline, improvement=wanted, doubt=doubt)
+
+
+async def _comparison(
+    context: BaselineContext, baseline: Baseline, inputs: VerificationInputs, calls: Sequence[str]
+) -> tuple[Workload | None, str]:
+    """Returns the comparison, tried with the user's own code, and the reservation where there is none."""
+    found = build_comparison(baseline.problem, calls)
+    reason = found.reason
+    if found.tests is not None:
+        bench = Bench(inputs=inputs, session=context.session)
+        failure = await improvement.compare_results(bench, {}, found.tests)
+        if failure is None:
+            return found.tests, ""
+        reason = f"your own code does not do the same twice ({failure.message[:200]})"
+    return None, f"{NOT_COMPARED}: {reason}."
+
+
+async def _with_cost(baseline: Baseline, bench: Bench, workload: Workload) -> Baseline:
+    """Returns the baseline with the cost of the user's own code, and its dearest lines, as a failing case."""
+    problem, goal = baseline.problem, bench.goal
+    cost = await bench.own_cost(workload)
+    region = problem.regions[0]
+    lines = WatchedLines(path=region.path, start=region.start, end=region.end)
+    dearest = improvement.describe_costs(await bench.profile({}, workload, lines), problem.files[region.path], goal)
+    message = "\n".join([f"What calls it takes {show_cost(goal, cost)} now.", *dearest])
+    case = goals.gain_case(problem, goal)
+    instruction = "\n".join(text for text in (problem.instruction, goals.INSTRUCTIONS[goal]) if text)
+    problem = replace(problem, spec=problem.spec + Spec(cases=(case,)), instruction=instruction)
+    failure = Failure(type=improvement.TYPES[goal], message=message)
+    results = [CaseResult(id=case.id, outcome="failed", failure=failure)]
+    return _with_results(replace(baseline, problem=problem), results)
+
+
+async def _with_limits(baseline: Baseline, tools: Tools) -> Baseline:
+    """Returns the baseline with what the user's own code exceeds; passing where it keeps all limits."""
+    problem = baseline.problem
+    if not any(case.provenance is Provenance.CONSTRAINT for case in problem.spec.cases):
+        raise UsageError(
+            "No limits are set.", remedy='Name them: --set spec.constraints=\'["max-lines 20", "max-complexity 5"]\''
+        )
+    as_new = tuple(replace(region, created=True) for region in problem.regions)  # all of it is judged, not a change
+    results = await constraints.judge(replace(problem, regions=as_new), problem.files, tools)
+    return replace(baseline, passing=True) if all(each.passed for each in results) else _with_results(baseline, results)
+
+
+def _with_results(baseline: Baseline, results: Sequence[CaseResult]) -> Baseline:
+    verdict = host_checks.with_results(baseline.attempt.verdict, results)
+    error_class, group = classify(verdict)
+    attempt = replace(baseline.attempt, verdict=verdict, error_class=error_class, group=group)
+    return replace(baseline, attempt=attempt)

@@ -1,0 +1,83 @@
+"""What a goal adds to the specification of passing code: its case, and what is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from greenloop.core.errors import SettingsError
+from greenloop.core.generated_tests import generated_path
+from greenloop.core.records.goal import Goal, Workload
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Provenance
+from greenloop.core.test_selection import fit_selectors
+from greenloop.project.sources import import_name_in_tests
+from greenloop.specs.changed_code import name_line
+
+MOST_CALLS = 50
+INSTRUCTIONS = {
+    Goal.TIME: "Make it faster: another algorithm or data structure, less repeated work. Keep no results from one call "
+    "to the next.",
+    Goal.MEMORY: "Make it need less memory: build nothing that is not needed, and keep nothing from one call to the "
+    "next.",
+}
+
+
+def goal_case(problem: Problem, name: str, source: str) -> Case:
+    """A case that is judged by measuring or comparing; `source` says what has to hold."""
+    region = problem.regions[0]
+    return Case(
+        id=f"{region.path}::{region.qualname}::{name}",
+        path=region.path,
+        line=name_line(problem, region),
+        provenance=Provenance.GOAL,
+        confirmed=True,
+        source=source,
+    )
+
+
+def gain_case(problem: Problem, goal: Goal) -> Case:
+    """The case that passes when less time, or memory, was measured."""
+    if goal is Goal.MEMORY:
+        return goal_case(problem, "smaller", "takes less memory than now")
+    return goal_case(problem, "faster", "takes less time than now")
+
+
+def same_case(problem: Problem) -> Case:
+    """The case that passes when the new code did the same as the old on every compared input."""
+    return goal_case(problem, "same", "does the same on other inputs")
+
+
+def read_calls(text: str) -> list[str]:
+    """Returns the calls of the user's file, one in each line.
+
+    Raises `SettingsError` that names the first line which is no expression.
+    """
+    rows = [(number, row.strip()) for number, row in enumerate(text.splitlines(), 1)]
+    rows = [(number, row) for number, row in rows if row and not row.startswith("#")]
+    if len(rows) > MOST_CALLS:
+        raise SettingsError(
+            f"The file of --inputs has {len(rows)} calls; at most {MOST_CALLS} are measured.",
+            remedy="Leave out those that take little time.",
+        )
+    for number, row in rows:
+        try:
+            compile(row, "<inputs>", "eval")
+        except (SyntaxError, ValueError) as error:
+            raise SettingsError(
+                f"Line {number} of the file of --inputs is no Python expression: {row[:80]}",
+                remedy="Write one call in each line, such as `f(list(range(10000)))`.",
+            ) from error
+    return [row for _number, row in rows]
+
+
+def build_workload(problem: Problem, calls: Sequence[str]) -> Workload:
+    """The calls to measure; without any, the cases of the specification."""
+    if not calls:
+        return Workload(selectors=fit_selectors([case.id for case in problem.spec.cases if case.executed]))
+    region = problem.regions[0]
+    path, module = generated_path(region, "workload"), import_name_in_tests(region.path, problem.root)
+    tests = [
+        f"def test_workload_{number}():\n    from {module} import {region.qualname.partition('.')[0]}\n\n    {call}"
+        for number, call in enumerate(calls, 1)
+    ]
+    return Workload(selectors=(path,), files={path: "\n\n\n".join(tests) + "\n"})

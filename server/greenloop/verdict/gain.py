@@ -1,0 +1,126 @@
+"""Measures what a workload costs with a candidate and with the user's own code, by running both in turns.
+
+The machine may be busy, so only costs of the same moment are compared: each pair runs both, the order alternates, and
+the median of the ratios has an interval that assumes nothing about their distribution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import comb
+from statistics import median
+
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.ports import Session
+from greenloop.core.records.goal import Gain, Goal, Workload
+from greenloop.core.records.sandbox import Execution, ProfiledLines, TestRun, WatchedLines
+from greenloop.core.report import LineCost, line_costs, passed_seconds, peak_bytes
+from greenloop.core.summary import show_cost
+from greenloop.verdict.inputs import VerificationInputs, check_sandbox
+
+LOOKS = (9, 17, 33)  # pairs after which the interval is judged
+CONFIDENCE = 0.99
+# What costs less disappears in the noise of starting a test.
+LEAST = {Goal.TIME: 0.005, Goal.MEMORY: 100_000}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """Where workloads are run: over the user's texts (`inputs`), in this session; `goal` is time or memory."""
+
+    inputs: VerificationInputs
+    session: Session
+    goal: Goal = Goal.TIME
+
+    async def measure(self, files: Mapping[str, str], workload: Workload, *, below: float) -> Gain | None:
+        """Measures the candidate of these changed texts in up to 33 pairs of runs; fewer where the answer is clear.
+
+        `below` is what the interval has to stay under. None: the workload did not run to its end.
+        """
+        befores: list[float] = []
+        afters: list[float] = []
+        for pairs in LOOKS:
+            while len(befores) < pairs:
+                is_new_first = len(befores) % 2 == 1
+                first = await self._cost(workload, files if is_new_first else {})
+                second = await self._cost(workload, {} if is_new_first else files)
+                if first is None or second is None:
+                    return None
+                befores.append(second if is_new_first else first)
+                afters.append(first if is_new_first else second)
+            gain = compare(self.goal, befores, afters)
+            if gain.high < below or gain.low >= below:
+                break
+        return gain
+
+    async def own_cost(self, workload: Workload) -> float:
+        """Returns the cost of the workload with the user's own code: seconds, or bytes.
+
+        Raises `CannotVerifyError` where it does not run to its end, or costs too little to compare.
+        """
+        cost = await self._cost(workload, {})
+        name = self.inputs.problem.regions[0].qualname
+        if cost is None:
+            raise CannotVerifyError(
+                f"The calls of {name} that are to be measured do not run to their end.",
+                remedy="Correct them in the file of --inputs, or leave that out.",
+            )
+        if cost < LEAST[self.goal]:
+            raise CannotVerifyError(
+                f"What calls {name} takes {show_cost(self.goal, cost)}: too little to compare.",
+                remedy=f"Name a file with calls of {name} that take more, one in each line: --inputs FILE.",
+            )
+        return cost
+
+    async def profile(self, files: Mapping[str, str], workload: Workload, lines: WatchedLines) -> dict[int, LineCost]:
+        """Returns what each of these lines costs over the changed texts; nothing where the workload does not end."""
+        profile = ProfiledLines(lines=(lines,), memory=self.goal is Goal.MEMORY)
+        return line_costs(await self.run(workload, files, profile), lines.path)
+
+    async def run(
+        self, workload: Workload, files: Mapping[str, str], profile: ProfiledLines | None = None
+    ) -> Execution:
+        """Runs the workload over these changed texts; of the user's own code, where there are none."""
+        inputs = self.inputs
+        added = {path: text.encode() for path, text in workload.files.items()}
+        run = TestRun(
+            selectors=workload.selectors,
+            files={**inputs.problem.buffers, **inputs.generated_files, **added, **inputs.encode(files)},
+            seconds=inputs.limits.seconds,
+        )
+        execution = await self.session.run(replace(run, profile=profile))
+        check_sandbox(execution)
+        return execution
+
+    async def _cost(self, workload: Workload, files: Mapping[str, str]) -> float | None:
+        """Returns what the cases cost without their fixtures; None where one did not pass."""
+        if self.goal is Goal.MEMORY:
+            return peak_bytes(await self.run(workload, files, ProfiledLines(memory=True)))
+        return passed_seconds(await self.run(workload, files))
+
+
+def compare(goal: Goal, befores: Sequence[float], afters: Sequence[float]) -> Gain:
+    """Returns the gain of paired costs.
+
+    The interval of the median is that of its order statistics (Conover, Practical Nonparametric Statistics, 1999).
+    """
+    ratios = sorted(after / max(before, 1e-9) for before, after in zip(befores, afters, strict=True))
+    cut = _cut(len(ratios))
+    return Gain(
+        goal=goal,
+        before=median(befores),
+        after=median(afters),
+        ratio=median(ratios),
+        low=ratios[cut],
+        high=ratios[-1 - cut],
+        pairs=len(ratios),
+    )
+
+
+def _cut(count: int) -> int:
+    """Returns how many of the sorted values may be left out at each end."""
+    outside, cut = 2 * 0.5**count, 0
+    while (wider := outside + 2 * comb(count, cut + 1) * 0.5**count) <= 1 - CONFIDENCE:
+        outside, cut = wider, cut + 1
+    return cut

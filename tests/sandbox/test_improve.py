@@ -1,0 +1,156 @@
+"""Code that passes its tests is made faster, smaller or simpler, in a real sandbox."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from greenloop.cli.main import main
+
+pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
+
+SLOW = '''\
+def unique(items):
+    """The items without repeats, in order."""
+    seen = []
+    for item in items:
+        if item not in seen:
+            seen.append(item)
+    return seen
+'''
+TEST = """\
+from shop import unique
+
+
+def test_small():
+    assert unique([3, 1, 3, 2, 1]) == [3, 1, 2]
+
+
+def test_large():
+    assert unique(list(range(3000)) * 2) == list(range(3000))
+"""
+FAST = "def unique(items):\n    return list(dict.fromkeys(items))\n"
+RENAMED = SLOW.replace("seen", "result")
+SORTED = "def unique(items):\n    return sorted(set(items), key=list(items).index if len(items) < 9 else None)\n"
+# Right for what the tests call, and faster; wrong for negative numbers.
+SHORTCUT = "def unique(items):\n    return list(dict.fromkeys(abs(item) for item in items))\n"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """`greenloop improve` (or another command) of the function: exit code and events."""
+
+    def run(*answers: str, command="improve", target="shop.py::unique", code=SLOW, test=TEST, words=()):
+        (tmp_path / "shop.py").write_text(code)
+        (tmp_path / "test_shop.py").write_text(test)
+        rows = (json.dumps(f"```python\n{answer}```") for answer in answers)
+        (tmp_path / "answers.jsonl").write_text("".join(f"{row}\n" for row in rows))
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("GREENLOOP_SANDBOX_KIND", "bubblewrap")
+        code = main([command, target, "--model", "scripted:answers.jsonl", "--json", "--apply", *words])
+        return code, [json.loads(row) for row in capsys.readouterr().out.splitlines()]
+
+    return run
+
+
+def errors(events) -> list[str]:
+    return [event["error_class"] for event in events if event["event"] == "tested"]
+
+
+def test_faster_code_is_measured_compared_and_written(run, tmp_path):
+    code, events = run(RENAMED, FAST)
+    assert (code, events[-1]["verified"]) == (0, "verified"), events[-1]["message"]
+    assert "dict.fromkeys" in (tmp_path / "shop.py").read_text()
+    gain = events[-1]["evidence"]["gain"]
+    assert gain["goal"] == "time"
+    assert 0 < gain["low"] <= gain["ratio"] <= gain["high"] < 0.9
+    assert gain["after"] < gain["before"]
+    assert f"({gain['ratio']:.2f}, {gain['low']:.2f} to {gain['high']:.2f})" in events[-1]["message"]
+    assert errors(events)[0] == "NotFaster"
+
+
+def test_what_the_lines_cost_is_told(run, tmp_path):
+    events = run(RENAMED, RENAMED.replace("result", "found"), FAST)[1]
+    told = next(event["cases"] for event in events if event["event"] == "tested")
+    assert "if item not in result:" in json.dumps(told)
+
+
+def test_a_wrong_shortcut_that_the_tests_do_not_notice_is_refused_with_the_input(run, tmp_path):
+    code, events = run(
+        SHORTCUT, SHORTCUT.replace(" item", " each").replace("(item)", "(each)"), words=("--attempts", "2")
+    )
+    assert code != 0
+    assert errors(events) == ["Different", "Different"]
+    reason = json.dumps(events)
+    assert "differs from before" in reason
+    assert (tmp_path / "shop.py").read_text() == SLOW
+
+
+def test_code_that_breaks_a_test_is_never_measured(run, tmp_path):
+    code, events = run(SORTED.replace("index", "count"), words=("--attempts", "1"))
+    assert code != 0
+    assert errors(events) == ["AssertionError"]
+
+
+def test_less_memory(run, tmp_path):
+    code = "def total(n: int) -> int:\n    squares = [i * i for i in range(n)]\n    return sum(squares)\n"
+    test = "from shop import total\n\n\ndef test_total():\n    assert total(50000) == 41665416675000\n"
+    answer = "def total(n: int) -> int:\n    return sum(i * i for i in range(n))\n"
+    exit_code, events = run(answer, code=code, test=test, target="shop.py::total", words=("--for", "memory"))
+    assert (exit_code, events[-1]["evidence"]["gain"]["goal"]) == (0, "memory"), events[-1]["message"]
+
+
+def test_code_that_exceeds_a_limit_is_made_to_keep_it(run, tmp_path):
+    limits = ("--for", "limits", "--set", 'spec.constraints=["max-lines 3"]')
+    code, events = run(RENAMED, FAST, words=limits)
+    assert (code, errors(events)) == (0, ["Constraint", ""]), events[-1]["message"]
+    code, events = run(FAST, code=FAST, words=limits)
+    assert (code, events[-1]["reason"]) == (0, "already-green")
+
+
+@pytest.mark.parametrize("command", ["improve", "fix"])
+def test_what_a_comment_asks_for_is_offered_and_not_written(run, tmp_path, command):
+    _code, events = run(FAST, command=command, words=("--comment", "use a dict"))
+    assert events[-1]["solved"], events[-1]["message"]
+    assert "for you to judge" in events[-1]["message"]
+    assert (tmp_path / "shop.py").read_text() == SLOW
+
+
+def test_calls_of_the_user_are_measured(run, tmp_path):
+    short = TEST.partition("\n\n\ndef test_large")[0] + "\n"
+    code, events = run(FAST, test=short)
+    assert "too little to compare" in events[-1]["message"]
+    (tmp_path / "calls.txt").write_text("# large\nunique(list(range(4000)))\n")
+    code, events = run(FAST, test=short, words=("--inputs", "calls.txt"))
+    assert (code, events[-1]["verified"]) == (0, "verified"), events[-1]["message"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--for", "limits"), "No limits are set."),
+        (("--for", "comment"), "No comment says what to change."),
+        (("--inputs", "nothing.txt"), "The file of --inputs cannot be read"),
+        (("--inputs", "answers.jsonl", "--comment", "x", "--for", "comment"), "with a comment nothing is"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_sentence(run, words, sentence):
+    code, events = run(FAST, words=words)
+    assert code != 0
+    assert sentence in events[-1]["message"]
+
+
+def test_only_functions_that_pass_their_tests_are_improved(run):
+    assert "is a test; what is improved is a function" in run(FAST, target="test_shop.py::test_small")[1][-1]["message"]
+    red = TEST.replace("[3, 1, 2]", "[3, 1]")
+    assert "only code that passes its tests can be improved" in run(FAST, test=red)[1][-1]["message"]
+    assert "No test reaches unique" in run(FAST, test="def test_nothing():\n    pass\n")[1][-1]["message"]
+
+
+def test_the_same_code_is_never_faster(run):
+    """Noise: the old code against itself."""
+    answers = [SLOW.replace("seen", f"seen_{number}") for number in range(8)]
+    code, events = run(*answers)
+    assert code != 0
+    assert {*errors(events)} <= {"NotFaster", "Repeated"}

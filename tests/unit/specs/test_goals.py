@@ -1,0 +1,48 @@
+"""The calls that a user names to be measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from greenloop.core.errors import SettingsError
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.specs import goals
+
+PROBLEM = Problem(
+    root=Path("/w"),
+    spec=Spec(cases=(Case(id="t.py::test_1", path="t.py", line=1),), selectors=("t.py",)),
+    regions=(Region(path="pkg/m.py", qualname="Box.put", start=2, end=3),),
+    originals={"pkg/m.py": "class Box:\n    def put(self):\n        pass\n"},
+    files={"pkg/m.py": "class Box:\n    def put(self):\n        pass\n"},
+)
+
+
+def test_each_line_is_a_call_and_comments_are_none():
+    assert goals.read_calls("# two\nf(1)\n\n  f(2)  \n") == ["f(1)", "f(2)"]
+
+
+@pytest.mark.parametrize("text", ["f(1)\nx = 2\n", "f(1)\nf(\n", "f(1)\nf(\0)\n"])
+def test_what_is_no_expression_is_named_by_its_line(text):
+    with pytest.raises(SettingsError, match="Line 2 of the file of --inputs is no Python expression"):
+        goals.read_calls(text)
+
+
+def test_too_many_calls():
+    with pytest.raises(SettingsError, match="has 51 calls; at most 50"):
+        goals.read_calls("f(1)\n" * 51)
+
+
+def test_without_calls_the_tests_are_measured():
+    assert goals.build_workload(PROBLEM, []).selectors == ("t.py::test_1",)
+
+
+def test_calls_become_tests_beside_the_module():
+    workload = goals.build_workload(PROBLEM, ["Box().put()"])
+    assert workload.selectors == ("pkg/test_greenloop_workload_m.py",)
+    (text,) = workload.files.values()
+    names: dict = {}
+    exec(compile(text, "t", "exec"), names)
+    assert [name for name in names if name.startswith("test_")] == ["test_workload_1"]
