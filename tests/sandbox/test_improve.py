@@ -77,9 +77,7 @@ def test_what_the_lines_cost_is_told(run, tmp_path):
 
 
 def test_a_wrong_shortcut_that_the_tests_do_not_notice_is_refused_with_the_input(run, tmp_path):
-    code, events = run(
-        SHORTCUT, SHORTCUT.replace(" item", " each").replace("(item)", "(each)"), words=("--attempts", "2")
-    )
+    code, events = run(SHORTCUT, SHORTCUT.replace("abs(item)", "max(item, -item)"), words=("--attempts", "2"))
     assert code != 0
     assert errors(events) == ["Different", "Different"]
     reason = json.dumps(events)
