@@ -126,7 +126,8 @@ async def attempt_rows(outcome: Outcome, problem: Problem | None, judge: Judge) 
             is_cheap = attempt.verdict.status is Status.FAILED and attempt.draft and attempt.draft.move in CHEAP
             is_wrong = is_cheap or attempt.verdict.status is Status.TIMEOUT
             judgement = NOT_RUN if is_wrong else await judge(compose(problem, attempt.candidate))
-        rows.append(_attempt_row(attempt, judgement))
+        asked = () if problem is None or attempt.number == 0 else _regions_of(attempt, problem)
+        rows.append(_attempt_row(attempt, judgement) | {"asked": sorted(map(_name_of, asked))})
     return rows
 
 
@@ -184,19 +185,32 @@ def asked_right(outcome: Outcome, problem: Problem | None, functions: Sequence[s
     asked = [each for each in outcome.attempts if each.draft and each.draft.move is not Move.MUTATE]
     if not functions or problem is None or not asked:
         return None
-    regions = {region for each in asked for region in _regions_of(each, problem)}
-    return any(
-        function == f"{region.path}::{region.qualname}" or function.startswith(f"{region.path}::{region.qualname}.")
-        for function in functions
-        for region in regions
-    )
+    return any(_is_in(functions, region) for each in asked for region in _regions_of(each, problem))
+
+
+def place_of(problem: Problem | None, functions: Sequence[str]) -> int | None:
+    """The place, from 1, of the first of these functions among the regions and suspects of the problem; else None."""
+    ranked = [*problem.regions, *problem.suspects] if problem else []
+    return next((place for place, region in enumerate(ranked, 1) if _is_in(functions, region)), None)
+
+
+def _is_in(functions: Sequence[str], region: Region) -> bool:
+    """Is the region one of the functions (`path::qualname`), or does it contain one?"""
+    name = _name_of(region)
+    return any(function == name or function.startswith(f"{name}.") for function in functions)
+
+
+def _name_of(region: Region) -> str:
+    return f"{region.path}::{region.qualname}"
 
 
 def _regions_of(attempt: Attempt, problem: Problem) -> set[Region]:
-    """What the model was asked to write in an attempt; all of the problem's regions where the attempt does not say."""
-    if attempt.draft is not None and attempt.draft.masked is not None:
-        return {attempt.draft.masked.region}
-    return {*problem.regions, *(attempt.candidate.texts if attempt.candidate else ())}
+    """What the attempt was to change: a hole's function, or the regions that it is about; and what it did change."""
+    draft = attempt.draft
+    if draft is not None and draft.masked is not None:
+        return {draft.masked.region}
+    about = draft.regions if draft else ()
+    return {*(about or problem.regions), *(attempt.candidate.texts if attempt.candidate else ())}
 
 
 def _usage_fields(usage: Usage) -> dict[str, Any]:

@@ -248,6 +248,7 @@ class _Harness:
         final = await judge(outcome.after) if has_result and outcome.after else None
         run |= results.outcome_fields(outcome, final, len(task.cases))
         run["asked_right"] = results.asked_right(outcome, problem, task.functions)
+        run["place"] = results.place_of(problem, task.functions)
         run["overhead_seconds"] = round(seconds - meter.waited - outcome.usage.test_seconds, 3)
         return TaskRunResult(run=run, attempts=[{"kind": "attempt", **ids, **row} for row in attempts])
 

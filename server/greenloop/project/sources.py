@@ -15,7 +15,10 @@ import tokenize
 import tomllib
 from collections.abc import Container, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
+
+from greenloop.core.python.ast_source import statement_blocks
 
 MOST_FILES = 20_000
 MOST_BYTES = 5 << 20
@@ -130,10 +133,12 @@ def pytest_option(root: Path, name: str) -> list[str]:
             continue
         option = _toml_option(data, file, name) if file.endswith(".toml") else _ini_option(data, file, name)
         if option is not None:
-            return option.get(name, [])
+            return list(option.get(name, ()))
     return []
 
 
+# Asked again for every import of every test file; a change of the file is a change of the data.
+@lru_cache(maxsize=64)
 def _toml_option(data: bytes, file: str, name: str) -> dict[str, list[str]] | None:
     try:
         table = tomllib.loads(data.decode("utf-8-sig"))
@@ -149,6 +154,7 @@ def _toml_option(data: bytes, file: str, name: str) -> dict[str, list[str]] | No
     return {} if value is None else {name: value.split() if isinstance(value, str) else [str(item) for item in value]}
 
 
+@lru_cache(maxsize=64)
 def _ini_option(data: bytes, file: str, name: str) -> dict[str, list[str]] | None:
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     try:
@@ -240,13 +246,21 @@ def find_imports(source: str, path: str = "") -> list[tuple[str, tuple[str, ...]
     except (SyntaxError, ValueError, RecursionError):
         return _imported_by_line(source, path)
     imports: list[tuple[str, tuple[str, ...], int]] = []
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.Import):
             imports.extend((alias.name, (), node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             module = absolute_module(node.module or "", node.level, path)
             imports.append((module, tuple(alias.name for alias in node.names), node.lineno))
     return sorted(imports, key=lambda item: item[2])
+
+
+def _statements(node: ast.AST) -> Iterator[ast.stmt]:
+    """Every statement in the node, at any depth; expressions, the larger part of a file, hold no imports."""
+    for block in statement_blocks(node):
+        for statement in block:
+            yield statement
+            yield from _statements(statement)
 
 
 _FROM = re.compile(r"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+\(?([^)\n#]*)", re.MULTILINE)

@@ -19,7 +19,7 @@ from greenloop.project import sources
 from greenloop.project.sources import is_test_file as is_test_file  # noqa: PLC0414 - part of this module's interface
 from greenloop.project.syntax import definitions
 from greenloop.project.syntax.definitions import Definition, Outline
-from greenloop.project.test_naming import DEFAULT_NAMES, NamingRules, is_stray, is_test, read_names
+from greenloop.project.test_naming import DEFAULT_NAMES, NamingRules, is_stray, is_test, may_be_test, read_names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +75,8 @@ def find_target(
 ) -> Target | None:
     """The target of that name: `f`, `Class.method`, `Class::method`, `test_a[x-1]` (one parametrised case of a test).
 
-    In a test file, finds tests only.
+    In a test file, finds tests only. A name says more than a position: a unittest test is one in any file, and a class
+    that inherits from elsewhere may have tests, as a plugin of the project may say so.
     """
     name, params = _split_params(qualname)
     outline = definitions.cached_outline(text, path)
@@ -83,8 +84,11 @@ def find_target(
     if definition is None:
         return None
     if not is_test_file(path, python_files):
-        return _target(definition, path, TargetKind.FUNCTION)
-    if not is_test(definition, outline, names) or (params and definition.kind == "class"):
+        if not is_stray(definition, outline):
+            return _target(definition, path, TargetKind.FUNCTION)
+    elif not (is_test(definition, outline, names) or may_be_test(definition, outline, names)):
+        return None
+    if params and definition.kind == "class":
         return None
     target = _target(definition, path, TargetKind.TEST)
     return replace(target, selector=target.selector + params)

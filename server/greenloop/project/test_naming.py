@@ -56,6 +56,12 @@ def is_test(item: Definition, outline: Outline, names: NamingRules = DEFAULT_NAM
     return by_name and _is_test_class(owner, outline, names)
 
 
+def may_be_test(item: Definition, outline: Outline, names: NamingRules = DEFAULT_NAMES) -> bool:
+    """Is it a method with a test's name, of a class whose bases may make it one by a plugin that pytest asks?"""
+    owner = outline.classes.get(item.owner) if item.owner else None
+    return owner is not None and bool(owner.bases) and item.kind == "function" and _matches(item.name, names.functions)
+
+
 def is_stray(item: Definition, outline: Outline) -> bool:
     """Is it a unittest test outside a test file, and therefore not code to refine?"""
     owner = outline.classes.get(item.owner) if item.owner and item.name.startswith("test") else None

@@ -65,9 +65,9 @@ OTHER = Region(path="m.py", qualname="other", start=5, end=6)
 RED = Verdict(status=Status.FAILED, cases=())
 
 
-def attempt(number, move=None, *, region=None, candidate=()):
+def attempt(number, move=None, *, region=None, candidate=(), about=()):
     mask = Mask(region=region, start=1, end=1) if region else None
-    draft = Draft(parent=0, move=move, role=Role.DRAFTER, masked=mask) if move else None
+    draft = Draft(parent=0, move=move, role=Role.DRAFTER, masked=mask, regions=about) if move else None
     texts = Candidate(texts=dict.fromkeys(candidate, "")) if candidate else None
     return Attempt(number=number, verdict=RED, draft=draft, candidate=texts)
 
@@ -81,6 +81,8 @@ def attempt(number, move=None, *, region=None, candidate=()):
         ((REGION, OTHER), [attempt(1, Move.INFILL, region=OTHER)], ["m.py::Box.grow"], False),
         ((OTHER,), [attempt(1, Move.INFILL, region=REGION)], ["m.py::Box.grow"], True),
         ((OTHER,), [attempt(1, Move.DRAFT, candidate=[REGION])], ["m.py::Box.grow"], True),
+        ((OTHER,), [attempt(1, Move.DRAFT, about=(REGION,))], ["m.py::Box.grow"], True),
+        ((REGION,), [attempt(1, Move.DRAFT, about=(OTHER,))], ["m.py::Box.grow"], False),
         ((REGION,), [attempt(1, Move.MUTATE)], ["m.py::Box.grow"], None),
         ((REGION,), [attempt(1, Move.DRAFT)], [], None),
     ],
@@ -96,3 +98,21 @@ def test_a_run_asked_about_what_its_model_was_asked_to_write(problem, regions, a
     )
     assert results.asked_right(outcome, run, functions) is right
     assert results.asked_right(outcome, None, functions) is None
+
+
+def test_the_place_of_the_right_function_counts_the_regions_and_then_the_suspects(problem):
+    run = replace(problem("def f():\n    pass\n"), regions=(OTHER,), suspects=(REGION,))
+    assert results.place_of(run, ["m.py::Box.grow"]) == 2
+    assert results.place_of(run, ["m.py::Box.grow", "m.py::other"]) == 1
+    assert results.place_of(run, ["m.py::elsewhere"]) is None
+    assert results.place_of(None, ["m.py::Box.grow"]) is None
+
+
+async def test_an_attempt_says_what_it_was_about(problem):
+    run = replace(problem("def f():\n    pass\n"), regions=(OTHER,), suspects=(REGION,))
+    attempts = [attempt(0), attempt(1, Move.DRAFT), attempt(2, Move.DRAFT, about=(REGION,))]
+    outcome = Outcome(
+        solved=False, verified=Verified.UNVERIFIED, reason=StopReason.ATTEMPTS, message="", attempts=attempts
+    )
+    rows = await results.attempt_rows(outcome, run, judge=None)
+    assert [row["asked"] for row in rows] == [[], ["m.py::other"], ["m.py::Box.grow"]]

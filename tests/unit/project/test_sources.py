@@ -42,3 +42,27 @@ def test_patterns_are_read_from_every_place_pytest_reads(tmp_path, file, text):
 def test_a_broken_configuration_means_the_defaults(tmp_path, text):
     write_files(tmp_path, {"pyproject.toml": text.encode("latin-1")})
     assert sources.file_patterns(tmp_path) == sources.TEST_FILES
+
+
+def test_a_configuration_is_parsed_once_until_it_changes(tmp_path, monkeypatch):
+    """Every import of every test file asks for it: SQLAlchemy's was parsed a thousand times in one run."""
+    parsed = []
+    loads = sources.tomllib.loads
+    monkeypatch.setattr(sources.tomllib, "loads", lambda text: parsed.append(text) or loads(text))
+    for folder in ("a", "b"):
+        write_files(tmp_path, {"pyproject.toml": f"[tool.pytest.ini_options]\npythonpath = ['{folder}']\n# once\n"})
+        for _ in range(3):
+            assert sources.find_module("m", tmp_path) is None
+            assert sources.pytest_option(tmp_path, "pythonpath") == [folder]
+    assert len(parsed) == 2
+
+
+def test_imports_are_found_in_every_kind_of_statement():
+    text = (
+        "import a\nif x:\n    import b\nelse:\n    from c import d\n"
+        "try:\n    import e\nexcept E:\n    import f\nfinally:\n    import g\n"
+        "match x:\n    case 1:\n        import h\n"
+        "class K:\n    async def m(self):\n        async with y:\n            for z in w:\n                import i.j\n"
+        "key = lambda: 1\nwhile x: import k\n"
+    )
+    assert [name for name, _names, _line in sources.find_imports(text)] == [*"abcefgh", "i.j", "k"]

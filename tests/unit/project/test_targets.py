@@ -395,6 +395,24 @@ def test_a_test_of_unittest_is_no_function_where_its_file_is_none_of_tests():
     assert targets.target_at(text, "app/tests.py", 3, python_files=("tests.py",)).kind is TargetKind.TEST
 
 
+def test_a_test_of_unittest_is_found_by_its_name_in_any_file():
+    """pytest collects a file that is named, whatever `python_files` says; peewee's tests are in `tests/models.py`."""
+    text = "class Tests(ModelTestCase):\n    def test_a(self):\n        pass\n    def made(self):\n        pass\n"
+    found = targets.find_target(text, "tests/models.py", "Tests::test_a[1]")
+    assert (found.kind, found.selector) == (TargetKind.TEST, "tests/models.py::Tests::test_a[1]")
+    assert targets.find_target(text, "tests/models.py", "Tests.made").kind is TargetKind.FUNCTION
+
+
+def test_a_test_that_a_plugin_of_the_project_collects_is_found_by_its_name():
+    """SQLAlchemy's conftest collects classes that inherit from its own base, whatever they are called."""
+    text = "class NumericTest(fixtures.TestBase):\n    def test_a(self):\n        pass\n    def made(self):\n        pass\n"
+    found = targets.find_target(text, "test_m.py", "NumericTest::test_a")
+    assert (found.kind, found.selector) == (TargetKind.TEST, "test_m.py::NumericTest::test_a")
+    assert targets.find_target(text, "test_m.py", "NumericTest::made") is None
+    assert targets.find_target(text.replace("(fixtures.TestBase)", ""), "test_m.py", "NumericTest::test_a") is None
+    assert targets.list_targets(text, "test_m.py") == []
+
+
 def test_a_byte_order_mark_hides_nothing():
     assert targets.target_at("\ufeffdef first():\n    pass\n", "m.py", 1).qualname == "first"
     assert targets.target_at("\ufeffclass TestA:\n    def test_b(self):\n        pass\n", "test_m.py", 2).end == 3
