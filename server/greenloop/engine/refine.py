@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from greenloop.core.errors import SandboxBrokenError, UsageError
+from greenloop.core.deadline import Deadline
+from greenloop.core.errors import OutOfTimeError, SandboxBrokenError, UsageError
 from greenloop.core.events import Event, Finished
 from greenloop.core.ports import Model, NoUser, Sandbox, Session, User
 from greenloop.core.records.outcome import Outcome
@@ -95,8 +97,10 @@ async def refine(
     own models or keys (an editor); `pool` keeps the sandbox open for the next request; `harness` replaces the preset,
     models and history of the settings.
     Raises `UsageError` for a target that does not exist (with the nearest that do), `CannotVerifyError` when no sandbox
-    or interpreter can be used, `ModelError` when no model is configured.
+    or interpreter can be used or the run's time ends before the search begins, `ModelError` when no model is
+    configured.
     """
+    deadline = Deadline(seconds=settings.seconds)
     preset = harness.preset if harness else find_preset(settings.preset)
     root = workspace.check_root(request.root)
     snapshot = Snapshot(root=root, buffers=request.buffers)
@@ -106,8 +110,9 @@ async def refine(
     place = await build_sandbox_spec(root, settings, report_status, harness.variables if harness else None)
     shared_pool = pool or SandboxPool()
     watch = Stopwatch()
-    with watch:
-        sandbox, session = await selection.open_first(place, settings, report_status, shared_pool)
+    async with _before_search(deadline):
+        with watch:
+            sandbox, session = await selection.open_first(place, settings, report_status, shared_pool)
     models = harness.models if harness else Models(settings=settings, override=model, factory=opener)
     try:
         # Taken before the baseline, so that a change during it counts as a change too.
@@ -121,10 +126,13 @@ async def refine(
             report_status=report_status,
             comment=request.comment,
             known_fault=request.known_fault,
+            deadline=deadline,
         )
+        async with _before_search(deadline):
+            baseline = await measure_baseline(context)
         run = RefineRun(
             context=context,
-            baseline=await measure_baseline(context),
+            baseline=baseline,
             sandbox=sandbox,
             preset=preset,
             models=models,
@@ -141,6 +149,18 @@ async def refine(
         await asyncio.shield(asyncio.gather(_release(session, shared_pool, keep=pool is not None), models.close()))
     emit(Finished(outcome=outcome))
     return outcome
+
+
+@asynccontextmanager
+async def _before_search(deadline: Deadline) -> AsyncIterator[None]:
+    """Raises `OutOfTimeError` where the run's time ends meanwhile."""
+    try:
+        async with deadline.limit() as limit:
+            yield
+    except TimeoutError as error:
+        if limit.expired():
+            raise OutOfTimeError(deadline.seconds) from error
+        raise
 
 
 async def warm(root: Path, settings: Settings, pool: SandboxPool, variables: Mapping[str, str] | None = None) -> None:

@@ -129,7 +129,7 @@ async def _run_target(context: BaselineContext, stubs: Mapping[str, str]) -> Exe
     Where nothing says what the time was spent on (a loaded machine is slow to start), a longer limit comes first: code
     that hangs would use up the longest one.
     """
-    limit, longest = context.place.limits.seconds, context.settings.sandbox.longest
+    limit, longest = context.place.limits.seconds, min(context.settings.sandbox.longest, context.deadline.left)
     execution = await context.run([context.target.selector], stubs, trace=True)
     for seconds in (min(UNCLEAR * limit, longest), longest):
         stack = whole_stack(execution)

@@ -19,6 +19,7 @@ from greenloop.localize.ranking import rank
 from greenloop.project.workspace import importing_tests
 
 MOST_MODULES = 3  # modules with the most suspicious functions
+SHARE = 0.1  # of the run's time that is left: the most that the search waits for them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +86,8 @@ async def run_importing_tests(
     # A case of the target that hangs or ends the process would use up the time of the others.
     known = [measurement.results.get(case) for case in targets]
     without = targets if any(each is None or is_cut_short(each) for each in known) else ()
-    execution = await measurement.run(tuple(test_files), seconds=context.settings.suite.seconds, without=without)
+    seconds = min(context.settings.suite.seconds, SHARE * context.deadline.left)
+    execution = await measurement.run(tuple(test_files), seconds=seconds, without=without)
     return read_related(measurement, targets, execution)
 
 

@@ -24,7 +24,7 @@ from greenloop.drafting.candidates.sight_of_tests import describe_reads
 from greenloop.specs import host_checks
 from greenloop.verdict import evidence, own_code, proofs, related, reversal
 from greenloop.verdict.inputs import ACCEPTING, Encode, VerificationInputs
-from greenloop.verdict.reversal import OwnCode
+from greenloop.verdict.reversal import OwnCode, ReversalResult
 
 Files = Mapping[str, str]
 OpenSession = Callable[[], Awaitable[Session]]
@@ -32,6 +32,18 @@ OpenSession = Callable[[], Awaitable[Session]]
 SLOWER = 10  # times the duration with the user's own code: allows for a loaded machine or a slower algorithm
 NOT_PASSED = ("failed", "error", "missing", None)  # outcomes of a case that passes newly
 GLANCE = 1.0  # lower bound in seconds for one of many candidates
+SUITE_SHARE = 1 / 3  # of the run's time that is left: the most for one run of the related tests
+NO_TIME = "the run's time was over before it could be proven (`seconds`)"
+OUT_OF_TIME = Verdict(status=Status.TIMEOUT, reason="The run's time was over before the tests could run again.")
+
+
+@dataclass(kw_only=True)
+class _Progress:
+    """What a proof in progress has shown: the verdict so far, by runs in the accepting session if `has_run`."""
+
+    inputs: VerificationInputs
+    verdict: Verdict
+    has_run: bool = False
 
 
 @dataclass(kw_only=True)
@@ -41,8 +53,8 @@ class Verifier:
     `session` is the open sandbox for `verify` and `glance`; `open_session` opens a fresh one for `accept`.
     `tools` serve the checks that need no sandbox (None: no such checks); `ensure_unchanged` raises
     `BaselineChangedError` where the user's tests have changed since the baseline. `own_texts` are given where the
-    workspace itself has the change: the texts before it, empty for new files. Then only what newly passes is reversed,
-    for a whole suite run several times would take long.
+    workspace itself has the change: the texts before it, empty for new files. `reverses_only_new_passes`: only cases
+    that did not pass before are reversed, for a whole suite run several times would take long.
     `own_code` returns the files of the user's own code that differ from the disk (None: it is not known any more).
     """
 
@@ -55,18 +67,21 @@ class Verifier:
     tools: Tools | None = None
     ensure_unchanged: Callable[[], Awaitable[None]] | None = None
     own_texts: Files | None = None
+    reverses_only_new_passes: bool = False
     own_code: Callable[[], Mapping[str, bytes]] | None = None
     _asked: set[str] = field(default_factory=set)
+    _passes: dict[frozenset[tuple[str, str]], Verdict] = field(default_factory=dict)
 
     @property
     def inputs(self) -> VerificationInputs:
-        """Inputs of the next run, from the current state."""
+        """Inputs of the next run, from the current state and by the time that is left."""
         state = self.state
+        left = state.deadline.left_to_search or state.deadline.left
         return VerificationInputs(
             problem=state.problem,
             outcomes=state.outcomes,
             limits=state.limits,
-            suite_seconds=self.suite_seconds,
+            suite_seconds=min(self.suite_seconds, SUITE_SHARE * left),
             encode=self.encode,
             unmeasured=state.unmeasured,
             own=self.own_code() if self.own_code is not None else None,
@@ -88,7 +103,8 @@ class Verifier:
         """Runs all proofs in a fresh sandbox with another hash seed, and stores the evidence in the state.
 
         The reason of a verdict other than passed says why: a pass that does not repeat, a broken related test, or a
-        failed tamper check. Raises `BaselineChangedError` where the user's tests have changed.
+        failed tamper check. Where the run's time ends before the proofs do, a pass of `verify` stays one, and the
+        evidence says what is not proven. Raises `BaselineChangedError` where the user's tests have changed.
         """
         if self.ensure_unchanged is not None:
             await self.ensure_unchanged()
@@ -115,9 +131,12 @@ class Verifier:
         session = self.session
 
         async def run() -> Verdict:
+            changed = self._changed(files)
             verdict, _inputs = await self._settle(
-                inputs, session, lambda each: run_cases(each, session, self._changed(files)), hash_seed=0
+                inputs, session, lambda each: run_cases(each, session, changed), hash_seed=0
             )
+            if verdict.status is Status.PASSED:
+                self._passes[frozenset(changed.items())] = verdict
             return verdict
 
         return await self._with_host_checks(files, run)
@@ -155,6 +174,19 @@ class Verifier:
         return await host_checks.judge(self.state.problem, files, self.tools, run, final=final)
 
     async def _prove(self, inputs: VerificationInputs, files: Files) -> tuple[Verdict, Evidence]:
+        known = self._passes.get(frozenset(files.items()), OUT_OF_TIME)
+        progress = _Progress(inputs=inputs, verdict=known)
+        try:
+            async with self.state.deadline.limit() as limit:
+                return await self._prove_all(inputs, files, progress)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+        return progress.verdict, self._unfinished(progress)
+
+    async def _prove_all(
+        self, inputs: VerificationInputs, files: Files, progress: _Progress
+    ) -> tuple[Verdict, Evidence]:
         spec = inputs.problem.spec
         tests = {case.path: inputs.problem.files[case.path] for case in spec.cases if case.path in inputs.problem.files}
         tests.update(spec.files)
@@ -167,6 +199,7 @@ class Verifier:
             verdict = await related.run_unmeasured(inputs, session, verdict, files, began)
             if verdict.status is not Status.PASSED:
                 return verdict, Evidence()
+            progress.verdict, progress.inputs, progress.has_run = verdict, inputs, True
             passed = {result.id for result in verdict.cases if result.passed}
             cases = [case for case in spec.cases if evidence.has_assertions(case) and case.id in passed]
             failure, canaried = await proofs.check_tampering(inputs, session, files, tests, cases)
@@ -185,6 +218,20 @@ class Verifier:
             return verdict, replace(found, reads_tests=sight)
         finally:
             await session.close()
+
+    def _unfinished(self, progress: _Progress) -> Evidence:
+        """The evidence for a pass that the time did not suffice to prove."""
+        verdict, inputs = progress.verdict, progress.inputs
+        if verdict.status is not Status.PASSED:
+            return Evidence()
+        spec, session = inputs.problem.spec, self.session
+        if not progress.has_run:
+            unknown = len(inputs.unmeasured)
+            verdict = replace(verdict, left_out=verdict.left_out + unknown, first_left_out=unknown)
+        passed = {result.id for result in verdict.cases if result.passed}
+        found = evidence.gather(inputs, verdict, session.name if session else "", (), canaried=(), out_of_process=0)
+        unproven = ReversalResult(unproven=dict.fromkeys(passed, NO_TIME))
+        return evidence.add_proofs(found, spec, passed, unproven)
 
     def _before(self, files: Files, tests: Files) -> OwnCode:
         originals = self.state.problem.originals
@@ -206,7 +253,7 @@ class Verifier:
         return self.state.attempts[0].verdict if self.state.attempts else Verdict(status=Status.FAILED)
 
     def _reversed_inputs(self, inputs: VerificationInputs) -> VerificationInputs:
-        if self.own_texts is None:
+        if not self.reverses_only_new_passes:
             return inputs
         spec = inputs.problem.spec
         cases = tuple(

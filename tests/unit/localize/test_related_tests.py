@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
+from greenloop.core.deadline import Deadline
 from greenloop.core.records.sandbox import Execution, Limits
 from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.localize.measuring import Measurement
 from greenloop.localize.related_tests import run_importing_tests
 
 
-def context_of(root, seconds, runs) -> Any:
-    async def run(selectors, _stubs, **_options):
+def context_of(root, seconds, runs, *, left=math.inf, limits=None) -> Any:
+    async def run(selectors, _stubs, **options):
         runs.append(list(selectors))
+        if limits is not None:
+            limits.append(options["seconds"])
         return Execution()
 
     return SimpleNamespace(
         settings=SimpleNamespace(suite=SimpleNamespace(seconds=seconds)),
         snapshot=SimpleNamespace(root=root, buffers={}),
         place=SimpleNamespace(limits=Limits()),
+        deadline=Deadline(seconds=left, clock=lambda: 0.0),
         run=run,
     )
 
@@ -52,3 +59,10 @@ async def test_a_case_that_hangs_is_left_out(tmp_path):
     related = await run_importing_tests(context, ["test_a.py"], {}, measurement, {loop.id})
     assert runs == [["test_a.py"]]  # collected only: no other case is left
     assert (related.outcomes, related.left_out) == ({}, 0)
+
+
+async def test_the_search_waits_for_a_tenth_of_the_time_that_is_left_at_most(tmp_path):
+    limits: list[float] = []
+    context = context_of(tmp_path, 60.0, [], left=120.0, limits=limits)
+    await run_importing_tests(context, ["test_a.py"], {}, Measurement(context=context))
+    assert limits == [pytest.approx(12.0, abs=0.1)]
