@@ -10,7 +10,7 @@ import pytest
 from greenloop.core.deadline import Deadline
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.verdict import Frame
-from greenloop.localize import baseline
+from greenloop.localize import failing_test
 
 IN_CODE, IN_LIBRARY = Frame(path="m.py", line=2, function="f"), Frame(path="/usr/lib/time.py", line=1, function="sleep")
 
@@ -29,7 +29,7 @@ def limits(monkeypatch):
         def stack(_execution):
             return stacks[len(used) - 1]
 
-        monkeypatch.setattr(baseline, "whole_stack", stack)
+        monkeypatch.setattr(failing_test, "whole_stack", stack)
         context = SimpleNamespace(
             place=SimpleNamespace(limits=SimpleNamespace(seconds=10.0)),
             settings=SimpleNamespace(sandbox=SimpleNamespace(longest=longest)),
@@ -39,7 +39,7 @@ def limits(monkeypatch):
             run=run,
             report_status=lambda _text: None,
         )
-        await baseline._run_target(context, {})
+        await failing_test._run_target(context, {})
         return used
 
     return limits
