@@ -15,8 +15,8 @@ from greenloop.project import configuration
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
-SECONDS = 20.0
-MARGIN = 3.0  # taking the sandbox down, on a busy machine
+SECONDS = 40.0
+MARGIN = 4.0  # taking the sandbox down, on a busy machine
 CODE = "def double(x):\n    return x + 1\n"
 TEST = "from m import double\n\n\ndef test_double():\n    assert double(5) == 10\n"
 SLOW_SUITE = """\
@@ -25,7 +25,7 @@ import pytest
 from m import double
 
 
-@pytest.mark.parametrize("number", range(600))
+@pytest.mark.parametrize("number", range(900))
 def test_type(number):
     time.sleep(0.2)
     assert isinstance(double(number), int)
@@ -61,15 +61,7 @@ async def test_a_suite_that_takes_longer_than_the_run_leaves_time_to_search_and_
     assert outcome.evidence.proofs == {"test_m.py::test_double": ("reversal", "tamper check", "isolated re-run")}
 
 
-async def test_a_slow_target_whose_proof_does_not_fit_is_offered_with_the_reason(tmp_path):
-    slow = TEST.replace("def test_double():\n", "def test_double():\n    import time\n    time.sleep(2.0)\n")
-    outcome, took = await timed_run(tmp_path, {"m.py": CODE, "test_m.py": slow}, RIGHT)
-    assert took < SECONDS + MARGIN
-    assert (outcome.solved, outcome.verified) == (True, Verified.PARTIALLY), outcome.message
-    assert "the run's time was over before it could be proven (`seconds`)" in outcome.message
-
-
 async def test_a_target_that_takes_longer_than_the_run_ends_with_one_sentence(tmp_path):
     slow = TEST.replace("def test_double():\n", "def test_double():\n    import time\n    time.sleep(60)\n")
-    with pytest.raises(OutOfTimeError, match="were not done when the run's 20 s were over"):
+    with pytest.raises(OutOfTimeError, match="were not done when the run's 40 s were over"):
         await timed_run(tmp_path, {"m.py": CODE, "test_m.py": slow}, RIGHT, **{"sandbox.seconds": 2.0})

@@ -6,7 +6,7 @@ It must not know where candidates come from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from time import monotonic
 
@@ -125,7 +125,8 @@ async def run_unmeasured(
 ) -> Verdict:
     """Runs the related tests that the baseline had no time for; those that fail, over the user's own code as well.
 
-    `began`: when the target and the related tests began to run (monotonic); all of them share their time.
+    Of files that it had no time to collect, all cases are run. `began`: when the target and the related tests began to
+    run (monotonic); all of them share their time.
     """
     cases = inputs.unmeasured
     left = inputs.limits.seconds + inputs.suite_seconds - (monotonic() - began)
@@ -140,6 +141,7 @@ async def run_unmeasured(
     if forgery := forged(execution):
         return replace(verdict, status=Status.TAMPERED, reason=forgery)
     results = {result.id: result for result in case_results(execution)}
+    cases = _with_cases_of_files(cases, results)
     passed = [case for case in cases if case in results and results[case].outcome in {"passed", "skipped", "xfailed"}]
     suspects = [
         case
@@ -166,3 +168,11 @@ async def run_unmeasured(
         left_out=verdict.left_out + left_out,
         first_left_out=left_out,
     )
+
+
+def _with_cases_of_files(cases: Sequence[str], results: Collection[str]) -> tuple[str, ...]:
+    """Returns the cases, with those that were found in a file instead of the file."""
+    found: dict[str, list[str]] = {}
+    for case in results:
+        found.setdefault(case.partition("::")[0], []).append(case)
+    return tuple(dict.fromkeys(each for case in cases for each in (found.get(case) or [case])))

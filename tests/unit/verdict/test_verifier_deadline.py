@@ -11,7 +11,7 @@ from greenloop.core.records.outcome import Verified
 from greenloop.core.records.sandbox import Limits
 from greenloop.core.records.verdict import Status
 from greenloop.core.summary import summarize_solved, verification_level
-from scripted_proof import CODE, FAR, NEAR, TARGET, Play, honest, run_state, verifier
+from scripted_proof import CODE, FAR, NEAR, TARGET, Play, execution, honest, run_state, verifier
 
 
 class SlowPlay(Play):
@@ -78,3 +78,15 @@ def test_with_enough_time_nothing_is_different():
 def test_related_tests_get_a_third_of_what_is_left_at_most():
     _verdict, _evidence, play, _took = proved_within(100.0, NEAR)
     assert play.ran[0].seconds < Limits().seconds + 100.0 / 3
+
+
+async def test_of_a_file_that_nobody_collected_all_cases_are_run():
+    def answer(run, ran):
+        return execution({FAR: ("passed", None)}) if run.selectors == ("test_far.py",) else honest(run, ran)
+
+    state = run_state()
+    state.unmeasured = ("test_far.py",)
+    judge = verifier(Play(answer), state)
+    judge.own_code = dict
+    await judge.accept({"m.py": CODE})
+    assert (state.evidence.neighbours_unchanged, state.evidence.neighbours_left_out) == (1, 0)
