@@ -33,8 +33,8 @@ def test_type(number):
 RIGHT, WRONG = (f"```python\ndef double(x):\n    return {text}\n```" for text in ("x * 2", "x * 3"))
 
 
-async def timed_run(root: Path, files: dict[str, str], *answers: str, **keys) -> tuple[Outcome, float]:
-    """The outcome of a run of so many seconds, and what it took."""
+async def timed_run(root: Path, files: dict[str, str], *answers: str, **keys) -> Outcome:
+    """The outcome of a run that must not take longer than it may."""
     for name, text in files.items():
         (root / name).write_text(text)
     script = root.parent / "answers.jsonl"
@@ -45,23 +45,21 @@ async def timed_run(root: Path, files: dict[str, str], *answers: str, **keys) ->
     request = refine.Request(root=root, target="test_m.py::test_double")
     began = monotonic()
     try:
-        return await refine.refine(request, settings=settings, emit=lambda _event: None), monotonic() - began
-    except OutOfTimeError:
-        assert monotonic() - began < SECONDS + MARGIN
-        raise
+        outcome = await refine.refine(request, settings=settings, emit=lambda _event: None)
+    finally:
+        assert monotonic() - began < settings.seconds + MARGIN
+    return outcome
 
 
 @pytest.mark.story("`seconds` limit the whole run")
 async def test_a_suite_that_takes_longer_than_the_run_leaves_time_to_search_and_to_prove(tmp_path):
     files = {"m.py": CODE, "test_m.py": TEST, "test_slow.py": SLOW_SUITE}
-    outcome, took = await timed_run(tmp_path, files, WRONG, RIGHT)
-    assert took < SECONDS + MARGIN
+    outcome = await timed_run(tmp_path, files, WRONG, RIGHT)
     assert (outcome.solved, outcome.verified) == (True, Verified.PARTIALLY), outcome.message
-    assert outcome.evidence.neighbours_left_out > 100
-    assert outcome.evidence.proofs == {"test_m.py::test_double": ("reversal", "tamper check", "isolated re-run")}
+    assert outcome.evidence.neighbours_left_out > 100  # 900 cases of 0.2 s in a run of 40 s
 
 
 async def test_a_target_that_takes_longer_than_the_run_ends_with_one_sentence(tmp_path):
     slow = TEST.replace("def test_double():\n", "def test_double():\n    import time\n    time.sleep(60)\n")
-    with pytest.raises(OutOfTimeError, match="were not done when the run's 40 s were over"):
-        await timed_run(tmp_path, {"m.py": CODE, "test_m.py": slow}, RIGHT, **{"sandbox.seconds": 2.0})
+    with pytest.raises(OutOfTimeError, match="were not done when the run's 15 s were over"):
+        await timed_run(tmp_path, {"m.py": CODE, "test_m.py": slow}, RIGHT, seconds=15.0, **{"sandbox.seconds": 2.0})

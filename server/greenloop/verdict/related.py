@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from time import monotonic
 
 from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import Execution, TestRun
@@ -121,15 +120,15 @@ def fail_for_related(verdict: Verdict, failing: Sequence[CaseResult]) -> Verdict
 
 
 async def run_unmeasured(
-    inputs: VerificationInputs, session: Session, verdict: Verdict, files: Mapping[str, str], began: float
+    inputs: VerificationInputs, session: Session, verdict: Verdict, files: Mapping[str, str], spent: float
 ) -> Verdict:
     """Runs the related tests that the baseline had no time for; those that fail, over the user's own code as well.
 
-    Of files that it had no time to collect, all cases are run. `began`: when the target and the related tests began to
-    run (monotonic); all of them share their time.
+    Of files that it had no time to collect, all cases are run. `spent`: seconds that the target and the other related
+    tests took, which share their time with these.
     """
     cases = inputs.unmeasured
-    left = inputs.limits.seconds + inputs.suite_seconds - (monotonic() - began)
+    left = inputs.limits.seconds + inputs.suite_seconds - spent
     if not cases or verdict.status is not Status.PASSED:
         return verdict
     if left <= 0 or inputs.own is None:

@@ -15,7 +15,7 @@ from greenloop.core.ports import Session, Tools
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.sandbox import Execution, WatchedLines
-from greenloop.core.records.spec import Provenance
+from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
@@ -39,11 +39,25 @@ OUT_OF_TIME = Verdict(status=Status.TIMEOUT, reason="The run's time was over bef
 
 @dataclass(kw_only=True)
 class _Progress:
-    """What a proof in progress has shown: the verdict so far, by runs in the accepting session if `has_run`."""
+    """What a proof in progress has shown: the verdict so far, and the results of the proofs that are done.
+
+    `has_run_all`: the related tests that the baseline had no time for have run as well.
+    """
 
     inputs: VerificationInputs
     verdict: Verdict
-    has_run: bool = False
+    sandbox: str
+    canaried: Collection[str] = ()
+    reversed: ReversalResult | None = None
+    isolated: int = 0
+    has_run_all: bool = False
+
+    @property
+    def cases(self) -> list[Case]:
+        """The cases that passed, and whose assertions can be mutated."""
+        passed = {result.id for result in self.verdict.cases if result.passed}
+        every = self.inputs.problem.spec.cases
+        return [case for case in every if evidence.has_assertions(case) and case.id in passed]
 
 
 @dataclass(kw_only=True)
@@ -175,63 +189,68 @@ class Verifier:
 
     async def _prove(self, inputs: VerificationInputs, files: Files) -> tuple[Verdict, Evidence]:
         known = self._passes.get(frozenset(files.items()), OUT_OF_TIME)
-        progress = _Progress(inputs=inputs, verdict=known)
+        progress = _Progress(inputs=inputs, verdict=known, sandbox=self.session.name if self.session else "")
         try:
             async with self.state.deadline.limit() as limit:
-                return await self._prove_all(inputs, files, progress)
+                await self._prove_all(files, progress)
         except TimeoutError:
             if not limit.expired():
                 raise
-        return progress.verdict, self._unfinished(progress)
+        is_passed = progress.verdict.status is Status.PASSED
+        return progress.verdict, self._evidence(progress, files) if is_passed else Evidence()
 
-    async def _prove_all(
-        self, inputs: VerificationInputs, files: Files, progress: _Progress
-    ) -> tuple[Verdict, Evidence]:
-        spec = inputs.problem.spec
-        tests = {case.path: inputs.problem.files[case.path] for case in spec.cases if case.path in inputs.problem.files}
+    async def _prove_all(self, files: Files, progress: _Progress) -> None:
+        """Proves step by step; `progress` always has what is known by now."""
+        spec, texts = progress.inputs.problem.spec, progress.inputs.problem.files
+        tests = {case.path: texts[case.path] for case in spec.cases if case.path in texts}
         tests.update(spec.files)
         session = await self.open_session()
+        progress.sandbox = session.name
         try:
             began = monotonic()
             verdict, inputs = await self._settle(
-                inputs, session, lambda each: _run_everything(each, session, files), hash_seed=ACCEPTING
+                progress.inputs, session, lambda each: _run_everything(each, session, files), hash_seed=ACCEPTING
             )
-            verdict = await related.run_unmeasured(inputs, session, verdict, files, began)
+            spent = monotonic() - began
+            progress.verdict, progress.inputs = verdict, inputs
             if verdict.status is not Status.PASSED:
-                return verdict, Evidence()
-            progress.verdict, progress.inputs, progress.has_run = verdict, inputs, True
-            passed = {result.id for result in verdict.cases if result.passed}
-            cases = [case for case in spec.cases if evidence.has_assertions(case) and case.id in passed]
+                return
+            cases = progress.cases
             failure, canaried = await proofs.check_tampering(inputs, session, files, tests, cases)
+            if failure is None:
+                failure, progress.reversed = await reversal.reverse(
+                    self._reversed_inputs(inputs), session, files, self._before(files, tests)
+                )
             if failure is not None:
-                return failure, Evidence()
-            failure, reversed_cases = await reversal.reverse(
-                self._reversed_inputs(inputs), session, files, self._before(files, tests)
-            )
-            if failure is not None:
-                return failure, Evidence()
-            isolated = await proofs.count_isolated_passes(inputs, session, files, cases)
-            found = evidence.gather(inputs, verdict, session.name, cases, canaried=canaried, out_of_process=isolated)
-            found = evidence.add_proofs(found, spec, passed, reversed_cases)
-            reads = (*verdict.reads, *reversed_cases.reads)
-            sight = describe_reads(inputs.problem, files, reads, self._first_verdict().reads)
-            return verdict, replace(found, reads_tests=sight)
+                progress.verdict = failure
+                return
+            progress.canaried = canaried
+            progress.isolated = await proofs.count_isolated_passes(inputs, session, files, cases)
+            # Last, for they may take the longest, and without a proof their passes are worth little.
+            progress.verdict = await related.run_unmeasured(inputs, session, verdict, files, spent)
+            progress.has_run_all = True
         finally:
             await session.close()
 
-    def _unfinished(self, progress: _Progress) -> Evidence:
-        """The evidence for a pass that the time did not suffice to prove."""
+    def _evidence(self, progress: _Progress, files: Files) -> Evidence:
+        """The evidence for a pass, as far as the time sufficed to prove it."""
         verdict, inputs = progress.verdict, progress.inputs
-        if verdict.status is not Status.PASSED:
-            return Evidence()
-        spec, session = inputs.problem.spec, self.session
-        if not progress.has_run:
+        if not progress.has_run_all:
             unknown = len(inputs.unmeasured)
             verdict = replace(verdict, left_out=verdict.left_out + unknown, first_left_out=unknown)
         passed = {result.id for result in verdict.cases if result.passed}
-        found = evidence.gather(inputs, verdict, session.name if session else "", (), canaried=(), out_of_process=0)
-        unproven = ReversalResult(unproven=dict.fromkeys(passed, NO_TIME))
-        return evidence.add_proofs(found, spec, passed, unproven)
+        reversed_cases = progress.reversed or ReversalResult(unproven=dict.fromkeys(passed, NO_TIME))
+        found = evidence.gather(
+            inputs,
+            verdict,
+            progress.sandbox,
+            progress.cases,
+            canaried=progress.canaried,
+            out_of_process=progress.isolated,
+        )
+        found = evidence.add_proofs(found, inputs.problem.spec, passed, reversed_cases)
+        reads = (*verdict.reads, *reversed_cases.reads)
+        return replace(found, reads_tests=describe_reads(inputs.problem, files, reads, self._first_verdict().reads))
 
     def _before(self, files: Files, tests: Files) -> OwnCode:
         originals = self.state.problem.originals
