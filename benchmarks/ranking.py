@@ -27,7 +27,7 @@ from typing import Any
 from greenloop.bench.figures import wilson
 from greenloop.core.errors import GreenloopError
 from greenloop.engine import refine
-from greenloop.localize import baseline, related_tests
+from greenloop.localize import baseline, early_end, failing_test, related_tests
 from greenloop.localize.context import BaselineContext
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
@@ -53,7 +53,7 @@ class CountingSession:
         self._session, self._repeats, self._first, self.runs = session, repeats, None, []
 
     async def run(self, run: Any) -> Any:
-        if not self._repeats and run.hash_seed == baseline.OTHER_SEED:
+        if not self._repeats and run.hash_seed == early_end.OTHER_SEED:
             return self._first
         start = time.monotonic()
         try:
@@ -76,11 +76,11 @@ class Captured:
         self.ranked: Sequence[Any] = ()
         self.chosen: Sequence[Any] = ()
         self.evidence: Any = None
-        self._choose = baseline.regions.choose
-        baseline.regions.choose = self._keep_choice
-        if hasattr(baseline, "ranking"):
-            self._rank = baseline.ranking.rank
-            baseline.ranking.rank = self._keep_evidence
+        self._choose = failing_test.regions.choose
+        failing_test.regions.choose = self._keep_choice
+        if hasattr(failing_test, "ranking"):
+            self._rank = failing_test.ranking.rank
+            failing_test.ranking.rank = self._keep_evidence
 
     def clear(self) -> None:
         self.ranked, self.chosen, self.evidence = (), (), None
@@ -140,7 +140,7 @@ async def measure(task: Mapping[str, Any], captured: Captured, *, slow: float = 
 
 def list_suspects(evidence: Any) -> list[Row]:
     """Returns each suspect with what every signal says of it."""
-    scores = {name: signal(evidence) for name, signal in {**baseline.ranking.SIGNALS, **formulas()}.items()}
+    scores = {name: signal(evidence) for name, signal in {**failing_test.ranking.SIGNALS, **formulas()}.items()}
     return [
         {
             "path": region.path,
@@ -231,13 +231,13 @@ def report(files: Sequence[Path], kinds: Sequence[str]) -> None:
         here = [table[row["id"]] for row in rows]
         show(file.stem, [place_of(row["wanted"], row["ranked"]) for row in here])
         show_cost(here)
-    weights = dict(baseline.ranking.WEIGHTS)
+    weights = dict(failing_test.ranking.WEIGHTS)
     print()
     show("all signals", [place_of(row["wanted"], rank_by(row, weights)) for row in rows])
     for name in weights:
         without = {**weights, name: 0.0}
         show(f"without {name}", [place_of(row["wanted"], rank_by(row, without)) for row in rows])
-    for name in [*baseline.ranking.SIGNALS, *formulas()]:
+    for name in [*failing_test.ranking.SIGNALS, *formulas()]:
         show(f"{name} alone", [place_of(row["wanted"], rank_by(row, {name: 1.0})) for row in rows])
     print()
     for row in rows:

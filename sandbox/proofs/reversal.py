@@ -81,6 +81,8 @@ class Reversal:
                 self._root, self._lines, self._strict, self._watch.look
             )
             caches = self._siblings["code_objects"].find_caches()
+            self._modules = self._siblings["value_replacement"].WorkspaceModules(self._root)
+            self._modules.look()
             self._values = {path: self._changed_values(path, text) for path, text in self._files.items()}
             self._caches = [cache for cache in caches if self._own.is_new(_code_below(cache))]
         for cache in self._caches:  # what a cache holds was returned when nobody looked
@@ -95,7 +97,7 @@ class Reversal:
         """The changed values of a file; one that may lie when it is compared counts for every case."""
         replacement = self._siblings["code_replacement"]
         values = self._siblings["value_replacement"].ChangedValues(
-            self._root, path, text, replacement.read_present(path), replacement.wrong
+            self._modules, path, text, replacement.read_present(path), replacement.wrong
         )
         for value in values.present():
             self._watch.look(value)
@@ -150,6 +152,7 @@ class Reversal:
         yield
         if self._assertions is None or session.shouldstop or session.config.option.collectonly:
             return
+        self._modules.look()  # tests may have imported more
         replacement, code_objects = self._siblings["code_replacement"], self._siblings["code_objects"]
         self._changed = [
             replacement.ChangedFile(path, text, self._values[path], code_objects) for path, text in self._files.items()

@@ -10,15 +10,25 @@ import sys
 OWN, WRONG = "own", "wrong"
 
 
+class WorkspaceModules:
+    """The imported modules of files below `root`, as of the last `look`: others may be thousands."""
+
+    def __init__(self, root):
+        self._prefix, self.found = root + os.sep, []
+
+    def look(self):
+        every = list(sys.modules.values())
+        self.found = [each for each in every if str(getattr(each, "__file__", None)).startswith(self._prefix)]
+
+
 class ChangedValues:
     """The changed names of one file. `text` is the user's own, `present` the candidate's; `wrong(value)` alters one.
 
-    Values are replaced under their name in the module and its classes, and in those modules below `root` that import
-    the name.
+    Values are replaced under their name in the module and its classes, and in those of `modules` that import the name.
     """
 
-    def __init__(self, root, path, text, present, wrong):
-        self._prefix, self._path, self._wrong, self._replaced = root + os.sep, path, wrong, []
+    def __init__(self, modules, path, text, present, wrong):
+        self._modules, self._path, self._wrong, self._replaced = modules, path, wrong, []
         own, new = _assigned_values(text), _assigned_values(present)
         self._own = {name: own.get(name) for name in new if name not in own or not _is_same(own[name], new[name])}
         self.has_own = any(value is not None for value in self._own.values())
@@ -53,13 +63,12 @@ class ChangedValues:
             setattr(place, name, value)
 
     def _modules_that_import(self, name, value):
-        modules = [module for module in list(sys.modules.values()) if type(module) is type(sys)]
-        below_root = [module for module in modules if str(vars(module).get("__file__")).startswith(self._prefix)]
-        return [module for module in below_root if vars(module).get(name, self) is value]
+        modules = [module for module in self._modules.found if type(module) is type(sys)]
+        return [module for module in modules if vars(module).get(name, self) is value]
 
     def _places(self):
         """(module or class, the module's variables, name, the user's own expression) of each changed name."""
-        for module in list(sys.modules.values()):
+        for module in self._modules.found:
             if getattr(module, "__file__", None) != self._path:
                 continue
             for names, own in self._own.items():

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from double_problem import PROBLEM, failing_verdict, judge_files, make_answer
+from greenloop.core.deadline import Deadline
 from greenloop.core.events import Planned, Started
 from greenloop.core.ports import NoUser
 from greenloop.core.records.attempt import Attempt
@@ -66,6 +67,7 @@ class SimulatedRun:
                 session=None,
                 place=SimpleNamespace(network=False),
                 say=None,
+                deadline=Deadline(),
             ),
             baseline=Baseline(problem=problem, attempt=BASELINE, outcomes={}),
             sandbox=None,

@@ -5,6 +5,7 @@
     │   └── SettingsError
     ├── CannotVerifyError              3: no sandbox, no interpreter, a missing package
     │   ├── BaselineChangedError       the tests changed while a run was under way
+    │   ├── OutOfTimeError             the run's time was over before there was anything to search in
     │   └── SandboxBrokenError          the sandbox itself failed during a run
     ├── ModelError              3: unreachable, refused, out of quota
     │   └── ContextTooLongError
@@ -51,6 +52,14 @@ class CannotVerifyError(GreenloopError):
 
 class BaselineChangedError(CannotVerifyError):
     pass
+
+
+class OutOfTimeError(CannotVerifyError):
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            f"The tests of the unchanged code were not done when the run's {seconds:g} s were over (`seconds`).",
+            remedy="Allow more time, or name a single test.",
+        )
 
 
 class SandboxBrokenError(CannotVerifyError):

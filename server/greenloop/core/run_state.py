@@ -5,16 +5,21 @@ The loop and engine/run.py write it; everything else reads. It must not know how
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from greenloop.core.budget import Ledger
+from greenloop.core.deadline import Deadline
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Limits
 from greenloop.core.records.usage import Budget
+
+OPENING = 5.0  # seconds for a fresh sandbox, on a busy machine
+TARGET_TIMES = 15
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,10 +47,22 @@ class Baseline:
         """Is the request over before any model is asked?"""
         return self.passing or bool(self.fault)
 
+    @property
+    def proof_seconds(self) -> float:
+        """What the proof of a result should take at most, by what the tests took here; infinite where some never ran.
+
+        It runs the target about ten times, four of them with failures to report, and the related tests twice.
+        """
+        if self.unmeasured:
+            return math.inf
+        every = self.measurement.results.values() if self.measurement else ()
+        related = sum(float(result.seconds) for result in every)
+        return OPENING + TARGET_TIMES * self.attempt.verdict.seconds + 2 * related
+
 
 @dataclass(kw_only=True)
 class RunState:
-    """The problem as it is now, what the baseline showed, the attempts so far, the evidence, and the budget."""
+    """The problem as it is now, what the baseline showed, the attempts so far, the evidence, the budget and the end."""
 
     problem: Problem
     outcomes: Mapping[str, str] = field(default_factory=dict)
@@ -54,6 +71,7 @@ class RunState:
     attempts: list[Attempt] = field(default_factory=list)
     evidence: Evidence = field(default_factory=Evidence)
     ledger: Ledger = field(default_factory=lambda: Ledger(Budget()))
+    deadline: Deadline = field(default_factory=Deadline)
 
     def start_from(self, baseline: Baseline) -> None:
         """Takes over what the baseline has shown; its attempt 0 becomes the only attempt."""

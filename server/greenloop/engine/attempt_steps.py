@@ -5,6 +5,7 @@ An answer that cannot be read or must not be run is an attempt too, with a findi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from time import monotonic
@@ -102,14 +103,18 @@ async def best_mutant(
     draft: Draft,
     attempts: Sequence[Attempt],
     verify: Callable[[Files], Awaitable[Verdict]],
+    seconds_left: float = math.inf,
 ) -> Attempt:
     """Tests the one-token changes of the parent's code; returns the best, or a finding if none passes more tests.
+
+    Takes at most `seconds_left`, and the time of one change.
 
     If more than `MOST_PASSING` of them pass, the tests are too weak to choose, and none is taken.
     """
     parent = attempts[draft.parent]
     began, tried, seconds = monotonic(), 0, 0.0
     limit = SUSPECTS_SECONDS / max(1, len(problem.suspects)) if draft.regions else MUTATION_SECONDS
+    limit = min(limit, seconds_left)
     best: tuple[Candidate, Verdict] | None = None
     passing = 0
     for candidate in mutants(problem, parent):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from greenloop.core.budget import BudgetExceededError, Request, ask_within_budget, count_prompt_tokens
@@ -26,6 +26,8 @@ from greenloop.engine import attempt_steps
 from greenloop.engine.attempt_steps import Files
 
 T = TypeVar("T")
+
+GRACE = 1.0  # seconds after the end until a proof is cut that should have ended by itself
 
 
 async def _prepare_nothing(_problem: Problem) -> None:
@@ -60,12 +62,7 @@ async def refine(state: RunState, started: Started, parts: Parts, emit: Callable
     """Runs the loop until solved, stalled or out of budget; a worse attempt never replaces the best one."""
     emit(started)
     state.attempts = [started.baseline]
-    reason = StopReason.SECONDS
-    try:
-        async with asyncio.timeout(state.ledger.budget.seconds):
-            reason = await _Loop(state=state, parts=parts, emit=emit).run()
-    except TimeoutError:
-        pass
+    reason = await _Loop(state=state, parts=parts, emit=emit).run()
     best = best_attempt(state.attempts)
     return Outcome(
         solved=reason is StopReason.SOLVED,
@@ -80,14 +77,38 @@ async def refine(state: RunState, started: Started, parts: Parts, emit: Callable
 
 @dataclass(kw_only=True)
 class _Loop:
-    """Rounds of one run. The drafts of a round are requested concurrently, and all are tested."""
+    """Rounds of one run. The drafts of a round are requested concurrently, and all are tested.
+
+    `tested` are attempts of the round in progress that have their verdict, `first` is the number of its first one.
+    """
 
     state: RunState
     parts: Parts
     emit: Callable[[Event], None]
     exhausted: StopReason | None = None
+    first: int = 1
+    tested: list[Attempt] = field(default_factory=list)
+    limit: asyncio.Timeout = field(default_factory=lambda: asyncio.timeout(None))
 
     async def run(self) -> StopReason:
+        """Searches until the time that is kept for the proof; what passes by then is still proved."""
+        deadline = self.state.deadline
+        try:
+            async with deadline.limit(kept=deadline.kept) as self.limit:
+                return await self._search()
+        except TimeoutError:
+            pass
+        self.state.attempts += self.tested
+        passed = any(attempt.verdict.status is Status.PASSED for attempt in self.state.attempts[self.first :])
+        if not passed or not deadline.left:
+            return StopReason.SECONDS
+        try:
+            async with deadline.limit(kept=-GRACE) as self.limit:
+                return StopReason.SOLVED if await self._accept_round(self.first) else StopReason.SECONDS
+        except TimeoutError:
+            return StopReason.SECONDS
+
+    async def _search(self) -> StopReason:
         reason = await self._run_rounds()
         if reason is not StopReason.SOLVED and self.state.problem.spec.open:
             reason = StopReason.SOLVED if await self._accept_elected(len(self.state.attempts), final=True) else reason
@@ -97,10 +118,13 @@ class _Loop:
         while drafts := self.parts.plan(self.state.problem, self.state.attempts):
             if limit := exceeded_limit(self.state):
                 return limit
-            first = len(self.state.attempts)
-            self.state.attempts += await self._verify(await self._propose(self._within_budget(drafts)))
+            first = self.first = len(self.state.attempts)
+            await self._verify(await self._propose(self._within_budget(drafts)))
+            self.state.attempts += self.tested
+            self.tested = []
             if await self._accept_round(first):
                 return StopReason.SOLVED
+            self.first = len(self.state.attempts)
             if self.exhausted:
                 return self.exhausted
             if any(note.stop for attempt in self.state.attempts[first:] for note in attempt.notes):
@@ -135,7 +159,7 @@ class _Loop:
         for number in election.order:
             attempt = self.state.attempts[number]
             assert attempt.candidate is not None
-            verdict = await self.parts.accept(compose(self.state.problem, attempt.candidate))
+            verdict = await self._prove(compose(self.state.problem, attempt.candidate))
             attempt = attempt_steps.with_verdict(attempt, verdict)
             self.state.attempts[number] = replace(attempt, accepted=verdict.status is Status.PASSED)
             if self.state.attempts[number].accepted:
@@ -144,6 +168,17 @@ class _Loop:
             if new != old:
                 self.emit(Tested(attempt=new))
         return any(attempt.accepted for attempt in self.state.attempts)
+
+    async def _prove(self, files: Files) -> Verdict:
+        """Proves a result in the time that is kept for it."""
+        deadline, loop = self.state.deadline, asyncio.get_running_loop()
+        searching = self.limit.when()
+        if searching is not None:
+            self.limit.reschedule(loop.time() + deadline.left + GRACE)
+        verdict = await self.parts.accept(files)
+        if searching is not None:
+            self.limit.reschedule(searching)
+        return verdict
 
     def _within_budget(self, drafts: Sequence[Draft]) -> list[Draft]:
         """Returns the drafts that the limit on attempts allows; moves without a model do not count."""
@@ -173,7 +208,8 @@ class _Loop:
             before = [*self.state.attempts, *result]
             if draft.move is Move.MUTATE:
                 problem = self.state.problem.focused(draft.regions)
-                mutated = await attempt_steps.best_mutant(problem, len(before), draft, before, self.parts.glance)
+                most = self.state.deadline.left_to_search / 2
+                mutated = await attempt_steps.best_mutant(problem, len(before), draft, before, self.parts.glance, most)
                 result.append(mutated)
             elif number in answered:  # renumbered: a draft that the budget did not allow leaves no gap
                 attempt = replace(answered[number], number=len(before))
@@ -210,16 +246,14 @@ class _Loop:
         self.emit(Proposed(attempt=number, answer=reply.text, usage=reply.usage))
         return reply
 
-    async def _verify(self, proposed: Sequence[Attempt]) -> list[Attempt]:
+    async def _verify(self, proposed: Sequence[Attempt]) -> None:
         """Tests every candidate that passed the gate."""
-        result = []
         for attempt in proposed:
             if attempt.candidate and not attempt.finding and attempt.verdict.status is Status.REFUSED:
                 verify = self.parts.glance if _is_cheap(attempt) else self.parts.verify
                 verdict = await verify(compose(self.state.problem, attempt.candidate))
                 attempt = attempt_steps.with_verdict(attempt, verdict)  # noqa: PLW2901
-            result.append(attempt)
-        return result
+            self.tested.append(attempt)
 
     def _problem_of(self, attempt: Attempt) -> Problem:
         """Returns the problem with the regions that the attempt changes, or was to change."""

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from greenloop.core.errors import SandboxBrokenError, UsageError
-from greenloop.core.events import Event, Finished
+from greenloop.core.deadline import Deadline
+from greenloop.core.errors import OutOfTimeError, SandboxBrokenError, UsageError
+from greenloop.core.events import Event, Finished, Started
 from greenloop.core.ports import Model, NoUser, Sandbox, Session, User
 from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Outcome
@@ -25,6 +27,7 @@ from greenloop.core.report import case_results
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.text.encoding import decode
+from greenloop.engine.heartbeat import heartbeat
 from greenloop.engine.presets import Preset, find_preset
 from greenloop.engine.run import RefineRun
 from greenloop.localize.baseline import measure_baseline
@@ -40,6 +43,7 @@ from greenloop.sandboxes.timing import Stopwatch, TimedSession
 from greenloop.verdict import mutation_testing
 from greenloop.verdict.mutation_testing import Strength
 from greenloop.verdict.verifier import Verifier
+
 
 IMPROVE = "improve"  # the preset for code that passes its tests
 
@@ -97,64 +101,88 @@ async def refine(
 ) -> Outcome:
     """Runs the whole request; the last event is `Finished` whenever an outcome is returned.
 
-    `report_status` gets one-line descriptions of the current step.
+    `report_status` gets one-line descriptions of the current step, repeated every two seconds until the first attempt.
     `model` is used in every role whatever the settings name; `opener` opens a model by name where the caller has its
     own models or keys (an editor); `pool` keeps the sandbox open for the next request; `harness` replaces the preset,
     models and history of the settings.
     Raises `UsageError` for a target that does not exist (with the nearest that do), `CannotVerifyError` when no sandbox
-    or interpreter can be used, `ModelError` when no model is configured.
+    or interpreter can be used or the run's time ends before the search begins, `ModelError` when no model is
+    configured.
     """
+    deadline = Deadline(seconds=settings.seconds)
     preset = harness.preset if harness else find_preset(IMPROVE if request.goal else settings.preset)
     root = workspace.check_root(request.root)
     snapshot = Snapshot(root=root, buffers=request.buffers)
     target = request.target
     if isinstance(target, str):
         target = targets.parse_target(target, root, base=request.base, read_text=snapshot.text).target
-    place = await build_sandbox_spec(root, settings, report_status, harness.variables if harness else None)
-    shared_pool = pool or SandboxPool()
-    watch = Stopwatch()
-    with watch:
-        sandbox, session = await selection.open_first(place, settings, report_status, shared_pool)
-    models = harness.models if harness else Models(settings=settings, override=model, factory=opener)
-    try:
-        # Taken before the baseline, so that a change during it counts as a change too.
-        trusted = await asyncio.to_thread(workspace.fingerprint, root, request.buffers)
-        context = BaselineContext(
-            target=target,
-            snapshot=snapshot,
-            session=TimedSession(session, watch),
-            place=place,
-            settings=settings,
-            report_status=report_status,
-            comment=request.comment,
-            known_fault=request.known_fault,
-            goal=request.goal,
-            calls=request.calls,
-        )
-        baseline = await measure_baseline(context)
-        if baseline.passing and request.comment and target.kind is TargetKind.FUNCTION:
-            report_status("its tests pass; changing it as the comment asks")
-            context = replace(context, goal=Goal.COMMENT)
-            preset, baseline = find_preset(IMPROVE), await measure_baseline(context)
-        run = RefineRun(
-            context=context,
-            baseline=baseline,
-            sandbox=sandbox,
-            preset=preset,
-            models=models,
-            user=user or NoUser(),
-            secrets=tuple(workspace.find_secrets(root, os.environ)),
-            trusted=trusted,
-            watch=watch,
-            history=harness.history if harness else None,
-        )
-        outcome = await run.outcome(emit)
-    except SandboxBrokenError as error:
-        raise await selection.suggest_other(error, settings, sandbox.name) from error
-    finally:
-        await asyncio.shield(asyncio.gather(_release(session, shared_pool, keep=pool is not None), models.close()))
+
+    def tell(event: Event) -> None:
+        if isinstance(event, Started):
+            beating.stop()
+        emit(event)
+
+    async with heartbeat(report_status) as beating:
+        place = await build_sandbox_spec(root, settings, beating.report, harness.variables if harness else None)
+        shared_pool = pool or SandboxPool()
+        watch = Stopwatch()
+        async with _before_search(deadline):
+            with watch:
+                sandbox, session = await selection.open_first(place, settings, beating.report, shared_pool)
+        models = harness.models if harness else Models(settings=settings, override=model, factory=opener)
+        try:
+            # Taken before the baseline, so that a change during it counts as a change too.
+            trusted = await asyncio.to_thread(workspace.fingerprint, root, request.buffers)
+            context = BaselineContext(
+                target=target,
+                snapshot=snapshot,
+                session=TimedSession(session, watch),
+                place=place,
+                settings=settings,
+                report_status=beating.report,
+                comment=request.comment,
+                known_fault=request.known_fault,
+                goal=request.goal,
+                calls=request.calls,
+                deadline=deadline,
+            )
+            async with _before_search(deadline):
+                baseline = await measure_baseline(context)
+                if baseline.passing and request.comment and target.kind is TargetKind.FUNCTION:
+                    beating.report("its tests pass; changing it as the comment asks")
+                    context = replace(context, goal=Goal.COMMENT)
+                    preset, baseline = find_preset(IMPROVE), await measure_baseline(context)
+            run = RefineRun(
+                context=context,
+                baseline=baseline,
+                sandbox=sandbox,
+                preset=preset,
+                models=models,
+                user=user or NoUser(),
+                secrets=tuple(workspace.find_secrets(root, os.environ)),
+                trusted=trusted,
+                watch=watch,
+                history=harness.history if harness else None,
+            )
+            outcome = await run.outcome(tell)
+        except SandboxBrokenError as error:
+            raise await selection.suggest_other(error, settings, sandbox.name) from error
+        finally:
+            await asyncio.shield(asyncio.gather(_release(session, shared_pool, keep=pool is not None), models.close()))
     emit(Finished(outcome=outcome))
     return outcome
+
+
+@asynccontextmanager
+async def _before_search(deadline: Deadline) -> AsyncIterator[None]:
+    """Raises `OutOfTimeError` where the run's time ends meanwhile."""
+    try:
+        async with deadline.limit() as limit:
+            yield
+    except TimeoutError as error:
+        if limit.expired():
+            raise OutOfTimeError(deadline.seconds) from error
+        raise
 
 
 async def warm(root: Path, settings: Settings, pool: SandboxPool, variables: Mapping[str, str] | None = None) -> None:

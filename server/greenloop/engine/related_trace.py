@@ -67,7 +67,7 @@ class RelatedTrace:
             measurement.context = replace(before, session=session)
             while measurement.unknown and loop.time() - began < self._left():
                 known = len(measurement.results)
-                await measurement.go_on(ONE_RUN)
+                await measurement.go_on(self._left() if measurement.uncollected else ONE_RUN)
                 if len(measurement.results) == known:
                     break
         except CannotVerifyError:

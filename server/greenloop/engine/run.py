@@ -81,11 +81,12 @@ class RefineRun:
         settings = self.context.settings
         budget = Budget(
             attempts=settings.attempts or self.preset.attempts,
-            seconds=settings.seconds,
             tokens=settings.tokens,
             cost=settings.cost or None,
         )
-        self.state = RunState(problem=self.baseline.problem, ledger=Ledger(budget))
+        deadline = self.context.deadline
+        deadline.proof_seconds = self.baseline.proof_seconds
+        self.state = RunState(problem=self.baseline.problem, ledger=Ledger(budget), deadline=deadline)
         self.state.start_from(self.baseline)
         self.calls = ModelCalls(
             settings=settings, preset=self.preset, models=self.models, state=self.state, secrets=self.secrets
@@ -113,6 +114,24 @@ class RefineRun:
 
     async def outcome(self, emit: Callable[[Event], None]) -> Outcome:
         """Runs the request; emits every event except `Finished`."""
+        try:
+            async with self.state.deadline.limit() as limit:
+                drafter = await self._prepare(emit)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            stopped = build_stopped(self.state.attempts, StopReason.SECONDS, "")
+            return self._builder().complete(stopped, self.state)
+        if drafter is None:
+            return self._builder().without_model(self.baseline, self.context.target.selector)
+        history = History.open(self.history, keep=self.context.settings.history.runs, warn=self.context.report_status)
+        try:
+            return await self._refine(drafter, RunRecorder(history=history, forward=emit))
+        finally:
+            history.close()
+
+    async def _prepare(self, emit: Callable[[Event], None]) -> Model | None:
+        """Completes specification and context; returns the model that drafts, or None where none is needed."""
         if not self.baseline.has_result:
             self.baseline = await specify(
                 self.context, self.baseline, self.tools, self.preset.specs, lambda spec: emit(Specified(spec=spec))
@@ -124,16 +143,12 @@ class RefineRun:
             self.verifier.improvement = added.improvement
             self.state.start_from(self.baseline)
         if self.baseline.has_result:
-            return self._builder().without_model(self.baseline, self.context.target.selector)
+            return None
         drafter = await self.calls.drafter()
         await self.models.model_for(Role.REFINER)
         await self._gather_context(self.state.problem)
         await self._describe_baseline()
-        history = History.open(self.history, keep=self.context.settings.history.runs, warn=self.context.report_status)
-        try:
-            return await self._refine(drafter, RunRecorder(history=history, forward=emit))
-        finally:
-            history.close()
+        return drafter
 
     async def _refine(self, drafter: Model, recorder: RunRecorder) -> Outcome:
         """Runs the loop and completes its outcome; the history always gets the run's start and end."""

@@ -26,7 +26,7 @@ from greenloop.core.report import (
 )
 from greenloop.core.test_selection import fit_selectors
 from greenloop.engine.refine import build_sandbox_spec, ignore_status
-from greenloop.localize.baseline import PYTEST_BROKE
+from greenloop.localize.failing_test import PYTEST_BROKE
 from greenloop.project import workspace
 from greenloop.project.environment_faults import explain_broken_sandbox, explain_start, find_environment_fault
 from greenloop.project.settings import Settings

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from greenloop.core.classify import classify
+from greenloop.core.deadline import Deadline
 from greenloop.core.errors import CannotVerifyError, SandboxBrokenError
 from greenloop.core.ports import Session
 from greenloop.core.python.stubs import remark_text
@@ -50,6 +51,7 @@ class BaselineContext:
     known_fault: Callable[[Sequence[Failure]], Fault | None] | None = None
     goal: Goal | None = None
     calls: str = ""
+    deadline: Deadline = field(default_factory=Deadline)
 
     async def run(self, selectors: Sequence[str], files: Mapping[str, str], **kind: object) -> Execution:
         """Runs over the user's buffers and `files`. Raises `CannotVerifyError` when the sandbox itself breaks."""

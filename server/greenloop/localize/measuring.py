@@ -13,7 +13,7 @@ from time import monotonic
 from greenloop.core.reach import Reach
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report import case_results, collected_cases
+from greenloop.core.report import case_results, collected_cases, records_of_kind
 from greenloop.core.test_selection import MOST_SELECTORS, fit_selectors
 from greenloop.localize.context import BaselineContext
 
@@ -27,8 +27,9 @@ CUT_SHORT = frozenset({"Timeout", "Crash", "MemoryLimit", "ProcessLimit"})  # fa
 class Measurement:
     """Runs tests over the user's own code (`stubs` added) and collects what they show, by case id.
 
-    `unknown` are cases that were collected but have no result, because the time did not suffice. `is_patient`: a case
-    that was cut gets all the time that is left in the end, before it is called hanging.
+    `unknown` are cases that were collected but have no result, because the time did not suffice, and the `uncollected`:
+    selectors whose cases there was no time to collect. `is_patient`: a case that was cut gets all the time that is left
+    in the end, before it is called hanging.
     """
 
     context: BaselineContext
@@ -36,6 +37,7 @@ class Measurement:
     is_patient: bool = False
     results: dict[str, CaseResult] = field(default_factory=dict)
     unknown: tuple[str, ...] = ()
+    uncollected: tuple[str, ...] = ()
     reach: Reach = field(default_factory=Reach)
     _stuck: set[tuple[str, str]] = field(default_factory=set)  # functions that were seen to hang
     _slow: list[str] = field(default_factory=list)  # cases that were cut elsewhere
@@ -63,6 +65,9 @@ class Measurement:
         slow = [case for case in slow if case not in self._slow]
         self._slow += slow
         waiting = dict.fromkeys([*self.unknown, *(each.id for each in results)])
+        if has_collected(execution):
+            waiting = {case: None for case in waiting if case not in self.uncollected}
+            self.uncollected = ()
         self.unknown = tuple(case for case in waiting if case not in self.results)
         return bool(new or slow)
 
@@ -76,9 +81,12 @@ class Measurement:
         if without:
             first = await self.context.run(selectors, self.stubs, collect=True)
             known = {*without, *self.results}
-            self.unknown = tuple(case.id for case in collected_cases(first) if case.id not in known)
+            self.uncollected = () if has_collected(first) else tuple(selectors)
+            found = [case.id for case in collected_cases(first)]
+            self.unknown = self.uncollected or tuple(case for case in found if case not in known)
         else:
             limit = self._limit()
+            self.unknown = self.uncollected = tuple(selectors)
             first = await self._run(selectors, (), seconds, limit)
             if not self.take_in(first, limit):
                 return first
@@ -120,6 +128,11 @@ class Measurement:
         if self.is_patient:
             return result.id in self._slow and execution.silent >= full
         return limit >= full and execution.silent >= HUNG * limit
+
+
+def has_collected(execution: Execution) -> bool:
+    """Is everything known that was selected? Also where some of it cannot be collected at all."""
+    return not execution.killed or any(records_of_kind(execution, "collected"))
 
 
 def is_cut_short(result: CaseResult) -> bool:

@@ -5,6 +5,7 @@ It must not know how the regions are ranked.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -19,6 +20,8 @@ from greenloop.localize.ranking import rank
 from greenloop.project.workspace import importing_tests
 
 MOST_MODULES = 3  # modules with the most suspicious functions
+SHARE = 0.25  # of the run's time that is left: the most for all of them
+FIRST = 6.0  # seconds that the search waits for those of a failing test; others run beside it (engine/related_trace.py)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +65,7 @@ async def run_related_tests(
     failures = {case: result.failure for case, result in failing.items()}
     first = created or rank(context.gather_evidence(measurement.reach.functions, failures, ()))
     modules = dict.fromkeys(list(dict.fromkeys(region.path for region in first))[:MOST_MODULES])
-    related = await run_importing_tests(context, [context.target.path], modules, measurement, targets)
+    related = await run_importing_tests(context, [context.target.path], modules, measurement, targets, most=FIRST)
     return replace(related, modules=tuple(modules))
 
 
@@ -72,8 +75,10 @@ async def run_importing_tests(
     modules: Mapping[str, None],
     measurement: Measurement,
     targets: Collection[str] = (),
+    *,
+    most: float = math.inf,
 ) -> RelatedTestsRun:
-    """Runs and traces these test files and those that import one of the modules."""
+    """Runs and traces these test files and those that import one of the modules, for at most so many seconds."""
     test_files = dict.fromkeys(files)
     for module in modules:
         test_files.update(
@@ -85,7 +90,8 @@ async def run_importing_tests(
     # A case of the target that hangs or ends the process would use up the time of the others.
     known = [measurement.results.get(case) for case in targets]
     without = targets if any(each is None or is_cut_short(each) for each in known) else ()
-    execution = await measurement.run(tuple(test_files), seconds=context.settings.suite.seconds, without=without)
+    seconds = min(context.settings.suite.seconds, SHARE * context.deadline.left, most)
+    execution = await measurement.run(tuple(test_files), seconds=seconds, without=without)
     return read_related(measurement, targets, execution)
 
 

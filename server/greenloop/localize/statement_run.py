@@ -20,6 +20,7 @@ from greenloop.localize.signals import spectrum
 
 MOST_PASSING = 40  # related tests in the traced run
 WATCH_PRODUCERS = False  # the signal `data` has no weight so far: benchmarks alone ask who produced compared values
+SHARE = 0.1  # of the run's time that is left: the most for the traced run
 TRACE_SECONDS = 4.0  # of the traced run; a target that alone takes longer is not traced
 
 
@@ -36,7 +37,8 @@ async def trace_statements(
 
     `target` are the selectors of the failing cases, which took so many seconds; `files` are texts to add.
     """
-    if not evidence.suspects or (seconds > TRACE_SECONDS and not hangs):
+    limit = min(TRACE_SECONDS, SHARE * context.deadline.left)
+    if not evidence.suspects or (seconds > limit and not hangs):
         return {}
     related = nearest(evidence)
     # A case that hangs is traced up to its limit, but leaves no time for cases after it, so it runs last.
@@ -44,7 +46,7 @@ async def trace_statements(
     lines = tuple(WatchedLines(path=each.path, start=each.start, end=each.end) for each in evidence.suspects)
     suspected = SuspectedLines(lines=lines, failing=tuple(evidence.failing) if WATCH_PRODUCERS else ())
     try:
-        execution = await context.run(selectors, files, statements=suspected, seconds=TRACE_SECONDS, baseline=False)
+        execution = await context.run(selectors, files, statements=suspected, seconds=limit, baseline=False)
     except CannotVerifyError:
         return {}
     return statement_traces(execution)

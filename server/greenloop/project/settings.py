@@ -212,7 +212,13 @@ class Settings:
         least=0,
     )
     regions: int = setting(2, "Maximum number of functions that one edit may change.", repository="lower", least=1)
-    seconds: float = setting(600.0, "Maximum seconds of wall time for a run.", repository="lower", least=1)
+    seconds: float = setting(
+        600.0,
+        "Maximum seconds of wall time for a run. Of these a quarter, at most 60, are kept for the proof of a result; a "
+        "result that cannot be proved in time is partially verified.",
+        repository="lower",
+        least=1,
+    )
     tokens: int = setting(50_000, "Maximum tokens (prompt and completion) for a run.", repository="lower", least=1)
     cost: float = setting(0.0, "Maximum cost of a run in US dollars; 0: no limit.", least=0)
     apply: Literal["verified", "ask"] = setting("verified", "Apply a verified result automatically, or ask first.")

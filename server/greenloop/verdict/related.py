@@ -6,9 +6,8 @@ It must not know where candidates come from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from time import monotonic
 
 from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import Execution, TestRun
@@ -121,14 +120,15 @@ def fail_for_related(verdict: Verdict, failing: Sequence[CaseResult]) -> Verdict
 
 
 async def run_unmeasured(
-    inputs: VerificationInputs, session: Session, verdict: Verdict, files: Mapping[str, str], began: float
+    inputs: VerificationInputs, session: Session, verdict: Verdict, files: Mapping[str, str], spent: float
 ) -> Verdict:
     """Runs the related tests that the baseline had no time for; those that fail, over the user's own code as well.
 
-    `began`: when the target and the related tests began to run (monotonic); all of them share their time.
+    Of files that it had no time to collect, all cases are run. `spent`: seconds that the target and the other related
+    tests took, which share their time with these.
     """
     cases = inputs.unmeasured
-    left = inputs.limits.seconds + inputs.suite_seconds - (monotonic() - began)
+    left = inputs.limits.seconds + inputs.suite_seconds - spent
     if not cases or verdict.status is not Status.PASSED:
         return verdict
     if left <= 0 or inputs.own is None:
@@ -140,6 +140,7 @@ async def run_unmeasured(
     if forgery := forged(execution):
         return replace(verdict, status=Status.TAMPERED, reason=forgery)
     results = {result.id: result for result in case_results(execution)}
+    cases = _with_cases_of_files(cases, results)
     passed = [case for case in cases if case in results and results[case].outcome in {"passed", "skipped", "xfailed"}]
     suspects = [
         case
@@ -166,3 +167,11 @@ async def run_unmeasured(
         left_out=verdict.left_out + left_out,
         first_left_out=left_out,
     )
+
+
+def _with_cases_of_files(cases: Sequence[str], results: Collection[str]) -> tuple[str, ...]:
+    """Returns the cases, with those that were found in a file instead of the file."""
+    found: dict[str, list[str]] = {}
+    for case in results:
+        found.setdefault(case.partition("::")[0], []).append(case)
+    return tuple(dict.fromkeys(each for case in cases for each in (found.get(case) or [case])))

@@ -16,7 +16,7 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.goal import Improvement
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.sandbox import Execution, WatchedLines
-from greenloop.core.records.spec import Provenance
+from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
@@ -25,7 +25,7 @@ from greenloop.drafting.candidates.sight_of_tests import describe_reads
 from greenloop.specs import host_checks
 from greenloop.verdict import evidence, improvement, own_code, proofs, related, reversal
 from greenloop.verdict.inputs import ACCEPTING, Encode, VerificationInputs
-from greenloop.verdict.reversal import OwnCode
+from greenloop.verdict.reversal import OwnCode, ReversalResult
 
 Files = Mapping[str, str]
 OpenSession = Callable[[], Awaitable[Session]]
@@ -33,6 +33,32 @@ OpenSession = Callable[[], Awaitable[Session]]
 SLOWER = 10  # times the duration with the user's own code: allows for a loaded machine or a slower algorithm
 NOT_PASSED = ("failed", "error", "missing", None)  # outcomes of a case that passes newly
 GLANCE = 1.0  # lower bound in seconds for one of many candidates
+SUITE_SHARE = 1 / 3  # of the run's time that is left: the most for one run of the related tests
+NO_TIME = "the run's time was over before it could be proven (`seconds`)"
+OUT_OF_TIME = Verdict(status=Status.TIMEOUT, reason="The run's time was over before the tests could run again.")
+
+
+@dataclass(kw_only=True)
+class _Progress:
+    """What a proof in progress has shown: the verdict so far, and the results of the proofs that are done.
+
+    `has_run_all`: the related tests that the baseline had no time for have run as well.
+    """
+
+    inputs: VerificationInputs
+    verdict: Verdict
+    sandbox: str
+    canaried: Collection[str] = ()
+    reversed: ReversalResult | None = None
+    isolated: int = 0
+    has_run_all: bool = False
+
+    @property
+    def cases(self) -> list[Case]:
+        """The cases that passed, and whose assertions can be mutated."""
+        passed = {result.id for result in self.verdict.cases if result.passed}
+        every = self.inputs.problem.spec.cases
+        return [case for case in every if evidence.has_assertions(case) and case.id in passed]
 
 
 @dataclass(kw_only=True)
@@ -42,8 +68,8 @@ class Verifier:
     `session` is the open sandbox for `verify` and `glance`; `open_session` opens a fresh one for `accept`.
     `tools` serve the checks that need no sandbox (None: no such checks); `ensure_unchanged` raises
     `BaselineChangedError` where the user's tests have changed since the baseline. `own_texts` are given where the
-    workspace itself has the change: the texts before it, empty for new files. Then only what newly passes is reversed,
-    for a whole suite run several times would take long.
+    workspace itself has the change: the texts before it, empty for new files. `reverses_only_new_passes`: only cases
+    that did not pass before are reversed, for a whole suite run several times would take long.
     `improvement` is what candidates have to reach besides passing their tests.
     `own_code` returns the files of the user's own code that differ from the disk (None: it is not known any more).
     """
@@ -57,19 +83,22 @@ class Verifier:
     tools: Tools | None = None
     ensure_unchanged: Callable[[], Awaitable[None]] | None = None
     own_texts: Files | None = None
+    reverses_only_new_passes: bool = False
     own_code: Callable[[], Mapping[str, bytes]] | None = None
     improvement: Improvement | None = None
     _asked: set[str] = field(default_factory=set)
+    _passes: dict[frozenset[tuple[str, str]], Verdict] = field(default_factory=dict)
 
     @property
     def inputs(self) -> VerificationInputs:
-        """Inputs of the next run, from the current state."""
+        """Inputs of the next run, from the current state and by the time that is left."""
         state = self.state
+        left = state.deadline.left_to_search or state.deadline.left
         return VerificationInputs(
             problem=state.problem,
             outcomes=state.outcomes,
             limits=state.limits,
-            suite_seconds=self.suite_seconds,
+            suite_seconds=min(self.suite_seconds, SUITE_SHARE * left),
             encode=self.encode,
             unmeasured=state.unmeasured,
             own=self.own_code() if self.own_code is not None else None,
@@ -91,7 +120,8 @@ class Verifier:
         """Runs all proofs in a fresh sandbox with another hash seed, and stores the evidence in the state.
 
         The reason of a verdict other than passed says why: a pass that does not repeat, a broken related test, or a
-        failed tamper check. Raises `BaselineChangedError` where the user's tests have changed.
+        failed tamper check. Where the run's time ends before the proofs do, a pass of `verify` stays one, and the
+        evidence says what is not proven. Raises `BaselineChangedError` where the user's tests have changed.
         """
         if self.ensure_unchanged is not None:
             await self.ensure_unchanged()
@@ -118,9 +148,12 @@ class Verifier:
         session = self.session
 
         async def run() -> Verdict:
+            changed = self._changed(files)
             verdict, _inputs = await self._settle(
-                inputs, session, lambda each: run_cases(each, session, self._changed(files)), hash_seed=0
+                inputs, session, lambda each: run_cases(each, session, changed), hash_seed=0
             )
+            if verdict.status is Status.PASSED:
+                self._passes[frozenset(changed.items())] = verdict
             return verdict
 
         return await self._with_host_checks(files, run)
@@ -172,36 +205,69 @@ class Verifier:
         return host_checks.with_results(verdict, results)
 
     async def _prove(self, inputs: VerificationInputs, files: Files) -> tuple[Verdict, Evidence]:
-        spec = inputs.problem.spec
-        tests = {case.path: inputs.problem.files[case.path] for case in spec.cases if case.path in inputs.problem.files}
+        known = self._passes.get(frozenset(files.items()), OUT_OF_TIME)
+        progress = _Progress(inputs=inputs, verdict=known, sandbox=self.session.name if self.session else "")
+        try:
+            async with self.state.deadline.limit() as limit:
+                await self._prove_all(files, progress)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+        is_passed = progress.verdict.status is Status.PASSED
+        return progress.verdict, self._evidence(progress, files) if is_passed else Evidence()
+
+    async def _prove_all(self, files: Files, progress: _Progress) -> None:
+        """Proves step by step; `progress` always has what is known by now."""
+        spec, texts = progress.inputs.problem.spec, progress.inputs.problem.files
+        tests = {case.path: texts[case.path] for case in spec.cases if case.path in texts}
         tests.update(spec.files)
         session = await self.open_session()
+        progress.sandbox = session.name
         try:
             began = monotonic()
             verdict, inputs = await self._settle(
-                inputs, session, lambda each: _run_everything(each, session, files), hash_seed=ACCEPTING
+                progress.inputs, session, lambda each: _run_everything(each, session, files), hash_seed=ACCEPTING
             )
-            verdict = await related.run_unmeasured(inputs, session, verdict, files, began)
+            spent = monotonic() - began
+            progress.verdict, progress.inputs = verdict, inputs
             if verdict.status is not Status.PASSED:
-                return verdict, Evidence()
-            passed = {result.id for result in verdict.cases if result.passed}
-            cases = [case for case in spec.cases if evidence.has_assertions(case) and case.id in passed]
+                return
+            cases = progress.cases
             failure, canaried = await proofs.check_tampering(inputs, session, files, tests, cases)
+            if failure is None:
+                failure, progress.reversed = await reversal.reverse(
+                    self._reversed_inputs(inputs), session, files, self._before(files, tests)
+                )
             if failure is not None:
-                return failure, Evidence()
-            failure, reversed_cases = await reversal.reverse(
-                self._reversed_inputs(inputs), session, files, self._before(files, tests)
-            )
-            if failure is not None:
-                return failure, Evidence()
-            isolated = await proofs.count_isolated_passes(inputs, session, files, cases)
-            found = evidence.gather(inputs, verdict, session.name, cases, canaried=canaried, out_of_process=isolated)
-            found = evidence.add_proofs(found, spec, passed, reversed_cases)
-            reads = (*verdict.reads, *reversed_cases.reads)
-            sight = describe_reads(inputs.problem, files, reads, self._first_verdict().reads)
-            return verdict, replace(found, reads_tests=sight)
+                progress.verdict = failure
+                return
+            progress.canaried = canaried
+            progress.isolated = await proofs.count_isolated_passes(inputs, session, files, cases)
+            # Last, for they may take the longest, and without a proof their passes are worth little.
+            progress.verdict = await related.run_unmeasured(inputs, session, verdict, files, spent)
+            progress.has_run_all = True
         finally:
             await session.close()
+
+    def _evidence(self, progress: _Progress, files: Files) -> Evidence:
+        """The evidence for a pass, as far as the time sufficed to prove it."""
+        verdict, inputs = progress.verdict, progress.inputs
+        if not progress.has_run_all:
+            unknown = len(inputs.unmeasured)
+            verdict = replace(verdict, left_out=verdict.left_out + unknown, first_left_out=unknown)
+        passed = {result.id for result in verdict.cases if result.passed}
+        reversed_cases = progress.reversed or ReversalResult(unproven=dict.fromkeys(passed, NO_TIME))
+        found = evidence.gather(
+            inputs,
+            verdict,
+            progress.sandbox,
+            progress.cases,
+            canaried=progress.canaried,
+            out_of_process=progress.isolated,
+        )
+        found = evidence.add_proofs(found, inputs.problem.spec, passed, reversed_cases)
+        reads = (*verdict.reads, *reversed_cases.reads)
+        return replace(found, reads_tests=describe_reads(inputs.problem, files, reads, self._first_verdict().reads))
 
     def _before(self, files: Files, tests: Files) -> OwnCode:
         originals = self.state.problem.originals
@@ -223,7 +289,7 @@ class Verifier:
         return self.state.attempts[0].verdict if self.state.attempts else Verdict(status=Status.FAILED)
 
     def _reversed_inputs(self, inputs: VerificationInputs) -> VerificationInputs:
-        if self.own_texts is None:
+        if not self.reverses_only_new_passes:
             return inputs
         spec = inputs.problem.spec
         cases = tuple(

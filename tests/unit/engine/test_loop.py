@@ -235,19 +235,6 @@ async def test_code_that_comes_back_unchanged_restarts_at_once():
     assert (stage.prompts[1].role, stage.prompts[1].temperature) == (Role.DRAFTER, 0.4)
 
 
-async def test_seconds_end_a_run_that_waits_for_its_model():
-    import asyncio
-
-    stage = Stage()
-
-    async def never(completion, on_token):
-        await asyncio.Event().wait()
-
-    stage.ask = never
-    outcome = await stage.run(seconds=0.05)
-    assert outcome.reason is StopReason.SECONDS
-
-
 def several(*drafts: Draft):
     """A plan with one round of these drafts, then nothing."""
 

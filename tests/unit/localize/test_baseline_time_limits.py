@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 
 import pytest
 
+from greenloop.core.deadline import Deadline
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.verdict import Frame
-from greenloop.localize import baseline
+from greenloop.localize import failing_test
 
 IN_CODE, IN_LIBRARY = Frame(path="m.py", line=2, function="f"), Frame(path="/usr/lib/time.py", line=1, function="sleep")
 
@@ -17,7 +19,7 @@ IN_CODE, IN_LIBRARY = Frame(path="m.py", line=2, function="f"), Frame(path="/usr
 def limits(monkeypatch):
     """The limits of the runs when each is cut with the next of these stacks; "done" ends one in time."""
 
-    async def limits(*stacks, longest: float = 120.0) -> list[float]:
+    async def limits(*stacks, longest: float = 120.0, left: float = math.inf) -> list[float]:
         used: list[float] = []
 
         async def run(_selectors, _stubs, *, trace, seconds=10.0):
@@ -27,16 +29,17 @@ def limits(monkeypatch):
         def stack(_execution):
             return stacks[len(used) - 1]
 
-        monkeypatch.setattr(baseline, "whole_stack", stack)
+        monkeypatch.setattr(failing_test, "whole_stack", stack)
         context = SimpleNamespace(
             place=SimpleNamespace(limits=SimpleNamespace(seconds=10.0)),
             settings=SimpleNamespace(sandbox=SimpleNamespace(longest=longest)),
             target=SimpleNamespace(selector="test_m.py::test_f"),
             patterns=None,
+            deadline=Deadline(seconds=left, clock=lambda: 0.0),
             run=run,
             report_status=lambda _text: None,
         )
-        await baseline._run_target(context, {})
+        await failing_test._run_target(context, {})
         return used
 
     return limits
@@ -59,3 +62,4 @@ async def test_what_is_unclear_gets_some_more_time_before_the_longest(limits):
 async def test_no_limit_is_above_the_longest(limits):
     assert await limits([], [], longest=30.0) == [10.0, 30.0]
     assert await limits([IN_LIBRARY], longest=10.0) == [10.0]
+    assert await limits([IN_LIBRARY], "done", left=40.0) == [10.0, 40.0]  # the run itself ends then

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
+from greenloop.core.deadline import Deadline
 from greenloop.core.records.sandbox import Execution, Limits
 from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.localize.measuring import Measurement
 from greenloop.localize.related_tests import run_importing_tests
 
 
-def context_of(root, seconds, runs) -> Any:
-    async def run(selectors, _stubs, **_options):
+def context_of(root, seconds, runs, *, left=math.inf, limits=None, killed="") -> Any:
+    async def run(selectors, _stubs, **options):
         runs.append(list(selectors))
-        return Execution()
+        if limits is not None:
+            limits.append(options["seconds"])
+        return Execution(killed=killed)
 
     return SimpleNamespace(
         settings=SimpleNamespace(suite=SimpleNamespace(seconds=seconds)),
         snapshot=SimpleNamespace(root=root, buffers={}),
         place=SimpleNamespace(limits=Limits()),
+        deadline=Deadline(seconds=left, clock=lambda: 0.0),
         run=run,
     )
 
@@ -52,3 +59,23 @@ async def test_a_case_that_hangs_is_left_out(tmp_path):
     related = await run_importing_tests(context, ["test_a.py"], {}, measurement, {loop.id})
     assert runs == [["test_a.py"]]  # collected only: no other case is left
     assert (related.outcomes, related.left_out) == ({}, 0)
+
+
+@pytest.mark.parametrize(
+    ("left", "most", "limit"), [(120.0, math.inf, 30.0), (600.0, 6.0, 6.0), (math.inf, math.inf, 60.0)]
+)
+async def test_related_tests_never_use_up_the_time_of_the_run(tmp_path, left, most, limit):
+    limits: list[float] = []
+    context = context_of(tmp_path, 60.0, [], left=left, limits=limits)
+    await run_importing_tests(context, ["test_a.py"], {}, Measurement(context=context), most=most)
+    assert limits == [pytest.approx(limit, abs=0.1)]
+
+
+async def test_files_that_there_was_no_time_to_collect_are_not_forgotten(tmp_path):
+    context = context_of(tmp_path, 60.0, [], killed="timeout")
+    related = await run_importing_tests(context, ["test_a.py"], {}, Measurement(context=context))
+    assert related.unmeasured == ("test_a.py",)
+    measurement = related.measurement
+    collected = {"kind": "collected", "cases": [{"id": "test_a.py::test_f", "path": "test_a.py", "line": 1}]}
+    measurement.take_in(Execution(records=({"kind": "start"}, collected), killed="timeout"), 5.0)
+    assert measurement.unknown == ("test_a.py::test_f",)

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """Limits of one run, each of which ends it; `cost` is in US dollars.
+    """Limits of one run, each of which ends it, beside its time (core/deadline.py); `cost` is in US dollars.
 
     `attempts` counts model candidates, `unreadable` consecutive answers without a candidate.
     """
 
     attempts: int = 5
-    seconds: float = 600.0
     tokens: int = 50_000
     cost: float | None = None
     unreadable: int = 3

@@ -248,6 +248,7 @@ async def _accept(
         encode=lambda texts: {path: context.snapshot.encoded(path, text) for path, text in texts.items()},
         suite_seconds=0.0,
         own_texts={**dict.fromkeys(revision.new_code, ""), **_decoded(revision.old_code)},
+        reverses_only_new_passes=True,
     )
     verdict = await verifier.accept({})
     return verdict, verifier.state.evidence if verdict.status is Status.PASSED else None

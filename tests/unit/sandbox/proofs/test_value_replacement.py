@@ -50,9 +50,16 @@ def module(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def values(module, tmp_path):
+def modules(module, tmp_path):
+    modules = load("value_replacement").WorkspaceModules(str(tmp_path))
+    modules.look()
+    return modules
+
+
+@pytest.fixture
+def values(module, modules):
     replacement = load("value_replacement")
-    return replacement.ChangedValues(str(tmp_path), module.__file__, OWN, NEW, load("code_replacement").wrong)
+    return replacement.ChangedValues(modules, module.__file__, OWN, NEW, load("code_replacement").wrong)
 
 
 def found(module):
@@ -81,25 +88,38 @@ def test_what_has_no_value_of_the_users_own_is_wrong_only_where_that_is_asked_fo
     assert (module.LIMIT, module.EXTRA, module.SAME) == (10, "x", 1)
 
 
-def test_modules_of_the_workspace_that_import_a_name_get_the_other_value_too(module, values, tmp_path, monkeypatch):
+def test_modules_of_the_workspace_that_import_a_name_get_the_other_value_too(
+    module, values, modules, tmp_path, monkeypatch
+):
     inside, outside = types.ModuleType("inside_m"), types.ModuleType("outside_m")
     inside.__file__, outside.__file__ = str(tmp_path / "inside_m.py"), "/elsewhere/outside_m.py"
     for each in (inside, outside):
         each.WORD = module.WORD
         monkeypatch.setitem(sys.modules, each.__name__, each)
+    modules.look()
     values.put("own", with_new=False)
     assert (inside.WORD.pattern, outside.WORD.pattern) == ("[a-z]", "[a-z]+")
     values.restore()
     assert inside.WORD is outside.WORD is module.WORD
 
 
-def test_a_value_that_cannot_be_made_any_more_is_left(module, tmp_path):
+def test_a_value_that_cannot_be_made_any_more_is_left(module, modules):
     own = "from gone import LIMITS\n\nLIMIT = LIMITS.first\n"
-    values = load("value_replacement").ChangedValues(str(tmp_path), module.__file__, own, NEW, abs)
+    replacement = load("value_replacement")
+    values = replacement.ChangedValues(modules, module.__file__, own, NEW, abs)
     values.put("own", with_new=False)
     assert module.LIMIT == 10
 
 
-def test_a_text_that_does_not_compile_has_no_values(module, tmp_path):
-    values = load("value_replacement").ChangedValues(str(tmp_path), module.__file__, "LIMIT = = 9\n", NEW, abs)
+def test_a_text_that_does_not_compile_has_no_values(module, modules):
+    replacement = load("value_replacement")
+    values = replacement.ChangedValues(modules, module.__file__, "LIMIT = = 9\n", NEW, abs)
     assert not values.has_own
+
+
+def test_what_is_imported_is_looked_up_once_for_all_questions(module, values, monkeypatch):
+    monkeypatch.setattr(load("value_replacement").sys, "modules", {})
+    assert len(values.present()) == 6
+    values.put("own", with_new=False)
+    assert module.LIMIT == 9
+    values.restore()

@@ -1,0 +1,50 @@
+"""The wall time of one run: how much is left, and how much of it is kept for the proof of a result.
+
+It must not know what the time is spent on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import monotonic
+
+SHARE = 0.25  # of the run's time is kept for the proof at most
+MOST_KEPT = 60.0  # seconds that are kept for it at most
+
+
+@dataclass(kw_only=True)
+class Deadline:
+    """The end of a run that may take `seconds` of wall time from now on.
+
+    `proof_seconds` is what a proof is expected to take, as soon as that is known.
+    """
+
+    seconds: float = math.inf
+    proof_seconds: float = math.inf
+    clock: Callable[[], float] = monotonic
+    _began: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._began = self.clock()
+
+    @property
+    def left(self) -> float:
+        """Seconds until the end, at least 0."""
+        return max(0.0, self._began + self.seconds - self.clock())
+
+    @property
+    def kept(self) -> float:
+        """Seconds before the end that are kept for the proof of a result."""
+        return min(SHARE * self.seconds, MOST_KEPT, self.proof_seconds)
+
+    @property
+    def left_to_search(self) -> float:
+        """Seconds until a result has to be found, at least 0."""
+        return max(0.0, self.left - self.kept)
+
+    def limit(self, *, kept: float = 0.0) -> asyncio.Timeout:
+        """Returns a context manager that raises `TimeoutError` so many seconds before the end."""
+        return asyncio.timeout(None if math.isinf(self.seconds) else self.left - kept)

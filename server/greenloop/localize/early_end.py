@@ -1,0 +1,103 @@
+"""Ends a request before any model call: nothing fails, chance decides, or the environment is at fault.
+
+It must not know which functions may change.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from typing import Any
+
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.spec import Spec
+from greenloop.core.records.verdict import CaseResult
+from greenloop.core.report import case_results, collect_errors
+from greenloop.core.run_state import Baseline
+from greenloop.localize.context import BaselineContext, fault_baseline, passing_baseline
+from greenloop.project.environment_faults import explain_start
+
+OTHER_SEED = 4_242
+
+
+def environment_fault(context: BaselineContext, execution: Execution) -> Baseline | None:
+    """Returns the baseline of a run in which the environment prevented collection, else None."""
+    failures = [error.failure for error in collect_errors(execution)]
+    fault = context.find_fault(failures) if failures else explain_start(execution, context.place.environment)
+    return fault_baseline(context, execution, fault.sentence, fault.remedy) if fault else None
+
+
+def stop_early(
+    context: BaselineContext,
+    spec: Spec,
+    execution: Execution,
+    measured: Mapping[str, CaseResult] | None = None,
+) -> Baseline | None:
+    """Ends the run without a model call if the target passes or is skipped, or the environment is at fault.
+
+    `measured` are results of cases that the execution did not get to.
+    """
+    results = {result.id: result for result in case_results(execution)} | dict(measured or {})
+    expected = [case.id for case in spec.cases]
+    outcomes = {case: result.outcome for case, result in results.items()}
+    if all(outcomes.get(case) == "passed" for case in expected) and (measured or not execution.killed):
+        return None if context.goal else passing_baseline(context, spec, execution, outcomes, measured)
+    if context.goal is not None:
+        failing = next(case for case in expected if outcomes.get(case) != "passed")
+        raise CannotVerifyError(
+            f"{failing} does not pass; only code that passes its tests can be improved.",
+            remedy=f"Fix it first: greenloop fix {failing}",
+        )
+    if not any(outcomes.get(case, "missing") not in {"passed", "skipped", "xfailed"} for case in expected):
+        raise CannotVerifyError(
+            f"{context.target.selector} is skipped or expected to fail, so nothing says when it is right.",
+            remedy="Remove the mark first.",
+        )
+    failures = [result.failure for result in results.values() if result.failure and not result.passed]
+    if fault := context.find_fault(failures):
+        return fault_baseline(context, execution, fault.sentence, fault.remedy, spec)
+    return None
+
+
+async def find_flaky(
+    context: BaselineContext,
+    spec: Spec,
+    execution: Execution,
+    stubs: Mapping[str, str],
+    measured: Mapping[str, CaseResult],
+) -> Baseline | None:
+    """Runs the target once more, with another hash seed; ends the run where another case fails or passes.
+
+    `measured` as in `stop_early`.
+    """
+    if execution.killed:  # a second run would be cut too, and tell nothing about chance
+        return None
+    results = {result.id: result for result in case_results(execution)} | dict(measured)
+    outcomes = {case: result.outcome for case, result in results.items()}
+    seconds = context.later_limits(execution).seconds
+    repeat = await context.run(spec.selectors, stubs, hash_seed=OTHER_SEED, seconds=seconds)
+    second = {result.id: result.outcome for result in case_results(repeat)}
+    flaky = [case.id for case in spec.cases if outcomes.get(case.id) != second.get(case.id)]
+    if not flaky or repeat.killed:
+        return None
+    return fault_baseline(
+        context,
+        execution,
+        f"{flaky[0]} is flaky: on the same code it {outcomes.get(flaky[0])}, then {second.get(flaky[0])}.",
+        "Make the test repeatable (fixed seeds, no dependence on time, order or hashing) first.",
+        spec,
+    )
+
+
+async def unless(check: Coroutine[Any, Any, Baseline | None], work: Coroutine[Any, Any, Baseline]) -> Baseline:
+    """Does both at once; returns what the check has found, as soon as it has, else the result of the work."""
+    checking, working = asyncio.create_task(check), asyncio.create_task(work)
+    try:
+        if ended := await checking:
+            return ended
+        return await working
+    finally:
+        for task in (checking, working):
+            task.cancel()
+        await asyncio.gather(checking, working, return_exceptions=True)

@@ -1,0 +1,221 @@
+"""The baseline of a failing test: why it fails, and which functions may be at fault.
+
+It must not know which model or preset the run will use.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from greenloop.core.errors import CannotVerifyError, UsageError
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.spec import Region, Spec
+from greenloop.core.records.verdict import CaseResult, Frame
+from greenloop.core.report import (
+    case_results,
+    collect_errors,
+    collected_cases,
+    records_of_kind,
+    whole_stack,
+)
+from greenloop.core.run_state import Baseline
+from greenloop.localize import ranking, regions
+from greenloop.localize.context import BaselineContext, build_baseline
+from greenloop.localize.early_end import environment_fault, find_flaky, stop_early, unless
+from greenloop.localize.evidence import Evidence
+from greenloop.localize.measuring import Measurement, is_cut_short
+from greenloop.localize.recent_changes import find_touched
+from greenloop.localize.related_tests import RelatedTestsRun, run_related_tests
+from greenloop.localize.statement_run import trace_statements, with_suspicion
+from greenloop.localize.stubs import add_stubs, find_missing
+from greenloop.project.sources import is_trusted
+from greenloop.project.targets import nearest_names
+from greenloop.specs.kinds.pytest import read_spec
+
+# A second missing name may hide behind the first; more than this many is a rewrite, not a repair.
+MOST_MISSING = 4
+REST = 0.4  # of the limit of one case, for the target's other cases after one that hangs
+LEAST_REST = 3.0  # seconds for these at least
+UNCLEAR = 5  # times the limit of one case, where it is not known what took the time
+PYTEST_BROKE = 3  # pytest's exit status for an internal error
+
+
+async def measure(context: BaselineContext) -> Baseline:
+    """Measures the baseline of a failing test; what it raises: `baseline.measure_baseline`."""
+    context.report_status("running the test on the unchanged code")
+    stubs, created, execution = await _run_with_stubs(context)
+    if not collected_cases(execution):
+        return await _explain_uncollected(context, execution, stubs)
+    spec = read_spec(execution, context.target)
+    measurement = await _measure_rest(context, execution, stubs)
+    results = dict(measurement.results)
+    if ended := stop_early(context, spec, execution, results):
+        return ended
+    return await unless(
+        find_flaky(context, spec, execution, stubs, results),
+        _locate(context, spec, execution, stubs, created, measurement),
+    )
+
+
+async def _locate(
+    context: BaselineContext,
+    spec: Spec,
+    execution: Execution,
+    stubs: Mapping[str, str],
+    created: tuple[Region, ...],
+    measurement: Measurement,
+) -> Baseline:
+    """Runs the related tests, and chooses the functions that may be at fault."""
+    results = dict(measurement.results)
+    every = {result.id: result for result in case_results(execution)} | results
+    failing = {case: result for case, result in every.items() if not result.passed}
+    targets = {case.id for case in spec.cases}
+    related = await run_related_tests(context, measurement, targets, failing, created)
+    evidence = await _gather_evidence(context, spec, related, failing, stubs, created)
+    regions_to_change: tuple[Region, ...] = created
+    suspects: tuple[Region, ...] = ()
+    if not created:
+        regions_to_change, suspects = _choose_regions(context, ranking.rank(evidence), failing, related.modules)
+    if not regions_to_change:
+        raise CannotVerifyError(
+            f"{context.target.selector} reaches no function in this workspace that may be changed.",
+            remedy="Put the cursor on the function to change, or write `greenloop fix file.py::function`.",
+        )
+    baseline = build_baseline(
+        context,
+        spec,
+        tuple(regions_to_change),
+        execution,
+        related.outcomes,
+        stubs,
+        unmeasured=related.unmeasured,
+        reach=related.reached,
+        measured=results,
+        suspects=suspects,
+    )
+    problem = with_suspicion(baseline.problem, evidence.statements, evidence.failing, evidence.passing)
+    return replace(baseline, problem=problem, measurement=related.measurement)
+
+
+async def _run_with_stubs(context: BaselineContext) -> tuple[dict[str, str], tuple[Region, ...], Execution]:
+    """Runs the target; stubs each workspace name that does not exist yet (test first) and runs it again."""
+    stubs: dict[str, str] = {}
+    created: tuple[Region, ...] = ()
+    for _ in range(MOST_MISSING):
+        execution = await _run_target(context, stubs)
+        failures = [result.failure for result in case_results(execution) if result.failure]
+        failures += [error.failure for error in collect_errors(execution)]
+
+        def text_of(path: str, stub_texts: Mapping[str, str] = dict(stubs)) -> str | None:
+            return stub_texts[path] if path in stub_texts else context.snapshot.text(path)
+
+        missing = find_missing(failures, text_of, context.snapshot.root, context.target.path, patterns=context.patterns)
+        if missing is None:
+            break
+        files, new_regions = add_stubs(missing, text_of)
+        if not new_regions:
+            break
+        stubs.update(files)
+        created = (*(regions.relocate(region, stubs[region.path]) for region in created), *new_regions)
+    return stubs, created, execution
+
+
+async def _run_target(context: BaselineContext, stubs: Mapping[str, str]) -> Execution:
+    """Runs the target unchanged. A slow one gets more time, unless the code under test is what hangs.
+
+    Where nothing says what the time was spent on (a loaded machine is slow to start), a longer limit comes first: code
+    that hangs would use up the longest one.
+    """
+    limit, longest = context.place.limits.seconds, min(context.settings.sandbox.longest, context.deadline.left)
+    execution = await context.run([context.target.selector], stubs, trace=True)
+    for seconds in (min(UNCLEAR * limit, longest), longest):
+        stack = whole_stack(execution)
+        if execution.killed != "timeout" or longest <= limit or _is_changeable(stack, context):
+            break
+        if stack and seconds < longest:
+            continue
+        context.report_status(f"it took longer than {limit:g} s; running it once more with {seconds:g} s")
+        execution, limit = await context.run([context.target.selector], stubs, trace=True, seconds=seconds), seconds
+    return execution
+
+
+def _is_changeable(stack: Sequence[Frame], context: BaselineContext) -> bool:
+    """Is the innermost frame one of the code under test?"""
+    path = stack[-1].path if stack else "<"
+    return not path.startswith(("/", "<")) and not is_trusted(path, context.patterns)
+
+
+async def _measure_rest(context: BaselineContext, execution: Execution, stubs: Mapping[str, str]) -> Measurement:
+    """Returns the results of the target's cases; those behind one that hangs or ends the process are run now."""
+    measurement = Measurement(context=context, stubs=stubs)
+    limit = context.place.limits.seconds
+    measurement.take_in(execution, limit)
+    if measurement.unknown and not any(records_of_kind(execution, "finished")):
+        context.report_status("running the tests behind the one that did not end")
+        await measurement.go_on(max(LEAST_REST, REST * limit) if measurement.hangs else 2 * limit)
+    return measurement
+
+
+async def _explain_uncollected(context: BaselineContext, execution: Execution, stubs: Mapping[str, str]) -> Baseline:
+    if ended := environment_fault(context, execution):
+        return ended
+    errors = collect_errors(execution)
+    if errors:
+        first = errors[0].failure
+        location = next((f" ({frame.path}:{frame.line})" for frame in reversed(first.frames)), "")
+        raise CannotVerifyError(
+            f"{context.target.path} cannot be collected by pytest: {first.type}: {first.message}{location}",
+            remedy="Fix that first: pytest has to be able to collect the test.",
+        )
+    if execution.status == PYTEST_BROKE or not any(records_of_kind(execution, "finished")):
+        rows = [row for row in execution.output.strip().splitlines() if row.strip(" INTERALO>")]
+        raise CannotVerifyError(
+            f"pytest stopped before it collected any test: {rows[-1].strip() if rows else 'no output'}",
+            remedy=f"See whether `{context.place.environment.executable} -m pytest {context.target.path}` works.",
+        )
+    nearby = nearest_names(context.target.selector, await _ids_of_file(context, stubs))
+    hint = f"Did you mean: {', '.join(nearby)}" if nearby else f"pytest finds no test in {context.target.path}."
+    raise UsageError(f"There is no test {context.target.selector}.", remedy=hint)
+
+
+async def _ids_of_file(context: BaselineContext, stubs: Mapping[str, str]) -> list[str]:
+    execution = await context.run([context.target.path], stubs, collect=True)
+    return [item.id for item in collected_cases(execution)]
+
+
+def _choose_regions(
+    context: BaselineContext, ranked: Sequence[Region], failing: Mapping[str, CaseResult], modules: Sequence[str]
+) -> tuple[tuple[Region, ...], tuple[Region, ...]]:
+    """Returns the regions to change, and the other suspects of these modules."""
+    text_of, failures = context.snapshot.text, [result.failure for result in failing.values()]
+    chosen = regions.choose(ranked, text_of, failures, most=context.settings.regions)
+    return chosen, regions.others(ranked, chosen, text_of, modules)
+
+
+async def _gather_evidence(
+    context: BaselineContext,
+    spec: Spec,
+    related: RelatedTestsRun,
+    failing: Mapping[str, CaseResult],
+    stubs: Mapping[str, str],
+    created: Sequence[Region],
+) -> Evidence:
+    """Runs the failing cases and their most similar passing neighbours once more, by statement."""
+    passing = [case for case, outcome in related.outcomes.items() if outcome == "passed"]
+    failures = {case: result.failure for case, result in failing.items()}
+    evidence = context.gather_evidence(related.reach, failures, passing)
+    snapshot = context.snapshot
+    first = [*created] or ranking.rank(evidence)[:1]
+    if all(each.created or regions.is_unwritten(each, snapshot.text) for each in first):
+        return evidence  # what does not exist yet is at fault
+    context.report_status("looking for the fault")
+    seconds = sum(result.seconds for result in failing.values())
+    hangs = any(is_cut_short(result) for result in failing.values())
+    texts = {each.path: snapshot.text(each.path) or "" for each in evidence.suspects}
+    traces, touched = await asyncio.gather(
+        trace_statements(context, evidence, stubs, spec.selectors, seconds=seconds, hangs=hangs),
+        asyncio.to_thread(find_touched, snapshot.root, texts, evidence.suspects),
+    )
+    return replace(evidence, statements=traces, touched=touched)

@@ -1,0 +1,141 @@
+"""The baseline of a function or its docstring: its examples, and the tests that reach it.
+
+It must not know which model or preset the run will use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.records.verdict import Frame, Status
+from greenloop.core.report import (
+    collected_cases,
+)
+from greenloop.core.run_state import Baseline
+from greenloop.localize import regions
+from greenloop.localize.context import BaselineContext, build_baseline
+from greenloop.localize.early_end import environment_fault, find_flaky, stop_early
+from greenloop.localize.evidence import Entry
+from greenloop.localize.measuring import Measurement, is_cut_short
+from greenloop.localize.related_tests import RelatedTestsRun, run_importing_tests
+from greenloop.localize.statement_run import trace_statements, with_suspicion
+from greenloop.project.sources import import_name_in_tests
+from greenloop.project.targets import region_for
+from greenloop.specs.kinds.doctest import examples
+from greenloop.specs.kinds.examples import build_spec, region_statements
+
+
+async def measure(context: BaselineContext) -> Baseline:
+    """Measures the baseline of a function; what it raises: `baseline.measure_baseline`."""
+    text = context.snapshot.text(context.target.path) or ""
+    region = region_for(context.target, text)
+    if clash := region_statements(region, text).contradiction:
+        raise CannotVerifyError(clash, remedy="Only one of the two can hold; correct the docstring first.")
+    documented = examples(context.target, text) + build_spec(
+        region, text, import_name_in_tests(region.path, context.snapshot.root)
+    )
+    context.report_status("running its examples and the tests that reach it")
+    measurement = Measurement(context=context)
+    related = await run_importing_tests(context, [], {context.target.path: None}, measurement)
+    reaching = [case for case, hits in related.reach.items() if any(hit.is_in(region) for hit in hits)]
+    reaching += [case for case in _ended_inside(measurement, region) if case not in reaching]
+    examples_run = measurement.again(documented.files)
+    execution, tests = await _run_examples(context, documented, reaching, examples_run)
+    spec = documented + Spec(cases=tests, selectors=tuple(case.id for case in tests))
+    if not spec.cases and context.goal is not None:
+        raise CannotVerifyError(
+            f"No test reaches {region.qualname}, so nothing would notice what a change breaks.",
+            remedy="Write a test that calls it first.",
+        )
+    if not spec.cases:
+        if related.execution is not None and (ended := environment_fault(context, related.execution)):
+            return ended
+        # Tests generated from the docstring, or required by settings, are added later.
+        return build_baseline(
+            context,
+            spec,
+            (region,),
+            execution,
+            related.outcomes,
+            {},
+            unmeasured=related.unmeasured,
+            reach=related.reached,
+        )
+    if not collected_cases(execution) and (ended := environment_fault(context, execution)):
+        return ended
+    if ended := stop_early(context, spec, execution, examples_run.results):
+        return ended
+    if ended := await find_flaky(context, spec, execution, spec.files, examples_run.results):
+        return ended
+    baseline = build_baseline(
+        context,
+        spec,
+        (region,),
+        execution,
+        related.outcomes,
+        {},
+        unmeasured=related.unmeasured,
+        reach=related.reached,
+        measured=examples_run.results,
+    )
+    baseline = replace(baseline, measurement=related.measurement)
+    return replace(baseline, problem=await _suspect_lines(context, baseline, region, related))
+
+
+async def _suspect_lines(
+    context: BaselineContext, baseline: Baseline, region: Region, related: RelatedTestsRun
+) -> Problem:
+    """Returns the problem with the suspicion of the function's lines."""
+    problem, verdict = baseline.problem, baseline.attempt.verdict
+    if regions.is_unwritten(region, problem.files.get):
+        return problem
+    failing = {case.id: case.failure for case in verdict.cases if not case.passed}
+    passing = [case for case, outcome in baseline.outcomes.items() if outcome == "passed" and case not in failing]
+    evidence = context.gather_evidence(related.reach, failing, passing)
+    evidence = replace(evidence, suspects={region: Entry(depth=1, order=0)})
+    traces = await trace_statements(
+        context,
+        evidence,
+        problem.spec.files,
+        problem.spec.selectors,
+        seconds=verdict.seconds,
+        hangs=verdict.status is Status.TIMEOUT,
+    )
+    return with_suspicion(problem, traces, failing, passing)
+
+
+async def _run_examples(
+    context: BaselineContext, documented: Spec, reaching: Sequence[str], measurement: Measurement
+) -> tuple[Execution, tuple[Case, ...]]:
+    """Runs the examples and every test that reaches the function; failing tests become part of the specification.
+
+    `measurement` goes on behind those that hang.
+    """
+    selectors = [*documented.selectors, *reaching]
+    if not selectors:
+        return Execution(), ()
+    seconds = context.settings.suite.seconds or context.place.limits.seconds
+    execution = await measurement.run(selectors, seconds=seconds)
+    outcomes = measurement.outcomes
+    failing = [
+        Case(id=item.id, path=item.path, line=item.line, provenance=Provenance.USER)
+        for item in collected_cases(execution)
+        if item.id in reaching and (outcomes.get(item.id) != "passed" or not documented.cases or context.goal)
+    ]
+    return execution, tuple(failing)
+
+
+def _ended_inside(measurement: Measurement, region: Region) -> list[str]:
+    """The cases that did not end because of the function: they hang or crash in it, or below."""
+    ended = {case: result.failure for case, result in measurement.results.items() if is_cut_short(result)}
+    frames = {case: failure.frames for case, failure in ended.items() if failure is not None}
+    return [case for case in frames if any(_is_line_of(frame, region) for frame in frames[case])]
+
+
+def _is_line_of(frame: Frame, region: Region) -> bool:
+    return frame.path == region.path and region.start <= frame.line <= region.end
