@@ -48,6 +48,19 @@ class Evidence:
             found.setdefault(region.path, []).append(region)
         return found
 
+    @cached_property
+    def ran(self) -> Mapping[Region, frozenset[int]]:
+        """The lines of each suspect that a failing case ran; only where statements were traced."""
+        found: dict[Region, set[int]] = {}
+        for case in self.failing:
+            trace = self.statements.get(case)
+            for path, lines in trace.lines.items() if trace else ():
+                for line in lines:
+                    region = self.region_of(path, line)
+                    if region is not None:
+                        found.setdefault(region, set()).add(line)
+        return {region: frozenset(lines) for region, lines in found.items()}
+
     def region_of(self, path: str, line: int) -> Region | None:
         """The innermost suspect with this line."""
         around = [region for region in self.by_place.get(path, ()) if region.start <= line <= region.end]
