@@ -27,7 +27,7 @@ from greenloop.localize import ranking, regions
 from greenloop.localize.context import BaselineContext, build_baseline, fault_baseline, passing_baseline
 from greenloop.localize.evidence import Entry, Evidence
 from greenloop.localize.measuring import Measurement, is_cut_short
-from greenloop.localize.recent_changes import find_touched
+from greenloop.localize.recent_changes import find_ages, find_touched
 from greenloop.localize.related_tests import RelatedTestsRun, run_importing_tests, run_related_tests
 from greenloop.localize.statement_run import trace_statements, with_suspicion
 from greenloop.localize.stubs import add_stubs, find_missing
@@ -266,8 +266,11 @@ async def _gather_evidence(
     context.report_status("looking for the fault")
     seconds = sum(result.seconds for result in failing.values())
     hangs = any(is_cut_short(result) for result in failing.values())
-    traces = await trace_statements(context, evidence, stubs, spec.selectors, seconds=seconds, hangs=hangs)
-    return replace(evidence, statements=traces)
+    traces, ages = await asyncio.gather(
+        trace_statements(context, evidence, stubs, spec.selectors, seconds=seconds, hangs=hangs),
+        asyncio.to_thread(find_ages, snapshot.root, texts, evidence.suspects),
+    )
+    return replace(evidence, statements=traces, ages=ages)
 
 
 # -- a function or its docstring --------------------------------------------------------------------------------

@@ -27,7 +27,8 @@ class Evidence:
     `suspects` are the regions that may be at fault; `entered` has the regions that each traced case reached.
     `frames` counts workspace frames from where an exception was raised (0: there), for regions in a traceback.
     `statements` has the lines that some cases ran of the suspects; it is empty before there was such a run.
-    `touched` are the suspects that differ from the last commit.
+    `touched` are the suspects that differ from the last commit; `ages` are the days before that commit at which others
+    were last changed, as far as they are known.
     """
 
     suspects: Mapping[Region, Entry]
@@ -39,6 +40,7 @@ class Evidence:
     patterns: Sequence[str] | None = None
     statements: Mapping[str, StatementTrace] = field(default_factory=dict)
     touched: frozenset[Region] = frozenset()
+    ages: Mapping[Region, float] = field(default_factory=dict)
 
     @cached_property
     def by_place(self) -> Mapping[str, list[Region]]:
