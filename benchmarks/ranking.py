@@ -3,8 +3,7 @@
 `measure TASKS --out FILE` runs the baseline of each task (a JSON list with id, folder, python, pythonpath, test, path,
 function, changed, kind) and keeps the ranking, the scores of each signal, seconds and runs; tasks that FILE has already
 are left out. Another version of the package is measured by the same tasks with PYTHONPATH=OTHER/server.
-`report FILE [OTHER]` prints how often that function stands first, among the first 3, 5 and 10, with Wilson's intervals,
-for all signals, each left out and each alone, and for the ranking of OTHER.
+`report FILE [OTHER]` (ranking_report.py) prints the places.
 
 Run: .venv/bin/python benchmarks/ranking.py measure tasks.json --out ranking.jsonl
 """
@@ -15,7 +14,6 @@ import argparse
 import asyncio
 import json
 import pickle
-import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +22,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from greenloop.bench.figures import wilson
+import ranking_report
+
 from greenloop.core.errors import GreenloopError
 from greenloop.engine import refine
 from greenloop.localize import baseline, early_end, failing_test, related_tests
@@ -42,8 +41,6 @@ except ImportError:  # a version of the package without signals
     statement_run = None
 
 Row = dict[str, Any]
-DEPTHS = (1, 3, 5, 10)
-UNRANKED = 10_000  # the place of a function that the ranking does not have
 
 
 class CountingSession:
@@ -170,81 +167,6 @@ def formulas() -> Mapping[str, Callable[[Any], Any]]:
     return {name: partial(spectrum.scores, formula=formula) for name, formula in coefficients.items()}
 
 
-# -- the report -----------------------------------------------------------------------------------------------------
-
-
-def place_of(wanted: Sequence[Sequence[str]], ranked: Sequence[Sequence[str]]) -> int:
-    """Returns the place, from 1, of the first function that the fix changed."""
-    names = [(path, name) for path, name in ranked]
-    return min((names.index((path, name)) + 1 for path, name in wanted if (path, name) in names), default=UNRANKED)
-
-
-def rank_by(row: Row, weights: Mapping[str, float]) -> list[list[str]]:
-    """Ranks as `ranking.rank` does, from the recorded scores."""
-
-    def key(suspect: Row) -> tuple[Any, ...]:
-        total = sum(weight * suspect["scores"].get(name, 0.0) for name, weight in weights.items())
-        special = suspect["name"].rpartition(".")[2].startswith("__")
-        return (-round(total, 9), special, suspect["depth"], -suspect["order"], suspect["path"], suspect["start"])
-
-    return [[suspect["path"], suspect["name"]] for suspect in sorted(row["suspects"], key=key)]
-
-
-def show(title: str, places: Sequence[int]) -> None:
-    cells = []
-    for depth in DEPTHS:
-        good = sum(place <= depth for place in places)
-        low, high = wilson(good, len(places))
-        cells.append(f"{good:3} {100 * good / max(1, len(places)):3.0f} % [{100 * low:.0f}, {100 * high:.0f}]")
-    reciprocal = statistics.mean(1 / place for place in places) if places else 0.0
-    print(f"{title:24} {'  '.join(f'{cell:18}' for cell in cells)}  {reciprocal:.3f}")
-
-
-def show_cost(rows: Sequence[Row]) -> None:
-    own = [sum(seconds for kind, seconds in row["runs"] if kind in {"statements", "watch"}) for row in rows]
-    counts = [sum(kind in {"statements", "watch"} for kind, _seconds in row["runs"]) for row in rows]
-    print(
-        f"localisation: median {statistics.median(own):.2f} s, most {max(own):.2f} s, "
-        f"{statistics.mean(counts):.2f} runs; "
-        f"whole baseline: median {statistics.median(row['seconds'] for row in rows):.1f} s, "
-        f"{statistics.mean(len(row['runs']) for row in rows):.1f} runs"
-    )
-
-
-def report(files: Sequence[Path], kinds: Sequence[str]) -> None:
-    tables = [{row["id"]: row for row in map(json.loads, file.read_text().splitlines())} for file in files]
-    for file, table in zip(files, tables, strict=True):
-        for row in table.values():
-            if not row["ranked"]:
-                print(f"{file.name}: {row['id']} was not ranked: {row['error']}")
-    rows = [
-        row
-        for row in tables[0].values()
-        if row.get("suspects")
-        and row["kind"] in kinds
-        and all(table.get(row["id"], {}).get("ranked") for table in tables)
-    ]
-    print(f"{len(rows)} tasks; {statistics.median(len(row['suspects']) for row in rows):g} suspects (median)\n")
-    heads = "  ".join(f"first {depth}".ljust(18) for depth in DEPTHS)
-    print(f"{'':24} {heads}  mean 1/place")
-    for file, table in zip(files, tables, strict=True):
-        here = [table[row["id"]] for row in rows]
-        show(file.stem, [place_of(row["wanted"], row["ranked"]) for row in here])
-        show_cost(here)
-    weights = dict(failing_test.ranking.WEIGHTS)
-    print()
-    show("all signals", [place_of(row["wanted"], rank_by(row, weights)) for row in rows])
-    for name in weights:
-        without = {**weights, name: 0.0}
-        show(f"without {name}", [place_of(row["wanted"], rank_by(row, without)) for row in rows])
-    for name in [*failing_test.ranking.SIGNALS, *formulas()]:
-        show(f"{name} alone", [place_of(row["wanted"], rank_by(row, {name: 1.0})) for row in rows])
-    print()
-    for row in rows:
-        places = [place_of(row["wanted"], table[row["id"]]["ranked"]) for table in tables]
-        print(f"{row['id']:32} {len(row['suspects']):4} suspects  places {places}  {row['wanted'][0][1]}")
-
-
 async def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -258,9 +180,10 @@ async def main() -> int:
     reporting = commands.add_parser("report")
     reporting.add_argument("files", type=Path, nargs="+")
     reporting.add_argument("--kinds", default="one function,several")
+    reporting.add_argument("--fauxpy", type=Path, nargs="*", default=[], help="what ranking_fauxpy.py has measured")
     options = parser.parse_args()
     if options.command == "report":
-        report(options.files, options.kinds.split(","))
+        ranking_report.report(options.files, options.kinds.split(","), options.fauxpy)
         return 0
     done = set()
     if options.out.exists():
@@ -279,7 +202,7 @@ async def main() -> int:
             keep(options.keep / f"{task['id']}.pickle", evidence)
         with options.out.open("a") as stream:
             stream.write(json.dumps(row) + "\n")
-        place = place_of(row["wanted"], row["ranked"])
+        place = ranking_report.place_of(row["wanted"], row["ranked"])
         print(
             f"{row['id']:32} place {place:5} of {len(row['ranked']):4}  {row['seconds']:6.1f} s  {row['error']}",
             flush=True,

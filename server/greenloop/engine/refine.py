@@ -44,7 +44,6 @@ from greenloop.verdict import mutation_testing
 from greenloop.verdict.mutation_testing import Strength
 from greenloop.verdict.verifier import Verifier
 
-
 IMPROVE = "improve"  # the preset for code that passes its tests
 
 

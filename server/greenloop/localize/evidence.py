@@ -27,7 +27,8 @@ class Evidence:
     `suspects` are the regions that may be at fault; `entered` has the regions that each traced case reached.
     `frames` counts workspace frames from where an exception was raised (0: there), for regions in a traceback.
     `statements` has the lines that some cases ran of the suspects; it is empty before there was such a run.
-    `touched` are the suspects that differ from the last commit.
+    `touched` are the suspects that differ from the last commit; `ages` are the days before that commit at which others
+    were last changed, as far as they are known.
     """
 
     suspects: Mapping[Region, Entry]
@@ -39,6 +40,7 @@ class Evidence:
     patterns: Sequence[str] | None = None
     statements: Mapping[str, StatementTrace] = field(default_factory=dict)
     touched: frozenset[Region] = frozenset()
+    ages: Mapping[Region, float] = field(default_factory=dict)
 
     @cached_property
     def by_place(self) -> Mapping[str, list[Region]]:
@@ -47,6 +49,19 @@ class Evidence:
         for region in sorted(self.suspects, key=lambda region: (region.start, -region.end)):
             found.setdefault(region.path, []).append(region)
         return found
+
+    @cached_property
+    def ran(self) -> Mapping[Region, frozenset[int]]:
+        """The lines of each suspect that a failing case ran; only where statements were traced."""
+        found: dict[Region, set[int]] = {}
+        for case in self.failing:
+            trace = self.statements.get(case)
+            for path, lines in trace.lines.items() if trace else ():
+                for line in lines:
+                    region = self.region_of(path, line)
+                    if region is not None:
+                        found.setdefault(region, set()).add(line)
+        return {region: frozenset(lines) for region, lines in found.items()}
 
     def region_of(self, path: str, line: int) -> Region | None:
         """The innermost suspect with this line."""

@@ -26,7 +26,7 @@ from greenloop.localize.context import BaselineContext, build_baseline
 from greenloop.localize.early_end import environment_fault, find_flaky, stop_early, unless
 from greenloop.localize.evidence import Evidence
 from greenloop.localize.measuring import Measurement, is_cut_short
-from greenloop.localize.recent_changes import find_touched
+from greenloop.localize.recent_changes import find_ages, find_touched
 from greenloop.localize.related_tests import RelatedTestsRun, run_related_tests
 from greenloop.localize.statement_run import trace_statements, with_suspicion
 from greenloop.localize.stubs import add_stubs, find_missing
@@ -214,8 +214,9 @@ async def _gather_evidence(
     seconds = sum(result.seconds for result in failing.values())
     hangs = any(is_cut_short(result) for result in failing.values())
     texts = {each.path: snapshot.text(each.path) or "" for each in evidence.suspects}
-    traces, touched = await asyncio.gather(
+    traces, touched, ages = await asyncio.gather(
         trace_statements(context, evidence, stubs, spec.selectors, seconds=seconds, hangs=hangs),
         asyncio.to_thread(find_touched, snapshot.root, texts, evidence.suspects),
+        asyncio.to_thread(find_ages, snapshot.root, texts, evidence.suspects),
     )
-    return replace(evidence, statements=traces, touched=touched)
+    return replace(evidence, statements=traces, touched=touched, ages=ages)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from greenloop.core.records.spec import Region
 from greenloop.localize.evidence import Evidence
-from greenloop.localize.signals import calls, data, distance, size, spectrum, touched, traceback, words
+from greenloop.localize.signals import calls, data, distance, recent, size, spectrum, touched, traceback, words
 
 Signal = Callable[[Evidence], Mapping[Region, float]]
 
@@ -20,10 +20,11 @@ SIGNALS: Mapping[str, Signal] = {
     "distance": distance.scores,
     "size": size.scores,
     "touched": touched.scores,
+    "recent": recent.scores,
 }
 # Chosen by benchmarks/ranking.py; docs/localisation.md says what each adds. The other signals did not help beside them.
 # Past fixes cannot show what `touched` is worth, so it only decides between suspects that are nearly as suspicious.
-WEIGHTS: Mapping[str, float] = {"spectrum": 1.0, "words": 1.0, "traceback": 1.0, "touched": 0.5}
+WEIGHTS: Mapping[str, float] = {"spectrum": 1.0, "words": 1.0, "traceback": 1.0, "touched": 0.5, "recent": 0.5}
 
 
 def rank(evidence: Evidence, weights: Mapping[str, float] = WEIGHTS) -> list[Region]:

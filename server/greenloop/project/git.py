@@ -203,9 +203,9 @@ class Repository:
                 )
         return contents
 
-    def output(self, *arguments: str, stdin: bytes = b"") -> bytes:
-        """What a plumbing command prints. Raises `CannotVerifyError` where it fails."""
-        status, stdout, stderr = self._git(*arguments, stdin=stdin)
+    def output(self, *arguments: str, stdin: bytes = b"", seconds: float = SECONDS) -> bytes:
+        """What a plumbing command prints. Raises `CannotVerifyError` where it fails or takes longer."""
+        status, stdout, stderr = self._git(*arguments, stdin=stdin, seconds=seconds)
         if status:
             raise CannotVerifyError(
                 f"git {arguments[0]} failed in {self.root}{_error_message(stderr)}.",
@@ -213,7 +213,7 @@ class Repository:
             )
         return stdout
 
-    def _git(self, *arguments: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
+    def _git(self, *arguments: str, stdin: bytes = b"", seconds: float = SECONDS) -> tuple[int, bytes, str]:
         try:
             completed = subprocess.run(
                 [self.program, *_HARMLESS, *arguments],
@@ -221,11 +221,11 @@ class Repository:
                 env=git_environment(os.environ),
                 input=stdin,
                 capture_output=True,
-                timeout=SECONDS,
+                timeout=seconds,
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise CannotVerifyError(f"git did not answer within {SECONDS:g} s.", remedy="Try again.") from error
+            raise CannotVerifyError(f"git did not answer within {seconds:g} s.", remedy="Try again.") from error
         except OSError as error:
             raise CannotVerifyError(f"git cannot be run ({error.strerror}).", remedy="Install git again.") from error
         return completed.returncode, completed.stdout, completed.stderr.decode("utf-8", "replace")

@@ -18,19 +18,23 @@ Formula = Callable[[int, int, int, int], float]
 
 
 def scores(evidence: Evidence, formula: Formula | None = None) -> Mapping[Region, float]:
-    """Returns each function's suspicion by its worst statement, 0..1; by its calls where no statements were traced."""
+    """Returns each function's suspicion by its worst statement, 0..1 in proportion to the most suspicious function.
+
+    By its calls where no statements were traced. In proportion, so that few failing cases against many passing ones,
+    which make all coefficients small, do not leave the decision to the other signals.
+    """
     by_call = entry_scores(evidence)
     lines = {case: trace.lines for case, trace in evidence.statements.items()}
     by_line = line_scores(lines, evidence.failing, evidence.passing, formula)
-    if not by_line:
-        return by_call
     found: dict[Region, float] = {}
     for path, suspicion in by_line.items():
         for line, score in suspicion.items():
             region = evidence.region_of(path, line)
             if region is not None:
                 found[region] = max(score, found.get(region, 0.0))
-    return {region: found.get(region, by_call.get(region, 0.0)) for region in evidence.suspects}
+    found = {**by_call, **found}
+    most = max(found.values(), default=0.0)
+    return {region: score / most for region, score in found.items()} if most else found
 
 
 def entry_scores(evidence: Evidence) -> Mapping[Region, float]:

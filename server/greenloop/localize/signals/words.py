@@ -1,4 +1,4 @@
-"""Words that the test shares with a function's name, docstring and literals.
+"""Words that the test shares with a function's name, docstring and the statements that ran.
 
 Rare words count more (inverse document frequency: K. Spärck Jones, "A statistical interpretation of term specificity
 and its application in retrieval", 1972), and words of the failing statement and of the test's name more than others.
@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import log
 
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import Failure
 from greenloop.localize.evidence import Evidence
-from greenloop.localize.regions import TextOf
 from greenloop.project.sources import is_trusted
 from greenloop.project.syntax import definitions
 
@@ -33,7 +32,7 @@ def scores(evidence: Evidence) -> Mapping[Region, float]:
     for case, failure in evidence.failing.items():
         for word, weight in _test_words(case, failure, evidence).items():
             asked[word] = max(weight, asked.get(word, 0.0))
-    documents = {region: _function_words(region, evidence.text_of) for region in evidence.suspects}
+    documents = {region: _function_words(region, evidence) for region in evidence.suspects}
     frequency = Counter(word for words in documents.values() for word in words)
     count = len(documents)
     found = {
@@ -64,13 +63,22 @@ def _test_words(case: str, failure: Failure | None, evidence: Evidence) -> dict[
     return found
 
 
-def _function_words(region: Region, text_of: TextOf) -> Mapping[str, float]:
-    text = text_of(region.path) or ""
-    body = definitions.line_span(text, region.start, region.end)[:_LONGEST]
+def _function_words(region: Region, evidence: Evidence) -> Mapping[str, float]:
     module = region.path.rpartition("/")[2].removesuffix(".py")
-    found = dict.fromkeys(_words(body), AS_TEXT)
+    found = dict.fromkeys(_words(_spoken(region, evidence)[:_LONGEST]), AS_TEXT)
     found.update(dict.fromkeys(_words(f"{module} {region.qualname}"), AS_NAME))
     return found
+
+
+def _spoken(region: Region, evidence: Evidence) -> str:
+    """The function's header, docstring and the statements that a failing case ran; all of it where none were traced."""
+    text = evidence.text_of(region.path) or ""
+    ran = sorted(evidence.ran.get(region, ()))
+    if not ran:
+        return definitions.line_span(text, region.start, region.end)
+    header = definitions.line_span(text, region.start, ran[0] - 1) if ran[0] > region.start else ""
+    rows = definitions.split_lines(text)
+    return "".join([header, *(statement_at(rows, line) for line in ran)])
 
 
 def _words(text: str) -> Iterable[str]:
@@ -80,8 +88,13 @@ def _words(text: str) -> Iterable[str]:
 
 def failing_statement(text: str, line: int) -> str:
     """Returns the statement that begins at this line, by its brackets."""
+    return statement_at(definitions.split_lines(text), line)
+
+
+def statement_at(rows: Sequence[str], line: int) -> str:
+    """Returns the rows from this line, from 1, to where its brackets are closed."""
     statement = ""
-    for row in definitions.split_lines(text)[line - 1 : line - 1 + _STATEMENT_LINES]:
+    for row in rows[line - 1 : line - 1 + _STATEMENT_LINES]:
         statement += row
         if sum(statement.count(mark) for mark in "([{") <= sum(statement.count(mark) for mark in ")]}"):
             break

@@ -52,7 +52,17 @@ def test_a_function_is_as_suspicious_as_its_worst_line():
 
 
 def test_without_statements_calls_count():
-    assert [*scores(evidence()).values()] == [pytest.approx(1 / sqrt(2))] * 2
+    assert [*scores(evidence()).values()] == [1.0] * 2
+
+
+def test_the_most_suspicious_function_counts_fully_however_many_cases_run_it():
+    traces = {"bad": trace(2, 4, 9), **{f"good{n}": trace(2, 9) for n in range(8)}, "rare": trace(4)}
+    entered = dict.fromkeys(traces, ())
+    found = scores(replace(evidence(), entered=entered, passing=[*traces][1:], statements=traces))
+    assert {region.qualname: score for region, score in found.items()} == {
+        "big": 1.0,
+        "small": pytest.approx(sqrt(2) / 3),
+    }
 
 
 @pytest.mark.parametrize("formula", [ochiai, dstar, tarantula])
