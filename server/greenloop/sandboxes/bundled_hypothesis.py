@@ -7,6 +7,7 @@ because the project may use another Python than greenloop.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
 import io
@@ -28,6 +29,7 @@ PATH_VARIABLE = "GREENLOOP_GUESTS"
 PACKAGES = ("hypothesis", "_hypothesis_globals", "_hypothesis_ftz_detector", "sortedcontainers", "attr", "attrs")
 _DISTRIBUTIONS = ("hypothesis", "sortedcontainers", "attrs")
 _LEFT_OUT = frozenset({"extra", "__pycache__"})  # plug-ins for other packages, and code for one Python only
+_KEPT = 8  # files of different versions and installations
 _UNCHECKED = (1).to_bytes(4, "little") + bytes(8)  # bytecode that is never compared with its source (PEP 552)
 
 
@@ -50,9 +52,18 @@ def archive() -> bytes:
     data = _build_archive()
     if data:
         selftest_cache.write(file, data)
-        for old in set(file.parent.glob("*.zip")) - {file}:
-            old.unlink(missing_ok=True)
+        _forget_oldest(file.parent)
     return data
+
+
+def _forget_oldest(folder: Path) -> None:
+    """Keeps the newest few: each installation of greenloop has its own, and none may make another build it again."""
+    found = []
+    for file in folder.glob("*.zip"):
+        with contextlib.suppress(OSError):
+            found.append((file.stat().st_mtime, file))
+    for _time, old in sorted(found, reverse=True)[_KEPT:]:
+        old.unlink(missing_ok=True)
 
 
 def _find_packages() -> list[Path]:
