@@ -16,13 +16,19 @@ from greenloop.core.records.attempt import Attempt, Candidate, Draft, Finding, M
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.records.spec import Region
+from greenloop.core.text.block import cut_block
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates import code_blocks
 from greenloop.drafting.prompt import fenced
 
 NO_LINE = "EmptyHole"
-LONGEST = 120  # lines of the region shown on each side of the mask
+BEFORE, AFTER = 30, 15  # lines of the region shown before (at least) and after the mask
+STEP = 15  # the shown part begins at a multiple of so many lines: masks near one another share what stands before
+OMITTED = "# ..."  # in place of the lines between the function's head and the shown part
+BLOCK = 6  # lines of an inserted block
+FILLINGS = 3  # different ones that are asked for in one hole
 TOKENS_A_LINE = 40
+TOKENS_OF_BLOCK = 100
 MOST_MASKED = 6  # lines of one statement
 MOST_ABOUT = 1200  # characters of one excerpt
 BLANK = "<FILL>"
@@ -38,15 +44,18 @@ def region_lines(problem: Problem, attempt: Attempt, region: Region) -> list[str
 def infill_request(problem: Problem, attempt: Attempt, draft: Draft, excerpts: Sequence[Excerpt]) -> InfillRequest:
     """The request to fill the masked lines of a draft.
 
-    The context excerpts come first: they are the same for every infill, so a prompt cache reads them once.
-    Raises `ValueError` for a draft without a mask.
+    The context excerpts and the function's head come first: they are the same for every infill of the function, so a
+    prompt cache reads them once. Of a long function only the lines around the mask are shown.
+    An inserted hole may hold a block. Raises `ValueError` for a draft without a mask.
     """
     mask = draft.masked
     if mask is None:
         raise ValueError("the draft masks no lines")
     lines = region_lines(problem, attempt, mask.region)
-    before, after = lines[: mask.start - 1][-LONGEST:], lines[mask.end :][:LONGEST]
+    before, after = _lines_before(lines, mask), lines[mask.end :][:AFTER]
     indent = margin_of(lines, mask)
+    is_block = mask.end < mask.start
+    stood = "\n".join(lines[mask.start - 1 : mask.end]).strip()
     context = "\n\n".join(excerpt.text[:MOST_ABOUT] for excerpt in excerpts if not excerpt.own)
     head = "\n".join([*([context, "", ""] if context else []), *before])
     return InfillRequest(
@@ -54,9 +63,39 @@ def infill_request(problem: Problem, attempt: Attempt, draft: Draft, excerpts: S
         suffix="\n" + "\n".join(after) + "\n",
         role=draft.role,
         temperature=draft.temperature,
-        max_tokens=TOKENS_A_LINE * max(1, mask.end - mask.start + 1),
-        stop=("\n",) if mask.end <= mask.start else ("\n\n",),
+        max_tokens=TOKENS_OF_BLOCK if is_block else TOKENS_A_LINE * (mask.end - mask.start + 1),
+        stop=("\n",) if mask.end == mask.start else ("\n\n",),
+        lines=BLOCK if is_block else 1 if mask.end == mask.start else mask.end - mask.start + 2,
+        avoid=stood,
+        fillings=FILLINGS,
     )
+
+
+def _lines_before(lines: list[str], mask: Mask) -> list[str]:
+    """What is shown before the mask: all, or the function's head and the lines from a multiple of `STEP` on."""
+    head = _head(lines)
+    start = max(0, mask.start - 1 - BEFORE) // STEP * STEP
+    if start <= len(head):
+        return lines[: mask.start - 1]
+    return [*head, margin_of(lines, mask) + OMITTED, *lines[start : mask.start - 1]]
+
+
+def _head(lines: list[str]) -> list[str]:
+    """The lines of a function up to its docstring, and that docstring's first sentence or line."""
+    parsed = parse_fragment("\n".join(lines))
+    functions = [node for node in getattr(parsed, "body", ()) if isinstance(node, FUNCTIONS)]
+    if not isinstance(parsed, Fragment) or not functions:
+        return lines[:1]
+    function = functions[0]
+    docstring = docstring_statement(function)
+    first = docstring or function.body[0]
+    head = lines[: max(1, first.lineno - parsed.shift - 1)]
+    if docstring is None:
+        return head
+    line = lines[docstring.lineno - parsed.shift - 1]
+    if docstring.end_lineno != docstring.lineno:
+        line = line.rstrip() + line.lstrip().lstrip("rRuUbB")[:3]  # closes it
+    return [*head, line]
 
 
 def as_chat(request: InfillRequest, template: str) -> ChatRequest:
@@ -82,13 +121,18 @@ def margin_of(rows: list[str], mask: Mask) -> str:
 def fill_mask(problem: Problem, attempt: Attempt, mask: Mask, text: str) -> Candidate | Finding:
     """The candidate with the masked lines filled in; the first line's indentation precedes the mask already."""
     lines = region_lines(problem, attempt, mask.region)
-    line_count = max(1, mask.end - mask.start + 1)
+    margin = margin_of(lines, mask)
     blocks = code_blocks.find_blocks(text) if "```" in text else []
     body = with_plain_ends(blocks[0].text if blocks else text).strip("\n").rstrip()
     if not body.strip():
         return Finding(error_class=NO_LINE, message="The hole was left empty.")
-    answer_lines = body.split("\n")[: line_count + 1]
-    filling = [margin_of(lines, mask) + answer_lines[0].lstrip(), *answer_lines[1:]]
+    if mask.end < mask.start:
+        following = lines[mask.end] if mask.end < len(lines) else ""
+        body, _is_whole = cut_block(body.removeprefix(margin) + "\n", margin, BLOCK, following)
+        answer_lines = body.rstrip().split("\n")
+    else:
+        answer_lines = body.split("\n")[: mask.end - mask.start + 2]
+    filling = [margin + answer_lines[0].lstrip(), *answer_lines[1:]]
     new_text = "\n".join([*lines[: mask.start - 1], *filling, *lines[mask.end :]]) + "\n"
     parsed = parse_fragment(new_text)
     if not isinstance(parsed, Fragment):
