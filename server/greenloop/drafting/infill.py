@@ -22,7 +22,8 @@ from greenloop.drafting.candidates import code_blocks
 from greenloop.drafting.prompt import fenced
 
 NO_LINE = "EmptyHole"
-BEFORE, AFTER = 30, 15  # lines of the region shown before (at least) and after the mask
+SHORT = 60  # lines of a region that is shown as a whole
+BEFORE, AFTER = 15, 8  # lines of a longer one that are shown before (at least) and after the mask
 STEP = 15  # the shown part begins at a multiple of so many lines: masks near one another share what stands before
 OMITTED = "# ..."  # in place of the lines between the function's head and the shown part
 BLOCK = 6  # lines of an inserted block
@@ -52,7 +53,9 @@ def infill_request(problem: Problem, attempt: Attempt, draft: Draft, excerpts: S
     if mask is None:
         raise ValueError("the draft masks no lines")
     lines = region_lines(problem, attempt, mask.region)
-    before, after = _lines_before(lines, mask), lines[mask.end :][:AFTER]
+    is_short = len(lines) <= SHORT
+    before = lines[: mask.start - 1] if is_short else _lines_before(lines, mask)
+    after = lines[mask.end :] if is_short else lines[mask.end :][:AFTER]
     indent = margin_of(lines, mask)
     is_block = mask.end < mask.start
     stood = "\n".join(lines[mask.start - 1 : mask.end]).strip()

@@ -19,13 +19,14 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting import infill
 from greenloop.drafting.candidates import parse_answer
-from greenloop.drafting.candidates.gate import check, find_repetition
+from greenloop.drafting.candidates.gate import UNCHANGED, check, find_repetition
 from greenloop.drafting.candidates.mutate import mutants
 
 Files = Mapping[str, str]
 
 REPEATED = "Repeated"
 NO_GAIN = "NoGain"
+COPIED = "The answer repeated the user's code beyond its suspicious lines and was stopped."
 MUTATION_SECONDS = 10.0  # wall time for all one-token changes of the regions that were chosen first
 SUSPECTS_SECONDS = 20.0  # wall time for those of all other suspects, in equal shares
 MOST_PASSING = 3  # with more passing changes, the first is as likely wrong as right
@@ -42,6 +43,8 @@ def read_answer(problem: Problem, number: int, draft: Draft, attempts: Sequence[
         usage=reply.usage,
         verdict=Verdict(status=Status.REFUSED),
     )
+    if reply.finish == "copy":
+        return with_finding(blank, Finding(error_class=UNCHANGED, message=COPIED))
     reading: Candidate | Finding
     if draft.masked is None:
         base = attempts[draft.parent].candidate if draft.move is Move.REFINE else None
