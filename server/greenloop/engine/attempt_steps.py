@@ -28,7 +28,7 @@ REPEATED = "Repeated"
 NO_GAIN = "NoGain"
 COPIED = "The answer repeated the user's code beyond its suspicious lines and was stopped."
 MUTATION_SECONDS = 10.0  # wall time for all one-token changes of the regions that were chosen first
-SUSPECTS_SECONDS = 20.0  # wall time for those of all other suspects, in equal shares
+SUSPECTS_SECONDS = 20.0  # wall time for those of all other suspects: equal shares, with what others left over
 MOST_PASSING = 3  # with more passing changes, the first is as likely wrong as right
 
 
@@ -99,6 +99,16 @@ def _find_duplicate(problem: Problem, candidate: Candidate, attempts: Sequence[A
     )
 
 
+def _mutation_seconds(problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> float:
+    """The wall time for the one-token changes of a draft: its share of what earlier ones of the run left over."""
+    earlier = [each for each in attempts if each.draft and each.draft.move is Move.MUTATE]
+    waiting = len(problem.suspects) - len({each.draft.regions for each in earlier if each.draft and each.draft.regions})
+    if not draft.regions:
+        return MUTATION_SECONDS
+    left = MUTATION_SECONDS + SUSPECTS_SECONDS - sum(each.verdict.seconds for each in earlier)
+    return max(SUSPECTS_SECONDS / max(1, len(problem.suspects)), left / max(1, waiting))
+
+
 async def best_mutant(
     problem: Problem,
     number: int,
@@ -112,7 +122,7 @@ async def best_mutant(
     """
     parent = attempts[draft.parent]
     began, tried, seconds = monotonic(), 0, 0.0
-    limit = SUSPECTS_SECONDS / max(1, len(problem.suspects)) if draft.regions else MUTATION_SECONDS
+    limit = _mutation_seconds(problem, draft, attempts)
     best: tuple[Candidate, Verdict] | None = None
     passing = 0
     for candidate in mutants(problem, parent):
