@@ -26,8 +26,8 @@ SHORT = 60  # lines of a region that is shown as a whole
 BEFORE, AFTER = 15, 8  # lines of a longer one that are shown before (at least) and after the mask
 STEP = 15  # the shown part begins at a multiple of so many lines: masks near one another share what stands before
 OMITTED = "# ..."  # in place of the lines between the function's head and the shown part
-BLOCK = 6  # lines of an inserted block
-FILLINGS = 3  # different ones that are asked for in one hole
+BLOCK = 6  # lines of a statement with its block
+FILLINGS = 2  # different ones that are asked for in one hole
 TOKENS_A_LINE = 40
 TOKENS_OF_BLOCK = 100
 MOST_MASKED = 6  # lines of one statement
@@ -47,7 +47,8 @@ def infill_request(problem: Problem, attempt: Attempt, draft: Draft, excerpts: S
 
     The context excerpts and the function's head come first: they are the same for every infill of the function, so a
     prompt cache reads them once. Of a long function only the lines around the mask are shown.
-    An inserted hole may hold a block. Raises `ValueError` for a draft without a mask.
+    A new line, and one of a simple statement, may become a statement with a block.
+    Raises `ValueError` for a draft without a mask.
     """
     mask = draft.masked
     if mask is None:
@@ -57,7 +58,9 @@ def infill_request(problem: Problem, attempt: Attempt, draft: Draft, excerpts: S
     before = lines[: mask.start - 1] if is_short else _lines_before(lines, mask)
     after = lines[mask.end :] if is_short else lines[mask.end :][:AFTER]
     indent = margin_of(lines, mask)
-    is_block = mask.end < mask.start
+    lines_masked = mask.end - mask.start + 1
+    is_header = lines_masked == 1 and not _is_statement(lines, mask)
+    is_statement = _is_statement(lines, mask)
     stood = "\n".join(lines[mask.start - 1 : mask.end]).strip()
     context = "\n\n".join(excerpt.text[:MOST_ABOUT] for excerpt in excerpts if not excerpt.own)
     head = "\n".join([*([context, "", ""] if context else []), *before])
@@ -66,12 +69,18 @@ def infill_request(problem: Problem, attempt: Attempt, draft: Draft, excerpts: S
         suffix="\n" + "\n".join(after) + "\n",
         role=draft.role,
         temperature=draft.temperature,
-        max_tokens=TOKENS_OF_BLOCK if is_block else TOKENS_A_LINE * (mask.end - mask.start + 1),
-        stop=("\n",) if mask.end == mask.start else ("\n\n",),
-        lines=BLOCK if is_block else 1 if mask.end == mask.start else mask.end - mask.start + 2,
+        max_tokens=TOKENS_OF_BLOCK if is_statement else TOKENS_A_LINE * lines_masked,
+        stop=("\n",) if is_header else (),
+        lines=BLOCK if is_statement else 1 if is_header else lines_masked + 1,
+        is_statement=is_statement,
         avoid=stood,
         fillings=FILLINGS,
     )
+
+
+def _is_statement(lines: list[str], mask: Mask) -> bool:
+    """Is the mask for one statement: a new line, or a line that is not the header of a block?"""
+    return mask.end < mask.start or (mask.end == mask.start and not lines[mask.start - 1].rstrip().endswith(":"))
 
 
 def _lines_before(lines: list[str], mask: Mask) -> list[str]:
@@ -129,12 +138,12 @@ def fill_mask(problem: Problem, attempt: Attempt, mask: Mask, text: str) -> Cand
     body = with_plain_ends(blocks[0].text if blocks else text).strip("\n").rstrip()
     if not body.strip():
         return Finding(error_class=NO_LINE, message="The hole was left empty.")
-    if mask.end < mask.start:
+    if _is_statement(lines, mask) and body.split("\n")[0].rstrip().endswith(":"):
         following = lines[mask.end] if mask.end < len(lines) else ""
-        body, _is_whole = cut_block(body.removeprefix(margin) + "\n", margin, BLOCK, following)
-        answer_lines = body.rstrip().split("\n")
+        body, _is_whole = cut_block(body, margin, BLOCK, following, is_statement=True)
+        answer_lines = body.split("\n")
     else:
-        answer_lines = body.split("\n")[: mask.end - mask.start + 2]
+        answer_lines = body.split("\n")[: max(1, mask.end - mask.start + 1) + 1]
     filling = [margin + answer_lines[0].lstrip(), *answer_lines[1:]]
     new_text = "\n".join([*lines[: mask.start - 1], *filling, *lines[mask.end :]]) + "\n"
     parsed = parse_fragment(new_text)

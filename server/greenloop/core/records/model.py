@@ -43,13 +43,15 @@ class ChatRequest:
 class InfillRequest:
     """A request to a model's fill-in-the-middle mode: the text between `prefix` and `suffix`.
 
-    `lines`: the most lines of it. `avoid`: the text that is not wanted, because it stood there; `fillings`: how many
-    different ones are wanted. A model that cannot tell its next best fillings ignores both.
+    `lines`: the most lines of it; `is_statement`: those after the first are the block that the first one opens.
+    `avoid`: the text that is not wanted, because it stood there; `fillings`: how many different ones are wanted. A
+    model that cannot tell its next best fillings ignores both.
     """
 
     prefix: str
     suffix: str
     lines: int = 1
+    is_statement: bool = False
     avoid: str = ""
     fillings: int = 1
     role: Role = Role.REFINER

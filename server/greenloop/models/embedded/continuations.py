@@ -14,7 +14,7 @@ from itertools import count as numbers
 from math import log
 from typing import Any
 
-IMPROBABLE = log(0.01)  # log probability of the tokens up to the other one; texts below are not written
+IMPROBABLE = log(0.02)  # log probability of the tokens up to the other one; texts below are not written
 FRUITLESS = 1  # texts that may turn out equal to known ones, beside those that are wanted
 
 
@@ -52,26 +52,29 @@ class Beginning:
 
 
 Write = Callable[[Beginning], Awaitable[tuple[str, Sequence[Step]]]]
+Cut = Callable[[str], tuple[str, bool]]
 
 
-async def best_texts(write: Write, *, count: int, avoid: str, is_line: bool) -> list[str]:
+async def best_texts(write: Write, cut: Cut, *, count: int, avoid: str) -> list[str]:
     """Up to `count` different texts other than `avoid`, spaces aside; the best one as it is where there is no other.
 
     `write` continues a beginning greedily; it returns the whole text, and the steps after the beginning.
-    `is_line`: a text ends with its line, so a token that ends the line completes a text.
+    `cut` returns the part of a text that counts, and whether more text would change nothing.
     """
-    search = _Search(known={_squeezed(avoid)}, is_line=is_line)
-    first, steps = await write(Beginning())
+    search = _Search(known={_squeezed(avoid)})
+    text, steps = await write(Beginning())
+    first = cut(text)[0]
     search.add(first)
     search.branch(Beginning(), steps)
     further = 0
     while len(search.found) < count and further < count + FRUITLESS and search.heap:
-        _cost, _order, beginning, is_complete = heapq.heappop(search.heap)
-        if is_complete:
-            search.add(beginning.text.partition("\n")[0] if is_line else beginning.text)
+        _cost, _order, beginning, is_end = heapq.heappop(search.heap)
+        text, is_complete = cut(beginning.text)
+        if is_end or is_complete:
+            search.add(text)
             continue
         text, steps = await write(beginning)
-        search.add(text)
+        search.add(cut(text)[0])
         search.branch(beginning, steps)
         further += 1
     return search.found or [first]
@@ -80,7 +83,6 @@ async def best_texts(write: Write, *, count: int, avoid: str, is_line: bool) -> 
 @dataclass
 class _Search:
     known: set[str]
-    is_line: bool
     found: list[str] = field(default_factory=list)
     heap: list[tuple[float, int, Beginning, bool]] = field(default_factory=list)
     _order: Any = field(default_factory=numbers)
@@ -94,12 +96,11 @@ class _Search:
         """Remembers every other token that is probable enough in its place."""
         for step in steps:
             for rival in step.rivals:
-                if rival.number == step.token.number or rival.text.lstrip().startswith("#"):
+                if rival.number == step.token.number or rival.text.lstrip().startswith(("#", '"""')):
                     continue
-                is_end = not rival.text or (self.is_line and "\n" in rival.text)
                 other = beginning.extended(rival)
-                if other.logprob >= IMPROBABLE:
-                    heapq.heappush(self.heap, (-other.logprob, next(self._order), other, is_end))
+                if other.logprob >= IMPROBABLE:  # a token without text ends the answer
+                    heapq.heappush(self.heap, (-other.logprob, next(self._order), other, not rival.text))
             beginning = beginning.extended(step.token)
 
 

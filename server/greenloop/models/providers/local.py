@@ -75,7 +75,7 @@ class Local:
                     guess,
                     _ignore,
                     begin=beginning.text,
-                    is_done=lambda text: cut_filling(request, text)[1],
+                    is_done=lambda text: cut(text)[1],
                 )
                 # What a further filling has in common with the first is in the cache, and was counted once.
                 spent = reply.usage
@@ -84,11 +84,12 @@ class Local:
                 usage += replace(
                     spent, prompt_tokens=spent.prompt_tokens - known, cached_tokens=spent.cached_tokens - known
                 )
-                return cut_filling(request, reply.text)[0], steps
+                return reply.text, steps
 
-            texts = await best_texts(
-                write, count=max(1, request.fillings), avoid=request.avoid, is_line=request.lines == 1
-            )
+            def cut(text: str) -> tuple[str, bool]:
+                return cut_filling(request, text)
+
+            texts = await best_texts(write, cut, count=max(1, request.fillings), avoid=request.avoid)
             on_token(texts[0])
             return Reply(text=texts[0], usage=usage, model=self._name, finish=finish, others=tuple(texts[1:]))
 
@@ -193,10 +194,12 @@ def infill_body(request: InfillRequest, beginning: Beginning | None = None) -> d
 
 def cut_filling(request: InfillRequest, text: str) -> tuple[str, bool]:
     """The part of a text that belongs into the hole, and whether more text would change nothing."""
-    if request.lines == 1:  # the engine stops at its end
-        return text, False
+    if request.lines == 1:
+        line, end, _rest = text.partition("\n")
+        return line, bool(end)
     indent = request.prefix.rpartition("\n")[2]
-    return cut_block(text, indent, request.lines, after=request.suffix.lstrip("\n").partition("\n")[0])
+    after = request.suffix.lstrip("\n").partition("\n")[0]
+    return cut_block(text, indent, request.lines, after, is_statement=request.is_statement)
 
 
 def _ignore(_piece: str) -> None:

@@ -52,7 +52,7 @@ def _hash(request: ChatRequest | InfillRequest) -> str:
     if not sampled.get("frequency_penalty", True):
         # Older files do not have this penalty.
         del sampled["frequency_penalty"]
-    for name, usual in (("lines", 1), ("avoid", ""), ("fillings", 1)):
+    for name, usual in (("lines", 1), ("is_statement", False), ("avoid", ""), ("fillings", 1)):
         if sampled.get(name) == usual:  # older files do not have these of infills either
             del sampled[name]
     return hashlib.sha256(json.dumps(sampled, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
