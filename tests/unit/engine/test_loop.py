@@ -485,3 +485,49 @@ async def test_a_change_that_passes_more_tests_and_not_all_says_why_it_fails():
     made = outcome.attempts[1]
     assert (made.verdict.score, made.error_class, made.group) == (0.5, "AssertionError", ErrorGroup.LOGIC)
     assert made.usage.test_seconds >= 0.5
+
+
+class NextBest(Stage):
+    """Each answer comes with two next best ones."""
+
+    async def ask(self, completion: ChatRequest, on_token) -> Reply:
+        reply = await super().ask(completion, on_token)
+        return replace(reply, others=(answer("x * 7"), answer(RIGHT)))
+
+
+async def test_the_next_best_answers_are_attempts_that_cost_nothing_and_count_as_one():
+    stage = NextBest(answer(WRONG))
+    outcome = await stage.run(attempts=1)
+    assert outcome.solved
+    assert outcome.best == 3
+    assert [attempt.draft.choice for attempt in outcome.attempts[1:]] == [0, 1, 2]
+    assert outcome.usage.tokens == 20
+    assert [event.attempt for event in stage.events if isinstance(event, Checked)] == [1, 2, 3]
+
+
+class Writing(Stage):
+    """Writes its answer in pieces and never ends by itself."""
+
+    ended = False
+
+    async def ask(self, completion: ChatRequest, on_token) -> Reply:
+        try:
+            for piece in ("```python\n", "def double(x):\n", "    return x + 1\n"):
+                on_token(piece)
+                await asyncio.sleep(0)
+            await asyncio.Event().wait()
+        finally:
+            self.ended = True
+        raise AssertionError
+
+
+async def test_an_answer_that_repeats_the_code_is_stopped_and_billed():
+    stage = Writing()
+    async with asyncio.timeout(5):
+        outcome = await stage.run(attempts=1)
+    attempt = outcome.attempts[1]
+    assert stage.ended
+    assert (attempt.error_class, attempt.candidate, attempt.model) == ("Unchanged", None, "model of drafter")
+    assert attempt.usage.completion_tokens == 3
+    assert outcome.usage.tokens == attempt.usage.tokens
+    assert stage.runs == 0
