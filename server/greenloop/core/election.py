@@ -40,8 +40,7 @@ def newest_best(attempts: Sequence[Attempt]) -> Attempt | None:
 
 def count_asked(attempts: Sequence[Attempt]) -> int:
     """Counts the attempts that the model was asked for."""
-    drafts = [attempt.draft for attempt in attempts if attempt.draft]
-    return sum(draft.move is not Move.MUTATE and not draft.choice for draft in drafts)
+    return sum(attempt.draft is not None and attempt.draft.move is not Move.MUTATE for attempt in attempts)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,6 @@ BEFORE, AFTER = 15, 8  # lines of a longer one that are shown before (at least) 
 STEP = 15  # the shown part begins at a multiple of so many lines: masks near one another share what stands before
 OMITTED = "# ..."  # in place of the lines between the function's head and the shown part
 BLOCK = 6  # lines of a statement with its block
-FILLINGS = 2  # different ones that are asked for in one hole
 TOKENS_A_LINE = 40
 TOKENS_OF_BLOCK = 100
 MOST_MASKED = 6  # lines of one statement
@@ -74,7 +73,7 @@ def infill_request(problem: Problem, attempt: Attempt, draft: Draft, excerpts: S
         lines=BLOCK if is_statement else 1 if is_header else lines_masked + 1,
         is_statement=is_statement,
         avoid=stood,
-        fillings=FILLINGS,
+        fillings=draft.choice + 1,
     )
 
 

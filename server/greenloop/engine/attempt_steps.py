@@ -50,7 +50,9 @@ def read_answer(problem: Problem, number: int, draft: Draft, attempts: Sequence[
         base = attempts[draft.parent].candidate if draft.move is Move.REFINE else None
         reading = parse_answer.read(reply.text, problem, truncated=reply.finish == "length", base=base)
     else:
-        reading = infill.fill_mask(problem, attempts[draft.parent], draft.masked, reply.text)
+        text = next(iter((reply.text, *reply.others)[draft.choice :]), "")
+        reading = infill.fill_mask(problem, attempts[draft.parent], draft.masked, text)
+        blank = replace(blank, answer=text)
     if isinstance(reading, Candidate):
         reading = find_repetition(problem, reading) or reading  # asked for again, like an unreadable answer
     return with_finding(blank, reading) if isinstance(reading, Finding) else replace(blank, candidate=reading)

@@ -170,7 +170,7 @@ class _Loop:
         requested = await gather_or_cancel(
             [self._request_candidate(*each) for each in numbered if each[1].move is not Move.MUTATE]
         )
-        answered = {found[0].number: found for found in requested if found}
+        answered = {attempt.number: attempt for attempt in requested if attempt}
         result: list[Attempt] = []
         for number, draft in numbered:
             before = [*self.state.attempts, *result]
@@ -179,38 +179,28 @@ class _Loop:
                 mutated = await attempt_steps.best_mutant(problem, len(before), draft, before, self.parts.glance)
                 result.append(mutated)
             elif number in answered:  # renumbered: a draft that the budget did not allow leaves no gap
-                for answer in answered[number]:
-                    before = [*self.state.attempts, *result]
-                    attempt = replace(answer, number=len(before))
-                    result.append(attempt_steps.check_candidate(self._problem_of(attempt), attempt, before, self.emit))
+                attempt = replace(answered[number], number=len(before))
+                result.append(attempt_steps.check_candidate(self._problem_of(attempt), attempt, before, self.emit))
         return result
 
-    async def _request_candidate(self, number: int, draft: Draft) -> list[Attempt]:
-        """Asks the model and reads its answer; asks once more, briefly, if it is unreadable.
-
-        The next best answers that come with it are attempts too. Empty: out of budget.
-        """
+    async def _request_candidate(self, number: int, draft: Draft) -> Attempt | None:
+        """Asks the model and reads its answer; asks once more, briefly, if it is unreadable. None: out of budget."""
         problem = self.state.problem.focused(draft.regions)
         request = replace(self.parts.assemble(problem, draft, self.state.attempts), seed=number)
         tokens = count_prompt_tokens(request, self.parts.count)
         self.emit(Planned(attempt=number, draft=draft, model=self.parts.model_of(draft), prompt_tokens=tokens))
-        attempts: list[Attempt] = []
+        attempt = None
         try:
             reply = await self._ask(number, request, lambda text: draft.move is Move.DRAFT and is_copy(problem, text))
             reply = replace(reply, model=reply.model or self.parts.model_of(draft))
             attempt = attempt_steps.read_answer(problem, number, draft, self.state.attempts, reply)
-            attempts = [attempt]
-            for choice, text in enumerate(reply.others, 1):
-                other = replace(reply, text=text, usage=Usage())
-                next_best = replace(draft, choice=choice)
-                attempts.append(attempt_steps.read_answer(problem, number, next_best, self.state.attempts, other))
             if attempt.finding and (shorter := self.parts.again(problem, request, reply, attempt.finding)):
                 reply = await self._ask(number, shorter)
                 second_attempt = attempt_steps.read_answer(problem, number, draft, self.state.attempts, reply)
-                attempts = [replace(second_attempt, usage=attempt.usage + second_attempt.usage)]
+                attempt = replace(second_attempt, usage=attempt.usage + second_attempt.usage)
         except BudgetExceededError as error:
             self.exhausted = error.reason
-        return attempts
+        return attempt
 
     async def _ask(self, number: int, request: Request, is_copy: Callable[[str], bool] = lambda _text: False) -> Reply:
         """Asks within the budget; stops an answer that `is_copy` as soon as it is."""

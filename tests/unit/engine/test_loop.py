@@ -488,21 +488,26 @@ async def test_a_change_that_passes_more_tests_and_not_all_says_why_it_fails():
 
 
 class NextBest(Stage):
-    """Each answer comes with two next best ones."""
+    """Each filling comes with the next best one."""
 
     async def ask(self, completion: ChatRequest, on_token) -> Reply:
-        reply = await super().ask(completion, on_token)
-        return replace(reply, others=(answer("x * 7"), answer(RIGHT)))
+        return replace(await super().ask(completion, on_token), others=("return x * 2",))
 
 
-async def test_the_next_best_answers_are_attempts_that_cost_nothing_and_count_as_one():
-    stage = NextBest(answer(WRONG))
-    outcome = await stage.run(attempts=1)
+async def test_the_next_best_filling_is_tried_where_it_is_asked_for():
+    mask = Mask(region=PROBLEM.regions[0], start=2, end=2)
+    second = Draft(parent=0, move=Move.INFILL, role=Role.REFINER, masked=mask, choice=1)
+    stage = NextBest("return x * 3", plan=several(second))
+    outcome = await stage.run()
     assert outcome.solved
-    assert outcome.best == 3
-    assert [attempt.draft.choice for attempt in outcome.attempts[1:]] == [0, 1, 2]
-    assert outcome.usage.tokens == 20
-    assert [event.attempt for event in stage.events if isinstance(event, Checked)] == [1, 2, 3]
+    assert outcome.attempts[1].answer == "return x * 2"
+
+
+async def test_a_model_that_knows_no_other_filling_gives_none():
+    mask = Mask(region=PROBLEM.regions[0], start=2, end=2)
+    second = Draft(parent=0, move=Move.INFILL, role=Role.REFINER, masked=mask, choice=1)
+    outcome = await Stage("return x * 2", plan=several(second)).run(attempts=1)
+    assert outcome.attempts[1].error_class == "EmptyHole"
 
 
 class Writing(Stage):

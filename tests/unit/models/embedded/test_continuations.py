@@ -18,15 +18,15 @@ def token(text: str, probability: float) -> Token:
 class Engine:
     """Knows the rivals of each token of `if a > 0:`; after another token it goes on as it would have."""
 
-    RIVALS = {"if": ("else", 0.05), " a": (" b", 0.1), " >": (" >=", 0.3), " 0": (" 1", 0.001), ":": ("\n", 0.04)}
-
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.rivals = {"if": ("else", 0.05), " a": (" b", 0.1), " >": (" >=", 0.3), " 0": (" 1", 0.001)}
+        self.rivals[":"] = ("\n", 0.04)
 
     async def write(self, beginning: Beginning) -> tuple[str, list[Step]]:
         self.asked.append(beginning.text)
         text, steps = beginning.text, []
-        for word, (rival, share) in list(self.RIVALS.items())[len(beginning.numbers) :]:
+        for word, (rival, share) in list(self.rivals.items())[len(beginning.numbers) :]:
             steps.append(Step(token=token(word, 0.9), rivals=[token(word, 0.9), token(rival, share)]))
             text += word
         return text, steps
@@ -49,20 +49,20 @@ async def test_what_stood_there_is_no_answer():
 
 async def test_a_token_that_ends_the_text_needs_no_request():
     engine = Engine()
-    engine.RIVALS = {"if": ("else", 0.001), ":": ("\n", 0.5)}
+    engine.rivals = {"if": ("else", 0.001), ":": ("\n", 0.5)}
     assert await best_texts(engine.write, cut, count=2, avoid="") == ["if:", "if"]
     assert engine.asked == [""]
 
 
 async def test_improbable_texts_are_not_written():
     engine = Engine()
-    engine.RIVALS = {" 0": (" 1", 0.001)}
+    engine.rivals = {" 0": (" 1", 0.001)}
     assert await best_texts(engine.write, cut, count=2, avoid="") == [" 0"]
 
 
 async def test_without_another_text_the_answer_stays():
     engine = Engine()
-    engine.RIVALS = {" 0": (" 1", 0.001)}
+    engine.rivals = {" 0": (" 1", 0.001)}
     assert await best_texts(engine.write, cut, count=2, avoid="0") == [" 0"]
 
 
