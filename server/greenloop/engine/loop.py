@@ -219,7 +219,7 @@ class _Loop:
             either: set[asyncio.Future[Any]] = {answering, copied}
             try:
                 await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-                if not copied.done():
+                if answering.done() or not copied.done():
                     return await answering
             finally:
                 answering.cancel()

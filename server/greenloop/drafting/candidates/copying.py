@@ -9,7 +9,7 @@ from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_stat
 from greenloop.core.records.problem import Problem
 from greenloop.core.text.diff import with_plain_ends
 
-SUSPICIOUS = 0.5  # of the most suspicious line: what such lines are, is what an answer should have changed
+SUSPICIOUS = 0.75  # of the highest suspicion; lines that every case runs stay below that
 
 
 def is_copy(problem: Problem, text: str) -> bool:
