@@ -32,6 +32,7 @@ TOKENS_OF_BLOCK = 100
 MOST_MASKED = 6  # lines of one statement
 MOST_ABOUT = 1200  # characters of one excerpt
 BLANK = "<FILL>"
+ANOTHER = 0.7  # temperature of another answer to the same question
 
 
 def region_lines(problem: Problem, attempt: Attempt, region: Region) -> list[str]:
@@ -110,12 +111,15 @@ def _head(lines: list[str]) -> list[str]:
 
 
 def as_chat(request: InfillRequest, template: str) -> ChatRequest:
-    """The same request for a model without a fill-in-the-middle mode; `template` uses `$code` and `$blank`."""
+    """The same request for a model without a fill-in-the-middle mode; `template` uses `$code` and `$blank`.
+
+    Such a model cannot tell its next best filling, so that is a sample.
+    """
     code = fenced(f"{request.prefix}{BLANK}{request.suffix}".strip("\n"))
     return ChatRequest(
         messages=(Message(role="user", content=Template(template).substitute(code=code, blank=BLANK).strip()),),
         role=request.role,
-        temperature=request.temperature,
+        temperature=ANOTHER if request.fillings > 1 else request.temperature,
         max_tokens=request.max_tokens + 20,  # a fence around it
         seed=request.seed,
     )

@@ -50,7 +50,7 @@ def read_answer(problem: Problem, number: int, draft: Draft, attempts: Sequence[
         base = attempts[draft.parent].candidate if draft.move is Move.REFINE else None
         reading = parse_answer.read(reply.text, problem, truncated=reply.finish == "length", base=base)
     else:
-        text = next(iter((reply.text, *reply.others)[draft.choice :]), "")
+        text = (reply.text, *reply.others)[min(draft.choice, len(reply.others))]
         reading = infill.fill_mask(problem, attempts[draft.parent], draft.masked, text)
         blank = replace(blank, answer=text)
     if isinstance(reading, Candidate):

@@ -93,6 +93,12 @@ def test_a_model_without_the_mode_gets_a_question():
     assert "            <FILL>\n                total" in asked.messages[0].content
 
 
+def test_a_second_question_to_such_a_model_is_a_sample():
+    asked = ask(mask(8, 8))
+    assert infill.as_chat(asked, "$code").temperature == 0
+    assert infill.as_chat(replace(asked, fillings=2), "$code").temperature > 0
+
+
 @pytest.mark.parametrize("answer", ["if item > 0:", "            if item > 0:\n", "```python\nif item > 0:\n```"])
 def test_a_filled_hole_is_a_candidate(answer):
     candidate = infill.fill_mask(PROBLEM, USERS, mask(8, 8), answer)
