@@ -19,6 +19,7 @@ from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
 from greenloop.core.records.usage import Usage
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.text.tokens import estimate_messages, estimate_tokens
+from greenloop.drafting.infill import OMITTED
 
 NOTHING = "I know no function of that name."
 _QUOTED = re.compile(r"`([\w.]+(?:, [\w.]+)*)`")
@@ -111,9 +112,11 @@ def _needed(module: ast.Module, code: str, name: str) -> list[str]:
 def fill(lines: Sequence[str], prefix: str, suffix: str) -> str | None:
     """The lines of a function between the end of `prefix` and the beginning of `suffix`; None where it does not agree.
 
-    The prefix ends with the indentation of the hole; other text may precede the function in it.
+    The prefix ends with the indentation of the hole; other text may precede the function in it, and a part of the
+    function may be left out.
     """
     head, _newline, indent = prefix.rpartition("\n")
+    head = head.rpartition(f"{OMITTED}\n")[2]
     above, below = head.split("\n"), suffix.strip("\n").split("\n") if suffix.strip("\n") else []
     for start in range(len(lines), 0, -1):
         shown = min(start, len(above))

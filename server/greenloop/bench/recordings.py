@@ -45,7 +45,10 @@ class Recordings:
         for line in text.split("\n"):
             try:
                 row = json.loads(line)
-                self._replies[row["key"]] = Reply(**{**row["reply"], "usage": Usage(**row["reply"]["usage"])})
+                reply = row["reply"]
+                others = tuple(reply.get("others", ()))
+                reply = Reply(**{**reply, "usage": Usage(**reply["usage"]), "others": others})
+                self._replies[row["key"]] = reply
             except (ValueError, KeyError, TypeError):
                 continue
         self._begin = "\n" if text and not text.endswith("\n") else ""

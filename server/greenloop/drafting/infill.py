@@ -16,16 +16,23 @@ from greenloop.core.records.attempt import Attempt, Candidate, Draft, Finding, M
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.records.spec import Region
+from greenloop.core.text.block import cut_block
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates import code_blocks
 from greenloop.drafting.prompt import fenced
 
 NO_LINE = "EmptyHole"
-LONGEST = 120  # lines of the region shown on each side of the mask
+SHORT = 60  # lines of a region that is shown as a whole
+BEFORE, AFTER = 15, 8  # lines of a longer one that are shown before (at least) and after the mask
+STEP = 15  # the shown part begins at a multiple of so many lines: masks near one another share what stands before
+OMITTED = "# ..."  # in place of the lines between the function's head and the shown part
+BLOCK = 6  # lines of a statement with its block
 TOKENS_A_LINE = 40
+TOKENS_OF_BLOCK = 100
 MOST_MASKED = 6  # lines of one statement
 MOST_ABOUT = 1200  # characters of one excerpt
 BLANK = "<FILL>"
+ANOTHER = 0.7  # temperature of another answer to the same question
 
 
 def region_lines(problem: Problem, attempt: Attempt, region: Region) -> list[str]:
@@ -38,15 +45,23 @@ def region_lines(problem: Problem, attempt: Attempt, region: Region) -> list[str
 def infill_request(problem: Problem, attempt: Attempt, draft: Draft, excerpts: Sequence[Excerpt]) -> InfillRequest:
     """The request to fill the masked lines of a draft.
 
-    The context excerpts come first: they are the same for every infill, so a prompt cache reads them once.
+    The context excerpts and the function's head come first: they are the same for every infill of the function, so a
+    prompt cache reads them once. Of a long function only the lines around the mask are shown.
+    A new line, and one of a simple statement, may become a statement with a block.
     Raises `ValueError` for a draft without a mask.
     """
     mask = draft.masked
     if mask is None:
         raise ValueError("the draft masks no lines")
     lines = region_lines(problem, attempt, mask.region)
-    before, after = lines[: mask.start - 1][-LONGEST:], lines[mask.end :][:LONGEST]
+    is_short = len(lines) <= SHORT
+    before = lines[: mask.start - 1] if is_short else _lines_before(lines, mask)
+    after = lines[mask.end :] if is_short else lines[mask.end :][:AFTER]
     indent = margin_of(lines, mask)
+    lines_masked = mask.end - mask.start + 1
+    is_header = lines_masked == 1 and not _is_statement(lines, mask)
+    is_statement = _is_statement(lines, mask)
+    stood = "\n".join(lines[mask.start - 1 : mask.end]).strip()
     context = "\n\n".join(excerpt.text[:MOST_ABOUT] for excerpt in excerpts if not excerpt.own)
     head = "\n".join([*([context, "", ""] if context else []), *before])
     return InfillRequest(
@@ -54,18 +69,57 @@ def infill_request(problem: Problem, attempt: Attempt, draft: Draft, excerpts: S
         suffix="\n" + "\n".join(after) + "\n",
         role=draft.role,
         temperature=draft.temperature,
-        max_tokens=TOKENS_A_LINE * max(1, mask.end - mask.start + 1),
-        stop=("\n",) if mask.end <= mask.start else ("\n\n",),
+        max_tokens=TOKENS_OF_BLOCK if is_statement else TOKENS_A_LINE * lines_masked,
+        stop=("\n",) if is_header else (),
+        lines=BLOCK if is_statement else 1 if is_header else lines_masked + 1,
+        is_statement=is_statement,
+        avoid=stood,
+        fillings=draft.choice + 1,
     )
 
 
+def _is_statement(lines: list[str], mask: Mask) -> bool:
+    """Is the mask for one statement: a new line, or a line that is not the header of a block?"""
+    return mask.end < mask.start or (mask.end == mask.start and not lines[mask.start - 1].rstrip().endswith(":"))
+
+
+def _lines_before(lines: list[str], mask: Mask) -> list[str]:
+    """What is shown before the mask: all, or the function's head and the lines from a multiple of `STEP` on."""
+    head = _head(lines)
+    start = max(0, mask.start - 1 - BEFORE) // STEP * STEP
+    if start <= len(head):
+        return lines[: mask.start - 1]
+    return [*head, margin_of(lines, mask) + OMITTED, *lines[start : mask.start - 1]]
+
+
+def _head(lines: list[str]) -> list[str]:
+    """The lines of a function up to its docstring, and that docstring's first sentence or line."""
+    parsed = parse_fragment("\n".join(lines))
+    functions = [node for node in getattr(parsed, "body", ()) if isinstance(node, FUNCTIONS)]
+    if not isinstance(parsed, Fragment) or not functions:
+        return lines[:1]
+    function = functions[0]
+    docstring = docstring_statement(function)
+    first = docstring or function.body[0]
+    head = lines[: max(1, first.lineno - parsed.shift - 1)]
+    if docstring is None:
+        return head
+    line = lines[docstring.lineno - parsed.shift - 1]
+    if docstring.end_lineno != docstring.lineno:
+        line = line.rstrip() + line.lstrip().lstrip("rRuUbB")[:3]  # closes it
+    return [*head, line]
+
+
 def as_chat(request: InfillRequest, template: str) -> ChatRequest:
-    """The same request for a model without a fill-in-the-middle mode; `template` uses `$code` and `$blank`."""
+    """The same request for a model without a fill-in-the-middle mode; `template` uses `$code` and `$blank`.
+
+    Such a model cannot tell its next best filling, so that is a sample.
+    """
     code = fenced(f"{request.prefix}{BLANK}{request.suffix}".strip("\n"))
     return ChatRequest(
         messages=(Message(role="user", content=Template(template).substitute(code=code, blank=BLANK).strip()),),
         role=request.role,
-        temperature=request.temperature,
+        temperature=ANOTHER if request.fillings > 1 else request.temperature,
         max_tokens=request.max_tokens + 20,  # a fence around it
         seed=request.seed,
     )
@@ -82,13 +136,18 @@ def margin_of(rows: list[str], mask: Mask) -> str:
 def fill_mask(problem: Problem, attempt: Attempt, mask: Mask, text: str) -> Candidate | Finding:
     """The candidate with the masked lines filled in; the first line's indentation precedes the mask already."""
     lines = region_lines(problem, attempt, mask.region)
-    line_count = max(1, mask.end - mask.start + 1)
+    margin = margin_of(lines, mask)
     blocks = code_blocks.find_blocks(text) if "```" in text else []
     body = with_plain_ends(blocks[0].text if blocks else text).strip("\n").rstrip()
     if not body.strip():
         return Finding(error_class=NO_LINE, message="The hole was left empty.")
-    answer_lines = body.split("\n")[: line_count + 1]
-    filling = [margin_of(lines, mask) + answer_lines[0].lstrip(), *answer_lines[1:]]
+    if _is_statement(lines, mask) and body.split("\n")[0].rstrip().endswith(":"):
+        following = lines[mask.end] if mask.end < len(lines) else ""
+        body, _is_whole = cut_block(body, margin, BLOCK, following, is_statement=True)
+        answer_lines = body.split("\n")
+    else:
+        answer_lines = body.split("\n")[: max(1, mask.end - mask.start + 1) + 1]
+    filling = [margin + answer_lines[0].lstrip(), *answer_lines[1:]]
     new_text = "\n".join([*lines[: mask.start - 1], *filling, *lines[mask.end :]]) + "\n"
     parsed = parse_fragment(new_text)
     if not isinstance(parsed, Fragment):

@@ -20,15 +20,16 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting import infill
 from greenloop.drafting.candidates import parse_answer
-from greenloop.drafting.candidates.gate import check, find_repetition
+from greenloop.drafting.candidates.gate import UNCHANGED, check, find_repetition
 from greenloop.drafting.candidates.mutate import mutants
 
 Files = Mapping[str, str]
 
 REPEATED = "Repeated"
 NO_GAIN = "NoGain"
+COPIED = "The answer repeated the user's code beyond its suspicious lines and was stopped."
 MUTATION_SECONDS = 10.0  # wall time for all one-token changes of the regions that were chosen first
-SUSPECTS_SECONDS = 20.0  # wall time for those of all other suspects, in equal shares
+SUSPECTS_SECONDS = 20.0  # wall time for those of all other suspects: equal shares, with what others left over
 MOST_PASSING = 3  # with more passing changes, the first is as likely wrong as right
 
 
@@ -43,12 +44,16 @@ def read_answer(problem: Problem, number: int, draft: Draft, attempts: Sequence[
         usage=reply.usage,
         verdict=Verdict(status=Status.REFUSED),
     )
+    if reply.finish == "copy":
+        return with_finding(blank, Finding(error_class=UNCHANGED, message=COPIED))
     reading: Candidate | Finding
     if draft.masked is None:
         base = attempts[draft.parent].candidate if draft.move is Move.REFINE else None
         reading = parse_answer.read(reply.text, problem, truncated=reply.finish == "length", base=base)
     else:
-        reading = infill.fill_mask(problem, attempts[draft.parent], draft.masked, reply.text)
+        text = (reply.text, *reply.others)[min(draft.choice, len(reply.others))]
+        reading = infill.fill_mask(problem, attempts[draft.parent], draft.masked, text)
+        blank = replace(blank, answer=text)
     if isinstance(reading, Candidate):
         reading = find_repetition(problem, reading) or reading  # asked for again, like an unreadable answer
     return with_finding(blank, reading) if isinstance(reading, Finding) else replace(blank, candidate=reading)
@@ -97,6 +102,16 @@ def _find_duplicate(problem: Problem, candidate: Candidate, attempts: Sequence[A
     )
 
 
+def _mutation_seconds(problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> float:
+    """The wall time for the one-token changes of a draft: its share of what earlier ones of the run left over."""
+    earlier = [each for each in attempts if each.draft and each.draft.move is Move.MUTATE]
+    waiting = len(problem.suspects) - len({each.draft.regions for each in earlier if each.draft and each.draft.regions})
+    if not draft.regions:
+        return MUTATION_SECONDS
+    left = MUTATION_SECONDS + SUSPECTS_SECONDS - sum(each.verdict.seconds for each in earlier)
+    return max(SUSPECTS_SECONDS / max(1, len(problem.suspects)), left / max(1, waiting))
+
+
 async def best_mutant(
     problem: Problem,
     number: int,
@@ -113,8 +128,7 @@ async def best_mutant(
     """
     parent = attempts[draft.parent]
     began, tried, seconds = monotonic(), 0, 0.0
-    limit = SUSPECTS_SECONDS / max(1, len(problem.suspects)) if draft.regions else MUTATION_SECONDS
-    limit = min(limit, seconds_left)
+    limit = min(_mutation_seconds(problem, draft, attempts), seconds_left)
     best: tuple[Candidate, Verdict] | None = None
     passing = 0
     for candidate in mutants(problem, parent):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import Any, TypeVar
 
 from greenloop.core.budget import BudgetExceededError, Request, ask_within_budget, count_prompt_tokens
@@ -20,8 +21,10 @@ from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Finding
 from greenloop.core.records.model import Reply
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
+from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
+from greenloop.drafting.candidates.copying import is_copy
 from greenloop.engine import attempt_steps
 from greenloop.engine.attempt_steps import Files
 
@@ -224,7 +227,8 @@ class _Loop:
         self.emit(Planned(attempt=number, draft=draft, model=self.parts.model_of(draft), prompt_tokens=tokens))
         attempt = None
         try:
-            reply = await self._ask(number, request)
+            reply = await self._ask(number, request, lambda text: draft.move is Move.DRAFT and is_copy(problem, text))
+            reply = replace(reply, model=reply.model or self.parts.model_of(draft))
             attempt = attempt_steps.read_answer(problem, number, draft, self.state.attempts, reply)
             if attempt.finding and (shorter := self.parts.again(problem, request, reply, attempt.finding)):
                 reply = await self._ask(number, shorter)
@@ -234,15 +238,38 @@ class _Loop:
             self.exhausted = error.reason
         return attempt
 
-    async def _ask(self, number: int, request: Request) -> Reply:
-        written = 0
+    async def _ask(self, number: int, request: Request, is_copy: Callable[[str], bool] = lambda _text: False) -> Reply:
+        """Asks within the budget; stops an answer that `is_copy` as soon as it is."""
+        pieces: list[str] = []
+        copied: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         def on_token(text: str) -> None:
-            nonlocal written
-            written += 1
-            self.emit(Token(attempt=number, text=text, count=written))
+            pieces.append(text)
+            self.emit(Token(attempt=number, text=text, count=len(pieces)))
+            if "\n" in text and not copied.done() and is_copy("".join(pieces)):
+                copied.set_result(None)
 
-        reply = await ask_within_budget(self.state.ledger, self.parts.ask, request, on_token, self.parts.count)
+        async def ask(granted: Request, receive: Callable[[str], None]) -> Reply:
+            began = monotonic()
+            answering = asyncio.ensure_future(self.parts.ask(granted, receive))
+            either: set[asyncio.Future[Any]] = {answering, copied}
+            try:
+                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+                if answering.done() or not copied.done():
+                    return await answering
+            finally:
+                answering.cancel()
+                await asyncio.gather(answering, return_exceptions=True)
+            prompt, price = count_prompt_tokens(granted, self.parts.count), self.state.ledger.price
+            usage = Usage(
+                prompt_tokens=prompt,
+                completion_tokens=len(pieces),
+                cost=price(prompt, len(pieces)) if price else 0.0,
+                model_seconds=monotonic() - began,
+            )
+            return Reply(text="".join(pieces), usage=usage, model="", finish="copy")
+
+        reply = await ask_within_budget(self.state.ledger, ask, request, on_token, self.parts.count)
         self.emit(Proposed(attempt=number, answer=reply.text, usage=reply.usage))
         return reply
 

@@ -99,3 +99,8 @@ def test_a_hole_in_a_long_function_shows_a_part_of_it():
     lines = ["def f():", *(f"    a{n} = {n}" for n in range(400)), "    return a1"]
     prefix, suffix = "\n".join(lines[100:220]) + "\n    ", "\n" + "\n".join(lines[221:341]) + "\n"
     assert fill(lines, prefix, suffix) == "a219 = 219"
+
+
+def test_a_hole_of_a_long_function_is_filled_though_a_part_is_left_out():
+    lines = ["def f(a):", "    b = a", "    c = b", "    d = c", "    return d"]
+    assert fill(lines, "def f(a):\n    # ...\n    c = b\n    ", "\n    return d\n") == "d = c"

@@ -93,6 +93,12 @@ def test_a_model_without_the_mode_gets_a_question():
     assert "            <FILL>\n                total" in asked.messages[0].content
 
 
+def test_a_second_question_to_such_a_model_is_a_sample():
+    asked = ask(mask(8, 8))
+    assert infill.as_chat(asked, "$code").temperature == 0
+    assert infill.as_chat(replace(asked, fillings=2), "$code").temperature > 0
+
+
 @pytest.mark.parametrize("answer", ["if item > 0:", "            if item > 0:\n", "```python\nif item > 0:\n```"])
 def test_a_filled_hole_is_a_candidate(answer):
     candidate = infill.fill_mask(PROBLEM, USERS, mask(8, 8), answer)
@@ -117,6 +123,38 @@ def test_rubbish_is_a_finding(answer, error):
 def test_a_long_answer_is_cut_to_the_hole():
     candidate = infill.fill_mask(PROBLEM, USERS, mask(6, 6), "total = 1\n" + "        total += 1\n" * 50_000)
     assert compose(PROBLEM, candidate)["m.py"].count("total += 1") == 1
+
+
+def test_a_hole_for_a_statement_may_hold_its_block():
+    asked = ask(mask(14, 13))
+    assert (asked.lines, asked.is_statement, asked.stop, asked.avoid) == (infill.BLOCK, True, (), "")
+    guard = "if not total:\n            return None\n        total += 1\n"
+    candidate = infill.fill_mask(PROBLEM, USERS, mask(14, 13), guard)
+    new = "\n        if not total:\n            return None\n        return total\n"
+    assert compose(PROBLEM, candidate)["m.py"].endswith(new)
+
+
+def test_the_header_of_a_block_stays_a_line():
+    asked = ask(mask(8, 8))
+    assert (asked.lines, asked.is_statement, asked.avoid) == (1, False, "if item >= 0:")
+
+
+def test_of_a_long_function_only_what_is_around_the_hole_is_shown():
+    body = "".join(f"        total += {number}\n" for number in range(200))
+    source = SOURCE.replace("        total = 0\n", f"        total = 0\n{body}")
+    region = replace(REGION, end=218)
+    problem = replace(PROBLEM, regions=(region,), files={"m.py": source}, originals={"m.py": source})
+
+    def asked(line: int):
+        draft = Draft(parent=0, move=Move.INFILL, role=Role.REFINER, masked=Mask(region=region, start=line, end=line))
+        return infill.infill_request(problem, USERS, draft, ())
+
+    near = [asked(line).prefix for line in (110, 114)]
+    assert near[0].startswith('    def f(self, items):\n        """Sum of all."""\n        # ...\n')
+    assert near[1].startswith(near[0].rstrip())  # what is shared comes first
+    assert infill.BEFORE <= near[0].count("total +=") < infill.BEFORE + infill.STEP
+    assert asked(110).suffix.count("total +=") == infill.AFTER
+    assert "# ..." not in asked(8).prefix
 
 
 def test_holes_of_a_candidate_keep_what_it_brought():

@@ -472,3 +472,54 @@ async def test_a_change_that_passes_more_tests_and_not_all_says_why_it_fails():
     made = outcome.attempts[1]
     assert (made.verdict.score, made.error_class, made.group) == (0.5, "AssertionError", ErrorGroup.LOGIC)
     assert made.usage.test_seconds >= 0.5
+
+
+class NextBest(Stage):
+    """Each filling comes with the next best one."""
+
+    async def ask(self, completion: ChatRequest, on_token) -> Reply:
+        return replace(await super().ask(completion, on_token), others=("return x * 2",))
+
+
+async def test_the_next_best_filling_is_tried_where_it_is_asked_for():
+    mask = Mask(region=PROBLEM.regions[0], start=2, end=2)
+    second = Draft(parent=0, move=Move.INFILL, role=Role.REFINER, masked=mask, choice=1)
+    stage = NextBest("return x * 3", plan=several(second))
+    outcome = await stage.run()
+    assert outcome.solved
+    assert outcome.attempts[1].answer == "return x * 2"
+
+
+async def test_a_model_that_knows_no_other_filling_is_sampled():
+    mask = Mask(region=PROBLEM.regions[0], start=2, end=2)
+    second = Draft(parent=0, move=Move.INFILL, role=Role.REFINER, masked=mask, choice=1)
+    outcome = await Stage("return x * 2", plan=several(second)).run(attempts=1)
+    assert outcome.solved
+
+
+class Writing(Stage):
+    """Writes its answer in pieces and never ends by itself."""
+
+    ended = False
+
+    async def ask(self, completion: ChatRequest, on_token) -> Reply:
+        try:
+            for piece in ("```python\n", "def double(x):\n", "    return x + 1\n"):
+                on_token(piece)
+                await asyncio.sleep(0)
+            await asyncio.Event().wait()
+        finally:
+            self.ended = True
+        raise AssertionError
+
+
+async def test_an_answer_that_repeats_the_code_is_stopped_and_billed():
+    stage = Writing()
+    async with asyncio.timeout(5):
+        outcome = await stage.run(attempts=1)
+    attempt = outcome.attempts[1]
+    assert stage.ended
+    assert (attempt.error_class, attempt.candidate, attempt.model) == ("Unchanged", None, "model of drafter")
+    assert attempt.usage.completion_tokens == 3
+    assert outcome.usage.tokens == attempt.usage.tokens
+    assert stage.runs == 0

@@ -7,9 +7,11 @@ from dataclasses import replace
 import pytest
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.sandbox import Execution, TestRun
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, Limits, TestRun
 from greenloop.core.records.spec import Case, Region, Spec
-from greenloop.core.records.verdict import Status
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.summary import summarize_solved, verification_level
 from greenloop.verdict.inputs import ACCEPTING
@@ -245,3 +247,23 @@ async def test_flaky_neighbours_are_counted_out():
     assert verdict.status is Status.PASSED
     assert (evidence.neighbours_unchanged, evidence.neighbours_flaky) == (1, 1)
     assert "1 flaky" in summarize_solved(evidence, verification_level(evidence))
+
+
+async def test_a_glance_is_limited_by_what_the_users_warm_code_takes():
+    def timed(run: TestRun, _earlier: list[TestRun]) -> Execution:
+        return replace(execution({TARGET: FAILED}), seconds=0.3)
+
+    play, state = Play(timed), run_state()
+    state.attempts = [Attempt(number=0, verdict=Verdict(status=Status.FAILED, seconds=9.0))]
+    judge = verifier(play, state)
+    for _ in range(2):
+        await judge.glance({"m.py": CODE})
+    assert [run.files.get("m.py") for run in play.ran] == [None, CODE.encode(), CODE.encode()]
+    assert [run.seconds for run in play.ran[1:]] == [3.0, 3.0]
+
+
+async def test_quick_code_is_not_run_again_for_a_glance():
+    play, state = Play(lambda _run, _earlier: execution({TARGET: FAILED})), run_state()
+    state.attempts = [Attempt(number=0, verdict=Verdict(status=Status.FAILED, seconds=0.05))]
+    await verifier(play, state).glance({"m.py": CODE})
+    assert [run.seconds for run in play.ran] == [1.0]

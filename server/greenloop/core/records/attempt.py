@@ -39,7 +39,8 @@ class Draft:
 
     `masked` are the lines of the parent's text to fill for `Move.INFILL`; `others` are attempts that the prompt shows
     with the parent; `prompt` names a template in place of the move's own; `hint` is a strategy, plan or reflection to
-    follow. `regions` are the suspects to change in place of the problem's own regions (none: those).
+    follow. `regions` are the suspects to change in place of the problem's own regions (none: those). `choice` is 0 for
+    the best filling of a mask, 1 for the next best one.
     """
 
     parent: int
@@ -51,6 +52,7 @@ class Draft:
     prompt: str = ""
     hint: str = ""
     regions: tuple[Region, ...] = ()
+    choice: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,10 +41,19 @@ class ChatRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class InfillRequest:
-    """A request to a model's fill-in-the-middle mode: the text between `prefix` and `suffix`."""
+    """A request to a model's fill-in-the-middle mode: the text between `prefix` and `suffix`.
+
+    `lines`: the most lines of it; `is_statement`: those after the first are the block that the first one opens.
+    `avoid`: the text that is not wanted, because it stood there; `fillings`: how many different ones are wanted. A
+    model that cannot tell its next best fillings ignores both.
+    """
 
     prefix: str
     suffix: str
+    lines: int = 1
+    is_statement: bool = False
+    avoid: str = ""
+    fillings: int = 1
     role: Role = Role.REFINER
     temperature: float = 0.0
     max_tokens: int = 64
@@ -54,9 +63,13 @@ class InfillRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """A model's answer; `finish` is stop or length."""
+    """A model's answer; `finish` is stop, length, or copy where it was stopped because it repeated what it was shown.
+
+    `others` are its next best answers, in that order.
+    """
 
     text: str
     usage: Usage
     model: str
     finish: str = "stop"
+    others: tuple[str, ...] = ()

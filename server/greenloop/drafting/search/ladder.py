@@ -105,6 +105,7 @@ def _repair_rungs(problem: Problem, attempts: Sequence[Attempt], first: int) -> 
     yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)]
     yield _infills(base, ordered[first:INFILLS])
     yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER)]
+    yield _infills(base, ordered[:SIDE_BY_SIDE], choice=1)
     yield _infills(base, pair_masks(ordered)[:PAIRS])
     yield _infills(base, insertion_masks(ordered)[:INSERTS])
     yield from _samples(attempts)
@@ -147,8 +148,9 @@ def _mutate(base: Attempt) -> Draft:
     return Draft(parent=base.number, move=Move.MUTATE, role=Role.REFINER)
 
 
-def _infills(base: Attempt, chosen: Sequence[Mask]) -> list[Draft]:
-    return [Draft(parent=base.number, move=Move.INFILL, role=Role.REFINER, masked=mask) for mask in chosen]
+def _infills(base: Attempt, chosen: Sequence[Mask], choice: int = 0) -> list[Draft]:
+    plain = Draft(parent=base.number, move=Move.INFILL, role=Role.REFINER, choice=choice)
+    return [replace(plain, masked=mask) for mask in chosen]
 
 
 def _is_written(problem: Problem) -> bool:

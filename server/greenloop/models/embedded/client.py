@@ -6,7 +6,7 @@ This module must not know what the requests mean.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import httpx
@@ -21,7 +21,7 @@ class ServerLostError(Exception):
 
 async def events(
     running: server.RunningServer, path: str, body: dict[str, Any], timeout_seconds: float
-) -> AsyncIterator[dict[str, Any]]:
+) -> AsyncGenerator[dict[str, Any], None]:
     """Streams the answer's events. Stopping early closes the connection, which makes the server free the slot.
 
     `timeout_seconds`: the longest time without any data. Raises `ModelError`, and `ServerLostError` if the request

@@ -5,20 +5,25 @@ It does not use litellm, whose import is slow. This module must not know how the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
 from time import monotonic
 from typing import Any
 
 from greenloop.core.errors import ModelError
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
 from greenloop.core.records.usage import Usage
+from greenloop.core.text.block import cut_block
 from greenloop.core.text.tokens import estimate_messages, estimate_tokens
 from greenloop.models.embedded import client, server
+from greenloop.models.embedded.continuations import Beginning, Step, best_texts, read_steps
 from greenloop.project.settings import Settings
 
 # Qwen2.5-Coder's fill-in-the-middle format, and the tokens with which it ends an infill.
 FIM = "<|fim_prefix|>{prefix}<|fim_suffix|>{suffix}<|fim_middle|>"
 FIM_ENDS = ("<|fim_pad|>", "<|endoftext|>", "<|file_sep|>", "<|repo_name|>", "<|fim_prefix|>", "<|im_end|>")
+RIVALS = 5  # most probable tokens that are reported for each place of a filling
 
 
 def create(name: str, settings: Settings) -> Local:
@@ -45,12 +50,50 @@ class Local:
     async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
         """Raises `ModelError` when the model is not downloaded, cannot run here, or its server is lost twice."""
         guess = estimate_messages(request.messages)
-        return await self._answer("/v1/chat/completions", chat_body(request), guess, on_token)
+
+        async def ask(running: server.RunningServer) -> Reply:
+            reply, _steps = await self._ask(running, "/v1/chat/completions", chat_body(request), guess, on_token)
+            return reply
+
+        return await self._start_and(ask)
 
     async def infill(self, request: InfillRequest, on_token: Callable[[str], None]) -> Reply:
-        """The text between the request's prefix and suffix. Errors as in `complete`."""
-        body = infill_body(request)
-        return await self._answer("/completion", body, estimate_tokens(body["prompt"]), on_token)
+        """The text between the request's prefix and suffix, and the next best ones. Errors as in `complete`."""
+
+        async def fill(running: server.RunningServer) -> Reply:
+            usage = Usage()
+            finish = "stop"
+
+            async def write(beginning: Beginning) -> tuple[str, Sequence[Step]]:
+                nonlocal usage, finish
+                body = infill_body(request, beginning)
+                guess = estimate_tokens(request.prefix + request.suffix)
+                reply, steps = await self._ask(
+                    running,
+                    "/completion",
+                    body,
+                    guess,
+                    _ignore,
+                    begin=beginning.text,
+                    is_done=lambda text: cut(text)[1],
+                )
+                # What a further filling has in common with the first is in the cache, and was counted once.
+                spent = reply.usage
+                known = spent.cached_tokens if beginning.numbers else 0
+                finish = finish if beginning.numbers else reply.finish
+                usage += replace(
+                    spent, prompt_tokens=spent.prompt_tokens - known, cached_tokens=spent.cached_tokens - known
+                )
+                return reply.text, steps
+
+            def cut(text: str) -> tuple[str, bool]:
+                return cut_filling(request, text)
+
+            texts = await best_texts(write, cut, count=max(1, request.fillings), avoid=request.avoid)
+            on_token(texts[0])
+            return Reply(text=texts[0], usage=usage, model=self._name, finish=finish, others=tuple(texts[1:]))
+
+        return await self._start_and(fill)
 
     def count_tokens(self, text: str) -> int:
         return estimate_tokens(text)
@@ -58,13 +101,11 @@ class Local:
     async def close(self) -> None:
         """Does nothing: the server stays for the next request and exits when idle."""
 
-    async def _answer(
-        self, path: str, body: dict[str, Any], prompt_estimate: int, on_token: Callable[[str], None]
-    ) -> Reply:
+    async def _start_and(self, ask: Callable[[server.RunningServer], Awaitable[Reply]]) -> Reply:
         for is_last_try in (False, True):
             running = await server.start(self._settings)
             try:
-                return await self._ask(running, path, body, prompt_estimate, on_token)
+                return await ask(running)
             except client.ServerLostError as error:
                 # Killed, just exited idle, or stopped by the user elsewhere: start another one, once.
                 if is_last_try:
@@ -81,19 +122,28 @@ class Local:
         body: dict[str, Any],
         prompt_estimate: int,
         on_token: Callable[[str], None],
-    ) -> Reply:
-        """Streams one reply. `prompt_estimate`: tokens of the prompt, if the server does not report them."""
+        *,
+        begin: str = "",
+        is_done: Callable[[str], bool] = lambda _text: False,
+    ) -> tuple[Reply, list[Step]]:
+        """Streams one reply, until its text `is_done`; returns it with its steps, if the body asks for them.
+
+        `prompt_estimate`: tokens of the prompt, if the server does not report them; `begin`: how the text begins.
+        """
         began = monotonic()
-        pieces: list[str] = []
+        text, steps = begin, list[Step]()
         finish, timings = "stop", dict[str, Any]()
-        async for event in client.events(running, path, body, self._settings.api.timeout):
-            piece, reason = parse_event(event)
-            if piece:
-                pieces.append(piece)
-                on_token(piece)
-            finish = reason or finish
-            timings = event.get("timings") or timings
-        text = "".join(pieces)
+        async with aclosing(client.events(running, path, body, self._settings.api.timeout)) as events:
+            async for event in events:
+                piece, reason = parse_event(event)
+                if piece:
+                    text += piece
+                    on_token(piece)
+                steps += read_steps(event)
+                finish = reason or finish
+                timings = event.get("timings") or timings
+                if is_done(text):
+                    break
         cached, processed = timings.get("cache_n", 0), timings.get("prompt_n", 0)
         usage = Usage(
             prompt_tokens=cached + processed or prompt_estimate,
@@ -101,7 +151,7 @@ class Local:
             cached_tokens=cached,
             model_seconds=monotonic() - began,
         )
-        return Reply(text=text, usage=usage, model=self._name, finish=finish)
+        return Reply(text=text, usage=usage, model=self._name, finish=finish), steps
 
 
 def parse_event(event: dict[str, Any]) -> tuple[str, str]:
@@ -128,13 +178,32 @@ def chat_body(request: ChatRequest) -> dict[str, Any]:
     return body
 
 
-def infill_body(request: InfillRequest) -> dict[str, Any]:
-    """The body of an infill request."""
-    return _sampling(request) | {
-        "prompt": FIM.format(prefix=request.prefix, suffix=request.suffix),
+def infill_body(request: InfillRequest, beginning: Beginning | None = None) -> dict[str, Any]:
+    """The body of an infill request; `beginning`: the tokens that the filling is made to begin with."""
+    prompt = FIM.format(prefix=request.prefix, suffix=request.suffix)
+    body = _sampling(request) | {
+        "prompt": [prompt, *beginning.numbers] if beginning and beginning.numbers else prompt,
         "n_predict": request.max_tokens,
         "stop": [*request.stop, *FIM_ENDS],
+        "timings_per_token": True,  # for fillings that are ended early
     }
+    if request.avoid or request.fillings > 1:
+        body["n_probs"] = RIVALS
+    return body
+
+
+def cut_filling(request: InfillRequest, text: str) -> tuple[str, bool]:
+    """The part of a text that belongs into the hole, and whether more text would change nothing."""
+    if request.lines == 1:
+        line, end, _rest = text.partition("\n")
+        return line, bool(end)
+    indent = request.prefix.rpartition("\n")[2]
+    after = request.suffix.lstrip("\n").partition("\n")[0]
+    return cut_block(text, indent, request.lines, after, is_statement=request.is_statement)
+
+
+def _ignore(_piece: str) -> None:
+    """Fillings are passed on as a whole: which one is the answer is known at the end."""
 
 
 def _sampling(request: ChatRequest | InfillRequest) -> dict[str, Any]:

@@ -52,6 +52,9 @@ def _hash(request: ChatRequest | InfillRequest) -> str:
     if not sampled.get("frequency_penalty", True):
         # Older files do not have this penalty.
         del sampled["frequency_penalty"]
+    for name, usual in (("lines", 1), ("is_statement", False), ("avoid", ""), ("fillings", 1)):
+        if sampled.get(name) == usual:  # older files do not have these of infills either
+            del sampled[name]
     return hashlib.sha256(json.dumps(sampled, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
@@ -128,7 +131,8 @@ def _read(path: Path) -> Recorded:
         try:
             exchange = json.loads(line)
             reply = exchange["reply"]
-            reply = Reply(**{**reply, "usage": Usage(**reply["usage"])})
+            others = tuple(reply.get("others", ()))
+            reply = Reply(**{**reply, "usage": Usage(**reply["usage"]), "others": others})
             contents.replies.setdefault(exchange["key"], []).append(reply)
             contents.has_infills = contents.has_infills or bool(exchange.get("hole"))
             contents.slots = max(contents.slots, int(exchange.get("slots", 1)))

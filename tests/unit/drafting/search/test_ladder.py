@@ -66,11 +66,12 @@ def moves(rounds: list[list[Draft]]) -> list[str]:
 
 
 def test_what_is_written_is_repaired_from_cheap_to_dear():
-    assert moves(climb(SOURCE, 9)) == [
+    assert moves(climb(SOURCE, 10)) == [
         "mutate<0",
         "infill<0 infill<0",
         "draft<0",
         "restart<0",
+        "infill<0 infill<0",
         "infill<0",
         "infill<0 infill<0",
         "restart<0 restart<0 restart<0 restart<0",

@@ -139,3 +139,52 @@ async def test_a_hole_that_does_not_fit_is_told(api, model):
 def test_slots_are_the_settings():
     assert slots(local.create("local", Settings())) == 1
     assert slots(local.create("local", Settings(embedded=EmbeddedSettings(slots=4)))) == 4
+
+
+def spelled(*words, rivals=(), stop_type="word"):
+    """A filling with the probabilities of its tokens; `rivals` are the next best ones of the first."""
+    numbers = {word: number for number, word in enumerate([*words, *rivals], 10)}
+
+    def row(word, share):
+        return {"id": numbers[word], "bytes": list(word.encode()), "logprob": share}
+
+    first = [{**row(words[0], -0.1), "top_logprobs": [row(words[0], -0.1), *(row(each, -1.0) for each in rivals)]}]
+    rest = [[{**row(word, -0.1), "top_logprobs": [row(word, -0.1)]}] for word in words[1:]]
+    tokens = [
+        {"content": word, "stop": False, "timings": TIMINGS, "completion_probabilities": steps}
+        for word, steps in zip(words, [first, *rest], strict=True)
+    ]
+    return events(*tokens, {"content": "", "stop": True, "stop_type": stop_type, "timings": TIMINGS})
+
+
+async def test_the_next_best_filling_begins_with_another_token_of_the_same_prompt(api, model):
+    api.script = [spelled("return", " a", rivals=("yield",)), spelled(" b")]
+    pieces = []
+    reply = await model.infill(replace(HOLE, fillings=2), pieces.append)
+    assert (reply.text, reply.others, pieces) == ("return a", ("yield b",), ["return a"])
+    first, second = api.requests
+    assert first["n_probs"] > 1
+    assert second["prompt"] == [first["prompt"], 12]
+    usage = reply.usage  # what was in the cache for the second is counted once
+    assert (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens) == (120, 80, 14)
+
+
+async def test_what_stood_in_a_hole_is_not_the_answer(api, model):
+    api.script = [spelled("return", " a", rivals=("yield",)), spelled(" b")]
+    reply = await model.infill(replace(HOLE, avoid="return a"), str)
+    assert (reply.text, reply.others) == ("yield b", ())
+
+
+async def test_a_statement_is_ended_behind_its_block(api, model):
+    hole = replace(HOLE, prefix="def f(a, b):\n    ", lines=6, is_statement=True, stop=())
+    api.script = [
+        events(
+            *(
+                {"content": each, "stop": False, "timings": TIMINGS}
+                for each in ("if a:\n", "        return", " b\n", "    return", " never", " read")
+            )
+        )
+    ]
+    reply = await model.infill(hole, str)
+    assert reply.text == "if a:\n        return b"
+    assert reply.usage.completion_tokens == 7
