@@ -55,7 +55,10 @@ def region_source(text: str, path: str, regions: Sequence[Region], *, bare: bool
         owner = definitions.find_by_qualname(items, region.qualname.rpartition(".")[0])
         if owner is not None and owner.kind == "class" and owner.qualname not in shown_owners:
             shown_owners.add(owner.qualname)
-            parts += _head(text, owner, items, regions)
+            if region.assigns:  # it is one of the fields that the head would show
+                parts.append(definitions.line_span(text, owner.start, owner.header_end).rstrip())
+            else:
+                parts += _head(text, owner, items, regions)
         if region.created:
             parts.append(_stub_comment(region))
         else:
