@@ -86,6 +86,13 @@ class PromptSettings:
         repository="lower",
         least=200,
     )
+    places: int = setting(
+        0,
+        "Suspects that a prompt shows with the outline of their files, so that one answer may change them and what is "
+        "beside them there; 0: as many as the preset says where `tokens` is 6000 or more, else only the regions.",
+        repository="lower",
+        least=0,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

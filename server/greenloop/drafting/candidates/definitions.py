@@ -47,10 +47,14 @@ def choose(problem: Problem, region: Region, pieces: Sequence[Fragment]) -> Choi
     """The last piece with new code for a region, else the last that repeats the user's code or is a stub."""
     user = _user_node(problem, region)
     choices = [choice for source in pieces if (choice := _find(problem, region, user, source))]
-    known = user or next(iter(statements_of(region_text(problem, region)) if region.assigns else ()), None)
-    informative = [choice for choice in choices if not _is_uninformative(choice.node, known)]
-    preferred = informative or choices
+    preferred = [choice for choice in choices if is_informative(problem, region, choice)] or choices
     return preferred[-1] if preferred else None
+
+
+def is_informative(problem: Problem, region: Region, choice: Choice) -> bool:
+    """Is it more than the user's code once more, or a stub?"""
+    user = None if region.created else next(iter(statements_of(region_text(problem, region))), None)
+    return not _is_uninformative(choice.node, user)
 
 
 def _is_uninformative(node: RegionNode, user: ast.stmt | None) -> bool:

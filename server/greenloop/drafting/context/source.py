@@ -29,6 +29,8 @@ async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
         text = problem.files[path]
         if used := surroundings(text, path, regions):
             excerpts.append(Excerpt(title=f"What `{path}` has beside it:", text=used, value=0.6))
+        if problem.open and (outline := surroundings(text, path, regions, every=True)):
+            excerpts.append(Excerpt(title=f"The outline of `{path}`:", text=outline, value=0.5))
         names = ", ".join(f"`{region.qualname}`" for region in regions)
         verb = "is to be written" if all(region.created for region in regions) else "as it stands"
         excerpts.append(
@@ -82,12 +84,14 @@ def _stub_comment(region: Region) -> str:
     return f"{'    ' if owner else ''}# {name} is missing here: it does not exist yet and has to be written."
 
 
-def surroundings(text: str, path: str, regions: Sequence[Region]) -> str:
-    """Imports, constants and signatures of the file that the regions mention, in the file's order."""
+def surroundings(text: str, path: str, regions: Sequence[Region], *, every: bool = False) -> str:
+    """Imports, constants and signatures of the file that the regions mention, in the file's order; `every`: all."""
     items = definitions.find_definitions(text, path)
     used = definitions.identifiers(
         "\n".join(definitions.line_span(text, region.start, region.end) for region in regions)
     )
+    if every:
+        used |= definitions.identifiers(text)
     owners = {region.qualname.rpartition(".")[0] for region in regions} - {""}
     pieces = [*_statements(text, used)]
     shown_owners: set[str] = set()
