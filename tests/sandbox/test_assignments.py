@@ -10,7 +10,7 @@ from greenloop.cli.main import main
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
 
-TABLE = '''\
+TABLE = """\
 RATES = {
     "book": 7,
     "pen": 19,
@@ -20,7 +20,7 @@ RATES = {
 
 def tax(kind, price):
     return price * RATES[kind] // 100
-'''
+"""
 TABLE_TEST = """\
 from shop import tax
 
@@ -33,7 +33,7 @@ def test_book():
     assert tax("book", 200) == 14
 """
 
-ATTRIBUTE = '''\
+ATTRIBUTE = """\
 class Basket:
     limit = 10
     kinds = ("pen", "book")
@@ -45,7 +45,7 @@ class Basket:
         if item not in self.kinds:
             raise ValueError(item)
         self.items.append(item)
-'''
+"""
 ATTRIBUTE_TEST = """\
 from shop import Basket
 
@@ -58,7 +58,7 @@ def test_ink():
 """
 
 # The pattern that a function uses is made of another one.
-REGEX = '''\
+REGEX = """\
 import re
 
 _NUMBER = r"[0-9]+"
@@ -69,7 +69,7 @@ _LINE = re.compile(_WORD + "=" + _NUMBER)
 def parse(line):
     found = _LINE.fullmatch(line)
     return found.group(0).split("=") if found else None
-'''
+"""
 REGEX_TEST = """\
 from shop import parse
 
@@ -86,13 +86,13 @@ def test_bad():
     assert parse("a=b") is None
 """
 
-DEFAULT = '''\
+DEFAULT = """\
 SIZE = 3
 
 
 def chunks(items, size=SIZE):
     return [items[at : at + size] for at in range(0, len(items), size)]
-'''
+"""
 DEFAULT_TEST = """\
 from shop import chunks
 

@@ -128,9 +128,7 @@ class Names:
                 places = self._places(other, name.rpartition(".")[0], f"({inner})", ())
                 waiting += [(place, share * DISCOUNT) for place in places]
 
-    def _places(
-        self, module: _Module, owner: str, text: str, paths: Collection[str]
-    ) -> Iterator[tuple[_Module, str]]:
+    def _places(self, module: _Module, owner: str, text: str, paths: Collection[str]) -> Iterator[tuple[_Module, str]]:
         """Yields the module and qualified name of everything that the code may read; `owner` is the class around it."""
         fragment = parse_fragment(text)
         if isinstance(fragment, SyntaxError):
@@ -138,7 +136,9 @@ class Names:
         for name in sorted(free_names(text)):
             yield from self._name(module, name)
         # Defaults and decorators of a method are names of its class first, as is what a class attribute is made of.
-        outer = [part for node in fragment.body if isinstance(node, FUNCTIONS) for part in (node.args, *node.decorator_list)]
+        outer = [
+            part for node in fragment.body if isinstance(node, FUNCTIONS) for part in (node.args, *node.decorator_list)
+        ]
         outer += [node for node in fragment.body if isinstance(node, ast.Expr)]
         for node in (each for part in outer if owner for each in ast.walk(part)):
             if isinstance(node, ast.Name):
@@ -220,9 +220,7 @@ def _read_module(path: str, text_of: Callable[[str], str | None]) -> _Module | N
             dotted = absolute_module(node.module or "", node.level, path)
             imports |= {each.asname or each.name: (dotted, each.name) for each in node.names}
     classes = {name: node for name, node in find_definitions(tree.body) if isinstance(node, ast.ClassDef)}
-    return _Module(
-        path=path, source=source, assignments=find_assignments(source), classes=classes, imports=imports
-    )
+    return _Module(path=path, source=source, assignments=find_assignments(source), classes=classes, imports=imports)
 
 
 def _made_object(node: ast.Assign) -> tuple[str, str] | None:

@@ -86,7 +86,9 @@ def _add_members(
     new = [
         item
         for item in node.body
-        if isinstance(item, (*FUNCTIONS, ast.Assign, ast.AnnAssign)) and bound_names(item) and not bound_names(item) & known
+        if isinstance(item, (*FUNCTIONS, ast.Assign, ast.AnnAssign))
+        and bound_names(item)
+        and not bound_names(item) & known
     ]
     members = [region for region in _places(path, problem.files[path]) if region.qualname.rpartition(".")[0] == name]
     methods = [region for region in members if not region.assigns] or members
@@ -119,9 +121,7 @@ def _places(path: str, text: str) -> Iterator[Region]:
         return
     lines = tuple(text.split("\n"))
     for name, node in _functions(module.body):
-        yield Region(
-            path=path, qualname=name, start=start_line(node, lines), end=node.end_lineno or node.lineno
-        )
+        yield Region(path=path, qualname=name, start=start_line(node, lines), end=node.end_lineno or node.lineno)
     for name, statement in find_assignments(Fragment(lines=lines, body=tuple(module.body))).items():
         if assigned_names(statement)[0] == name.rpartition(".")[2]:
             end = statement.end_lineno or statement.lineno
