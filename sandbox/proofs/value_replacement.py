@@ -171,9 +171,9 @@ def _uses(node, changed, scope):
     for part in ast.walk(node):
         if isinstance(part, ast.Name) and ((*scope, part.id) in changed or (part.id,) in changed):
             return True
-        if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
-            if (part.value.id, part.attr) in changed:
-                return True
+        owner = getattr(part.value, "id", "") if isinstance(part, ast.Attribute) else ""
+        if owner and (owner, part.attr) in changed:
+            return True
     return False
 
 

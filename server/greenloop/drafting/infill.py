@@ -157,15 +157,21 @@ def _items(node: ast.stmt) -> list[tuple[int, int]]:
     """First and last line of a whole statement, and of each item in it that has its lines to itself."""
     whole = (node.lineno, node.end_lineno or node.lineno)
     spans = {whole}
-    for inner in ast.walk(node):
-        parts = [*zip(inner.keys, inner.values, strict=True)] if isinstance(inner, ast.Dict) else []
-        items = [(key or value, value) for key, value in parts]
-        items += [(each, each) for each in (getattr(inner, "elts", None) or [])]
-        items += [(each, each) for each in (*inner.args, *inner.keywords)] if isinstance(inner, ast.Call) else []
-        lines = [(first.lineno, last.end_lineno or last.lineno) for first, last in items]
+    for inner in (each for each in ast.walk(node) if isinstance(each, ast.expr)):
+        lines = [(first.lineno, last.end_lineno or last.lineno) for first, last in _parts(inner)]
         for number, (first, last) in enumerate(lines):
             above = inner.lineno if number == 0 else lines[number - 1][1]
             below = lines[number + 1][0] if number + 1 < len(lines) else inner.end_lineno
             if above < first and below is not None and last < below:
                 spans.add((first, last))
     return sorted(spans)
+
+
+def _parts(node: ast.expr) -> list[tuple[ast.expr | ast.keyword, ast.expr | ast.keyword]]:
+    """The first and last node of each item of a display or call."""
+    if isinstance(node, ast.Dict):
+        return [(key or value, value) for key, value in zip(node.keys, node.values, strict=True)]
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        return [(each, each) for each in node.elts]
+    items: list[ast.expr | ast.keyword] = [*node.args, *node.keywords] if isinstance(node, ast.Call) else []
+    return [(each, each) for each in items]

@@ -54,10 +54,8 @@ class ModelCalls:
         answer = self.settings.answer
         form = WHOLE if whole else choose_format(answer.format, problem, answer.tokens)
         open_templates = templates.preset_templates(PLACES) if problem.open else {}
-        if form != WHOLE:
-            adapted = adapt_templates(self.prompts, templates.preset_templates(form.replace("-", "_")))
-        else:
-            adapted = adapt_templates(self.prompts, open_templates) if open_templates else self.prompts
+        answer_templates = open_templates if form == WHOLE else templates.preset_templates(form.replace("-", "_"))
+        adapted = adapt_templates(self.prompts, answer_templates) if answer_templates else self.prompts
         return {**adapted, "task": open_templates["task"]} if open_templates else adapted
 
     async def drafter(self) -> Model:

@@ -136,9 +136,8 @@ class Names:
         for name in sorted(free_names(text)):
             yield from self._name(module, name)
         # Defaults and decorators of a method are names of its class first, as is what a class attribute is made of.
-        outer = [
-            part for node in fragment.body if isinstance(node, FUNCTIONS) for part in (node.args, *node.decorator_list)
-        ]
+        functions = [node for node in fragment.body if isinstance(node, FUNCTIONS)]
+        outer: list[ast.AST] = [part for node in functions for part in (node.args, *node.decorator_list)]
         outer += [node for node in fragment.body if isinstance(node, ast.Expr)]
         for node in (each for part in outer if owner for each in ast.walk(part)):
             if isinstance(node, ast.Name):

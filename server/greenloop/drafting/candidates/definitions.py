@@ -107,11 +107,10 @@ def _find_assignment(region: Region, source: Fragment) -> Choice | None:
     assignments, definitions = find_assignments(source), dict(find_definitions(source.body))
     owner, _dot, name = region.qualname.rpartition(".")
     for qualname in dict.fromkeys((region.qualname, name)):
-        node = assignments.get(qualname)
-        method = definitions.get(qualname) if owner else None
-        if node is not None or isinstance(method, FUNCTIONS):
+        node = assignments.get(qualname) or (definitions.get(qualname) if owner else None)
+        if node is not None and not isinstance(node, ast.ClassDef):
             siblings = definitions[owner].body if qualname != name else source.body
-            return Choice(piece=source, node=node or method, siblings=siblings)
+            return Choice(piece=source, node=node, siblings=siblings)
     return None
 
 

@@ -123,8 +123,9 @@ def _apply(rows: Sequence[bytes], edit: _Edit, shift: int) -> str:
 def _body_nodes(function: ast.AST) -> list[ast.AST]:
     """All nodes of the body except the docstring, those of nested functions included; then those of the defaults."""
     body = [item for item in getattr(function, "body", []) if item is not docstring_statement(function)]
-    arguments = getattr(function, "args", ast.arguments())
-    defaults = [item for item in (*arguments.defaults, *arguments.kw_defaults) if item is not None]
+    defaults: list[ast.AST] = []
+    if isinstance(function, FUNCTIONS):
+        defaults += [item for item in (*function.args.defaults, *function.args.kw_defaults) if item is not None]
     return [node for item in (*body, *defaults) for node in ast.walk(item)]
 
 
@@ -250,8 +251,9 @@ def _swaps(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
 
 def _pattern_changes(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
     """Changes of one character or class in a pattern that is given to `re`: how often, which kind, anchored or not."""
-    is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args
-    if not is_call or getattr(node.func.value, "id", "") not in ("re", "regex"):
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
+        return
+    if getattr(node.func.value, "id", "") not in ("re", "regex"):
         return
     pattern = node.args[0]
     if not isinstance(pattern, ast.Constant) or not isinstance(pattern.value, str | bytes):

@@ -75,23 +75,18 @@ def with_new_members(
 def _add_members(
     problem: Problem,
     path: str,
-    own: tuple[str, ast.ClassDef],
+    users: tuple[str, ast.ClassDef],
     offered: tuple[Fragment, ast.ClassDef],
     texts: dict[Region, str],
 ) -> None:
     """Adds the members that one class of the answer has and the user's class has not, also not in `texts` by now."""
-    (name, own_class), (piece, node) = own, offered
+    (name, own_class), (piece, node) = users, offered
     known = {member for item in own_class.body for member in bound_names(item)}
     known |= {member for text in texts.values() for member in _defined(text)}
-    new = [
-        item
-        for item in node.body
-        if isinstance(item, (*FUNCTIONS, ast.Assign, ast.AnnAssign))
-        and bound_names(item)
-        and not bound_names(item) & known
-    ]
-    members = [region for region in _places(path, problem.files[path]) if region.qualname.rpartition(".")[0] == name]
-    methods = [region for region in members if not region.assigns] or members
+    members = [item for item in node.body if isinstance(item, (*FUNCTIONS, ast.Assign, ast.AnnAssign))]
+    new = [item for item in members if (names := bound_names(item)) and not names & known]
+    own = [region for region in _places(path, problem.files[path]) if region.qualname.rpartition(".")[0] == name]
+    methods = [region for region in own if not region.assigns] or own
     if not new or not methods:
         return
     changed = [region for region in texts if region in methods]
