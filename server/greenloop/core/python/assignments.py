@@ -36,11 +36,16 @@ def assigned_names(node: Assignment) -> list[str]:
 
 
 def _statements(body: Sequence[ast.stmt], prefix: str = "") -> Iterator[tuple[str, ast.stmt]]:
-    """Yields each simple statement and definition of a module and its classes, with the names of the classes."""
+    """Yields each simple statement and definition of a module and its classes, with the names of the classes.
+
+    Loops over names count as statements too.
+    """
     for node in body:
         blocks = [] if isinstance(node, (*FUNCTIONS, ast.ClassDef)) else list(statement_blocks(node))
         if not blocks:
             yield prefix, node
+        if isinstance(node, ast.For):
+            yield prefix, ast.Expr(value=node.target)
         if isinstance(node, ast.ClassDef):
             yield from _statements(node.body, f"{prefix}{node.name}.")
         for block in blocks:
