@@ -207,7 +207,12 @@ class Settings:
         repository="yes",
         least=0,
     )
-    regions: int = setting(2, "Maximum number of functions that one edit may change.", repository="lower", least=1)
+    regions: int = setting(
+        2,
+        "Maximum number of functions that one edit may change, unless `prompt.places` shows an answer more of them.",
+        repository="lower",
+        least=1,
+    )
     seconds: float = setting(600.0, "Maximum seconds of wall time for a run.", repository="lower", least=1)
     tokens: int = setting(50_000, "Maximum tokens (prompt and completion) for a run.", repository="lower", least=1)
     cost: float = setting(0.0, "Maximum cost of a run in US dollars; 0: no limit.", least=0)

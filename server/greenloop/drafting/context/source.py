@@ -17,13 +17,19 @@ from greenloop.core.text.diff import with_plain_ends
 from greenloop.project.syntax import definitions
 from greenloop.project.syntax.definitions import Definition
 
+MOST_USERS = 2  # of an assignment that are shown
 MOST_LINES = 12  # of a constant or class head that is shown whole
 
 
 async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
-    """For each file an excerpt with the code that the regions use, if any, and one with the regions themselves."""
+    """For each file an excerpt with the code that the regions use, if any, and one with the regions themselves.
+
+    Before these the suspects that use an assignment which is asked for.
+    """
     del tools
     excerpts = []
+    if users := _users(problem):
+        excerpts.append(Excerpt(title="It is used by:", text=users, value=0.7))
     for path in dict.fromkeys(region.path for region in problem.regions):
         regions = [region for region in problem.regions if region.path == path]
         text = problem.files[path]
@@ -43,6 +49,17 @@ async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
             )
         )
     return excerpts
+
+
+def _users(problem: Problem) -> str:
+    """The source of the first suspects that mention the assignments among the regions."""
+    names = {region.qualname.rpartition(".")[2] for region in problem.regions if region.assigns}
+    found = []
+    for region in problem.suspects if names else ():
+        source = definitions.line_span(problem.files[region.path], region.start, region.end).rstrip()
+        if not region.assigns and names & definitions.identifiers(source):
+            found.append(with_plain_ends(source))
+    return "\n\n".join(found[:MOST_USERS])
 
 
 def region_source(text: str, path: str, regions: Sequence[Region], *, bare: bool = False) -> str:
