@@ -37,6 +37,8 @@ DISCOUNT = 0.5  # of a reader's suspicion for what it reads, and of that for wha
 FIRST_PLACE = 2  # functions that always come before
 
 _RECEIVERS = ("self", "cls", "mcs")
+_ANNOTATIONS = ("annotation", "returns")
+_NEVER = {"__all__", "__slots__"}
 
 
 def find_read(
@@ -133,7 +135,9 @@ class Names:
         fragment = parse_fragment(text)
         if isinstance(fragment, SyntaxError):
             return
-        for name in sorted(free_names(text)):
+        nodes = [each for part in fragment.body for each in _without_annotations(part)]
+        used = {node.id for node in nodes if isinstance(node, ast.Name)}
+        for name in sorted(free_names(text) & used - _NEVER):
             yield from self._name(module, name)
         # Defaults and decorators of a method are names of its class first, as is what a class attribute is made of.
         functions = [node for node in fragment.body if isinstance(node, FUNCTIONS)]
@@ -142,7 +146,6 @@ class Names:
         for node in (each for part in outer if owner for each in ast.walk(part)):
             if isinstance(node, ast.Name):
                 yield module, f"{owner}.{node.id}"
-        nodes = [each for part in fragment.body for each in ast.walk(part)]
         objects = dict(made for node in nodes if isinstance(node, ast.Assign) and (made := _made_object(node)))
         for node in nodes:
             if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
@@ -220,6 +223,17 @@ def _read_module(path: str, text_of: Callable[[str], str | None]) -> _Module | N
             imports |= {each.asname or each.name: (dotted, each.name) for each in node.names}
     classes = {name: node for name, node in find_definitions(tree.body) if isinstance(node, ast.ClassDef)}
     return _Module(path=path, source=source, assignments=find_assignments(source), classes=classes, imports=imports)
+
+
+def _without_annotations(node: ast.AST) -> Iterator[ast.AST]:
+    """Yields the node and what is below it, but no annotations, which compute nothing."""
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        for name, value in ast.iter_fields(current):
+            children = value if isinstance(value, list) else [value]
+            waiting += [each for each in children if isinstance(each, ast.AST) and name not in _ANNOTATIONS]
 
 
 def _made_object(node: ast.Assign) -> tuple[str, str] | None:

@@ -30,7 +30,7 @@ class Shop(Base):
             return TABLE[kind] + limits.HIGHEST
         return more
 
-    def name(self, text):
+    def name(self, text: UNUSED) -> UNUSED:
         _WORD = text
         return _LINE.match(_WORD)
 
