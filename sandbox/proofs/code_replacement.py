@@ -22,9 +22,12 @@ class ChangedFile:
             own = {}
         live = code_objects.live_functions(path)
         present = code_objects.codes_of_text(read_present(path), path)
-        self._replaceable = []
+        self._replaceable, self._with_defaults = [], []
         self.replaces_new = not text  # the whole file is new
         for name, code in present.items():
+            if name in values.defaults:
+                found = live.get((code.co_name, code.co_firstlineno), [])
+                self._with_defaults += [(function, name) for function in found]
             if "<locals>" in name or (name in own and same(code, own[name])):
                 continue
             functions = live.get((code.co_name, code.co_firstlineno), [])
@@ -42,6 +45,8 @@ class ChangedFile:
             elif mode != OWN and (own is not None or self.replaces_new):
                 function.__code__ = code_instead(function, mode)
         self._values.put(mode, self.replaces_new)
+        for function, name in self._with_defaults if mode == OWN else ():
+            self._values.put_defaults(function, name)
         return ""
 
     def restore(self):

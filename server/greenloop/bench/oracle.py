@@ -1,6 +1,7 @@
-"""A model that answers with the solution's text of the function it is asked about, and with nothing of any other.
+"""A model that answers with the solution's text of the functions and assignments it is asked about, and no others.
 
-It measures localisation without a model: a function that nobody asks about stays as it is.
+It measures localisation without a model: a function that nobody asks about stays as it is. Where a question shows the
+outline of a file, and so asks about all of it, the answer has whatever the solution changes there.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from dataclasses import dataclass
 
 from greenloop.bench.recordings import ORACLE
 from greenloop.bench.tasks import Task
-from greenloop.core.python.ast_source import FUNCTIONS, find_definitions, parse_module, start_line
+from greenloop.core.python.assignments import find_assignments
+from greenloop.core.python.ast_source import FUNCTIONS, Fragment, find_definitions, parse_module, start_line
 from greenloop.core.python.names import bound_names, free_names
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
 from greenloop.core.records.usage import Usage
@@ -21,29 +23,32 @@ from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.text.tokens import estimate_messages, estimate_tokens
 from greenloop.drafting.infill import OMITTED
 
-NOTHING = "I know no function of that name."
+NOTHING = "I know nothing of that name."
+_OUTLINE = re.compile(r"^The outline of `([^`]+)`:$", re.MULTILINE)
 _QUOTED = re.compile(r"`([\w.]+(?:, [\w.]+)*)`")
 
 
 class Oracle:
     """Knows the files that a task's solution changes, and answers a chat or a hole from them."""
 
-    def __init__(self, task: Task) -> None:
-        self._functions = {each.name: each for text in task.solution.values() for each in _read_functions(text)}
+    def __init__(self, task: Task, own_text: Callable[[str], str | None] = lambda _path: None) -> None:
+        """`own_text` gives the user's text of a file, where there is one."""
+        self._places = {each.name: each for text in task.solution.values() for each in _read_places(text)}
+        self._changed = {path: _changed(own_text(path), text) for path, text in task.solution.items()}
 
     @property
     def name(self) -> str:
         return ORACLE
 
     async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
-        """The text of the functions that the user's messages quote (as `name`), the last message first."""
+        """The text of what the user's messages quote (as `name`), the last message first."""
         text = self._answer([message.content for message in request.messages if message.role == "user"])
         on_token(text)
         return _reply(text, estimate_messages(request.messages))
 
     async def infill(self, request: InfillRequest, on_token: Callable[[str], None]) -> Reply:
         """What the solution has in the hole, where it agrees with the text before and after it; else nothing."""
-        fillings = (fill(each.lines, request.prefix, request.suffix) for each in self._functions.values())
+        fillings = (fill(each.lines, request.prefix, request.suffix) for each in self._places.values())
         text = next((each for each in fillings if each is not None), "")
         for mark in request.stop:
             text = text.partition(mark)[0]
@@ -60,33 +65,41 @@ class Oracle:
     def _answer(self, texts: Sequence[str]) -> str:
         for text in reversed(texts):
             names = [name for quoted in _QUOTED.findall(text) for name in quoted.split(", ")]
-            if found := [self._functions[name].answer for name in dict.fromkeys(names) if name in self._functions]:
+            names += [name for path in _OUTLINE.findall(text) for name in self._changed.get(path, ())]
+            if found := [self._places[name].answer for name in dict.fromkeys(names) if name in self._places]:
                 return "\n".join(f"```python\n{each}\n```\n" for each in found)
         return NOTHING
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Function:
-    """A function of the solution: its lines in the file, and a block of code that defines it with what it needs."""
+class _Place:
+    """A function or assignment of the solution: its lines in the file, and a block of code that has what it needs."""
 
     name: str
     lines: Sequence[str]
     answer: str
 
 
-def _read_functions(text: str) -> Iterator[_Function]:
+def _read_places(text: str) -> Iterator[_Place]:
     module = parse_module(text)
     if isinstance(module, SyntaxError):
         return
     file_lines = with_plain_ends(text).split("\n")
-    for name, node in find_definitions(module.body):
-        if isinstance(node, FUNCTIONS):
-            lines = file_lines[start_line(node, file_lines) - 1 : node.end_lineno]
-            code = textwrap.dedent("\n".join(lines))
-            for outer in reversed(name.split(".")[:-1]):
-                if _is_class(module, outer):
-                    code = f"class {outer}:\n{textwrap.indent(code, '    ')}"
-            yield _Function(name=name, lines=lines, answer="\n\n".join([*_needed(module, code, name), code]))
+    source = Fragment(lines=tuple(file_lines), body=tuple(module.body))
+    functions = [(name, node) for name, node in find_definitions(module.body) if isinstance(node, FUNCTIONS)]
+    for name, node in (*functions, *find_assignments(source).items()):
+        lines = file_lines[start_line(node, file_lines) - 1 : node.end_lineno]
+        code = textwrap.dedent("\n".join(lines))
+        for outer in reversed(name.split(".")[:-1]):
+            if _is_class(module, outer):
+                code = f"class {outer}:\n{textwrap.indent(code, '    ')}"
+        yield _Place(name=name, lines=lines, answer="\n\n".join([*_needed(module, code, name), code]))
+
+
+def _changed(own: str | None, solution: str) -> list[str]:
+    """The names of what the solution has differently, or more, than the user's text."""
+    known = {place.name: place.lines for place in _read_places(own)} if own is not None else {}
+    return [place.name for place in _read_places(solution) if own is not None and known.get(place.name) != place.lines]
 
 
 def _is_class(module: ast.Module, name: str) -> bool:

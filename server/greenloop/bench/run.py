@@ -39,9 +39,6 @@ from greenloop.sandboxes.pool import SandboxPool
 # Failed task-runs in a row, after which the fault is in the machine, not in the tasks.
 MAX_BROKEN_IN_A_ROW = 3
 
-# Models that know a task.
-KNOWN: Mapping[str, Callable[[Task], Model]] = {REFERENCE: Reference, ORACLE: Oracle}
-
 TaskRun = tuple[Arm, Task, int]
 
 
@@ -183,7 +180,9 @@ class _Harness:
             return settings
         return history_tree.settings_of(settings, history_tree.find_interpreter(folder, settings))
 
-    def _make_models(self, task: Task, settings: Settings, meter: Meter, repeat: int, name: str) -> Models:
+    def _make_models(
+        self, task: Task, place: Place, settings: Settings, meter: Meter, repeat: int, name: str
+    ) -> Models:
         """The models of one run, each behind the recordings."""
 
         def recorded(model: Model) -> RecordedModel:
@@ -195,13 +194,21 @@ class _Harness:
                 self.models[key] = roles.open_model(name, settings)
             return recorded(self.models[key])
 
-        override = KNOWN[name](task) if name in KNOWN else self.experiment.model
+        def own_text(path: str) -> str | None:
+            return task.files.get(path) or sources.read_text(place.root, path)
+
+        override = self.experiment.model
+        if name == ORACLE:
+            override = Oracle(task, own_text)
+        elif name == REFERENCE:
+            override = Reference(task)
         return Models(settings=settings, override=recorded(override) if override else None, factory=opener)
 
     async def _measure(self, task: Task, arm: Arm, repeat: int, place: Place, pool: SandboxPool) -> TaskRunResult:
         settings, arm_fields = self._settings(arm, task), self._arm_fields(arm)
         meter = Meter()
-        models = self._make_models(task, settings, meter, repeat, arm_fields["settings"].get("model", ""))
+        name = arm_fields["settings"].get("model", "")
+        models = self._make_models(task, place, settings, meter, repeat, name)
         problem: Problem | None = None
 
         def emit(event: Event) -> None:

@@ -157,7 +157,14 @@ def _started_object(event: Started) -> dict[str, Any]:
 
 def _region_objects(regions: Sequence[Region]) -> list[dict[str, Any]]:
     return [
-        {"path": each.path, "name": each.qualname, "start": each.start, "end": each.end, "created": each.created}
+        {
+            "path": each.path,
+            "name": each.qualname,
+            "start": each.start,
+            "end": each.end,
+            "created": each.created,
+            "assigns": each.assigns,
+        }
         for each in regions
     ]
 

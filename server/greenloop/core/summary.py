@@ -117,8 +117,8 @@ def attempt_label(attempt: Attempt) -> str:
 
 
 def changed_suspect(attempt: Attempt) -> str:
-    """The functions that an attempt was to change in place of those that the run began with; empty for those."""
-    return ", ".join(region.qualname for region in (attempt.draft.regions if attempt.draft else ()))
+    """What an attempt was to change in place of the regions that the run began with; empty for those."""
+    return ", ".join(region.label for region in (attempt.draft.regions if attempt.draft else ()))
 
 
 def changed_regions(attempt: Attempt) -> tuple[Region, ...]:

@@ -192,11 +192,16 @@ def insertion_masks(ordered: Sequence[Mask]) -> list[Mask]:
 
 
 def _statements(problem: Problem, attempt: Attempt, region: Region) -> list[tuple[int, int]]:
-    """First and last line of each simple statement and each header of a compound one, in source order."""
+    """First and last line of each simple statement and each header of a compound one, in source order.
+
+    Of an assignment of several lines those of each item of what it assigns.
+    """
     parsed = parse_fragment("\n".join(region_lines(problem, attempt, region)))
     if not isinstance(parsed, Fragment):
         return []
     ranges = []
+    if region.assigns:
+        ranges = [(first - parsed.shift, last - parsed.shift) for node in parsed.body for first, last in _items(node)]
     for function in (node for item in parsed.body for node in ast.walk(item) if isinstance(node, FUNCTIONS)):
         nodes = [node for item in function.body if item is not docstring_statement(function) for node in ast.walk(item)]
         for node in nodes:
@@ -205,3 +210,27 @@ def _statements(problem: Problem, attempt: Attempt, region: Region) -> list[tupl
                 end = max(node.lineno, block[0].lineno - 1) if block else node.end_lineno or node.lineno
                 ranges.append((node.lineno - parsed.shift, end - parsed.shift))
     return sorted({(start, end) for start, end in ranges if end - start < MOST_MASKED})
+
+
+def _items(node: ast.stmt) -> list[tuple[int, int]]:
+    """First and last line of a whole statement, and of each item in it that has its lines to itself."""
+    whole = (node.lineno, node.end_lineno or node.lineno)
+    spans = {whole}
+    for inner in (each for each in ast.walk(node) if isinstance(each, ast.expr)):
+        lines = [(first.lineno, last.end_lineno or last.lineno) for first, last in _parts(inner)]
+        for number, (first, last) in enumerate(lines):
+            above = inner.lineno if number == 0 else lines[number - 1][1]
+            below = lines[number + 1][0] if number + 1 < len(lines) else inner.end_lineno
+            if above < first and below is not None and last < below:
+                spans.add((first, last))
+    return sorted(spans)
+
+
+def _parts(node: ast.expr) -> list[tuple[ast.expr | ast.keyword, ast.expr | ast.keyword]]:
+    """The first and last node of each item of a display or call."""
+    if isinstance(node, ast.Dict):
+        return [(key or value, value) for key, value in zip(node.keys, node.values, strict=True)]
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        return [(each, each) for each in node.elts]
+    items: list[ast.expr | ast.keyword] = [*node.args, *node.keywords] if isinstance(node, ast.Call) else []
+    return [(each, each) for each in items]

@@ -198,8 +198,9 @@ class _Loop:
         for draft in drafts:  # the prompt describes the parent
             if draft.move not in CHEAP and not (parent := self.state.attempts[draft.parent]).notes and parent.number:
                 self.state.attempts[draft.parent] = await self._describe(parent, always=True)
-        for regions in dict.fromkeys(draft.regions for draft in drafts if draft.move is not Move.MUTATE):
-            await self.parts.prepare(self.state.problem.focused(regions))
+        for draft in drafts:
+            if draft.move is not Move.MUTATE:
+                await self.parts.prepare(self._question(draft))
         first = len(self.state.attempts)
         numbered = list(enumerate(drafts, first))
         requested = await gather_or_cancel(
@@ -221,7 +222,7 @@ class _Loop:
 
     async def _request_candidate(self, number: int, draft: Draft) -> Attempt | None:
         """Asks the model and reads its answer; asks once more, briefly, if it is unreadable. None: out of budget."""
-        problem = self.state.problem.focused(draft.regions)
+        problem = self._question(draft)
         request = replace(self.parts.assemble(problem, draft, self.state.attempts), seed=number)
         tokens = count_prompt_tokens(request, self.parts.count)
         self.emit(Planned(attempt=number, draft=draft, model=self.parts.model_of(draft), prompt_tokens=tokens))
@@ -281,6 +282,11 @@ class _Loop:
                 verdict = await verify(compose(self.state.problem, attempt.candidate))
                 attempt = attempt_steps.with_verdict(attempt, verdict)  # noqa: PLW2901
             self.tested.append(attempt)
+
+    def _question(self, draft: Draft) -> Problem:
+        """Returns the problem with the regions that a draft asks about."""
+        problem = self.state.problem
+        return problem.focused(draft.regions) if draft.masked else problem.opened(draft.regions)
 
     def _problem_of(self, attempt: Attempt) -> Problem:
         """Returns the problem with the regions that the attempt changes, or was to change."""

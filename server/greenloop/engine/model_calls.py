@@ -6,7 +6,7 @@ It must not know how the answers are used.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from string import Template
 
@@ -15,7 +15,6 @@ from greenloop.core.ports import Infiller, Model, slots
 from greenloop.core.records.attempt import Attempt, Draft, Finding, Move
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message, Reply, Role
 from greenloop.core.records.problem import Excerpt, Problem
-from greenloop.core.records.spec import Region
 from greenloop.core.run_state import RunState
 from greenloop.core.text.redact import redact
 from greenloop.core.text.tokens import estimate_tokens
@@ -29,30 +28,35 @@ from greenloop.project.settings import Settings
 
 UNREADABLE = {"EmptyAnswer", "NoCode", "TruncatedAnswer", "WrongFunction", "Repetition"}
 REPETITION_PENALTY = 0.5
+PLACES = "places"  # the folder of the templates for a problem that is open
 SHOWN_AGAIN = 300  # characters of an unreadable answer that are shown to its model
 
 
 @dataclass(kw_only=True)
 class ModelCalls:
-    """Model calls of one run. `excerpts` are those of each set of regions, gathered before the first call for it."""
+    """Model calls of one run. `excerpts` are those of each question, gathered before the first call for it."""
 
     settings: Settings
     preset: Preset
     models: Models
     state: RunState
     secrets: tuple[str, ...]
-    excerpts: dict[tuple[Region, ...], Sequence[Excerpt]] = field(default_factory=dict)
+    excerpts: dict[Hashable, Sequence[Excerpt]] = field(default_factory=dict)
     first_drafter: Model | None = None
     gates: dict[str, asyncio.Semaphore] = field(default_factory=dict)
     prompts: Mapping[str, str] = field(init=False)
-    whole: Mapping[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
-        settings = self.settings
-        self.prompts = self.whole = templates.preset_templates(self.preset.prompt)
-        form = choose_format(settings.answer.format, self.state.problem, settings.answer.tokens)
-        if form != WHOLE:
-            self.prompts = adapt_templates(self.whole, templates.preset_templates(form.replace("-", "_")))
+        self.prompts = templates.preset_templates(self.preset.prompt)
+
+    def templates_for(self, problem: Problem, *, whole: bool = False) -> Mapping[str, str]:
+        """Returns the templates for a problem; `whole`: those that ask for whole functions whatever their size."""
+        answer = self.settings.answer
+        form = WHOLE if whole else choose_format(answer.format, problem, answer.tokens)
+        open_templates = templates.preset_templates(PLACES) if problem.open else {}
+        answer_templates = open_templates if form == WHOLE else templates.preset_templates(form.replace("-", "_"))
+        adapted = adapt_templates(self.prompts, answer_templates) if answer_templates else self.prompts
+        return {**adapted, "task": open_templates["task"]} if open_templates else adapted
 
     async def drafter(self) -> Model:
         """Returns the model that drafts; its prices apply from now on. Raises `ModelError` when there is none."""
@@ -69,9 +73,9 @@ class ModelCalls:
             return self._infill_request(problem, draft, attempts)
         messages = assemble(
             # A restart shows no code, so there is nothing to edit.
-            self.whole if draft.move is Move.RESTART else self.prompts,
+            self.templates_for(problem, whole=draft.move is Move.RESTART),
             problem,
-            self.excerpts.get(problem.regions, ()),
+            self.excerpts.get(problem.question, ()),
             attempts,
             draft,
             budget=self.settings.prompt.tokens,
@@ -121,7 +125,7 @@ class ModelCalls:
 
     def _infill_request(self, problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
         """Builds an infill request for a model that supports them, else the equivalent chat request."""
-        infill = infill_request(problem, attempts[draft.parent], draft, self.excerpts.get(problem.regions, ()))
+        infill = infill_request(problem, attempts[draft.parent], draft, self.excerpts.get(problem.question, ()))
         infill = replace(infill, prefix=redact(infill.prefix, self.secrets), suffix=redact(infill.suffix, self.secrets))
         return (
             infill

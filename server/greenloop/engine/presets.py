@@ -18,6 +18,8 @@ class Preset:
 
     `treat` names other feedback for an error group; `attempts` is the number of candidates without a setting.
     `specs` write tests where there is only a docstring, and `trust` decides which of them count.
+    `places` is how many suspects a whole answer is shown, and may change with whatever is beside them in their files,
+    where the prompt has room (`prompt.places`); 0: it changes the regions alone.
     `blind`: its loop never sees test results, and its last candidate counts; for the harness only.
     """
 
@@ -31,6 +33,7 @@ class Preset:
     attempts: int = 5
     specs: tuple[str, ...] = ()
     trust: str = "consensus"
+    places: int = 0
     blind: bool = False
 
 
@@ -39,7 +42,7 @@ def load_presets() -> dict[str, Preset]:
     """Reads all presets of presets.toml by name. Raises `SettingsError` for wrong keys."""
     table = tomllib.loads(files("greenloop").joinpath("engine", "presets.toml").read_text(encoding="utf-8"))
     keys = {item.name for item in fields(Preset)} - {"name"}
-    required = keys - {"treat", "attempts", "specs", "trust", "blind"}
+    required = keys - {"treat", "attempts", "specs", "trust", "places", "blind"}
     result = {}
     for name, values in table.items():
         if not required <= set(values) <= keys:

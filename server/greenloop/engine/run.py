@@ -50,6 +50,7 @@ from greenloop.specs.voting import Voting
 from greenloop.verdict import persist_tests
 from greenloop.verdict.verifier import Files, Verifier
 
+ROOM = 6000  # tokens of a prompt that has room for several suspects and the outline of their files
 SHORT_ANSWER = 60  # lower bound for the tokens of an answer, as a stub is shorter than its implementation
 
 
@@ -86,6 +87,9 @@ class RefineRun:
         )
         deadline = self.context.deadline
         deadline.proof_seconds = self.baseline.proof_seconds
+        has_room = settings.prompt.tokens >= ROOM
+        places = settings.prompt.places or (self.preset.places if has_room else 0)
+        self.baseline = replace(self.baseline, problem=replace(self.baseline.problem, places=places))
         self.state = RunState(problem=self.baseline.problem, ledger=Ledger(budget), deadline=deadline)
         self.state.start_from(self.baseline)
         self.calls = ModelCalls(
@@ -146,7 +150,7 @@ class RefineRun:
             return None
         drafter = await self.calls.drafter()
         await self.models.model_for(Role.REFINER)
-        await self._gather_context(self.state.problem)
+        await self._gather_context(self.state.problem.opened(()))
         await self._describe_baseline()
         return drafter
 
@@ -259,11 +263,11 @@ class RefineRun:
         return {**problem.buffers, **self._encode(stubs)}
 
     async def _gather_context(self, problem: Problem) -> None:
-        if problem.regions in self.calls.excerpts:
+        if problem.question in self.calls.excerpts:
             return
         parts = [registry.load_part("context", name) for name in self.preset.context]
         excerpts = [excerpt for part in parts for excerpt in await part.gather(problem, self.tools)]
-        self.calls.excerpts[problem.regions] = excerpts
+        self.calls.excerpts[problem.question] = excerpts
 
     async def _describe_baseline(self) -> None:
         """Adds notes to attempt 0; for unwritten code only their fields, which search reads, without text."""
@@ -279,7 +283,7 @@ class RefineRun:
         problem, attempts = self.state.problem, self.state.attempts
         planned = registry.load_part("search", self.preset.search).plan(problem, attempts)
         draft = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)
-        request = self.calls.request(problem, draft, attempts)
+        request = self.calls.request(problem.opened(()), draft, attempts)
         return (planned[0].move if planned else Move.DRAFT), count_prompt_tokens(request, self.calls.count_tokens)
 
     def _estimate(self, past: Sequence[PastRun], prompt: int, drafter: Model) -> Estimate:

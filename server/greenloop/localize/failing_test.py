@@ -21,7 +21,7 @@ from greenloop.core.report import (
     whole_stack,
 )
 from greenloop.core.run_state import Baseline
-from greenloop.localize import ranking, regions
+from greenloop.localize import assignments, ranking, regions
 from greenloop.localize.context import BaselineContext, build_baseline
 from greenloop.localize.early_end import environment_fault, find_flaky, stop_early, unless
 from greenloop.localize.evidence import Evidence
@@ -77,7 +77,7 @@ async def _locate(
     regions_to_change: tuple[Region, ...] = created
     suspects: tuple[Region, ...] = ()
     if not created:
-        regions_to_change, suspects = _choose_regions(context, ranking.rank(evidence), failing, related.modules)
+        regions_to_change, suspects = _choose_regions(context, evidence, failing, related.modules)
     if not regions_to_change:
         raise CannotVerifyError(
             f"{context.target.selector} reaches no function in this workspace that may be changed.",
@@ -186,12 +186,20 @@ async def _ids_of_file(context: BaselineContext, stubs: Mapping[str, str]) -> li
 
 
 def _choose_regions(
-    context: BaselineContext, ranked: Sequence[Region], failing: Mapping[str, CaseResult], modules: Sequence[str]
+    context: BaselineContext, evidence: Evidence, failing: Mapping[str, CaseResult], modules: Sequence[str]
 ) -> tuple[tuple[Region, ...], tuple[Region, ...]]:
-    """Returns the regions to change, and the other suspects of these modules."""
+    """Returns the regions to change, and the other suspects of these modules: functions, and assignments they read.
+
+    A test that reaches no function may still read an assignment.
+    """
     text_of, failures = context.snapshot.text, [result.failure for result in failing.values()]
+    suspicions = ranking.suspicions(evidence)
+    ranked = ranking.sort_by(evidence, suspicions)
     chosen = regions.choose(ranked, text_of, failures, most=context.settings.regions)
-    return chosen, regions.others(ranked, chosen, text_of, modules)
+    found = assignments.find_read(evidence, ranked, suspicions, context.snapshot.root)
+    read = {each: score for each, score in found.items() if each.path in modules}
+    others = assignments.insert(regions.others(ranked, chosen, text_of, modules), read, suspicions)
+    return (chosen, tuple(others)) if chosen else (tuple(others[:1]), tuple(others[1:]))
 
 
 async def _gather_evidence(

@@ -81,12 +81,17 @@ def _in_workspace(path: str) -> bool:
     return path.endswith(".py") and parts[0] != "" and ":" not in parts[0] and "site-packages" not in parts
 
 
+def may_change(path: str, patterns: Sequence[str] | None) -> bool:
+    """May a candidate change this file? `patterns` is pytest's `python_files`."""
+    return _in_workspace(path) and not is_trusted(path, patterns) and not is_masked(path, (".*", "venv"))
+
+
 def region_at(path: str, line: int, text_of: TextOf, patterns: Sequence[str] | None) -> Region | None:
     """Returns the smallest addressable function around a line that a candidate may replace, or None.
 
     `patterns` is pytest's `python_files`.
     """
-    if not _in_workspace(path) or is_trusted(path, patterns) or is_masked(path, (".*", "venv")):
+    if not may_change(path, patterns):
         return None
     text = text_of(path)
     definition = definitions.enclosing_definition(text, line, path) if text is not None else None

@@ -14,9 +14,10 @@ from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report import ReachedFunction
+from greenloop.localize import assignments
 from greenloop.localize.context import BaselineContext
 from greenloop.localize.measuring import Measurement, is_cut_short
-from greenloop.localize.ranking import rank
+from greenloop.localize.ranking import rank, suspicions
 from greenloop.project.workspace import importing_tests
 
 MOST_MODULES = 3  # modules with the most suspicious functions
@@ -63,8 +64,10 @@ async def run_related_tests(
     """
     context.report_status("running the related tests on the unchanged code")
     failures = {case: result.failure for case, result in failing.items()}
-    first = created or rank(context.gather_evidence(measurement.reach.functions, failures, ()))
-    modules = dict.fromkeys(list(dict.fromkeys(region.path for region in first))[:MOST_MODULES])
+    evidence = context.gather_evidence(measurement.reach.functions, failures, ())
+    first = created or rank(evidence)
+    read = () if created else assignments.find_read(evidence, first, suspicions(evidence), context.snapshot.root)
+    modules = dict.fromkeys(list(dict.fromkeys(region.path for region in (*first, *read)))[:MOST_MODULES])
     related = await run_importing_tests(context, [context.target.path], modules, measurement, targets, most=FIRST)
     return replace(related, modules=tuple(modules))
 

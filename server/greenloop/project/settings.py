@@ -97,6 +97,13 @@ class PromptSettings:
         repository="lower",
         least=200,
     )
+    places: int = setting(
+        0,
+        "Suspects that a prompt shows with the outline of their files, so that one answer may change them and what is "
+        "beside them there; 0: as many as the preset says where `tokens` is 6000 or more, else only the regions.",
+        repository="lower",
+        least=0,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,7 +218,12 @@ class Settings:
         repository="yes",
         least=0,
     )
-    regions: int = setting(2, "Maximum number of functions that one edit may change.", repository="lower", least=1)
+    regions: int = setting(
+        2,
+        "Maximum number of functions that one edit may change, unless `prompt.places` shows an answer more of them.",
+        repository="lower",
+        least=1,
+    )
     seconds: float = setting(
         600.0,
         "Maximum seconds of wall time for a run. Of these a quarter, at most 60, are kept for the proof of a result; a "

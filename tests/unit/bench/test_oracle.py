@@ -104,3 +104,23 @@ def test_a_hole_in_a_long_function_shows_a_part_of_it():
 def test_a_hole_of_a_long_function_is_filled_though_a_part_is_left_out():
     lines = ["def f(a):", "    b = a", "    c = b", "    d = c", "    return d"]
     assert fill(lines, "def f(a):\n    # ...\n    c = b\n    ", "\n    return d\n") == "d = c"
+
+
+async def test_an_assignment_comes_with_what_it_needs():
+    solution = "import re\n\nA = 'a'\n\n\nclass Box:\n    word = re.compile(A)  # é\n    size = 3\n"
+    known = Oracle(Task(id="t", kind="k", target="t", files={}, cases=("c",), solution={"m.py": solution}))
+    text = await answer(known, "Write `Box.word` so that its tests pass.")
+    assert "import re\n\nA = 'a'\n\nclass Box:\n    word = re.compile(A)  # é\n```" in text
+    assert "size" not in text
+
+
+async def test_where_the_outline_of_a_file_is_shown_all_that_changes_in_it_is_the_answer():
+    own = SOLUTION.replace("return 1\n", "return 2\n").replace('"a": 1', '"a": 2').replace("def helper", "def old")
+    task = Task(id="t", kind="k", target="t", files={}, cases=("c",), solution={"m.py": SOLUTION})
+    known = Oracle(task, {"m.py": own}.get)
+    text = await answer(known, "some of these: `first`\n\nThe outline of `m.py`:\n```python\n```")
+    for part in ("def first(a)", "def helper(x)", "class Box:\n    def grow(self)", 'TABLE = {"a": 1}'):
+        assert part in text
+    assert "side" not in text
+    assert "grow" not in await answer(known, "some of these: `first`")
+    assert "grow" not in await answer(known, "some of these: `first`\n\nThe outline of `other.py`:\n")

@@ -169,3 +169,27 @@ def test_holes_of_a_candidate_keep_what_it_brought():
     candidate = infill.fill_mask(PROBLEM, parent, mask(2, 2), "return sum(items)")
     assert candidate.imports == ("import re",)
     assert candidate.texts[REGION] == "    def f(self, items):\n        return sum(items)\n"
+
+
+TABLE = """import re
+
+TABLE = {
+    "a": 1,
+    "b": [
+        2,
+        3,
+    ],
+    "c": re.compile("x"), "d": 4,
+}
+"""
+TABLE_REGION = Region(path="m.py", qualname="TABLE", start=3, end=10, assigns=True)
+
+
+def test_holes_in_a_table_are_its_items():
+    problem = replace(PROBLEM, regions=(TABLE_REGION,), files={"m.py": TABLE}, originals={"m.py": TABLE})
+    assert spans(infill.rank_masks(problem, USERS)) == [(2, 2), (3, 6), (4, 4), (5, 5)]
+    short = replace(TABLE_REGION, start=1, end=1)
+    assert spans(infill.rank_masks(replace(problem, regions=(short,), files={"m.py": "A = 1\n"}), USERS)) == [(1, 1)]
+    filled = infill.fill_mask(problem, USERS, Mask(region=TABLE_REGION, start=2, end=2), '"a": 5,')
+    assert isinstance(filled, Candidate)
+    assert compose(problem, filled)["m.py"] == TABLE.replace("1,", "5,", 1)

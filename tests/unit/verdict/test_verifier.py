@@ -8,8 +8,7 @@ import pytest
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution, Limits, TestRun
+from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -30,6 +30,8 @@ class Problem:
     `unaffected`: those of them that never reach the regions, so that a change of the bodies alone cannot affect them.
     `approaches`: by case id, how the case reaches the regions, for cases that are known to reach them.
     `suspects`: other regions that may be at fault instead, most suspicious first; search may turn to each in its turn.
+    `places`: how many of all these a whole answer is shown, where a model has room for more than the regions (else 0).
+    `open`: whatever else the regions' files have may be changed too, by a whole answer.
     """
 
     root: Path
@@ -44,6 +46,26 @@ class Problem:
     suspicion: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     approaches: Mapping[str, Approach] = field(default_factory=dict)
     suspects: tuple[Region, ...] = ()
+    places: int = 0
+    open: bool = False
+
+    @property
+    def question(self) -> Hashable:
+        """What tells the problem from others of the same run that a model is asked about."""
+        return self.regions, self.open
+
+    def opened(self, regions: tuple[Region, ...]) -> Problem:
+        """Returns the problem for a whole answer about these regions: with the suspects that follow, if there is room.
+
+        None: the problem's own regions.
+        """
+        focused = self.focused(regions)
+        if not self.places or any(region.created for region in focused.regions):
+            return focused
+        ranked = (*self.regions, *self.suspects)
+        following = ranked[ranked.index(focused.regions[-1]) + 1 :] if focused.regions[-1] in ranked else ()
+        more = following[: max(self.places - len(focused.regions), 0)]
+        return replace(focused.focused((*focused.regions, *more)), open=True)
 
     def focused(self, regions: tuple[Region, ...]) -> Problem:
         """Returns the problem with these regions to change instead of its own; none: the problem itself."""

@@ -70,10 +70,11 @@ class Target:
 
 @dataclass(frozen=True, kw_only=True)
 class Region:
-    """A function, method or class whose source a candidate may replace.
+    """A function, method, class or assignment whose source a candidate may replace.
 
     `start`..`end` are the lines in `Problem.files[path]`, decorators included.
     `created`: the user's file does not have it yet, and `Problem.files` has a stub at these lines.
+    `assigns`: it is the assignment to this name of a module (`TABLE`) or of a class (`Config.limit`).
     """
 
     path: str
@@ -81,6 +82,12 @@ class Region:
     start: int
     end: int
     created: bool = False
+    assigns: bool = False
+
+    @property
+    def label(self) -> str:
+        """What it is called in texts for the user."""
+        return f"the assignment to {self.qualname}" if self.assigns else self.qualname
 
 
 @dataclass(frozen=True, kw_only=True)

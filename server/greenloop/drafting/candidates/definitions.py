@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from greenloop.core.compose import region_text
+from greenloop.core.python.assignments import find_assignments
 from greenloop.core.python.ast_source import (
     FUNCTIONS,
     Definition,
@@ -46,19 +47,24 @@ def choose(problem: Problem, region: Region, pieces: Sequence[Fragment]) -> Choi
     """The last piece with new code for a region, else the last that repeats the user's code or is a stub."""
     user = _user_node(problem, region)
     choices = [choice for source in pieces if (choice := _find(problem, region, user, source))]
-    informative = [choice for choice in choices if not _is_uninformative(choice.node, user)]
-    preferred = informative or choices
+    preferred = [choice for choice in choices if is_informative(problem, region, choice)] or choices
     return preferred[-1] if preferred else None
 
 
-def _is_uninformative(node: RegionNode, user: Definition | None) -> bool:
+def is_informative(problem: Problem, region: Region, choice: Choice) -> bool:
+    """Is it more than the user's code once more, or a stub?"""
+    user = None if region.created else next(iter(statements_of(region_text(problem, region))), None)
+    return not _is_uninformative(choice.node, user)
+
+
+def _is_uninformative(node: RegionNode, user: ast.stmt | None) -> bool:
     is_same = user is not None and dump_tree(node) == dump_tree(user)
     return is_same or (isinstance(node, FUNCTIONS) and is_stub(node))
 
 
 def _user_node(problem: Problem, region: Region) -> Definition | None:
-    """The user's definition; None where it is a generated stub or cannot be parsed."""
-    return None if region.created else first_definition(region_text(problem, region))
+    """The user's definition; None where it is a generated stub, an assignment, or cannot be parsed."""
+    return None if region.created or region.assigns else first_definition(region_text(problem, region))
 
 
 def _find(problem: Problem, region: Region, user: Definition | None, source: Fragment) -> Choice | None:
@@ -67,6 +73,8 @@ def _find(problem: Problem, region: Region, user: Definition | None, source: Fra
     A method may be written without its class, or in a class that the module does not have; roles (setter, overload) are
     kept apart.
     """
+    if region.assigns:
+        return _find_assignment(region, source)
     parts = plain_name(region.qualname).split(".")
     own_names = {name for name, _node in find_definitions(statements_of(problem.files[region.path]))}
     places = list(_definitions_with_siblings(source.body))
@@ -89,6 +97,21 @@ def _find(problem: Problem, region: Region, user: Definition | None, source: Fra
             if isinstance(node, ast.Assign | ast.AnnAssign) and parts[-1] in bound_names(node) and len(parts) == 1:
                 return Choice(piece=source, node=node, siblings=source.body)
     return _wrap_bare_methods(user, source)
+
+
+def _find_assignment(region: Region, source: Fragment) -> Choice | None:
+    """What one piece assigns to a name, or else the function that it defines under that name.
+
+    By its qualified name first, then by that of a class attribute that is written without its class.
+    """
+    assignments, definitions = find_assignments(source), dict(find_definitions(source.body))
+    owner, _dot, name = region.qualname.rpartition(".")
+    for qualname in dict.fromkeys((region.qualname, name)):
+        node = assignments.get(qualname) or (definitions.get(qualname) if owner else None)
+        if node is not None and not isinstance(node, ast.ClassDef):
+            siblings = definitions[owner].body if qualname != name else source.body
+            return Choice(piece=source, node=node, siblings=siblings)
+    return None
 
 
 def _wrap_bare_methods(user: Definition | None, source: Fragment) -> Choice | None:

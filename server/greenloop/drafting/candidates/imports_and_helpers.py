@@ -52,6 +52,8 @@ def add_imports_and_helpers(
             if name in module and (not statement or _is_same_import(node, name, module[name])):
                 if statement and import_keys(node)[name] not in module[name]:
                     imports[statement] = None
+            elif name in module and region.assigns:
+                continue  # it runs in the module itself, where other code uses the name
             elif name in module:
                 _base, unit = region_indentation(problem, region)
                 # At the top of the module it would rebind a name that other code uses.

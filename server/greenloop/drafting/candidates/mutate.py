@@ -1,4 +1,4 @@
-"""Generates one-token changes of a function, which are run before any model is asked.
+"""Generates one-token changes of a function or an assignment, which are run before any model is asked.
 
 Operators after mutation-based repair (Debroy and Wong, "Using mutation to automatically suggest fixes for faulty
 programs", 2010): comparison, boundary, arithmetic and logical operator, argument order, one name in scope for another.
@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from greenloop.core.compose import region_text
+from greenloop.core.python.assignments import Assignment
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment, statement_blocks
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
@@ -35,6 +36,13 @@ TWINS = {
     "floor": "ceil", "find": "rfind", "islower": "isupper", "index": "rindex",
 }  # fmt: skip
 TWINS |= {value: key for key, value in TWINS.items()}
+# Pieces of regular expressions: repetitions, classes, anchors.
+PATTERNS = {
+    "*": ("+", "?"), "+": ("*", ""), "?": ("", "*"), ".": (r"\.",), r"\.": (".",), "^": ("",), "$": ("",),
+    r"\d": (r"\w",), r"\w": (r"\d", r"\S"), r"\s": (r"\S",), r"\S": (r"\w", r"\s"), r"\b": ("",), "[^": ("[",),
+    "a-z": ("a-zA-Z", "a-z0-9"), "A-Z": ("A-Za-z", "A-Z0-9"), "0-9": ("0-9a-z",),
+}  # fmt: skip
+_PATTERN_TOKEN = re.compile(rb"\\.|\[\^|\(\?|a-z|A-Z|0-9|[*+?.^$]")
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Break, ast.Continue, ast.Raise)
 MOST_NAMES = 8  # names in scope that are tried as replacements
 MOST = 240  # changes of one attempt
@@ -72,14 +80,19 @@ def mutants(problem: Problem, attempt: Attempt) -> Iterator[Candidate]:
 
 
 def one_token_changes(text: str) -> list[Change]:
-    """Every one-token change of a function's text, in the order of its kinds; none for text that does not parse."""
+    """Every one-token change of the text, in the order of its kinds; none for text that does not parse.
+
+    It is a function, whose body and defaults are changed, or an assignment.
+    """
     parsed = parse_fragment(text)
     if not isinstance(parsed, Fragment):
         return []
     rows = [line.encode() for line in parsed.lines]
     functions = [node for item in parsed.body for node in ast.walk(item) if isinstance(node, FUNCTIONS)]
     nodes = [node for function in functions[:1] for node in _body_nodes(function)]
-    kinds = (_comparisons, _boundaries, _operators, _word_changes, _swaps)
+    if not functions:
+        nodes = [node for item in parsed.body if isinstance(item, Assignment) for node in ast.walk(item)]
+    kinds = (_comparisons, _boundaries, _operators, _word_changes, _swaps, _pattern_changes)
     result = [edit for kind in kinds for node in nodes for edit in kind(node, rows)]
     for function in functions[:1]:
         result += _name_changes(function, nodes)
@@ -108,9 +121,12 @@ def _apply(rows: Sequence[bytes], edit: _Edit, shift: int) -> str:
 
 
 def _body_nodes(function: ast.AST) -> list[ast.AST]:
-    """All nodes of the body except the docstring, those of nested functions included."""
-    body = getattr(function, "body", [])
-    return [node for item in body if item is not docstring_statement(function) for node in ast.walk(item)]
+    """All nodes of the body except the docstring, those of nested functions included; then those of the defaults."""
+    body = [item for item in getattr(function, "body", []) if item is not docstring_statement(function)]
+    defaults: list[ast.AST] = []
+    if isinstance(function, FUNCTIONS):
+        defaults += [item for item in (*function.args.defaults, *function.args.kw_defaults) if item is not None]
+    return [node for item in (*body, *defaults) for node in ast.walk(item)]
 
 
 def _operator_between(
@@ -231,6 +247,32 @@ def _swaps(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
         if left_text != right_text:
             new = (right_text + middle + left_text).decode()
             yield _Edit(line=left.lineno, start=left.col_offset, end=right.end_col_offset or 0, new=new)
+
+
+def _pattern_changes(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
+    """Changes of one character or class in a pattern that is given to `re`: how often, which kind, anchored or not."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
+        return
+    if getattr(node.func.value, "id", "") not in ("re", "regex"):
+        return
+    pattern = node.args[0]
+    if not isinstance(pattern, ast.Constant) or not isinstance(pattern.value, str | bytes):
+        return
+    if pattern.lineno != pattern.end_lineno:
+        return
+    text = rows[pattern.lineno - 1][pattern.col_offset : pattern.end_col_offset]
+    quote = re.match(rb"[a-zA-Z]*('''|\"\"\"|'|\")", text)
+    if quote is None:
+        return
+    first, last = quote.end(), len(text) - len(quote[1])
+    for match in _PATTERN_TOKEN.finditer(text, first, last):
+        for new in PATTERNS.get(match[0].decode(), ()):
+            start = pattern.col_offset + match.start()
+            yield _Edit(line=pattern.lineno, start=start, end=start + len(match[0]), new=new)
+    for place, anchor in ((first, "^"), (last, "$")):
+        if text[place - (anchor == "$") :][:1] != anchor.encode():
+            column = pattern.col_offset + place
+            yield _Edit(line=pattern.lineno, start=column, end=column, new=anchor)
 
 
 def _name_changes(function: ast.AST, nodes: Sequence[ast.AST]) -> Iterator[_Edit]:

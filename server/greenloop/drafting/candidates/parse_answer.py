@@ -2,8 +2,8 @@
 
 For every region the *last* complete block that defines it counts, except blocks that only repeat the user's code or
 hold a stub. That block also supplies the imports and helpers that the new code uses and the module lacks; earlier
-blocks supply what is still missing. Everything else in the answer (other functions of the module, tests, `if __name__`
-blocks, example calls) is ignored: only regions change.
+blocks supply what is still missing. Everything else in the answer (tests, `if __name__` blocks, example calls, other
+functions of the module unless the problem is open) is ignored: only regions change.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from greenloop.core.records.attempt import Candidate, Finding
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
-from greenloop.drafting.candidates import code_blocks, unified_diff
+from greenloop.drafting.candidates import code_blocks, open_answers, unified_diff
 from greenloop.drafting.candidates.definitions import Choice, choose, region_indentation, takes_self
 from greenloop.drafting.candidates.imports_and_helpers import add_imports_and_helpers
 from greenloop.drafting.candidates.preserve import keep_users_parts
@@ -65,12 +65,20 @@ def read(
         )
     pieces = [parsed for block in blocks if (parsed := _parse_block(block, truncated=truncated)) is not None]
     choices = {region: choice for region in problem.regions if (choice := choose(problem, region, pieces))}
-    if not choices:  # an answer about another suspect is tried there
-        other = ((region, choose(problem, region, pieces)) for region in problem.suspects)
-        choices = dict([(region, choice) for region, choice in other if choice][:1])
-    if not choices:
-        return _explain_no_code(problem, blocks, pieces, truncated=truncated)
+    if problem.open:
+        paths = list(dict.fromkeys(region.path for region in problem.regions))
+        others = open_answers.named_elsewhere(problem, paths, pieces, problem.regions)
+        choices = open_answers.without_repeats(problem, choices | others)
+    if not choices:  # an answer about another suspect, or other code of the same files, is tried there
+        suspects = ((region, choose(problem, region, pieces)) for region in problem.suspects)
+        others = {region: choice for region, choice in suspects if choice}
+        others = others or open_answers.named_elsewhere(problem, open_answers.shown_paths(problem), pieces)
+        choices = dict([*others.items()][:1])
     texts = {region: _new_region_text(problem, region, choice) for region, choice in choices.items()}
+    if problem.open:
+        texts = open_answers.with_new_members(problem, paths, pieces, texts)
+    if not texts:
+        return _explain_no_code(problem, blocks, pieces, truncated=truncated)
     return add_imports_and_helpers(problem, texts, choices, pieces)
 
 

@@ -35,7 +35,7 @@ def check_signature(problem: Problem, region: Region, candidate: Candidate, file
     """A finding RegionDeleted or SignatureChanged, or None. `files` are the composed texts."""
     name = plain_name(region.qualname)
     new = first_definition(candidate.texts[region])
-    if region.created:
+    if region.created or region.assigns:
         return None if _is_bound(files[region.path], name) else _deleted_finding(name)
     old = first_definition(region_text(problem, region))
     if old is None:
@@ -59,7 +59,10 @@ def _is_bound(text: str, name: str) -> bool:
     parsed = parse_fragment(text)
     if isinstance(parsed, SyntaxError) or any(qualname == name for qualname, _node in find_definitions(parsed.body)):
         return True
-    return any(name in bound_names(node) for node in parsed.body)
+    owner, _dot, plain = name.rpartition(".")
+    definitions = dict(find_definitions(parsed.body))
+    body = definitions[owner].body if owner in definitions else parsed.body
+    return any(plain in bound_names(node) for node in body)
 
 
 def _line_of(text: str, name: str) -> int | None:

@@ -17,18 +17,26 @@ from greenloop.core.text.diff import with_plain_ends
 from greenloop.project.syntax import definitions
 from greenloop.project.syntax.definitions import Definition
 
+MOST_USERS = 2  # of an assignment that are shown
 MOST_LINES = 12  # of a constant or class head that is shown whole
 
 
 async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
-    """For each file an excerpt with the code that the regions use, if any, and one with the regions themselves."""
+    """For each file an excerpt with the code that the regions use, if any, and one with the regions themselves.
+
+    Before these the suspects that use an assignment which is asked for.
+    """
     del tools
     excerpts = []
+    if users := _users(problem):
+        excerpts.append(Excerpt(title="It is used by:", text=users, value=0.7))
     for path in dict.fromkeys(region.path for region in problem.regions):
         regions = [region for region in problem.regions if region.path == path]
         text = problem.files[path]
         if used := surroundings(text, path, regions):
             excerpts.append(Excerpt(title=f"What `{path}` has beside it:", text=used, value=0.6))
+        if problem.open and (outline := surroundings(text, path, regions, every=True)):
+            excerpts.append(Excerpt(title=f"The outline of `{path}`:", text=outline, value=0.5))
         names = ", ".join(f"`{region.qualname}`" for region in regions)
         verb = "is to be written" if all(region.created for region in regions) else "as it stands"
         excerpts.append(
@@ -43,6 +51,17 @@ async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
     return excerpts
 
 
+def _users(problem: Problem) -> str:
+    """The source of the first suspects that mention the assignments among the regions."""
+    names = {region.qualname.rpartition(".")[2] for region in problem.regions if region.assigns}
+    found = []
+    for region in problem.suspects if names else ():
+        source = definitions.line_span(problem.files[region.path], region.start, region.end).rstrip()
+        if not region.assigns and names & definitions.identifiers(source):
+            found.append(with_plain_ends(source))
+    return "\n\n".join(found[:MOST_USERS])
+
+
 def region_source(text: str, path: str, regions: Sequence[Region], *, bare: bool = False) -> str:
     """The regions' source; methods below the head of their class, so that it is clear where they belong.
 
@@ -55,7 +74,10 @@ def region_source(text: str, path: str, regions: Sequence[Region], *, bare: bool
         owner = definitions.find_by_qualname(items, region.qualname.rpartition(".")[0])
         if owner is not None and owner.kind == "class" and owner.qualname not in shown_owners:
             shown_owners.add(owner.qualname)
-            parts += _head(text, owner, items, regions)
+            if region.assigns:  # it is one of the fields that the head would show
+                parts.append(definitions.line_span(text, owner.start, owner.header_end).rstrip())
+            else:
+                parts += _head(text, owner, items, regions)
         if region.created:
             parts.append(_stub_comment(region))
         else:
@@ -79,12 +101,14 @@ def _stub_comment(region: Region) -> str:
     return f"{'    ' if owner else ''}# {name} is missing here: it does not exist yet and has to be written."
 
 
-def surroundings(text: str, path: str, regions: Sequence[Region]) -> str:
-    """Imports, constants and signatures of the file that the regions mention, in the file's order."""
+def surroundings(text: str, path: str, regions: Sequence[Region], *, every: bool = False) -> str:
+    """Imports, constants and signatures of the file that the regions mention, in the file's order; `every`: all."""
     items = definitions.find_definitions(text, path)
     used = definitions.identifiers(
         "\n".join(definitions.line_span(text, region.start, region.end) for region in regions)
     )
+    if every:
+        used |= definitions.identifiers(text)
     owners = {region.qualname.rpartition(".")[0] for region in regions} - {""}
     pieces = [*_statements(text, used)]
     shown_owners: set[str] = set()

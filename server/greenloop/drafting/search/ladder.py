@@ -74,7 +74,9 @@ def _rungs_of_all(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[lis
     """
     focuses = [_focus(problem, regions, attempts) for regions in ((), *((region,) for region in problem.suspects))]
     rungs = {focus.regions: focus.rungs() for focus in focuses}
-    yield from (rungs[focus.regions][0] for focus in focuses)
+    # An assignment is tried after all functions, which are more often at fault.
+    in_turn = sorted(focuses, key=lambda focus: all(region.assigns for region in focus.problem.regions))
+    yield from (rungs[focus.regions][0] for focus in in_turn)
     focuses.sort(key=lambda focus: (*(-part for part in focus.gain), focus.is_exhausted))
     for first, last in ((1, FIRST_TURN), (FIRST_TURN, None)):
         for focus in focuses:

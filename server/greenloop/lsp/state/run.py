@@ -196,7 +196,7 @@ class Run:
 
     @property
     def changed_name(self) -> str:
-        """The name of the function that the run would change."""
+        """The name of the function or assignment that the run would change."""
         regions = self.started.problem.regions if self.started else ()
         return regions[0].qualname if regions else self.name
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 
@@ -111,3 +112,25 @@ def test_a_statement_is_left_out_after_all_else_and_never_the_only_one_of_its_bl
         "def f(a):\n    if a:\n        a += 1\n    return a\n",
         "def f(a):\n    return 1\n    if a:\n        a += 1\n",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("LIMIT = 10\n", "LIMIT = 11\n"),
+        ('    kinds = {"a": True}\n', '    kinds = {"a": False}\n'),
+        ("def f(a, n=3):\n    return a\n", "def f(a, n=4):\n    return a\n"),
+        ("def f(a, *, quiet=False):\n    return a\n", "def f(a, *, quiet=True):\n    return a\n"),
+        ('WORD = re.compile(r"^[a-z]+$")\n', 'WORD = re.compile(r"^[a-z]*$")\n'),
+        ('WORD = re.compile(r"^[a-z]+$")\n', 'WORD = re.compile(r"[a-z]+$")\n'),
+        ('WORD = re.compile(r"^[a-z]+$")\n', 'WORD = re.compile(r"^[a-zA-Z]+$")\n'),
+        ('WORD = re.compile("a.b", 0)\n', 'WORD = re.compile("a\\.b", 0)\n'),
+        ('WORD = re.compile(b"\\d")\n', 'WORD = re.compile(b"\\w")\n'),
+        ('def f(a):\n    return re.match("é+", a)\n', 'def f(a):\n    return re.match("é+$", a)\n'),
+    ],
+)
+def test_assignments_defaults_and_patterns_change_too(text, wanted):
+    changes = [change.text for change in one_token_changes(text)]
+    assert wanted in changes
+    for change in changes:
+        ast.parse(textwrap.dedent(change))

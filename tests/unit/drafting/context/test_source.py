@@ -213,3 +213,41 @@ async def test_a_test_made_elsewhere_is_found_by_its_line():
 
 async def test_examples_are_in_the_code_already():
     assert not await tests_context.gather(problem(region(CODE, "taxed"), provenance=Provenance.DOCTEST), TOOLS)
+
+
+SHOP = """import re
+
+
+class Shop:
+    \"\"\"A shop.\"\"\"
+
+    rates = {"pen": 19}
+    kinds = ("pen",)
+
+    def tax(self, kind):
+        return self.rates[kind]
+
+
+def unused():
+    return re.escape("a")
+"""
+RATES = Region(path="shop.py", qualname="Shop.rates", start=7, end=7, assigns=True)
+TAX = Region(path="shop.py", qualname="Shop.tax", start=10, end=11)
+
+
+async def test_an_assignment_is_shown_in_its_class_with_the_suspects_that_use_it():
+    problem = Problem(
+        root=Path("/w"), spec=Spec(), regions=(RATES,), suspects=(TAX,), originals={}, files={"shop.py": SHOP}
+    )
+    users, own = await source_context.gather(problem, None)
+    assert (users.title, users.text) == ("It is used by:", "    def tax(self, kind):\n        return self.rates[kind]")
+    assert own.text == 'class Shop:\n\n    rates = {"pen": 19}'
+
+
+async def test_an_open_problem_shows_the_outline_of_its_files():
+    problem = Problem(root=Path("/w"), spec=Spec(), regions=(TAX,), originals={}, files={"shop.py": SHOP}, open=True)
+    outline = next(
+        each for each in await source_context.gather(problem, None) if each.title == "The outline of `shop.py`:"
+    )
+    assert "import re" in outline.text
+    assert "def unused():\n    ..." in outline.text

@@ -123,3 +123,62 @@ def test_what_is_imported_is_looked_up_once_for_all_questions(module, values, mo
     values.put("own", with_new=False)
     assert module.LIMIT == 9
     values.restore()
+
+
+MADE = """\
+_WORD = "[a-z]"
+_LINE = "^" + _WORD
+OTHER = "x"
+
+
+class Box:
+    first = 1
+    second = first + 1
+
+    def size(self, more=first, *, unit=OTHER):
+        return more, unit
+
+
+def total(items=(), scale=2):
+    return scale
+"""
+MADE_NEW = MADE.replace("[a-z]", "[a-z_]").replace("first = 1", "first = 5").replace("scale=2", "scale=3")
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    path = tmp_path / "made_m.py"
+    path.write_text(MADE_NEW)
+    module = types.ModuleType("made_m")
+    module.__file__ = str(path)
+    exec(compile(MADE_NEW, str(path), "exec"), vars(module))
+    monkeypatch.setitem(sys.modules, "made_m", module)
+    return module
+
+
+def test_what_is_made_of_a_changed_value_is_put_back_with_it(made, modules):
+    modules.look()
+    values = load("value_replacement").ChangedValues(modules, made.__file__, MADE, MADE_NEW, abs)
+    assert values.present() == ["[a-z_]", 5]  # what the candidate wrote itself
+    values.put("own", with_new=False)
+    assert (made._WORD, made._LINE, made.Box.first, made.Box.second) == ("[a-z]", "^[a-z]", 1, 2)
+    values.restore()
+    assert (made._WORD, made._LINE, made.Box.first, made.Box.second) == ("[a-z_]", "^[a-z_]", 5, 6)
+
+
+def test_defaults_that_changed_or_are_made_of_a_changed_value_are_put_back(made, modules):
+    modules.look()
+    values = load("value_replacement").ChangedValues(modules, made.__file__, MADE, MADE_NEW, abs)
+    file = load("code_replacement").ChangedFile(made.__file__, MADE, values, load("code_objects"))
+    assert file.has_own_code
+    assert file.put("own") == ""
+    assert (made.total(), made.Box().size()) == (2, (1, "x"))
+    file.restore()
+    assert (made.total(), made.Box().size()) == (3, (5, "x"))
+
+
+def test_a_file_in_which_nothing_differs_but_layout_has_no_changed_defaults(made, modules):
+    values = load("value_replacement").ChangedValues(
+        modules, made.__file__, MADE, MADE.replace(", scale", ",  scale"), abs
+    )
+    assert not values.has_own
