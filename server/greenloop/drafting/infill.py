@@ -47,8 +47,7 @@ def infill_request(problem: Problem, attempt: Attempt, draft: Draft, excerpts: S
 
     The context excerpts and the function's head come first: they are the same for every infill of the function, so a
     prompt cache reads them once. Of a long function only the lines around the mask are shown.
-    A new line, and one of a simple statement, may become a statement with a block.
-    Raises `ValueError` for a draft without a mask.
+    A new line may be a statement with its block. Raises `ValueError` for a draft without a mask.
     """
     mask = draft.masked
     if mask is None:
@@ -59,8 +58,7 @@ def infill_request(problem: Problem, attempt: Attempt, draft: Draft, excerpts: S
     after = lines[mask.end :] if is_short else lines[mask.end :][:AFTER]
     indent = margin_of(lines, mask)
     lines_masked = mask.end - mask.start + 1
-    is_header = lines_masked == 1 and not _is_statement(lines, mask)
-    is_statement = _is_statement(lines, mask)
+    is_new = lines_masked == 0
     stood = "\n".join(lines[mask.start - 1 : mask.end]).strip()
     context = "\n\n".join(excerpt.text[:MOST_ABOUT] for excerpt in excerpts if not excerpt.own)
     head = "\n".join([*([context, "", ""] if context else []), *before])
@@ -69,18 +67,13 @@ def infill_request(problem: Problem, attempt: Attempt, draft: Draft, excerpts: S
         suffix="\n" + "\n".join(after) + "\n",
         role=draft.role,
         temperature=draft.temperature,
-        max_tokens=TOKENS_OF_BLOCK if is_statement else TOKENS_A_LINE * lines_masked,
-        stop=("\n",) if is_header else (),
-        lines=BLOCK if is_statement else 1 if is_header else lines_masked + 1,
-        is_statement=is_statement,
+        max_tokens=TOKENS_OF_BLOCK if is_new else TOKENS_A_LINE * lines_masked,
+        stop=("\n",) if lines_masked == 1 else (),
+        lines=BLOCK if is_new else 1 if lines_masked == 1 else lines_masked + 1,
+        is_statement=is_new,
         avoid=stood,
         fillings=draft.choice + 1,
     )
-
-
-def _is_statement(lines: list[str], mask: Mask) -> bool:
-    """Is the mask for one statement: a new line, or a line that is not the header of a block?"""
-    return mask.end < mask.start or (mask.end == mask.start and not lines[mask.start - 1].rstrip().endswith(":"))
 
 
 def _lines_before(lines: list[str], mask: Mask) -> list[str]:
@@ -141,7 +134,7 @@ def fill_mask(problem: Problem, attempt: Attempt, mask: Mask, text: str) -> Cand
     body = with_plain_ends(blocks[0].text if blocks else text).strip("\n").rstrip()
     if not body.strip():
         return Finding(error_class=NO_LINE, message="The hole was left empty.")
-    if _is_statement(lines, mask) and body.split("\n")[0].rstrip().endswith(":"):
+    if mask.end < mask.start and body.split("\n")[0].rstrip().endswith(":"):
         following = lines[mask.end] if mask.end < len(lines) else ""
         body, _is_whole = cut_block(body, margin, BLOCK, following, is_statement=True)
         answer_lines = body.split("\n")
