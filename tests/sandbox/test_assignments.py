@@ -112,13 +112,13 @@ def fenced(code: str) -> str:
 
 @pytest.fixture
 def run(tmp_path, monkeypatch, capsys):
-    """`greenloop fix` of a test: its events. `answers` are those of the model, the last one again and again."""
+    """`greenloop fix` of a test: its events. `answers` are those of the model, each again and again."""
 
     def run(test: str, *answers: str | dict, files: dict[str, str]) -> list[dict]:
         for path, text in files.items():
             (tmp_path / path).write_text(text)
         (tmp_path / "pytest.ini").write_text("[pytest]\npythonpath = .\n")
-        lines = [*answers[:-1], *[answers[-1] if answers else "I do not know."] * 30]
+        lines = [line for line in (answers or ("I do not know.",)) for _ in range(30)]
         (tmp_path / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
         monkeypatch.chdir(tmp_path)
         monkeypatch.setenv("GREENLOOP_SANDBOX_KIND", "bubblewrap")
@@ -172,7 +172,8 @@ def test_a_default_that_a_constant_gives(run, tmp_path):
 
 def test_a_default_of_its_own(run, tmp_path):
     wrong = DEFAULT.replace("SIZE = 3\n\n\n", "").replace("=SIZE", "=3")
-    events = run("test_default", files={"shop.py": wrong, "test_shop.py": DEFAULT_TEST})
+    answer = fenced(wrong.replace("=3", "=4"))  # where the machine is too busy for the one-token changes
+    events = run("test_default", answer, files={"shop.py": wrong, "test_shop.py": DEFAULT_TEST})
     assert_verified(events)
     assert (tmp_path / "shop.py").read_text() == wrong.replace("=3", "=4")
 
@@ -189,6 +190,8 @@ def test_a_test_that_reads_an_assignment_and_reaches_no_function(run, tmp_path):
 
 def test_a_hole_in_a_table(run, tmp_path):
     wrong = TABLE.replace('"pen": 19', '"pencil": 7')
-    events = run("test_tax", {"infill": '"pen": 19,'}, files={"shop.py": wrong, "test_shop.py": TABLE_TEST})
+    events = run(
+        "test_tax", {"infill": '"pen": 19,'}, "I do not know.", files={"shop.py": wrong, "test_shop.py": TABLE_TEST}
+    )
     assert_verified(events)
     assert (tmp_path / "shop.py").read_text() == TABLE
