@@ -42,10 +42,12 @@ def others(
     """Returns the suspects after the chosen regions: written functions of these modules, at most `MOST_SUSPECTS`."""
     found: list[Region] = []
     for region in ranked:
+        if len(found) == MOST_SUSPECTS:
+            break
         is_free = all(_is_disjoint(region, other) for other in (*chosen, *found))
         if is_free and region.path in modules and not is_unwritten(region, text_of):
             found.append(region)
-    return tuple(found[:MOST_SUSPECTS])
+    return tuple(found)
 
 
 def _is_disjoint(first: Region, second: Region) -> bool:

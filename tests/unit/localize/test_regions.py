@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cart import CART, TEXTS
+from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import Failure, Frame
 from greenloop.localize import regions
 from greenloop.project import targets
@@ -66,3 +67,19 @@ def test_the_other_suspects_are_written_functions_of_modules_whose_tests_ran():
     assert regions.others(ranked, ranked[:1], {"m.py": text}.get, ["other.py"]) == ()
     many = [targets.region_for(targets.find_target(text, "m.py", name), text) for name in names_of_all]
     assert len(regions.others(many, [], {"m.py": text}.get, ["m.py"])) == regions.MOST_SUSPECTS
+
+
+def test_of_thousands_of_functions_only_the_first_are_looked_at():
+    text = "".join(f"def f{number}():\n    return {number}\n" for number in range(3000))
+    ranked = [
+        Region(path="m.py", qualname=f"f{number}", start=2 * number + 1, end=2 * number + 2) for number in range(3000)
+    ]
+    asked: list[str] = []
+
+    def text_of(path: str) -> str:
+        asked.append(path)
+        return text
+
+    found = regions.others(ranked, ranked[:1], text_of, ["m.py"])
+    assert [each.qualname for each in found] == [f"f{number}" for number in range(1, 10)]
+    assert len(asked) == len(found)

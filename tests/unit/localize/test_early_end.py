@@ -1,0 +1,87 @@
+"""What ends a request before any model call."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from fake_time import run_in_fake_time
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import Execution, Limits
+from greenloop.core.records.spec import Case, Spec, Target, TargetKind
+from greenloop.localize.early_end import find_flaky, unless
+
+CASE = "test_m.py::test_f"
+
+
+def execution(outcome: str, **about: Any) -> Execution:
+    phases = [
+        {"kind": "phase", "id": CASE, "when": when, "outcome": "passed"} for when in ("setup", "call", "teardown")
+    ]
+    phases[1]["outcome"] = outcome
+    records = [{"kind": "begin", "id": CASE}, *phases]
+    return Execution(records=tuple(records), **about)
+
+
+async def repeated(first: Execution, second: Execution) -> tuple[Any, int]:
+    """What comes of these two runs, and how many seconds of them were run."""
+    seeds: list[int] = []
+
+    async def run(_selectors, _stubs, *, hash_seed, seconds):
+        seeds.append(hash_seed)
+        return second
+
+    context: Any = SimpleNamespace(
+        run=run,
+        later_limits=lambda _execution: Limits(),
+        snapshot=SimpleNamespace(root=Path("/w"), buffers={}, text=lambda _path: ""),
+        target=Target(
+            kind=TargetKind.TEST, path="test_m.py", selector=CASE, qualname="test_f", start=1, end=2, name_line=1
+        ),
+        comment="",
+    )
+    spec = Spec(cases=(Case(id=CASE, path="test_m.py", line=1),), selectors=(CASE,))
+    return await find_flaky(context, spec, first, {}, {}), len(seeds)
+
+
+async def test_a_case_that_fails_and_then_passes_ends_the_run():
+    found, runs = await repeated(execution("failed"), execution("passed"))
+    assert found.fault == f"{CASE} is flaky: on the same code it failed, then passed."
+    assert runs == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "runs"),
+    [
+        (execution("failed"), execution("failed"), 1),
+        (execution("failed"), execution("passed", killed="timeout"), 1),
+        (execution("failed", killed="timeout"), execution("passed"), 0),
+    ],
+    ids=["it fails again", "the repeat is cut", "it was cut itself"],
+)
+async def test_nothing_else_counts_as_chance(first, second, runs):
+    assert await repeated(first, second) == (None, runs)
+
+
+def test_the_repeat_and_the_search_for_the_fault_take_place_at_once():
+    async def step(seconds: float, result: Any) -> Any:
+        await asyncio.sleep(seconds)
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    def took(check: Any, work: Any) -> tuple[Any, float]:
+        return run_in_fake_time(lambda: unless(step(3.0, check), step(5.0, work)))
+
+    assert took(None, "a baseline") == ("a baseline", 5.0)
+    assert took("flaky", "a baseline") == ("flaky", 3.0)
+    assert run_in_fake_time(lambda: unless(step(5.0, "flaky"), step(1.0, CannotVerifyError("no function")))) == (
+        "flaky",
+        5.0,
+    )
+    with pytest.raises(CannotVerifyError):
+        took(None, CannotVerifyError("no function"))
