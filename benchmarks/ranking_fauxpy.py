@@ -15,7 +15,6 @@ import argparse
 import csv
 import json
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -60,7 +59,7 @@ def run(task: Mapping[str, Any], family: str, site: Path, seconds: float) -> Row
             *("-p", "no:cacheprovider", "-W", "ignore"),
         ]
         environment = {**os.environ, "PYTHONPATH": ":".join(places), "PYTHONHASHSEED": "0"}
-        start, used = time.monotonic(), cpu_seconds()
+        start = time.monotonic()
         with Path(temporary, "output.txt").open("w+") as output:
             process = subprocess.Popen(
                 command, cwd=tree, env=environment, stdout=output, stderr=output, start_new_session=True
@@ -71,18 +70,12 @@ def run(task: Mapping[str, Any], family: str, site: Path, seconds: float) -> Row
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
                 row["error"] = "time"
-        row |= {"seconds": round(time.monotonic() - start, 2), "cpu": round(cpu_seconds() - used, 2)}
+        row["seconds"] = round(time.monotonic() - start, 2)
         for table in Path(temporary).glob("FauxPyReport*/Scores_*.csv"):
             row["scores"][table.stem.partition("_")[2]] = read_scores(table, tree)
         if not row["scores"] and not row["error"]:
             row["error"] = Path(temporary, "output.txt").read_text(errors="replace").strip()[-300:]
     return row
-
-
-def cpu_seconds() -> float:
-    """Returns the processor time of all children that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def packages(python: str) -> Path:

@@ -169,13 +169,15 @@ def _show_fauxpy(rows: Mapping[str, Row], file: Path) -> None:
             show(technique, [place_in_scores(rows[run["id"]], run["scores"].get(technique, [])) for run in ended])
         print(
             f"seconds: median {statistics.median(run['seconds'] for run in ended):.1f}, "
-            f"processor: median {statistics.median(run['cpu'] for run in ended):.1f}, "
             f"greenloop's baseline: median {statistics.median(row['seconds'] for row in both):.1f}"
         )
 
 
 def place_in_scores(row: Row, scores: Sequence[Sequence[Any]]) -> float:
-    """Returns the place of the first changed function; functions with the same score share the middle of theirs."""
+    """Returns the place of the first changed function; functions with the same score share the middle of theirs.
+
+    A score of 0 is none: no failing case that FauxPy recognised has run the function.
+    """
     spans = [
         (suspect["path"], suspect["start"], suspect["start"] + suspect["lines"])
         for suspect in row["suspects"]
@@ -185,6 +187,6 @@ def place_in_scores(row: Row, scores: Sequence[Sequence[Any]]) -> float:
     places = [
         sum(other > value for other in values) + (values.count(value) + 1) / 2
         for path, _name, line, value in scores
-        if any(path == file and start <= line < end for file, start, end in spans)
+        if value > 0 and any(path == file and start <= line < end for file, start, end in spans)
     ]
     return min(places, default=UNRANKED)
