@@ -265,8 +265,11 @@ def _pattern_changes(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
     if quote is None:
         return
     first, last = quote.end(), len(text) - len(quote[1])
+    is_raw = b"r" in text[:first].lower()
     for match in _PATTERN_TOKEN.finditer(text, first, last):
         for new in PATTERNS.get(match[0].decode(), ()):
+            if "\\" in new and not is_raw:
+                continue
             start = pattern.col_offset + match.start()
             yield _Edit(line=pattern.lineno, start=start, end=start + len(match[0]), new=new)
     for place, anchor in ((first, "^"), (last, "$")):

@@ -124,8 +124,8 @@ def test_a_statement_is_left_out_after_all_else_and_never_the_only_one_of_its_bl
         ('WORD = re.compile(r"^[a-z]+$")\n', 'WORD = re.compile(r"^[a-z]*$")\n'),
         ('WORD = re.compile(r"^[a-z]+$")\n', 'WORD = re.compile(r"[a-z]+$")\n'),
         ('WORD = re.compile(r"^[a-z]+$")\n', 'WORD = re.compile(r"^[a-zA-Z]+$")\n'),
-        ('WORD = re.compile("a.b", 0)\n', 'WORD = re.compile("a\\.b", 0)\n'),
-        ('WORD = re.compile(b"\\d")\n', 'WORD = re.compile(b"\\w")\n'),
+        ('WORD = re.compile(r"a.b", 0)\n', 'WORD = re.compile(r"a\\.b", 0)\n'),
+        ('WORD = re.compile(rb"\\d")\n', 'WORD = re.compile(rb"\\w")\n'),
         ('def f(a):\n    return re.match("é+", a)\n', 'def f(a):\n    return re.match("é+$", a)\n'),
     ],
 )
