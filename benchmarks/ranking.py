@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import ranking_report
+
 from greenloop.core.errors import GreenloopError
 from greenloop.engine import refine
 from greenloop.localize import baseline, related_tests

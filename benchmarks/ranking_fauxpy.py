@@ -43,7 +43,17 @@ def run(task: Mapping[str, Any], family: str, site: Path, seconds: float) -> Row
         Path(temporary, "failing.txt").write_text("\n".join(case.partition("[")[0] for case in failing))
         source = "src" if "src" in places else task["path"].partition("/")[0]
         command = [
-            *("bwrap", "--dev-bind", "/", "/", "--unshare-net", "--unshare-pid", "--proc", "/proc", "--die-with-parent"),
+            *(
+                "bwrap",
+                "--dev-bind",
+                "/",
+                "/",
+                "--unshare-net",
+                "--unshare-pid",
+                "--proc",
+                "/proc",
+                "--die-with-parent",
+            ),
             *(task["python"], "-m", "pytest", file, "--src", source, "--family", family),
             *("--granularity", "function", "--failing-file", str(Path(temporary, "failing.txt"))),
             *("-p", "no:cacheprovider", "-W", "ignore"),
