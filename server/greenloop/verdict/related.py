@@ -18,6 +18,8 @@ from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 from greenloop.verdict.own_code import own_run, run_alone, select
 
 CUT_SHORT = frozenset({"Timeout", "Crash", "MemoryLimit", "ProcessLimit"})
+NEAREST = 20  # related tests that run before the others: what breaks the code around it mostly breaks one of them
+REPEATED = 3
 UNFINISHED = "the test did not run to its end"
 
 
@@ -26,27 +28,47 @@ async def run_related(
 ) -> Verdict:
     """Runs the related tests; fails where one that passed with the user's code fails now and again when repeated.
 
-    A test that passes on repetition is flaky and does not count. It is repeated alone first; if it passes alone, the
+    The nearest run first, and the others only if those pass. A test that passes on repetition is flaky and does not count. It is repeated alone first; if it passes alone, the
     whole run is repeated, because a test that fails only after other tests is not flaky.
     """
     related = inputs.related(files)
     unaffected = sum(inputs.outcomes.get(case) == "passed" for case in {*inputs.problem.neighbours} - {*related})
     verdict = replace(verdict, unaffected=unaffected)
-    if not related:
-        return verdict
-    limit = inputs.limits.seconds
-    run = replace(select(test_run, related), seconds=inputs.suite_seconds, case_seconds=limit)
-    verdict, failing, left_out = await _run_once(inputs, session, verdict, run, related)
-    verdict = replace(verdict, left_out=left_out)
-    repeated = tuple(case.id for case in failing)
-    for again in (select(run, repeated), run):
-        if verdict.status is not Status.PASSED or not failing:
-            return verdict
-        verdict, still_failing, _left_out = await _run_once(inputs, session, verdict, again, repeated)
-        if still_failing:
-            broken = await _without_order_dependent(inputs, session, again, still_failing)
-            return fail_for_related(verdict, broken) if broken else verdict
-    return replace(verdict, flaky=repeated) if verdict.status is Status.PASSED else verdict
+    nearest = related[:NEAREST] if len(related) > 2 * NEAREST else ()
+    end = verdict.seconds + inputs.suite_seconds
+    for cases in (nearest, related[len(nearest) :]):
+        if not cases or verdict.status is not Status.PASSED:
+            continue
+        if end <= verdict.seconds:
+            left_out = sum(inputs.outcomes.get(case) == "passed" for case in cases)
+            return replace(verdict, left_out=verdict.left_out + left_out)
+        run = replace(select(test_run, cases), seconds=end - verdict.seconds, case_seconds=inputs.limits.seconds)
+        verdict = await _run_and_repeat(inputs, session, verdict, run, cases)
+    return verdict
+
+
+async def _run_and_repeat(
+    inputs: VerificationInputs, session: Session, verdict: Verdict, run: TestRun, cases: Sequence[str]
+) -> Verdict:
+    """Runs these related tests; a few of those that fail are repeated, for one is enough to refuse the candidate."""
+    verdict, failing, left_out = await _run_once(inputs, session, verdict, run, cases)
+    verdict = replace(verdict, left_out=verdict.left_out + left_out)
+    first, others = failing[:REPEATED], failing[REPEATED:]
+    while verdict.status is Status.PASSED and first:
+        repeated = tuple(case.id for case in first)
+        for again in (select(run, repeated), run):
+            verdict, still_failing, _left_out = await _run_once(inputs, session, verdict, again, repeated)
+            if verdict.status is not Status.PASSED:
+                return verdict
+            if still_failing:
+                broken = await _without_order_dependent(inputs, session, again, still_failing)
+                if broken:
+                    return fail_for_related(verdict, [*broken, *others])
+                break
+        else:
+            verdict = replace(verdict, flaky=(*verdict.flaky, *repeated))
+        first, others = others, []
+    return verdict
 
 
 async def _without_order_dependent(

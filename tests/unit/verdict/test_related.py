@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution, Limits
+from greenloop.core.records.sandbox import Execution, Limits, TestRun
 from greenloop.core.records.spec import Spec
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.verdict.inputs import VerificationInputs
-from greenloop.verdict.related import newly_failing
+from greenloop.verdict.related import NEAREST, REPEATED, newly_failing, run_related
 
 CASES = ("t.py::a", "t.py::b", "t.py::c", "t.py::old")
 
 
-def inputs() -> VerificationInputs:
+def inputs(cases: tuple[str, ...] = CASES) -> VerificationInputs:
     problem = Problem(
-        root=Path("/nowhere"), spec=Spec(cases=(), selectors=()), regions=(), originals={}, files={}, neighbours=CASES
+        root=Path("/nowhere"), spec=Spec(cases=(), selectors=()), regions=(), originals={}, files={}, neighbours=cases
     )
-    outcomes = {**dict.fromkeys(CASES, "passed"), "t.py::old": "failed"}
+    outcomes = {**dict.fromkeys(cases, "passed"), "t.py::old": "failed"}
     return VerificationInputs(
         problem=problem, outcomes=outcomes, limits=Limits(), suite_seconds=60, encode=lambda _files: {}
     )
@@ -28,13 +30,17 @@ def inputs() -> VerificationInputs:
 def ended(*cases: tuple[str, str], cut: str = "", **about: object) -> Execution:
     """These cases ended so, and one was cut."""
     records: list[dict[str, object]] = [
-        {"kind": "collected", "cases": [{"id": case, "path": "t.py", "line": 1} for case in CASES]}
+        {"kind": "collected", "cases": [{"id": case, "path": "t.py", "line": 1} for case in (*CASES, *dict(cases))]}
     ]
     for case, outcome in cases:
         records.append({"kind": "begin", "id": case})
-        phase = {"kind": "phase", "id": case, "type": None}
-        records += [{**phase, "when": when, "outcome": outcome if when == "call" else "passed"} for when in PHASES]
+        for when in PHASES:
+            is_failed = when == "call" and outcome == "failed"
+            type_ = "AssertionError" if is_failed else None
+            phase = {"kind": "phase", "id": case, "when": when, "type": type_}
+            records.append({**phase, "outcome": "failed" if is_failed else "passed"})
     records += [{"kind": "begin", "id": cut}] if cut else [{"kind": "finished", "status": 0}]
+    records = [{**record, "seq": number} for number, record in enumerate(records)]
     return Execution(records=tuple(records), **about)  # type: ignore[arg-type]
 
 
@@ -58,3 +64,65 @@ def test_what_counts_against_a_candidate(execution, failing, left_out):
     found, count = newly_failing(inputs(), execution, CASES, case_seconds=9.0)
     assert [result.id for result in found] == failing
     assert count == left_out
+
+
+MANY = tuple(f"t.py::test_{number:03}" for number in range(5 * NEAREST))
+
+
+class Session:
+    """Runs the selected cases of `MANY`; each of `failing` fails so many times. `asked`: how many each run had."""
+
+    name = "here"
+
+    def __init__(self, failing: dict[str, int]) -> None:
+        self.failing = failing
+        self.asked: list[int] = []
+
+    async def run(self, run: TestRun) -> Execution:
+        cases = run.only or run.selectors
+        self.asked.append(len(cases))
+        outcomes = [(case, "failed" if self.failing.get(case, 0) > 0 else "passed") for case in cases]
+        self.failing = {case: left - (case in cases) for case, left in self.failing.items()}
+        return ended(*outcomes, seconds=1.0)
+
+
+async def judge(failing: dict[str, int]) -> tuple[Verdict, list[int]]:
+    session = Session(failing)
+    passed = Verdict(status=Status.PASSED)
+    return await run_related(inputs(MANY), session, passed, TestRun(selectors=()), {}), session.asked  # type: ignore[arg-type]
+
+
+async def test_where_all_pass_the_nearest_run_first_and_each_once():
+    verdict, asked = await judge({})
+    assert verdict.status is Status.PASSED
+    assert asked == [NEAREST, len(MANY) - NEAREST]
+
+
+async def test_a_candidate_that_breaks_everything_is_refused_by_the_nearest():
+    verdict, asked = await judge(dict.fromkeys(MANY, 9))
+    assert verdict.status is Status.FAILED
+    assert [result.id for result in verdict.collateral] == list(MANY[:NEAREST])
+    assert asked == [NEAREST, REPEATED]
+
+
+async def test_flaky_ones_do_not_hide_one_that_is_broken():
+    flaky, broken = MANY[:REPEATED], MANY[REPEATED]
+    verdict, asked = await judge({**dict.fromkeys(flaky, 1), broken: 9})
+    assert verdict.status is Status.FAILED
+    assert [result.id for result in verdict.collateral] == [broken]
+    assert asked == [NEAREST, REPEATED, NEAREST, 1]
+
+
+async def test_flaky_ones_are_named():
+    flaky = (*MANY[: REPEATED + 1], MANY[-1])
+    verdict, _asked = await judge(dict.fromkeys(flaky, 1))
+    assert verdict.status is Status.PASSED
+    assert verdict.flaky == flaky
+
+
+async def test_those_that_no_time_is_left_for_are_counted():
+    session = Session({})
+    short = replace(inputs(MANY), suite_seconds=1.0)
+    passed = Verdict(status=Status.PASSED)
+    verdict = await run_related(short, session, passed, TestRun(selectors=()), {})  # type: ignore[arg-type]
+    assert (session.asked, verdict.left_out) == ([NEAREST], len(MANY) - NEAREST)
