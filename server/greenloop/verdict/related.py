@@ -28,7 +28,8 @@ async def run_related(
 ) -> Verdict:
     """Runs the related tests; fails where one that passed with the user's code fails now and again when repeated.
 
-    The nearest run first, and the others only if those pass. A test that passes on repetition is flaky and does not count. It is repeated alone first; if it passes alone, the
+    The nearest run first, and the others only if those pass.
+    A test that passes on repetition is flaky and does not count. It is repeated alone first; if it passes alone, the
     whole run is repeated, because a test that fails only after other tests is not flaky.
     """
     related = inputs.related(files)
