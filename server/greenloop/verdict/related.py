@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from time import monotonic
 
 from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
-from greenloop.core.report import case_results
+from greenloop.core.report import case_results, collect_errors
 from greenloop.core.verdict import forged
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 from greenloop.verdict.own_code import own_run, run_alone, select
@@ -20,6 +21,7 @@ from greenloop.verdict.own_code import own_run, run_alone, select
 CUT_SHORT = frozenset({"Timeout", "Crash", "MemoryLimit", "ProcessLimit"})
 NEAREST = 20  # related tests that run before the others: what breaks the code around it mostly breaks one of them
 REPEATED = 3
+LONGEST = 3  # times the limit of the related tests, for those that the baseline had no time for
 UNFINISHED = "the test did not run to its end"
 
 
@@ -161,19 +163,22 @@ async def run_unmeasured(
     tests took, which share their time with these.
     """
     cases = inputs.unmeasured
-    left = inputs.limits.seconds + inputs.suite_seconds - spent
+    end = monotonic() + inputs.limits.seconds + LONGEST * inputs.suite_seconds - spent
     if not cases or verdict.status is not Status.PASSED:
         return verdict
-    if left <= 0 or inputs.own is None:
+    if end <= monotonic() or inputs.own is None:
         return replace(verdict, left_out=verdict.left_out + len(cases), first_left_out=len(cases))
-    run = replace(select(inputs.test_run(files), cases), seconds=left, case_seconds=inputs.limits.seconds)
+    limit = inputs.limits.seconds
+    run = replace(select(inputs.test_run(files), cases), seconds=end - monotonic(), case_seconds=limit)
     execution = await session.run(run)
     check_sandbox(execution)
     verdict = replace(verdict, seconds=verdict.seconds + execution.seconds)
     if forgery := forged(execution):
         return replace(verdict, status=Status.TAMPERED, reason=forgery)
-    results = {result.id: result for result in case_results(execution)}
+    results = _results_by_id(execution)
     cases = _with_cases_of_files(cases, results)
+    if not execution.killed:
+        cases = tuple(case for case in cases if case in results or "::" in case)  # such a file has no tests
     passed = [case for case in cases if case in results and results[case].outcome in {"passed", "skipped", "xfailed"}]
     suspects = [
         case
@@ -182,10 +187,10 @@ async def run_unmeasured(
         and results[case].outcome in {"failed", "error"}
         and not _is_out_of_time(results[case], execution, run.case_seconds)
     ]
-    own = await run_alone(inputs, session, suspects, run.hash_seed)
+    own = await _run_own(inputs, session, replace(run, seconds=max(limit, end - monotonic())), suspects)
     broken = [results[case] for case in suspects if case in own and own[case].passed]
     if broken:
-        repeat = {each.id: each for each in case_results(await session.run(select(run, [each.id for each in broken])))}
+        repeat = _results_by_id(await session.run(select(run, [each.id for each in broken])))
         broken = [each for each in broken if each.id not in repeat or not repeat[each.id].passed]
     if broken:
         return fail_for_related(verdict, broken)
@@ -200,6 +205,37 @@ async def run_unmeasured(
         left_out=verdict.left_out + left_out,
         first_left_out=left_out,
     )
+
+
+async def _run_own(
+    inputs: VerificationInputs, session: Session, run: TestRun, cases: Sequence[str]
+) -> dict[str, CaseResult]:
+    """Runs these cases with the user's own code, together; the first of those that do not end so, each alone."""
+    if not cases:
+        return {}
+    execution = await session.run(own_run(inputs, select(run, cases)))
+    check_sandbox(execution)
+    found = {} if forged(execution) else _results_by_id(execution)
+    ended = {
+        case: found[case]
+        for case in cases
+        if case in found
+        and found[case].outcome != "missing"
+        and not _is_out_of_time(found[case], execution, run.case_seconds)
+    }
+    if not execution.killed:  # a file without an error is one that can be collected
+        files = [case for case in cases if "::" not in case and case not in found]
+        ended |= {file: CaseResult(id=file, outcome="passed") for file in files}
+    alone = await run_alone(inputs, session, [case for case in cases if case not in ended], run.hash_seed)
+    return {**alone, **ended}
+
+
+def _results_by_id(execution: Execution) -> dict[str, CaseResult]:
+    """The results of cases, and an error for each file that cannot be collected."""
+    errors = {
+        error.id: CaseResult(id=error.id, outcome="error", failure=error.failure) for error in collect_errors(execution)
+    }
+    return {**errors, **{result.id: result for result in case_results(execution)}}
 
 
 def _with_cases_of_files(cases: Sequence[str], results: Collection[str]) -> tuple[str, ...]:
