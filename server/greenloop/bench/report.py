@@ -47,6 +47,15 @@ ROWS: tuple[tuple[str, Cell], ...] = (
     ("right to wrong", lambda f: str(f.lost)),
 )
 
+GAIN_ROWS: tuple[tuple[str, Callable[[GainFigures], str]], ...] = (
+    ("right", lambda g: _share(g.right, g.count)),
+    ("%Opt (right, 10 % less)", lambda g: _share(g.optimized, g.count)),
+    ("right, 50 % less", lambda g: _share(g.doubled, g.count)),
+    ("speed-up, mean", lambda g: f"{g.mean:.2f}"),
+    ("  geometric mean", lambda g: f"{g.geometric_mean:.2f}"),
+    ("cost over the workload", lambda g: "-" if g.measuring is None else f"{g.measuring:.0f}"),
+)
+
 
 def format_report(all_figures: Sequence[Figures], pairs: Sequence[Pair]) -> str:
     """The report for people; means are per task-run."""
