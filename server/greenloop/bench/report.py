@@ -50,7 +50,6 @@ ROWS: tuple[tuple[str, Cell], ...] = (
 )
 
 
-
 def _of_gains(cell: Callable[[GainFigures], str]) -> Cell:
     return lambda f: "-" if f.gains is None else cell(f.gains)
 

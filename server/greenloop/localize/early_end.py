@@ -13,7 +13,7 @@ from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Spec
 from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report import case_results, collect_errors
+from greenloop.core.report import case_results, collect_errors, describe_end
 from greenloop.core.run_state import Baseline
 from greenloop.localize.context import BaselineContext, fault_baseline, passing_baseline
 from greenloop.project.environment_faults import explain_start
@@ -44,7 +44,12 @@ def stop_early(
     if all(outcomes.get(case) == "passed" for case in expected) and (measured or not execution.killed):
         return None if context.goal else passing_baseline(context, spec, execution, outcomes, measured)
     if context.goal is not None:
-        failing = next(case for case in expected if outcomes.get(case) != "passed")
+        failing = next((case for case in expected if outcomes.get(case) != "passed"), expected[0])
+        if execution.killed:
+            raise CannotVerifyError(
+                f"{failing} was cut off: {describe_end(execution)}.",
+                remedy="Give it more, for example: --set sandbox.seconds=60",
+            )
         raise CannotVerifyError(
             f"{failing} does not pass; only code that passes its tests can be improved.",
             remedy=f"Fix it first: greenloop fix {failing}",
