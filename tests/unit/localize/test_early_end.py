@@ -14,6 +14,7 @@ from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.goal import Goal
 from greenloop.core.records.sandbox import Execution, Limits
 from greenloop.core.records.spec import Case, Spec, Target, TargetKind
+from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.localize.early_end import find_flaky, stop_early, unless
 
 CASE = "test_m.py::test_f"
@@ -84,6 +85,14 @@ def test_code_to_improve_that_is_cut_off_is_not_said_to_fail(run, sentence):
         stop_early(context, spec, run)
     assert str(caught.value) == sentence
     assert ("sandbox.seconds" in caught.value.remedy) is bool(run.killed)
+
+
+def test_a_case_that_was_cut_off_in_another_run_is_not_said_to_fail_either():
+    context: Any = SimpleNamespace(goal=Goal.TIME)
+    spec = Spec(cases=(Case(id=CASE, path="test_m.py", line=1),), selectors=(CASE,))
+    cut = CaseResult(id=CASE, outcome="failed", failure=Failure(type="Timeout", message="it did not finish in time"))
+    with pytest.raises(CannotVerifyError, match="was cut off: it did not finish in time"):
+        stop_early(context, spec, execution("passed"), {CASE: cut})
 
 
 def test_the_repeat_and_the_search_for_the_fault_take_place_at_once():
