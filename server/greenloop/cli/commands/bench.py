@@ -39,7 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PRESET[:KEY=VALUE,...]",
-        help="what is compared (repeatable, default: default, or improve with --goal); match=ARM gives as many model calls as that arm made",
+        help="what is compared (repeatable, default: default, or improve with --goal); match=ARM gives as many model "
+        "calls as that arm made",
     )
     parser.add_argument(
         "--goal",
