@@ -118,6 +118,27 @@ async def test_calls_are_measured_in_place_of_the_tests(experiment):
     assert done.run["gain"]["before"] > 0.005, done.run
 
 
+async def test_memory_is_measured_too(experiment):
+    greedy = "def total(most: int) -> int:\n    return sum([i * i for i in range(most)])\n"
+    task = Task(
+        id="total",
+        kind="greedy",
+        target="shop.py::total",
+        files={
+            "shop.py": greedy,
+            "test_shop.py": "from shop import total\n\n\ndef test_total():\n    assert total(8000) == 170634668000\n",
+        },
+        cases=["test_shop.py::test_total"],
+        solution={"shop.py": greedy.replace("[", "").replace("]", "")},
+        function="shop.py::total",
+    )
+    (done,) = await run(replace(experiment, goal=Goal.MEMORY, tasks=[task]), quiet)
+    assert (done.run["right"], done.run["gain"]["goal"]) == (True, "memory"), done.run
+    assert done.run["gain"]["before"] > 100_000
+    (figures,) = compute_figures([done], frozenset(BROKEN))
+    assert (figures.gains.doubled, figures.gains.measuring) == (1, None)
+
+
 class Model:
     """Says nothing of use, and keeps what it was asked."""
 
