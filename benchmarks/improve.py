@@ -1,131 +1,114 @@
-"""Measures `greenloop improve`: noise, right and wrong faster versions, and what a model makes of slow functions.
+#!/usr/bin/env python3
+"""Makes tasks of slow functions for `greenloop bench TASKS --goal time`.
 
-benchmarks/improve.py noise --times 1000     your code against itself: how often does it count as faster?
-benchmarks/improve.py seeded                 30 slow functions: are better ones accepted, and wrong ones refused?
-benchmarks/improve.py model --model local    the same functions with a model: how many, how much faster, what cost?
+Run: PYTHONPATH=server python benchmarks/improve.py KIND TASKS [--clones FOLDER]
+
+The functions are those of improve.toml, in a project of their own each; with --clones those of improve_projects.toml,
+in FOLDER/NAME, a clone with its history and a `.venv` with what its tests need. The solution of a task, with which
+`--model oracle` answers, is by KIND:
+
+better  a faster version that is right
+wrong   a faster version that passes the shown test, and does something else elsewhere (not with --clones)
+same    the slow version itself, with a statement more that does nothing: measures noise
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
-import json
-import tempfile
+import ast
 import textwrap
-import time
 import tomllib
 from pathlib import Path
-from statistics import geometric_mean, median
-from typing import NamedTuple
+from typing import Any
 
-from greenloop.core.events import Event, Tested
-from greenloop.core.records.goal import Goal
-from greenloop.core.records.outcome import Outcome
-from greenloop.engine import refine
-from greenloop.project.configuration import load
+from greenloop.bench import hidden_tests, tasks
+from greenloop.bench.tasks import Task
+from greenloop.project import git_history
+from greenloop.project.git import Repository
 
-
-class Task(NamedTuple):
-    """A slow function whose test passes; `wrong` is faster and passes it too, but does something else elsewhere."""
-
-    name: str
-    slow: str
-    better: str
-    wrong: str
-    test: str
-
-
-TASKS = [Task(**task) for task in tomllib.loads(Path(__file__).with_suffix(".toml").read_text())["task"]]
-
-
-def write_project(folder: Path, task: Task, answers: list[str]) -> None:
-    body = textwrap.indent(task.test, "    ")
-    (folder / "m.py").write_text(task.slow)
-    (folder / "test_m.py").write_text(f"from m import {task.name}\n\n\ndef test_{task.name}():\n{body}")
-    rows = (json.dumps(f"```python\n{answer}```") for answer in answers)
-    (folder / "answers.jsonl").write_text("".join(f"{row}\n" for row in rows))
-
-
-def improve(task: Task, answers: list[str], **words: object) -> tuple[Outcome, list[str], float]:
-    """Runs one task; returns the outcome, the error classes of the attempts, and the seconds."""
-    errors: list[str] = []
-
-    def emit(event: Event) -> None:
-        if isinstance(event, Tested) and event.attempt.number:
-            errors.append(event.attempt.error_class)
-
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        write_project(folder, task, answers)
-        words = {"model": f"scripted:{folder / 'answers.jsonl'}", **words}
-        settings, _warnings = load(None, command_line=words)
-        request = refine.Request(root=folder, target=f"m.py::{task.name}", goal=Goal.TIME)
-        began = time.perf_counter()
-        outcome = asyncio.run(refine.refine(request, settings=settings, emit=emit))
-        return outcome, errors, time.perf_counter() - began
-
-
-def measure_noise(times: int) -> None:
-    accepted = tried = 0
-    for number in range(times):
-        task = TASKS[number % len(TASKS)]
-        same = task.slow.replace("\n    ", f"\n    unused = {number}\n    ", 1)
-        outcome, errors, _seconds = improve(task, [same], attempts=1)
-        tried += errors == ["NotFaster"] or outcome.applicable
-        accepted += outcome.applicable
-    print(f"{tried} measured, {accepted} accepted")
-
-
-def run_seeded() -> None:
-    better = wrong = 0
-    noticed: list[str] = []
-    ratios, costs = [], []
-    for task in TASKS:
-        outcome, errors, seconds = improve(task, [task.better], attempts=1)
-        gain = outcome.evidence.gain
-        better += outcome.applicable
-        if outcome.applicable and gain:
-            ratios.append(gain.ratio)
-            costs.append(seconds / gain.before)
-        else:
-            print(f"{task.name}: better version not accepted: {errors} {outcome.message}")
-        outcome, errors, _seconds = improve(task, [task.wrong], attempts=1)
-        wrong += outcome.applicable
-        noticed += errors[:1]
-        if outcome.applicable:
-            print(f"{task.name}: wrong version accepted")
-    print(f"better versions accepted: {better} of {len(TASKS)}, median ratio {median(ratios):.3f}")
-    print(f"wrong versions accepted: {wrong} of {len(TASKS)}; noticed as {sorted({*noticed})}")
-    print(f"a run takes {median(costs):.0f} times the workload (median)")
-
-
-def run_model(model: str, seconds: float) -> None:
-    gains, tokens, solved = [], 0, 0
-    for task in TASKS:
-        outcome, errors, spent = improve(task, [], model=model, seconds=seconds)
-        tokens += outcome.usage.prompt_tokens + outcome.usage.completion_tokens
-        gain = outcome.evidence.gain if outcome.solved else None
-        solved += outcome.applicable
-        gains += [gain.ratio] if gain else []
-        print(f"{task.name}: {f'{gain.ratio:.3f}' if gain else 'not improved'} {errors} {spent:.0f} s", flush=True)
-    opt = 100 * solved / len(TASKS)
-    speed = f", geometric mean speed-up {1 / geometric_mean(gains):.1f}" if gains else ""
-    print(f"{solved} of {len(TASKS)} at least 10 % faster and right ({opt:.0f} %){speed}, {tokens} tokens")
+FUNCTIONS = Path(__file__).with_suffix(".toml")
+PROJECTS = FUNCTIONS.with_name("improve_projects.toml")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("noise", "seeded", "model"))
-    parser.add_argument("--times", type=int, default=100)
-    parser.add_argument("--model", default="local")
-    parser.add_argument("--seconds", type=float, default=120.0)
+    parser.add_argument("kind", choices=("better", "wrong", "same"))
+    parser.add_argument("out", type=Path, metavar="TASKS")
+    parser.add_argument("--clones", type=Path, metavar="FOLDER", help="folder with a clone of each project")
     arguments = parser.parse_args()
-    if arguments.what == "noise":
-        measure_noise(arguments.times)
-    elif arguments.what == "seeded":
-        run_seeded()
+    if arguments.clones is None:
+        functions = tomllib.loads(FUNCTIONS.read_text(encoding="utf-8"))["task"]
+        made = [make_task(each, arguments.kind) for each in functions]
     else:
-        run_model(arguments.model, arguments.seconds)
+        if arguments.kind == "wrong":
+            parser.error("there are no wrong versions of functions of projects")
+        recipes = tomllib.loads(PROJECTS.read_text(encoding="utf-8"))["project"]
+        made = [make_project_task(each, arguments.kind, arguments.clones.absolute()) for each in recipes]
+    tasks.write(made, arguments.out)
+
+
+def make_task(function: dict[str, Any], kind: str) -> Task:
+    """The task of a function of improve.toml; its hidden calls are compared with the slow version."""
+    name, slow = function["name"], function["slow"]
+    test = f"from m import {name}\n\n\ndef test_{name}():\n{textwrap.indent(function['test'], '    ')}"
+    shown = f"test_m.py::test_{name}"
+    hidden = [f"{hidden_tests.TESTS}::test_{number}" for number, _call in enumerate(function["hidden"], 1)]
+    return Task(
+        id=name,
+        kind=kind,
+        target=f"m.py::{name}",
+        files={"m.py": slow, "test_m.py": test},
+        cases=[shown, *hidden],
+        shown=[shown],
+        judge=hidden_tests.comparing_files(slow, "m", function["hidden"]),
+        solution={"m.py": with_statement(slow, name) if kind == "same" else function[kind]},
+        origin="benchmarks/improve.toml",
+        function=f"m.py::{name}",
+    )
+
+
+def make_project_task(recipe: dict[str, Any], kind: str, clones: Path) -> Task:
+    """The task of a function of a project; its own test judges, and the calls of the recipe are measured."""
+    repository = Repository.find(clones / recipe["name"])
+    path, _, name = recipe["function"].partition("::")
+    (commit,) = git_history.read_commits(repository, recipe["commit"], most=1)
+    text = repository.output("show", f"{commit.parent}:{path}").decode()
+    return Task(
+        id=f"{recipe['name']}-{name}",
+        kind=kind,
+        target=recipe["function"],
+        files={},
+        cases=[recipe["test"]],
+        solution={path: with_statement(text, name) if kind == "same" else with_function(text, name, recipe["better"])},
+        folder=str(clones / recipe["name"]),
+        origin="benchmarks/improve_projects.toml",
+        function=recipe["function"],
+        commit=recipe["commit"],
+        functions=[recipe["function"]],
+        calls=recipe["calls"],
+    )
+
+
+def with_statement(text: str, name: str) -> str:
+    """The text with a statement more in the function, which does nothing."""
+    node = find_function(text, name)
+    first = node.body[1 if ast.get_docstring(node) is not None else 0]
+    lines = text.splitlines(keepends=True)
+    lines.insert(first.lineno - 1, " " * first.col_offset + "unused = 0\n")
+    return "".join(lines)
+
+
+def with_function(text: str, name: str, new: str) -> str:
+    """The text with another version of the function."""
+    node = find_function(text, name)
+    lines = text.splitlines(keepends=True)
+    lines[node.lineno - 1 : node.end_lineno] = [new.strip("\n") + "\n"]
+    return "".join(lines)
+
+
+def find_function(text: str, name: str) -> ast.FunctionDef:
+    """The last function of this name in a module: earlier ones are overloads of it."""
+    return [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name == name][-1]
 
 
 if __name__ == "__main__":

@@ -146,6 +146,15 @@ def test_only_functions_that_pass_their_tests_are_improved(run):
     assert "No test reaches unique" in run(FAST, test="def test_nothing():\n    pass\n")[1][-1]["message"]
 
 
+def test_tests_that_had_no_time_to_run_are_not_said_not_to_reach_it(run):
+    hangs = "def test_first():\n    while True:\n        pass\n\n\n"
+    events = run(
+        FAST, test=TEST.replace("def test_small", f"{hangs}def test_small"), words=("--set", "suite.seconds=1")
+    )[1]
+    assert "Not all tests that may reach unique had time to run" in events[-1]["message"]
+    assert "suite.seconds" in json.dumps(events[-1])
+
+
 def test_the_same_code_is_never_faster(run):
     """Noise: the old code against itself."""
     answers = [SLOW.replace("seen", f"seen_{number}") for number in range(8)]

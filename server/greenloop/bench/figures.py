@@ -7,8 +7,10 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
+from greenloop.bench.gains import GainFigures, compute_gains, shared_ratios
 from greenloop.bench.results import TaskRunResult
 from greenloop.core.records.outcome import Verified
 
@@ -51,7 +53,7 @@ class Figures:
     parent to a right attempt and back; `matrix` is by error class of the first attempt; `refused` and `refused_right`
     candidates never ran; `groups` have (solved, count) by kind of task and by mutation operator.
     `located`: task-runs in which a model was asked about a function that the solution changes (None: no task says);
-    `verified`: solved ones whose result was fully verified.
+    `verified`: solved ones whose result was fully verified. `gains`: None for runs without a goal.
     """
 
     arm: str
@@ -79,6 +81,7 @@ class Figures:
     located: int | None = None
     verified: int = 0
     repeats: tuple[int, ...] = ()
+    gains: GainFigures | None = None
 
     @property
     def share(self) -> float:
@@ -135,6 +138,7 @@ def _arm_figures(arm: str, task_runs: Sequence[TaskRunResult], broken_reasons: f
         groups=_groups(runs),
         located=_located(runs),
         verified=sum(run["right"] and run.get("verified") == Verified.VERIFIED.value for run in runs),
+        gains=compute_gains(done),
         ends=dict(Counter(_end_reason(run) for run in runs).most_common()),
         repeats=tuple(
             sum(run["right"] for run in runs if run["repeat"] == n) for n in sorted({run["repeat"] for run in runs})
@@ -199,13 +203,14 @@ def _end_reason(run: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """Compares two arms on the task-runs that both have."""
+    """Compares two arms on the task-runs that both have; `ratios` are those of runs with a goal, right in both."""
 
     one: str
     other: str
     count: int
     only_one: int
     only_other: int
+    ratios: Sequence[tuple[float, float]] = ()
 
     @property
     def p(self) -> float:
@@ -214,21 +219,22 @@ class Pair:
 
 def compare_pairs(done: Sequence[TaskRunResult], broken_reasons: frozenset[str]) -> list[Pair]:
     """Compares every arm with every later one."""
-    right: dict[str, dict[tuple[str, int], bool]] = {}
+    arms: dict[str, list[TaskRunResult]] = {}
     for each in done:
-        arm, task, repeat = each.key
         if each.run["reason"] not in broken_reasons:
-            right.setdefault(arm, {})[task, repeat] = each.run["right"]
-    arms = list(right)
-    return [_pair(first, second, right) for index, first in enumerate(arms) for second in arms[index + 1 :]]
+            arms.setdefault(each.run["arm"], []).append(each)
+    return [_pair(one, other, arms) for one, other in combinations(arms, 2)]
 
 
-def _pair(one: str, other: str, right: Mapping[str, Mapping[tuple[str, int], bool]]) -> Pair:
-    shared = [key for key in right[one] if key in right[other]]
+def _pair(one: str, other: str, arms: Mapping[str, Sequence[TaskRunResult]]) -> Pair:
+    first, second = ({each.key[1:]: each.run for each in arms[arm]} for arm in (one, other))
+    shared = [(run["right"], second[key]["right"]) for key, run in first.items() if key in second]
+    has_goal = all(run.get("goal") for run in (*first.values(), *second.values()))
     return Pair(
         one=one,
         other=other,
         count=len(shared),
-        only_one=sum(right[one][key] and not right[other][key] for key in shared),
-        only_other=sum(right[other][key] and not right[one][key] for key in shared),
+        only_one=shared.count((True, False)),
+        only_other=shared.count((False, True)),
+        ratios=shared_ratios(arms[one], arms[other]) if has_goal else (),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import copy
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -97,13 +97,13 @@ class Judge:
         )
 
 
-REFERENCE, TESTS = "reference_.py", "test_inputs.py"
+REFERENCE, TESTS = "reference_.py", "test_inputs.py"  # the files that judge
 # Calls generated from one call, and for one row in total.
 VARIANTS_PER_CALL, MAX_CALLS = 6, 18
 
 _HEAD = f"""\
 import {REFERENCE.removesuffix(".py")} as reference
-import {MODULE.removesuffix(".py")} as solution
+import {{module}} as solution
 
 
 def same(one, other):
@@ -126,10 +126,15 @@ def agree(call):
 def judging_files(row: Row) -> dict[str, str]:
     """The judging files; none where no test calls the function with only literals."""
     similar = similar_calls_in(row)
-    tests = "".join(
-        f"\n\ndef test_{number}():\n    agree(lambda module: module.{call})\n" for number, call in enumerate(similar, 1)
+    return comparing_files(row.reference + "\n", MODULE.removesuffix(".py"), similar) if similar else {}
+
+
+def comparing_files(reference: str, module: str, calls: Sequence[str]) -> dict[str, str]:
+    """A test for each call, like `f(1)`: `module` has to give what the text of the reference gives."""
+    tests = (
+        f"\n\ndef test_{number}():\n    agree(lambda module: module.{call})\n" for number, call in enumerate(calls, 1)
     )
-    return {REFERENCE: row.reference + "\n", TESTS: _HEAD + tests} if similar else {}
+    return {REFERENCE: reference, TESTS: _HEAD.format(module=module) + "".join(tests)}
 
 
 def similar_calls_in(row: Row) -> list[str]:

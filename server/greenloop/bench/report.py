@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import statistics
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from greenloop.bench.figures import ENDS, Figures, Pair
+from greenloop.bench.figures import ENDS, Figures, Pair, wilson
+from greenloop.bench.gains import GainFigures
 
 Cell = Callable[[Figures], str]
 ALL_UP_TO, FURTHER_COLUMNS = 6, (8, 10, 15, 20, 30, 40, 60, 100)
@@ -48,12 +50,31 @@ ROWS: tuple[tuple[str, Cell], ...] = (
 )
 
 
+def _of_gains(cell: Callable[[GainFigures], str]) -> Cell:
+    return lambda f: "-" if f.gains is None else cell(f.gains)
+
+
+GAIN_ROWS: tuple[tuple[str, Cell], ...] = (
+    ("right", _of_gains(lambda g: _share(g.right, g.count))),
+    ("right, 10 % less (%Opt)", _of_gains(lambda g: _share(g.optimized, g.count))),
+    ("right, 50 % less", _of_gains(lambda g: _share(g.doubled, g.count))),
+    ("speed-up", _of_gains(lambda g: f"{g.mean:.2f}")),
+    ("  geometric mean", _of_gains(lambda g: f"{g.geometric_mean:.2f}")),
+    ("seconds over workload's", _of_gains(lambda g: "-" if g.measuring is None else f"{g.measuring:.0f}")),
+)
+
+
 def format_report(all_figures: Sequence[Figures], pairs: Sequence[Pair]) -> str:
     """The report for people; means are per task-run."""
     if not all_figures:
         return "No task-run is finished yet."
     parts = [
-        _grid([["", *(f.arm for f in all_figures)], *([name, *(cell(f) for f in all_figures)] for name, cell in ROWS)])
+        _grid(
+            [
+                ["", *(f.arm for f in all_figures)],
+                *([name, *map(cell, all_figures)] for name, cell in rows_of(all_figures)),
+            ]
+        )
     ]
     columns = _curve_columns(all_figures)
     head = ["solved within attempt", *map(str, columns)]
@@ -72,7 +93,24 @@ def format_report(all_figures: Sequence[Figures], pairs: Sequence[Pair]) -> str:
     if pairs:
         rows = [[p.one, p.other, str(p.count), str(p.only_one), str(p.only_other), f"{p.p:.4f}"] for p in pairs]
         parts.append(_grid([["paired", "with", "n", "only first", "only second", "exact McNemar p"], *rows]))
+    if rows := [_ratio_row(p) for p in pairs if p.ratios]:
+        parts.append(_grid([["right in both", "with", "n", "ratio of first", "of second"], *rows]))
     return "\n\n".join(parts)
+
+
+def rows_of(all_figures: Sequence[Figures]) -> Sequence[tuple[str, Cell]]:
+    """The rows of the table; those about gains where a run had a goal."""
+    return (*ROWS, *GAIN_ROWS) if any(f.gains for f in all_figures) else ROWS
+
+
+def _share(good: int, count: int) -> str:
+    low, high = wilson(good, count)
+    return f"{good} ({100 * low:.0f}-{100 * high:.0f} %)"
+
+
+def _ratio_row(pair: Pair) -> list[str]:
+    first, second = (statistics.fmean(each) for each in zip(*pair.ratios, strict=True))
+    return [pair.one, pair.other, str(len(pair.ratios)), f"{first:.3f}", f"{second:.3f}"]
 
 
 def format_csv(all_figures: Sequence[Figures]) -> str:
@@ -80,10 +118,11 @@ def format_csv(all_figures: Sequence[Figures]) -> str:
     columns = _curve_columns(all_figures)
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    names = [name.strip() for name, _cell in ROWS]
+    rows = rows_of(all_figures)
+    names = [name.strip() for name, _cell in rows]
     writer.writerow(["arm", "model", *names, *(f"within {k}" for k in columns)])
     for f in all_figures:
-        writer.writerow([f.arm, f.model, *(cell(f) for _name, cell in ROWS), *(_solved_within(f, k) for k in columns)])
+        writer.writerow([f.arm, f.model, *(cell(f) for _name, cell in rows), *(_solved_within(f, k) for k in columns)])
     return buffer.getvalue()
 
 

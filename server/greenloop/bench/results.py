@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +22,18 @@ from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.records.usage import Usage
-from greenloop.core.records.verdict import Status
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.project import settings as setting_table
 from greenloop.project.settings import Settings
+from greenloop.verdict.improvement import DIFFERENT, TYPES
 
 # Reasons by which a task-run has no result; the same command tries it again.
 BROKEN = {StopReason.MODEL.value, StopReason.ENVIRONMENT.value, StopReason.CHANGED.value, "error"}
 # Characters of an answer that are kept with its figures; the recordings have the whole answer.
 MAX_MESSAGE = 4_000
 FORMAT = 1
+# Types of the failures of a goal's cases.
+GOAL_FAILURES = {*TYPES.values(), DIFFERENT}
 _BEGIN = '{"format": '
 Key = tuple[str, str, int]
 
@@ -150,6 +153,7 @@ def _attempt_row(attempt: Attempt, judged: Judgement | None) -> dict[str, Any]:
         "accepted": attempt.accepted,
         "confidence": attempt.confidence,
         **_usage_fields(usage),
+        "goal": _goal_failure(verdict),
         "right": judged.right if judged else None,
         "judge_passed": judged.passed if judged and judged.total else None,
         "judge_total": judged.total if judged and judged.total else None,
@@ -173,8 +177,15 @@ def outcome_fields(outcome: Outcome, judgement: Judgement | None, total: int) ->
         "best": outcome.best,
         "at": count_asked(outcome.attempts[: (outcome.best or 0) + 1]),
         "confidence": confidences[-1] if confidences else None,
+        "gain": asdict(outcome.evidence.gain) if outcome.solved and outcome.evidence.gain else None,
         **_usage_fields(usage),
     }
+
+
+def _goal_failure(verdict: Verdict) -> str:
+    """What was measured, or what differs, where the goal was not reached; without what the lines cost."""
+    messages = [case.failure.message for case in verdict.cases if case.failure and case.failure.type in GOAL_FAILURES]
+    return messages[0].partition("\n")[0][:MAX_MESSAGE] if messages else ""
 
 
 def asked_right(outcome: Outcome, problem: Problem | None, functions: Sequence[str]) -> bool | None:

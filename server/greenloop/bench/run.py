@@ -25,6 +25,7 @@ from greenloop.bench.tasks import Task
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.events import Event, Started
 from greenloop.core.ports import Model
+from greenloop.core.records.goal import Goal
 from greenloop.core.records.model import Role
 from greenloop.core.records.outcome import Outcome, StopReason
 from greenloop.core.records.problem import Problem
@@ -44,7 +45,10 @@ TaskRun = tuple[Arm, Task, int]
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """An experiment. `settings` by dotted key apply to all arms; `model` replaces the one that they name."""
+    """An experiment. `settings` by dotted key apply to all arms; `model` replaces the one that they name.
+
+    `goal`: the targets are functions that pass, and what they are to become; None: tests that fail.
+    """
 
     tasks: Sequence[Task]
     arms: Sequence[Arm]
@@ -54,6 +58,7 @@ class Experiment:
     settings: Mapping[str, Any] = field(default_factory=dict)
     history: Path | None = None
     model: Model | None = None
+    goal: Goal | None = None
 
 
 async def run(experiment: Experiment, report_status: Callable[[str], None]) -> list[TaskRunResult]:
@@ -145,7 +150,8 @@ class _Harness:
 
     def _arm_fields(self, arm: Arm) -> dict[str, Any]:
         settings = {**self.experiment.settings, **arm.settings}
-        return {"preset": arm.preset.name, "parts": dict(arm.parts), "settings": settings}
+        goal = {"goal": self.experiment.goal.value} if self.experiment.goal else {}
+        return {"preset": arm.preset.name, "parts": dict(arm.parts), "settings": settings, **goal}
 
     async def _run_task(self, task: Task, runs: Sequence[TaskRun], progress: str) -> None:
         pool = SandboxPool()
@@ -217,7 +223,8 @@ class _Harness:
                 problem = event.problem
 
         buffers = {path: text.encode() for path, text in task.files.items()} if task.folder else {}
-        request = refine.Request(root=place.root, target=task.target, buffers=buffers)
+        goal = self.experiment.goal
+        request = refine.Request(root=place.root, target=task.target, buffers=buffers, goal=goal, calls=task.calls)
         harness = refine.Harness(
             preset=arm.preset, models=models, history=self.experiment.history, variables=place.variables
         )
@@ -274,7 +281,7 @@ def _comparable_fields(fields: Mapping[str, Any], arm: Arm) -> tuple[Any, ...]:
     settings = dict(fields["settings"])
     if arm.match:
         settings.pop("attempts", None)
-    return fields["preset"], fields.get("parts", {}), settings
+    return fields["preset"], fields.get("parts", {}), settings, fields.get("goal", "")
 
 
 @dataclass(frozen=True, kw_only=True)

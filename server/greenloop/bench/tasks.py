@@ -28,6 +28,7 @@ class Task:
     mutated function.
     `commit` is that of a task of a repository's history: the project is the tree before this commit of the repository
     in `folder`, with the commit's own tests; `functions` are those that it changed, as `function` is written.
+    `calls` of the target, one in each line, are measured in place of its tests where the goal is time or memory.
     """
 
     id: str
@@ -44,6 +45,7 @@ class Task:
     function: str = ""
     commit: str = ""
     functions: Sequence[str] = ()
+    calls: str = ""
 
     @property
     def digest(self) -> str:
@@ -51,6 +53,8 @@ class Task:
         content = {key: value for key, value in asdict(self).items() if key != "folder"}
         if not self.commit:  # tasks of other kinds keep the hash that they had before there were these fields
             del content["commit"], content["functions"]
+        if not self.calls:
+            del content["calls"]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
 
 

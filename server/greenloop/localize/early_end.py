@@ -13,9 +13,10 @@ from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Spec
 from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report import case_results, collect_errors
+from greenloop.core.report import case_results, collect_errors, describe_end
 from greenloop.core.run_state import Baseline
 from greenloop.localize.context import BaselineContext, fault_baseline, passing_baseline
+from greenloop.localize.measuring import is_cut_short
 from greenloop.project.environment_faults import explain_start
 
 OTHER_SEED = 4_242
@@ -44,7 +45,13 @@ def stop_early(
     if all(outcomes.get(case) == "passed" for case in expected) and (measured or not execution.killed):
         return None if context.goal else passing_baseline(context, spec, execution, outcomes, measured)
     if context.goal is not None:
-        failing = next(case for case in expected if outcomes.get(case) != "passed")
+        failing = next((case for case in expected if outcomes.get(case) != "passed"), expected[0])
+        end = _describe_cut(execution, results.get(failing))
+        if end:
+            raise CannotVerifyError(
+                f"{failing} was cut off: {end}.",
+                remedy="Give it more, for example: --set sandbox.seconds=60",
+            )
         raise CannotVerifyError(
             f"{failing} does not pass; only code that passes its tests can be improved.",
             remedy=f"Fix it first: greenloop fix {failing}",
@@ -58,6 +65,13 @@ def stop_early(
     if fault := context.find_fault(failures):
         return fault_baseline(context, execution, fault.sentence, fault.remedy, spec)
     return None
+
+
+def _describe_cut(execution: Execution, result: CaseResult | None) -> str:
+    """How a case that did not run to its end was ended; empty for one that did."""
+    if result is not None and result.failure is not None and is_cut_short(result):
+        return result.failure.message.rstrip(".")
+    return describe_end(execution) if execution.killed else ""
 
 
 async def find_flaky(

@@ -47,6 +47,11 @@ async def measure(context: BaselineContext) -> Baseline:
     examples_run = measurement.again(documented.files)
     execution, tests = await _run_examples(context, documented, reaching, examples_run)
     spec = documented + Spec(cases=tests, selectors=tuple(case.id for case in tests))
+    if not spec.cases and context.goal is not None and related.left_out:
+        raise CannotVerifyError(
+            f"Not all tests that may reach {region.qualname} had time to run, and none of the others does.",
+            remedy="Give them more, for example: --set suite.seconds=600",
+        )
     if not spec.cases and context.goal is not None:
         raise CannotVerifyError(
             f"No test reaches {region.qualname}, so nothing would notice what a change breaks.",

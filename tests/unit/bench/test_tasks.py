@@ -31,3 +31,4 @@ def test_the_hash_of_other_tasks_does_not_know_the_fields_of_a_history():
     plain = Task(id="t", kind="k", target="a::b", files={}, cases=("a::b",))
     assert plain.digest == "05a7554f3e9f"
     assert replace(plain, commit="c2", functions=("m.py::f",)).digest != plain.digest
+    assert replace(plain, calls="b(1)").digest != plain.digest

@@ -11,9 +11,11 @@ import pytest
 
 from fake_time import run_in_fake_time
 from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.goal import Goal
 from greenloop.core.records.sandbox import Execution, Limits
 from greenloop.core.records.spec import Case, Spec, Target, TargetKind
-from greenloop.localize.early_end import find_flaky, unless
+from greenloop.core.records.verdict import CaseResult, Failure
+from greenloop.localize.early_end import find_flaky, stop_early, unless
 
 CASE = "test_m.py::test_f"
 
@@ -65,6 +67,32 @@ async def test_a_case_that_fails_and_then_passes_ends_the_run():
 )
 async def test_nothing_else_counts_as_chance(first, second, runs):
     assert await repeated(first, second) == (None, runs)
+
+
+@pytest.mark.parametrize(
+    ("run", "sentence"),
+    [
+        (execution("failed"), f"{CASE} does not pass; only code that passes its tests can be improved."),
+        (Execution(killed="timeout"), f"{CASE} was cut off: it did not finish in time."),
+        (execution("passed", killed="timeout"), f"{CASE} was cut off: it did not finish in time."),
+    ],
+    ids=["it fails", "it is cut", "it passed, and then was cut"],
+)
+def test_code_to_improve_that_is_cut_off_is_not_said_to_fail(run, sentence):
+    context: Any = SimpleNamespace(goal=Goal.TIME)
+    spec = Spec(cases=(Case(id=CASE, path="test_m.py", line=1),), selectors=(CASE,))
+    with pytest.raises(CannotVerifyError) as caught:
+        stop_early(context, spec, run)
+    assert str(caught.value) == sentence
+    assert ("sandbox.seconds" in caught.value.remedy) is bool(run.killed)
+
+
+def test_a_case_that_was_cut_off_in_another_run_is_not_said_to_fail_either():
+    context: Any = SimpleNamespace(goal=Goal.TIME)
+    spec = Spec(cases=(Case(id=CASE, path="test_m.py", line=1),), selectors=(CASE,))
+    cut = CaseResult(id=CASE, outcome="failed", failure=Failure(type="Timeout", message="it did not finish in time"))
+    with pytest.raises(CannotVerifyError, match="was cut off: it did not finish in time"):
+        stop_early(context, spec, execution("passed"), {CASE: cut})
 
 
 def test_the_repeat_and_the_search_for_the_fault_take_place_at_once():

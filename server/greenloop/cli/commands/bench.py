@@ -18,6 +18,8 @@ from greenloop.bench.run import Experiment
 from greenloop.bench.run import run as run_experiment
 from greenloop.cli import exit_codes, interrupt
 from greenloop.core.errors import UsageError
+from greenloop.core.records.goal import Goal
+from greenloop.engine import refine
 from greenloop.project import configuration
 
 REPORT_WORD = "report"
@@ -37,7 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PRESET[:KEY=VALUE,...]",
-        help="what is compared (repeatable, default: default); match=ARM gives as many model calls as that arm made",
+        help="what is compared (repeatable, default: default, or improve with --goal); match=ARM gives as many model "
+        "calls as that arm made",
+    )
+    parser.add_argument(
+        "--goal",
+        choices=(Goal.TIME.value, Goal.MEMORY.value),
+        help="the targets are functions that pass, and what they are to need less of",
     )
     parser.add_argument("--plan", type=Path, metavar="FILE", help="read arms, settings and repeats from a TOML file")
     parser.add_argument(
@@ -120,8 +128,9 @@ def _print_figures(done: list[results.TaskRunResult], table: Path | None) -> Non
 
 def _run(arguments: argparse.Namespace) -> int:
     plan = plans.read(arguments.plan) if arguments.plan else None
+    default = refine.IMPROVE if arguments.goal else "default"
     named_arms = [plans.parse_arm(text) for text in arguments.arm]
-    all_arms = plans.check_arms([*(plan.arms if plan else ()), *named_arms] or [plans.parse_arm("default")])
+    all_arms = plans.check_arms([*(plan.arms if plan else ()), *named_arms] or [plans.parse_arm(default)])
     settings = {**(plan.settings if plan else {}), **_settings(arguments)}
     repeats = (plan.repeats if plan else 1) if arguments.repeats is None else arguments.repeats
     if repeats < 1:
@@ -145,6 +154,7 @@ def _run(arguments: argparse.Namespace) -> int:
             repeats=repeats,
             settings=settings,
             history=arguments.out.with_suffix(".history.sqlite3"),
+            goal=Goal(arguments.goal) if arguments.goal else None,
         )
         finished = interrupt.run(run_experiment(experiment, report_status))
     except asyncio.CancelledError:
