@@ -107,6 +107,21 @@ def test_code_that_exceeds_a_limit_is_made_to_keep_it(run, tmp_path):
     assert (code, events[-1]["reason"]) == (0, "already-green")
 
 
+@pytest.mark.parametrize("limit", ["extracts", "defines 2"])
+def test_a_function_is_extracted_while_tests_pass(run, tmp_path, limit):
+    """Row #38: a new function exists, beside tests that pass."""
+    helper = "def is_new(item, seen):\n    return item not in seen\n\n\n"
+    longer = SLOW.replace("item not in seen", "is_new(item, seen)")
+    shorter = "def unique(items):\n    return list(first_places(items))\n"
+    places = "def first_places(items):\n    return dict.fromkeys(items)\n\n\n"
+    words = ("--for", "limits", "--set", f'spec.constraints=["{limit}"]')
+    code, events = run(RENAMED, helper + longer, places + shorter, words=words)
+    assert (code, events[-1]["verified"]) == (0, "verified"), events[-1]["message"]
+    extracted = ["Constraint", "Constraint", ""]  # a helper that is called, and a function as long as before
+    assert errors(events) == (extracted if limit == "extracts" else ["Constraint", ""])
+    assert events[-1]["evidence"]["cases"]["goal"] == [1, 1]
+
+
 @pytest.mark.parametrize("command", ["improve", "fix"])
 def test_what_a_comment_asks_for_is_offered_and_not_written(run, tmp_path, command):
     _code, events = run(FAST, command=command, words=("--comment", "use a dict"))
