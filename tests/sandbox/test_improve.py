@@ -161,6 +161,32 @@ def test_only_functions_that_pass_their_tests_are_improved(run):
     assert "No test reaches unique" in run(FAST, test="def test_nothing():\n    pass\n")[1][-1]["message"]
 
 
+LABELS = ["compare less, O(n²)", "sort, O(n log n)", "one pass with a dict, O(n)"]
+
+
+def test_a_planner_names_algorithms_and_each_is_a_labelled_candidate(run, tmp_path):
+    """Rows #19, #23 and #45: two models, an algorithm with its complexity for each candidate, a pair slow and fast."""
+    plan = "\n".join(f"- {label}" for label in LABELS)
+    (tmp_path / "plans.jsonl").write_text(json.dumps(plan) + "\n")
+    words = ("--set", "planner.model=scripted:plans.jsonl", "--set", "improve.algorithms=3")
+    code, events = run(RENAMED, "def unique(items):\n    return sorted({*items})\n", FAST, words=words)
+    tested = [event for event in events if event["event"] == "tested"]
+    assert [event["label"] for event in tested] == LABELS
+    assert [event["error_class"] for event in tested] == ["NotFaster", "AssertionError", ""]
+    assert (code, events[-1]["best"]) == (0, 3), events[-1]["message"]
+    assert next(event for event in events if event["event"] == "started")["preset"] == "improve-planned"
+    assert "dict.fromkeys" in (tmp_path / "shop.py").read_text()
+
+
+def test_of_two_faster_candidates_the_one_that_costs_less_wins(run, tmp_path):
+    (tmp_path / "plans.jsonl").write_text(json.dumps("- half of it, O(n²)\n- a dict, O(n)") + "\n")
+    twice = SLOW.replace("not in seen", "not in seen and not seen.count(item)")
+    code, events = run(SLOW, FAST, code=twice, words=("--set", "planner.model=scripted:plans.jsonl"))
+    gains = [event["error_class"] for event in events if event["event"] == "tested"]
+    assert gains == ["", ""]
+    assert (code, events[-1]["best"]) == (0, 2), events[-1]["message"]
+
+
 def test_the_same_code_is_never_faster(run):
     """Noise: the old code against itself."""
     answers = [SLOW.replace("seen", f"seen_{number}") for number in range(8)]

@@ -87,6 +87,12 @@ class ImproveSettings:
         least=0.01,
         most=1,
     )
+    algorithms: int = setting(
+        3,
+        "Algorithms that `planner.model` names for less time or memory; one candidate is written for each.",
+        least=1,
+        most=8,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -116,7 +116,11 @@ HELPER = "def g(x):\n    return (x + 1) * 2\n"
     ("text", "helpers", "sentence"),
     [
         ("def f(x):\n    return g(x)\n", [HELPER], ""),
-        ("def f(x):\n    return (x + 1) * 2\n", [], "No part of it was extracted: it calls no new function of its file."),
+        (
+            "def f(x):\n    return (x + 1) * 2\n",
+            [],
+            "No part of it was extracted: it calls no new function of its file.",
+        ),
         (
             "def f(x):\n    return (x + 1) * 2\n",
             [HELPER],
