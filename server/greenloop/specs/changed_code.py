@@ -31,8 +31,8 @@ from greenloop.core.text.diff import with_plain_ends
 class ChangedCode:
     """The candidate's code in one region. `text` is the composed file, `module` its syntax tree.
 
-    `original_text` is the user's own file, `original_node` their own definition; `changed_node` is the candidate's, None
-    where it is unchanged; `added_statements` are the ones that the file gained.
+    `original_text` is the user's own file, `original_node` their own definition; `changed_node` is the candidate's,
+    None where it is unchanged; `added_statements` are the ones that the file gained.
     """
 
     region: Region
