@@ -89,7 +89,12 @@ def test_arguments_of_the_tests_are_varied_where_none_can_be_made_up(run):
 
 
 def test_recorded_calls_are_varied(run, tmp_path):
-    calls = {"function": "shop.area", "args": [{"repr": "Box(2)"}, 3], "returns": 6, "imports": ["from shop import Box"]}
+    calls = {
+        "function": "shop.area",
+        "args": [{"repr": "Box(2)"}, 3],
+        "returns": 6,
+        "imports": ["from shop import Box"],
+    }
     (tmp_path / "calls.jsonl").write_text(json.dumps(calls) + "\n")
     code = "class Box:\n    def __init__(self, side):\n        self.side = side\n\n\ndef area(box, times):\n"
     code += WORK + "    return box.side * times\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -9,8 +10,10 @@ from greenloop.core.classify import classify
 from greenloop.core.compose import region_text
 from greenloop.core.errors import UsageError
 from greenloop.core.ports import Tools
+from greenloop.core.python.ast_source import region_definition
 from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.goal import Goal, Improvement, Workload
+from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import WatchedLines
 from greenloop.core.records.spec import Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Failure
@@ -57,8 +60,15 @@ async def add_goal(context: BaselineContext, baseline: Baseline, tools: Tools, i
         baseline = await _with_limits(baseline, tools)
         if baseline.passing:
             return Goals(baseline=baseline)
-    calls = goals.read_calls(context.calls)
+    name = baseline.problem.regions[0].qualname
+    calls = goals.read_calls(context.calls, name)
     context.report_status("comparing and measuring the unchanged code")
+    workload = goals.build_workload(baseline.problem, calls)
+    bench = Bench(inputs=inputs, session=context.session, goal=goal)
+    cost = 0.0
+    if goal is not Goal.LIMITS:
+        _check_kind(baseline.problem, goal)
+        cost = await bench.own_cost(workload, context.deadline.left_to_search)
     comparison, doubt = await _comparison(context, baseline, inputs, calls)
     if comparison is not None:
         problem = baseline.problem
@@ -67,9 +77,7 @@ async def add_goal(context: BaselineContext, baseline: Baseline, tools: Tools, i
         baseline = _with_results(replace(baseline, problem=problem), results)
     if goal is Goal.LIMITS:
         return Goals(baseline=baseline, improvement=Improvement(goal=Goal.LIMITS, comparison=comparison), doubt=doubt)
-    workload = goals.build_workload(baseline.problem, calls)
-    bench = Bench(inputs=inputs, session=context.session, goal=goal)
-    baseline = await _with_cost(baseline, bench, workload)
+    baseline = await _with_cost(baseline, bench, workload, cost)
     below = context.settings.improve.below
     wanted = Improvement(goal=goal, workload=workload, comparison=comparison, below=below)
     return Goals(baseline=baseline, improvement=wanted, doubt=doubt)
@@ -103,10 +111,20 @@ async def _comparison(
     return comparison, f"{NOT_COMPARED if comparison is None else NOT_ALL_COMPARED}: {reason}; {noticed}."
 
 
-async def _with_cost(baseline: Baseline, bench: Bench, workload: Workload) -> Baseline:
+def _check_kind(problem: Problem, goal: Goal) -> None:
+    """Raises `UsageError` for a class, of which one method has to be named."""
+    region = problem.regions[0]
+    found = region_definition(problem.files[region.path], region.start, region.end)
+    if found is not None and isinstance(found[0], ast.ClassDef):
+        raise UsageError(
+            f"{region.qualname} is a class; less {goal} is asked for of one function.",
+            remedy=f"Name a method: {region.path}::{region.qualname}.METHOD",
+        )
+
+
+async def _with_cost(baseline: Baseline, bench: Bench, workload: Workload, cost: float) -> Baseline:
     """Returns the baseline with the cost of the user's own code, and its dearest lines, as a failing case."""
     problem, goal = baseline.problem, bench.goal
-    cost = await bench.own_cost(workload)
     region = problem.regions[0]
     lines = WatchedLines(path=region.path, start=region.start, end=region.end)
     dearest = improvement.describe_costs(await bench.profile({}, workload, lines), problem.files[region.path], goal)

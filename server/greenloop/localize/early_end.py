@@ -16,6 +16,7 @@ from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report import case_results, collect_errors
 from greenloop.core.run_state import Baseline
 from greenloop.localize.context import BaselineContext, fault_baseline, passing_baseline
+from greenloop.localize.measuring import is_cut_short
 from greenloop.project.environment_faults import explain_start
 
 OTHER_SEED = 4_242
@@ -45,6 +46,12 @@ def stop_early(
         return None if context.goal else passing_baseline(context, spec, execution, outcomes, measured)
     if context.goal is not None:
         failing = next(case for case in expected if outcomes.get(case) != "passed")
+        if failing not in results or is_cut_short(results[failing]):
+            raise CannotVerifyError(
+                f"{failing} does not run to its end in the time that it gets ({_show_limit(context)}), so it says "
+                "nothing about a change.",
+                remedy="Allow more: --set suite.seconds=300",
+            )
         raise CannotVerifyError(
             f"{failing} does not pass; only code that passes its tests can be improved.",
             remedy=f"Fix it first: greenloop fix {failing}",
@@ -58,6 +65,10 @@ def stop_early(
     if fault := context.find_fault(failures):
         return fault_baseline(context, execution, fault.sentence, fault.remedy, spec)
     return None
+
+
+def _show_limit(context: BaselineContext) -> str:
+    return f"{context.settings.suite.seconds or context.place.limits.seconds:g} s"
 
 
 async def find_flaky(

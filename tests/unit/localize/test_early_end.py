@@ -11,9 +11,12 @@ import pytest
 
 from fake_time import run_in_fake_time
 from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.goal import Goal
 from greenloop.core.records.sandbox import Execution, Limits
 from greenloop.core.records.spec import Case, Spec, Target, TargetKind
-from greenloop.localize.early_end import find_flaky, unless
+from greenloop.core.records.verdict import CaseResult, Failure
+from greenloop.localize.early_end import find_flaky, stop_early, unless
+from greenloop.project.settings import Settings
 
 CASE = "test_m.py::test_f"
 
@@ -46,6 +49,28 @@ async def repeated(first: Execution, second: Execution) -> tuple[Any, int]:
     )
     spec = Spec(cases=(Case(id=CASE, path="test_m.py", line=1),), selectors=(CASE,))
     return await find_flaky(context, spec, first, {}, {}), len(seeds)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "failure", "sentence"),
+    [
+        ("failed", None, f"{CASE} does not pass; only code that passes its tests can be improved."),
+        (
+            "failed",
+            Failure(type="Timeout", message=""),
+            f"{CASE} does not run to its end in the time that it gets (60 s)",
+        ),
+        ("missing", None, f"{CASE} does not run to its end"),
+    ],
+)
+def test_code_whose_tests_do_not_pass_is_not_improved(outcome, failure, sentence):
+    context: Any = SimpleNamespace(goal=Goal.TIME, settings=Settings(), place=SimpleNamespace(limits=Limits()))
+    spec = Spec(cases=(Case(id=CASE, path="test_m.py", line=1),), selectors=(CASE,))
+    measured = {CASE: CaseResult(id=CASE, outcome=outcome, failure=failure)}
+    with pytest.raises(CannotVerifyError) as caught:
+        stop_early(context, spec, Execution(), measured)
+    assert str(caught.value).startswith(sentence)
+    assert ("greenloop fix" in caught.value.remedy) is ("does not pass" in sentence)
 
 
 async def test_a_case_that_fails_and_then_passes_ends_the_run():

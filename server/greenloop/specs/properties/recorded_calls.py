@@ -90,7 +90,8 @@ def compare_calls(name: str, qualname: str, text: str) -> str:
     old = _rebuild(old_code, new, owner, before)
     is_method = isinstance(owner, type) and bool(vars(owner).get(new.__name__) is new)
     began = time.monotonic()
-    for positional, named, is_varied in _with_varied(isinstance(owner, type)):
+    is_bound = isinstance(owner, type) and not isinstance(vars(owner).get(new.__name__), staticmethod)
+    for positional, named, is_varied in _with_varied(int(is_bound)):
         if time.monotonic() - began > MOST_SECONDS_OF_CALLS:
             break
         with contextlib.ExitStack() as swapped:
@@ -134,12 +135,15 @@ def _rebuild(
     return function
 
 
-def _with_varied(is_method: bool) -> Iterator[tuple[list[Any], dict[str, Any], bool]]:
-    """The recorded calls, then these with one argument changed, one change of each call after the other."""
+def _with_varied(first: int) -> Iterator[tuple[list[Any], dict[str, Any], bool]]:
+    """The recorded calls, then these with one argument changed, one change of each call after the other.
+
+    Arguments before number `first` stay: an object may have rules that no variation knows.
+    """
     calls = list(CALLS)
     for positional, named in calls:
         yield positional, named, False
-    changing = [_varied(positional, named, int(is_method)) for positional, named in calls]
+    changing = [_varied(positional, named, first) for positional, named in calls]
     for _number in range(MOST_VARIED):
         changing = [each for each in changing if each]
         for changes in changing:

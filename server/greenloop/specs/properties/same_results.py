@@ -18,6 +18,7 @@ import os
 import random
 import signal
 import sys
+import threading
 import time
 import types
 from collections.abc import Callable, Iterator
@@ -84,7 +85,6 @@ _KINDS = {
     ),
     "uses the network": ("socket.connect", "socket.bind", "socket.sendto", "socket.getaddrinfo", "urllib."),
     "starts programs": ("subprocess.", "os.system", "os.exec", "os.fork", "os.posix_spawn"),
-    "starts threads": ("_thread.start_new_thread",),
     "uses a database": ("sqlite3.connect",),
 }
 _WRITING = os.O_WRONLY | os.O_RDWR
@@ -111,10 +111,17 @@ def watch_effects(function: Callable[..., Any] | None) -> Iterator[None]:
         sys.addaudithook(_note_effect)
     _EFFECTS.clear()
     _WATCHED.append(True)
-    state = _read_state(function)
+    state, start = _read_state(function), threading.Thread.start
+
+    def note_start(thread: threading.Thread) -> None:
+        _EFFECTS.add("starts threads")
+        start(thread)
+
+    threading.Thread.start = note_start  # type: ignore[method-assign, assignment]
     try:
         yield
     finally:
+        threading.Thread.start = start  # type: ignore[method-assign]
         _WATCHED.clear()
         _EFFECTS.update(f"changes the global `{name}`" for name, old in state.items() if _read(function, name) != old)
 
