@@ -107,6 +107,21 @@ def test_code_that_exceeds_a_limit_is_made_to_keep_it(run, tmp_path):
     assert (code, events[-1]["reason"]) == (0, "already-green")
 
 
+@pytest.mark.parametrize("limit", ["extracts", "defines 2"])
+def test_a_function_is_extracted_while_tests_pass(run, tmp_path, limit):
+    """Row #38: a new function exists, beside tests that pass."""
+    helper = "def is_new(item, seen):\n    return item not in seen\n\n\n"
+    longer = SLOW.replace("item not in seen", "is_new(item, seen)")
+    shorter = "def unique(items):\n    return list(first_places(items))\n"
+    places = "def first_places(items):\n    return dict.fromkeys(items)\n\n\n"
+    words = ("--for", "limits", "--set", f'spec.constraints=["{limit}"]')
+    code, events = run(RENAMED, helper + longer, places + shorter, words=words)
+    assert (code, events[-1]["verified"]) == (0, "verified"), events[-1]["message"]
+    extracted = ["Constraint", "Constraint", ""]  # a helper that is called, and a function as long as before
+    assert errors(events) == (extracted if limit == "extracts" else ["Constraint", ""])
+    assert events[-1]["evidence"]["cases"]["goal"] == [1, 1]
+
+
 @pytest.mark.parametrize("command", ["improve", "fix"])
 def test_what_a_comment_asks_for_is_offered_and_not_written(run, tmp_path, command):
     _code, events = run(FAST, command=command, words=("--comment", "use a dict"))
@@ -153,6 +168,32 @@ def test_tests_that_had_no_time_to_run_are_not_said_not_to_reach_it(run):
     )[1]
     assert "Not all tests that may reach unique had time to run" in events[-1]["message"]
     assert "suite.seconds" in json.dumps(events[-1])
+
+
+LABELS = ["compare less, O(n²)", "sort, O(n log n)", "one pass with a dict, O(n)"]
+
+
+def test_a_planner_names_algorithms_and_each_is_a_labelled_candidate(run, tmp_path):
+    """Rows #19, #23 and #45: two models, an algorithm with its complexity for each candidate, a pair slow and fast."""
+    plan = "\n".join(f"- {label}" for label in LABELS)
+    (tmp_path / "plans.jsonl").write_text(json.dumps(plan) + "\n")
+    words = ("--set", "planner.model=scripted:plans.jsonl", "--set", "improve.algorithms=3")
+    code, events = run(RENAMED, "def unique(items):\n    return sorted({*items})\n", FAST, words=words)
+    tested = [event for event in events if event["event"] == "tested"]
+    assert [event["label"] for event in tested] == LABELS
+    assert [event["error_class"] for event in tested] == ["NotFaster", "AssertionError", ""]
+    assert (code, events[-1]["best"]) == (0, 3), events[-1]["message"]
+    assert next(event for event in events if event["event"] == "started")["preset"] == "improve-planned"
+    assert "dict.fromkeys" in (tmp_path / "shop.py").read_text()
+
+
+def test_of_two_faster_candidates_the_one_that_costs_less_wins(run, tmp_path):
+    (tmp_path / "plans.jsonl").write_text(json.dumps("- half of it, O(n²)\n- a dict, O(n)") + "\n")
+    twice = SLOW.replace("not in seen", "not in seen and not seen.count(item)")
+    code, events = run(SLOW, FAST, code=twice, words=("--set", "planner.model=scripted:plans.jsonl"))
+    gains = [event["error_class"] for event in events if event["event"] == "tested"]
+    assert gains == ["", ""]
+    assert (code, events[-1]["best"]) == (0, 2), events[-1]["message"]
 
 
 def test_the_same_code_is_never_faster(run):

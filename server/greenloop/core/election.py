@@ -55,11 +55,15 @@ class Election:
 
 
 async def elect_nearest(problem: Problem, attempts: Sequence[Attempt], is_final: bool) -> Election:  # noqa: ARG001
-    """Any attempt that passes may be accepted; of several, the one nearest to the user's code comes first."""
+    """Any attempt that passes may be accepted; of several, the one nearest to the user's code comes first.
+
+    Where a gain was measured, the greatest one comes first.
+    """
     passing = [attempt for attempt in attempts if attempt.candidate and attempt.verdict.status is Status.PASSED]
 
-    def distance(attempt: Attempt) -> tuple[int, int]:
+    def distance(attempt: Attempt) -> tuple[float, int, int]:
         assert attempt.candidate is not None
-        return count_changed_lines(problem.files, compose(problem, attempt.candidate)), attempt.number
+        ratio = attempt.verdict.gain.ratio if attempt.verdict.gain else 1.0
+        return ratio, count_changed_lines(problem.files, compose(problem, attempt.candidate)), attempt.number
 
     return Election(attempts=attempts, order=[attempt.number for attempt in sorted(passing, key=distance)])

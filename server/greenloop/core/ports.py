@@ -110,7 +110,7 @@ class Tools:
     `run` runs selectors over the texts of an attempt and watches lines. The usage of an `ask` goes into the `usage` of
     the part's `FeedbackNote`; `ask` raises `BudgetExceededError`, which the part must not catch. `sandbox_spec` is that
     of the session, if there is one. `options` are the settings `spec.*` by their last word, for the parts that they
-    name.
+    name, and `algorithms`, how many a planner names for a goal.
     """
 
     ask: Callable[[ChatRequest], Awaitable[Reply]]

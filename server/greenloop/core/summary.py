@@ -108,12 +108,16 @@ def isolation_caveat(evidence: Evidence) -> str:
 
 
 def attempt_label(attempt: Attempt) -> str:
-    """The attempt's number, with its parent's where that is not the one before, and the suspect that it is about."""
+    """The attempt's number, with its parent's where that is not the one before.
+
+    Also the suspect that it is about, and the label of the idea that it follows: `2 (one pass with a set, O(n))`.
+    """
     move = attempt.draft.move if attempt.draft else None
     label = str(attempt.number)
     if move is Move.RESTART or (move is Move.REFINE and attempt.parent != attempt.number - 1):
         label += f" ← {attempt.parent}"
-    return " in ".join(filter(None, [label, changed_suspect(attempt)]))
+    label = " in ".join(filter(None, [label, changed_suspect(attempt)]))
+    return f"{label} ({attempt.draft.label})" if attempt.draft and attempt.draft.label else label
 
 
 def changed_suspect(attempt: Attempt) -> str:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from greenloop.core.classify import classify
+from greenloop.core.compose import region_text
 from greenloop.core.errors import UsageError
 from greenloop.core.ports import Tools
+from greenloop.core.python.ast_source import region_definition
+from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.goal import Goal, Improvement, Workload
+from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import WatchedLines
 from greenloop.core.records.spec import Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Failure
@@ -18,11 +23,14 @@ from greenloop.localize.context import BaselineContext
 from greenloop.specs import goals, host_checks
 from greenloop.specs.comparison import build_comparison
 from greenloop.specs.kinds import constraints
-from greenloop.verdict import improvement
+from greenloop.verdict import improvement, mutation_testing
 from greenloop.verdict.gain import Bench
 from greenloop.verdict.inputs import VerificationInputs
 
 NOT_COMPARED = "Beyond the tests, nothing compared what it does with what your code does"
+NOT_ALL_COMPARED = "Beyond the tests, only its results were compared with those of your code"
+STRENGTH_SECONDS = 15.0  # wall time for changes of code that cannot be compared
+LEAST_CHANGES = 5  # of fewer changes no share is believed
 FOR_YOU = "Whether it does what the comment asks is for you to judge."
 
 
@@ -52,8 +60,15 @@ async def add_goal(context: BaselineContext, baseline: Baseline, tools: Tools, i
         baseline = await _with_limits(baseline, tools)
         if baseline.passing:
             return Goals(baseline=baseline)
-    calls = goals.read_calls(context.calls)
+    name = baseline.problem.regions[0].qualname
+    calls = goals.read_calls(context.calls, name)
     context.report_status("comparing and measuring the unchanged code")
+    workload = goals.build_workload(baseline.problem, calls)
+    bench = Bench(inputs=inputs, session=context.session, goal=goal)
+    cost = 0.0
+    if goal is not Goal.LIMITS:
+        _check_kind(baseline.problem, goal)
+        cost = await bench.own_cost(workload, context.deadline.left_to_search)
     comparison, doubt = await _comparison(context, baseline, inputs, calls)
     if comparison is not None:
         problem = baseline.problem
@@ -62,9 +77,7 @@ async def add_goal(context: BaselineContext, baseline: Baseline, tools: Tools, i
         baseline = _with_results(replace(baseline, problem=problem), results)
     if goal is Goal.LIMITS:
         return Goals(baseline=baseline, improvement=Improvement(goal=Goal.LIMITS, comparison=comparison), doubt=doubt)
-    workload = goals.build_workload(baseline.problem, calls)
-    bench = Bench(inputs=inputs, session=context.session, goal=goal)
-    baseline = await _with_cost(baseline, bench, workload)
+    baseline = await _with_cost(baseline, bench, workload, cost)
     below = context.settings.improve.below
     wanted = Improvement(goal=goal, workload=workload, comparison=comparison, below=below)
     return Goals(baseline=baseline, improvement=wanted, doubt=doubt)
@@ -73,22 +86,45 @@ async def add_goal(context: BaselineContext, baseline: Baseline, tools: Tools, i
 async def _comparison(
     context: BaselineContext, baseline: Baseline, inputs: VerificationInputs, calls: Sequence[str]
 ) -> tuple[Workload | None, str]:
-    """Returns the comparison, tried with the user's own code, and the reservation where there is none."""
-    found = build_comparison(baseline.problem, calls)
-    reason = found.reason
-    if found.tests is not None:
-        bench = Bench(inputs=inputs, session=context.session)
-        failure = await improvement.compare_results(bench, {}, found.tests)
-        if failure is None:
-            return found.tests, ""
-        reason = f"your own code does not do the same twice ({failure.message[:200]})"
-    return None, f"{NOT_COMPARED}: {reason}."
+    """Returns the comparison, tried with the user's own code, and the reservation where it leaves something open.
+
+    Tests that notice nearly every small change of the code are no weak suite: then there is no reservation.
+    """
+    bench = Bench(inputs=inputs, session=context.session)
+    comparison, reason = await improvement.try_comparison(bench, build_comparison(baseline.problem, calls))
+    if not reason:
+        return comparison, ""
+    problem = replace(baseline.problem, neighbours=())
+    region = problem.regions[0]
+    context.report_status("measuring what the tests notice")
+    strength = await mutation_testing.measure(
+        replace(inputs, problem=problem),
+        context.session,
+        Candidate(texts={region: region_text(problem, region)}),
+        seconds=STRENGTH_SECONDS,
+        report_status=context.report_status,
+    )
+    share = strength.share
+    if share is not None and strength.tried >= LEAST_CHANGES and share >= context.settings.improve.strength:
+        return comparison, ""
+    noticed = f"its tests notice {strength.killed} of {strength.tried} one-token changes of it"
+    return comparison, f"{NOT_COMPARED if comparison is None else NOT_ALL_COMPARED}: {reason}; {noticed}."
 
 
-async def _with_cost(baseline: Baseline, bench: Bench, workload: Workload) -> Baseline:
+def _check_kind(problem: Problem, goal: Goal) -> None:
+    """Raises `UsageError` for a class, of which one method has to be named."""
+    region = problem.regions[0]
+    found = region_definition(problem.files[region.path], region.start, region.end)
+    if found is not None and isinstance(found[0], ast.ClassDef):
+        raise UsageError(
+            f"{region.qualname} is a class; less {goal} is asked for of one function.",
+            remedy=f"Name a method: {region.path}::{region.qualname}.METHOD",
+        )
+
+
+async def _with_cost(baseline: Baseline, bench: Bench, workload: Workload, cost: float) -> Baseline:
     """Returns the baseline with the cost of the user's own code, and its dearest lines, as a failing case."""
     problem, goal = baseline.problem, bench.goal
-    cost = await bench.own_cost(workload)
     region = problem.regions[0]
     lines = WatchedLines(path=region.path, start=region.start, end=region.end)
     dearest = improvement.describe_costs(await bench.profile({}, workload, lines), problem.files[region.path], goal)

@@ -44,7 +44,8 @@ from greenloop.verdict import mutation_testing
 from greenloop.verdict.mutation_testing import Strength
 from greenloop.verdict.verifier import Verifier
 
-IMPROVE = "improve"  # the preset for code that passes its tests
+# The presets for code that passes its tests; the second where a planner is to name algorithms first.
+IMPROVE, PLANNED = "improve", "improve-planned"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +110,7 @@ async def refine(
     configured.
     """
     deadline = Deadline(seconds=settings.seconds)
-    preset = harness.preset if harness else find_preset(IMPROVE if request.goal else settings.preset)
+    preset = harness.preset if harness else find_preset(_preset_name(request.goal, settings))
     root = workspace.check_root(request.root)
     snapshot = Snapshot(root=root, buffers=request.buffers)
     target = request.target
@@ -197,6 +198,12 @@ async def warm(root: Path, settings: Settings, pool: SandboxPool, variables: Map
         await session.warm()
     finally:
         await asyncio.shield(pool.release(session))
+
+
+def _preset_name(goal: Goal | None, settings: Settings) -> str:
+    if goal is None:
+        return settings.preset
+    return PLANNED if settings.planner.model and goal in (Goal.TIME, Goal.MEMORY) else IMPROVE
 
 
 async def _release(session: Session, pool: SandboxPool, *, keep: bool) -> None:

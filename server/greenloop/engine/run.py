@@ -112,7 +112,7 @@ class RefineRun:
             user=self.user,
             rng=random.Random(0),  # noqa: S311
             place=self.context.place,
-            options=asdict(settings.spec),
+            options={**asdict(settings.spec), "algorithms": settings.improve.algorithms},
         )
         self.feedback = Feedback(settings=settings, preset=self.preset, tools=self.tools, secrets=self.secrets)
 

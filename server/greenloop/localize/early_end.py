@@ -50,7 +50,7 @@ def stop_early(
         if end:
             raise CannotVerifyError(
                 f"{failing} was cut off: {end}.",
-                remedy="Give it more, for example: --set sandbox.seconds=60",
+                remedy="Give it more: --set sandbox.seconds=60, and suite.seconds=300 where its tests take long together.",
             )
         raise CannotVerifyError(
             f"{failing} does not pass; only code that passes its tests can be improved.",
@@ -69,8 +69,9 @@ def stop_early(
 
 def _describe_cut(execution: Execution, result: CaseResult | None) -> str:
     """How a case that did not run to its end was ended; empty for one that did."""
-    if result is not None and result.failure is not None and is_cut_short(result):
-        return result.failure.message.rstrip(".")
+    if result is None or is_cut_short(result):
+        failure = result.failure if result else None
+        return (failure.message if failure else describe_end(execution)).rstrip(".") or "it did not run to its end"
     return describe_end(execution) if execution.killed else ""
 
 

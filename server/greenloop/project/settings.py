@@ -87,6 +87,19 @@ class ImproveSettings:
         least=0.01,
         most=1,
     )
+    strength: float = setting(
+        0.9,
+        "Share of one-token changes of your code that its tests have to notice where nothing else can compare the "
+        "improved code with it; below, the result is offered and not written by itself.",
+        least=0,
+        most=1,
+    )
+    algorithms: int = setting(
+        3,
+        "Algorithms that `planner.model` names for less time or memory; one candidate is written for each.",
+        least=1,
+        most=8,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

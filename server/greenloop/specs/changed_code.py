@@ -31,13 +31,14 @@ from greenloop.core.text.diff import with_plain_ends
 class ChangedCode:
     """The candidate's code in one region. `text` is the composed file, `module` its syntax tree.
 
-    `original_node` is the user's own definition; `changed_node` is the candidate's, None where it is unchanged;
-    `added_statements` are the ones that the file gained.
+    `original_text` is the user's own file, `original_node` their own definition; `changed_node` is the candidate's,
+    None where it is unchanged; `added_statements` are the ones that the file gained.
     """
 
     region: Region
     text: str
     module: ast.Module
+    original_text: str
     original_node: Definition | None
     changed_node: Definition | None
     added_statements: tuple[ast.stmt, ...]
@@ -79,6 +80,7 @@ def find_changed_code(problem: Problem, region: Region, files: Mapping[str, str]
         region=region,
         text=text,
         module=new_tree,
+        original_text=old_text,
         original_node=original_node,
         changed_node=None if unchanged and not region.created else changed_node,
         added_statements=tuple(_added(original_body, new_tree.body, kept_ids)),

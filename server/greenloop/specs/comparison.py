@@ -6,7 +6,7 @@ both get the same values, and what they return, raise and do to their arguments 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 
@@ -14,6 +14,7 @@ from greenloop.core.docstrings.sections import parse_sections
 from greenloop.core.generated_tests import generated_path
 from greenloop.core.records.goal import Workload
 from greenloop.core.records.problem import Problem
+from greenloop.core.test_selection import fit_selectors
 from greenloop.project.sources import import_name_in_tests
 from greenloop.specs.properties import example_calls, property_tests, signature, value_strategies
 from greenloop.specs.properties.signature import FunctionHeader
@@ -22,18 +23,48 @@ from greenloop.specs.properties.value_strategies import ParameterStrategy
 KIND = "same"
 INPUTS = 200  # made up for one function
 SECONDS = 0.2  # for one call of the old version; what takes longer is not compared
+RUNTIME = ("same_results.py", "recorded_calls.py")
+RECORDED = "test_same_recorded"
+# These are run with the user's own code only. They fail where no recorded call can be repeated, and where the code does
+# what no result shows.
+REPEATED, EFFECTS = "test_same_repeated", "test_same_effects"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """The tests to run over both versions; `reason` says why some, or all, inputs could not be made up."""
+    """A generated file with tests that compare both versions.
 
-    tests: Workload | None
+    `alone` are the ids of those that make up inputs or repeat the user's calls; `tests` are the user's own, whose calls
+    are recorded and compared, too. `reason` says why no inputs could be made up.
+    """
+
+    path: str
+    files: Mapping[str, str]
+    tests: tuple[str, ...]
+    alone: tuple[str, ...] = ()
     reason: str = ""
+
+    @property
+    def recorded(self) -> str:
+        """The id of the test that compares the calls of the tests."""
+        return f"{self.path}::{RECORDED}"
+
+    @property
+    def probes(self) -> tuple[str, str]:
+        """The ids of `REPEATED` and `EFFECTS`."""
+        return f"{self.path}::{REPEATED}", f"{self.path}::{EFFECTS}"
+
+    def workload(self, kept: Sequence[str]) -> Workload:
+        """What to run for these of the tests; for recorded calls, those of the user in between."""
+        recording = (f"{self.path}::test_same_recording", *self.tests) if self.recorded in kept else ()
+        return Workload(selectors=(*recording, *kept), files=self.files)
 
 
 def build_comparison(problem: Problem, calls: Sequence[str]) -> Comparison:
-    """Builds a test with inputs made up from annotations, docstring and the tests' calls, and one for each call."""
+    """Builds tests with inputs made up from annotations, docstring and the tests' calls, and with recorded calls.
+
+    `calls` are the user's, each with a test of its own.
+    """
     region = problem.regions[0]
     text = problem.files[region.path]
     module = import_name_in_tests(region.path, problem.root)
@@ -43,12 +74,41 @@ def build_comparison(problem: Problem, calls: Sequence[str]) -> Comparison:
     tests = [_call_test(number, call) for number, call in enumerate(calls, 1)]
     if values and head is not None:
         tests.append(_property_test(head, values))
-    if not tests:
-        return Comparison(tests=None, reason=reason)
-    runtime = files("greenloop.specs.properties").joinpath("same_results.py").read_text(encoding="utf-8")
+    names = [each.partition("def ")[2].partition("(")[0] for each in tests]
     hypothesis = [property_tests.HYPOTHESIS, property_tests.NAMES] if values else []
-    parts = [runtime, *hypothesis, f"MODULE = {module!r}\nBEFORE = {text!r}", *tests]
-    return Comparison(tests=Workload(selectors=(path,), files={path: "\n\n\n".join(parts) + "\n"}), reason=reason)
+    constants = f"MODULE = {module!r}\nQUALNAME = {region.qualname!r}\nBEFORE = {text!r}"
+    parts = [*map(_runtime, RUNTIME), *hypothesis, constants, _RECORDING, *tests]
+    return Comparison(
+        path=path,
+        files={path: "\n\n\n".join(parts) + "\n"},
+        tests=fit_selectors([case.id for case in problem.spec.cases if case.executed]),
+        alone=tuple(f"{path}::{name}" for name in names),
+        reason=reason,
+    )
+
+
+_RECORDING = f"""def test_same_recording():
+    record_calls(MODULE, QUALNAME)
+
+
+def {RECORDED}():
+    difference = compare_calls(MODULE, QUALNAME, BEFORE)
+    assert not difference, difference
+
+
+def {REPEATED}():
+    assert COMPARED, "no call of the tests can be repeated"
+
+
+def {EFFECTS}():
+    assert not BEFORE_EFFECTS, "it " + " and ".join(sorted(BEFORE_EFFECTS))"""
+
+
+def _runtime(name: str) -> str:
+    """The text of a module that runs in the sandbox, without what the one above it already has."""
+    text = files("greenloop.specs.properties").joinpath(name).read_text(encoding="utf-8")
+    rows = [row for row in text.split("\n") if not row.startswith("from greenloop")]
+    return "\n".join(rows if name == RUNTIME[0] else [row for row in rows if "__future__" not in row]).strip()
 
 
 def _values(
@@ -75,19 +135,19 @@ def _property_test(head: FunctionHeader, values: Sequence[ParameterStrategy]) ->
     given = ", ".join(f"{each.name}={each.strategy}" for each in values)
     arguments = ", ".join(f"{name!r}: {name}" for name in names)
     shown = ", ".join(f"{name}={{{name}!r}}" for name in names)
-    message = f'f"{head.name}({shown}) differs from before: {{new!r:.200}} instead of {{old!r:.200}}"'
+    message = f'f"{head.name}({shown}) differs from before: {{tell(old, new)}}"'
     return f"""@{settings}
 @given({given})
 def test_same_made_up({", ".join(names)}):
     before = load_before(MODULE, BEFORE).{head.name}
     now = importlib.import_module(MODULE).{head.name}
-    old = observe(before, {{{arguments}}}, {SECONDS}) if time_left() else TOO_MUCH
-    new = observe(now, {{{arguments}}}) if old != TOO_MUCH else old
-    assert new == old, {message}"""
+    old = observe(before, [], {{{arguments}}}, {SECONDS}) if time_left() else TOO_MUCH
+    new = observe(now, [], {{{arguments}}}) if old != TOO_MUCH else old
+    assert is_same(old, new), {message}"""
 
 
 def _call_test(number: int, call: str) -> str:
     return f'''def test_same_call_{number}():
     old = evaluate({call!r}, load_before(MODULE, BEFORE))
     new = evaluate({call!r}, importlib.import_module(MODULE))
-    assert new == old, {call!r} + f" differs from before: {{new!r:.200}} instead of {{old!r:.200}}"'''
+    assert is_same(old, new), {call!r} + f" differs from before: {{tell(old, new)}}"'''

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 
 from greenloop.core.errors import SettingsError
@@ -47,11 +48,12 @@ def same_case(problem: Problem) -> Case:
     return goal_case(problem, "same", "does the same on other inputs")
 
 
-def read_calls(text: str) -> list[str]:
+def read_calls(text: str, qualname: str) -> list[str]:
     """Returns the calls of the user's file, one in each line.
 
-    Raises `SettingsError` that names the first line which is no expression.
+    Raises `SettingsError` that names the first line which is no expression, or does not name the function.
     """
+    name = _word(qualname)
     rows = [(number, row.strip()) for number, row in enumerate(text.splitlines(), 1)]
     rows = [(number, row) for number, row in rows if row and not row.startswith("#")]
     if len(rows) > MOST_CALLS:
@@ -61,12 +63,19 @@ def read_calls(text: str) -> list[str]:
         )
     for number, row in rows:
         try:
-            compile(row, "<inputs>", "eval")
+            node = ast.parse(row, "<inputs>", "eval")
         except (SyntaxError, ValueError) as error:
             raise SettingsError(
                 f"Line {number} of the file of --inputs is no Python expression: {row[:80]}",
-                remedy="Write one call in each line, such as `f(list(range(10000)))`.",
+                remedy=f"Write one call in each line, such as `{name}(list(range(10000)))`.",
             ) from error
+        if name not in {getattr(each, "id", getattr(each, "attr", None)) for each in ast.walk(node)}:
+            raise SettingsError(
+                f"Line {number} of the file of --inputs does not call {qualname}: {row[:80]}",
+                remedy="Name it in each line; lines that begin with # are left out.",
+            )
+    if text.strip() and not rows:
+        raise SettingsError("The file of --inputs has no calls.", remedy="Write one call in each line.")
     return [row for _number, row in rows]
 
 
@@ -80,4 +89,16 @@ def build_workload(problem: Problem, calls: Sequence[str]) -> Workload:
         f"def test_workload_{number}():\n    from {module} import {region.qualname.partition('.')[0]}\n\n    {call}"
         for number, call in enumerate(calls, 1)
     ]
-    return Workload(selectors=(path,), files={path: "\n\n\n".join(tests) + "\n"})
+    return Workload(selectors=(path,), calls=tuple(calls), files={path: "\n\n\n".join(tests) + "\n"})
+
+
+def failed_call(workload: Workload, case: str) -> str:
+    """The user's call that a case of the workload makes; of other cases, their name."""
+    number = case.rpartition("_")[2]
+    return workload.calls[int(number) - 1] if workload.calls and number.isdecimal() else case
+
+
+def _word(qualname: str) -> str:
+    """The word that a call of the function has in it: its name, or its class's for what `__call__` and others do."""
+    parts = qualname.split(".")
+    return parts[-2] if parts[-1].startswith("__") and len(parts) > 1 else parts[-1]

@@ -144,6 +144,32 @@ def _size(constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violati
             yield Violation(message=message, line=node.lineno)
 
 
+def _defines(constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violation]:
+    node, least = changed_code.changed_node, int(constraint.values[0])
+    if node is not None and (count := len(metrics.own_functions(node, changed_code.module))) < least:
+        made = "one function" if count == 1 else f"{count} functions"
+        message = f"The code is made of {made}, at least {least} are asked for, with those that it calls in its file."
+        yield Violation(message=message, line=node.lineno)
+
+
+def _extracts(_constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violation]:
+    old, new = changed_code.original_node, changed_code.changed_node
+    if not isinstance(old, FUNCTIONS) or not isinstance(new, FUNCTIONS):
+        return
+    added = {node.name for who, node in changed_code.functions() if node is not new}
+    helpers = sorted(added & {name for _on_self, name in metrics.called_names(new)})
+    if not helpers:
+        yield Violation(message="No part of it was extracted: it calls no new function of its file.", line=new.lineno)
+        return
+    before, after = (
+        metrics.line_count(node, text.split("\n"))
+        for node, text in ((old, changed_code.original_text), (new, changed_code.text))
+    )
+    if after >= before:
+        message = f"The function calls the new `{helpers[0]}` and still has {after} lines; it had {before}."
+        yield Violation(message=message, line=new.lineno)
+
+
 def _forbid(constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violation]:
     for name, line in metrics.names_read(changed_code.checked_nodes, changed_code.module):
         if name in constraint.values:
@@ -197,6 +223,8 @@ KINDS = {
     "max-lines": Kind(NUMBER, "at most {} lines of code in a function", _size),
     "max-complexity": Kind(NUMBER, "a cyclomatic complexity of at most {}", _size),
     "max-nesting": Kind(NUMBER, "blocks nested at most {} deep", _size),
+    "defines": Kind(NUMBER, "divide it into at least {} functions", _defines),
+    "extracts": Kind(BARE, "move a part of it into a new function that it calls, so that it gets shorter", _extracts),
     "forbid": Kind(NAMES, "do not use {}", _forbid),
     "no-recursion": Kind(BARE, "no recursion", _no_recursion),
     "no-globals": Kind(BARE, "no global variables", _no_globals),

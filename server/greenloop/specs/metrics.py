@@ -8,7 +8,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
-from greenloop.core.python.ast_source import FUNCTIONS, Function, docstring_statement, statement_blocks
+from greenloop.core.python.ast_source import (
+    FUNCTIONS,
+    Definition,
+    Function,
+    docstring_statement,
+    find_definitions,
+    statement_blocks,
+)
 from greenloop.core.python.names import import_keys
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -123,6 +130,30 @@ def recursion(functions: Sequence[Function]) -> Iterator[tuple[str, int]]:
         line = next((line for key, line in own_calls if own_key in _reached(key, calls)), 0)
         if line:
             yield own_key[1], line
+
+
+def own_functions(node: Definition, module: ast.Module) -> set[Function]:
+    """The function, or the methods of the class, with nested functions and those of the module that they call.
+
+    Calls count as in `recursion`; of several definitions of one name the last one counts.
+    """
+    known: dict[Key, Function] = {}
+    for _name, each in find_definitions(module.body):
+        if isinstance(each, FUNCTIONS):
+            known[_is_method(each), each.name] = each
+    found: set[Function] = set()
+    pending: list[ast.AST] = [node]
+    while pending:
+        for inner in (each for each in ast.walk(pending.pop()) if isinstance(each, FUNCTIONS) and each not in found):
+            found.add(inner)
+            pending += [known[key] for key in called_names(inner) if key in known]
+    return found
+
+
+def called_names(node: ast.AST) -> set[Key]:
+    """What the code calls by a plain name, or on `self` or `cls`."""
+    calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
+    return {key for each in calls if (key := _called(each.func)) is not None}
 
 
 Key = tuple[bool, str]  # is it a method, and its name

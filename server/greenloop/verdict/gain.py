@@ -10,13 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import comb
 from statistics import median
+from time import monotonic
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.ports import Session
 from greenloop.core.records.goal import Gain, Goal, Workload
 from greenloop.core.records.sandbox import Execution, ProfiledLines, TestRun, WatchedLines
-from greenloop.core.report import LineCost, line_costs, passed_seconds, peak_bytes
+from greenloop.core.report import LineCost, case_results, describe_end, line_costs, passed_seconds, peak_bytes
 from greenloop.core.summary import show_cost
+from greenloop.specs.goals import failed_call
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 
 LOOKS = (9, 17, 33)  # pairs after which the interval is judged
@@ -54,17 +56,26 @@ class Bench:
                 break
         return gain
 
-    async def own_cost(self, workload: Workload) -> float:
+    async def own_cost(self, workload: Workload, seconds_left: float) -> float:
         """Returns the cost of the workload with the user's own code: seconds, or bytes.
 
-        Raises `CannotVerifyError` where it does not run to its end, or costs too little to compare.
+        Raises `CannotVerifyError` where it does not run to its end, costs too little to compare, or takes so long that
+        a candidate could not be measured in the time that is left.
         """
-        cost = await self._cost(workload, {})
+        began = monotonic()
+        execution = await self._measured(workload, {})
+        cost, taken = self._cost_of(execution), monotonic() - began
         name = self.inputs.problem.regions[0].qualname
         if cost is None:
             raise CannotVerifyError(
-                f"The calls of {name} that are to be measured do not run to their end.",
-                remedy="Correct them in the file of --inputs, or leave that out.",
+                f"What calls {name} does not run to its end: {_describe_failure(workload, execution)}",
+                remedy="Correct it in the file of --inputs, or leave it out." if workload.calls else "Run it again.",
+            )
+        if taken * 2 * LOOKS[0] > seconds_left:
+            raise CannotVerifyError(
+                f"What calls {name} takes {taken:.0f} s, and a candidate needs {2 * LOOKS[0]} such runs: more than the "
+                f"{seconds_left:.0f} s that are left.",
+                remedy=f"Name a file with calls of {name} that take less: --inputs FILE; or allow more: --seconds N.",
             )
         if cost < LEAST[self.goal]:
             raise CannotVerifyError(
@@ -93,11 +104,24 @@ class Bench:
         check_sandbox(execution)
         return execution
 
-    async def _cost(self, workload: Workload, files: Mapping[str, str]) -> float | None:
+    async def _measured(self, workload: Workload, files: Mapping[str, str]) -> Execution:
+        return await self.run(workload, files, ProfiledLines(memory=True) if self.goal is Goal.MEMORY else None)
+
+    def _cost_of(self, execution: Execution) -> float | None:
         """Returns what the cases cost without their fixtures; None where one did not pass."""
-        if self.goal is Goal.MEMORY:
-            return peak_bytes(await self.run(workload, files, ProfiledLines(memory=True)))
-        return passed_seconds(await self.run(workload, files))
+        return peak_bytes(execution) if self.goal is Goal.MEMORY else passed_seconds(execution)
+
+    async def _cost(self, workload: Workload, files: Mapping[str, str]) -> float | None:
+        return self._cost_of(await self._measured(workload, files))
+
+
+def _describe_failure(workload: Workload, execution: Execution) -> str:
+    """Which call failed, and why: `f(1, 2)`: TypeError: f() takes 1 positional argument but 2 were given."""
+    failed = next((each for each in case_results(execution) if not each.passed), None)
+    if failed is None or failed.failure is None:
+        return f"{describe_end(execution) or 'nothing was run'}."
+    message = failed.failure.message.split("\n")[0].removeprefix(f"{failed.failure.type}: ")
+    return f"`{failed_call(workload, failed.id)}`: {failed.failure.type}: {message[:200]}"
 
 
 def compare(goal: Goal, befores: Sequence[float], afters: Sequence[float]) -> Gain:

@@ -16,6 +16,7 @@ from greenloop.core.report import LineCost, case_results, describe_end, passed_s
 from greenloop.core.summary import describe_gain, show_cost
 from greenloop.project.syntax import definitions
 from greenloop.specs import goals
+from greenloop.specs.comparison import Comparison
 from greenloop.verdict.gain import Bench
 from greenloop.verdict.inputs import VerificationInputs
 
@@ -44,15 +45,47 @@ async def judge(
     return results, gain
 
 
+async def try_comparison(bench: Bench, found: Comparison) -> tuple[Workload | None, str]:
+    """Runs the comparison of the user's own code with itself; returns the tests that hold, and what they leave open.
+
+    None where nothing can be compared. What is left open: "" where neither chance nor effects beyond the results play a
+    part.
+    """
+    wanted = (found.recorded, *found.alone)
+    for kept in dict.fromkeys((wanted, found.alone)):  # the user's tests may not bear to be recorded
+        results = {each.id: each for each in case_results(await bench.run(found.workload((*kept, *found.probes)), {}))}
+        tests_pass = all(each.passed for each in results.values() if not each.id.startswith(found.path))
+        if tests_pass and all(each in results and results[each].outcome != "missing" for each in kept):
+            break
+    repeated, effects = (results.get(each) for each in found.probes)
+    held = [each for each in kept if each in results and results[each].passed]
+    if repeated is None or not repeated.passed:
+        held = [each for each in held if each != found.recorded]
+    messages = [_said(results[each]) for each in kept if each in results and not results[each].passed]
+    differing = next((each for each in messages if "differs from before" in each), "")
+    if differing:
+        doubt = f"your own code does not do the same twice ({differing[:200]})"
+    elif not held:
+        doubt = found.reason or "no call of the tests can be repeated"
+    else:
+        doubt = _said(effects) if effects is not None and effects.failure else ""
+    return (found.workload(held) if held else None), doubt
+
+
+def _said(result: CaseResult) -> str:
+    """The first line of a failed comparison."""
+    message = result.failure.message if result.failure else ""
+    rows = [row for row in message.split("\n") if "differs from before" in row] or message.split("\n")
+    return rows[0].removeprefix("AssertionError: ")
+
+
 async def compare_results(bench: Bench, files: Mapping[str, str], comparison: Workload) -> Failure | None:
     """Runs the comparison over these changed texts; returns the first difference, or None."""
     execution = await bench.run(comparison, files)
     if passed_seconds(execution) is not None:
         return None
-    failures = [result.failure for result in case_results(execution) if result.failure]
-    message = failures[0].message if failures else describe_end(execution) or "The comparison did not run to its end."
-    rows = [row for row in message.split("\n") if "differs from before" in row] or message.split("\n")
-    said = rows[0].removeprefix("AssertionError: ")
+    failed = next((result for result in case_results(execution) if result.failure), None)
+    said = _said(failed) if failed else describe_end(execution) or "The comparison did not run to its end."
     return Failure(type=DIFFERENT, message=said, text=said)
 
 

@@ -214,7 +214,7 @@ class Verifier:
             self.inputs, self.session, self._changed(files), self.improvement, passes=verdict.status is Status.PASSED
         )
         self.state.evidence = replace(self.state.evidence, gain=found)
-        return host_checks.with_results(verdict, results)
+        return host_checks.with_results(replace(verdict, gain=found), results)
 
     async def _prove(self, inputs: VerificationInputs, files: Files) -> tuple[Verdict, Evidence]:
         known = self._passes.get(frozenset(files.items()), OUT_OF_TIME)

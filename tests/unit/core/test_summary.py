@@ -114,6 +114,12 @@ def test_an_attempt_says_where_it_goes_on_from(number, parent, move, shown):
     assert attempt_label(attempt) == shown
 
 
+def test_an_attempt_shows_the_idea_that_it_follows():
+    draft = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, label="one pass with a set, O(n)")
+    attempt = Attempt(number=2, parent=0, draft=draft, verdict=Verdict(status=Status.FAILED))
+    assert attempt_label(attempt) == "2 (one pass with a set, O(n))"
+
+
 def proved(cases: dict[str, tuple[int, int]], **fields) -> Evidence:
     return Evidence(sandbox="bubblewrap", cases=cases, **fields)
 

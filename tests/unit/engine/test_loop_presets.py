@@ -15,7 +15,7 @@ from greenloop.core.errors import SettingsError
 from greenloop.core.events import Planned, Started
 from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.model import ChatRequest, Reply
+from greenloop.core.records.model import ChatRequest, Reply, Role
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.problem import Excerpt
 from greenloop.core.records.sandbox import Execution
@@ -130,6 +130,20 @@ TABLE = [
         [*WRONG[:2], RIGHT],
         {},
         ["drafter draft of 0", "refiner refine of 1", "refiner refine of 2"],
+        StopReason.SOLVED,
+    ),
+    (
+        "improve-planned",
+        [*WRONG[:3], RIGHT],
+        {"planner": ["1. sort, O(n log n)\n2. a table, O(n)\n3. doubling, O(1)"]},
+        ["planner asked", *["drafter draft/algorithm of 0"] * 3, "refiner refine of 3"],
+        StopReason.SOLVED,
+    ),
+    (
+        "improve-planned",
+        [RIGHT],
+        {"planner": ["I do not know."]},
+        ["planner asked", "drafter draft of 0"],
         StopReason.SOLVED,
     ),
     (
@@ -381,6 +395,18 @@ async def test_a_trace_and_its_wrong_blocks_reach_the_model():
     told = play.prompts[1].messages[-1].content
     assert "[BLOCK-1]\n# before: x=3\n" in told
     assert "[BLOCK-1] is wrong: it adds" in told
+
+
+async def test_a_planners_algorithms_reach_the_model_with_a_pair_slow_and_fast():
+    """Rows #19 and #45: what one model plans is in the prompt to another, with an example of such a change."""
+    play = Play("improve-planned", [WRONG[0], RIGHT], {"planner": ["- a table, O(n)\n- doubling, O(1)"]})
+    await play.run()
+    (question,) = play.questions
+    assert question.role is Role.PLANNER
+    texts = [request.messages[-1].content for request in play.prompts]
+    assert ["Do it this way: a table, O(n)" in texts[0], "Do it this way: doubling, O(1)" in texts[1]] == [True, True]
+    for text in [question.messages[-1].content, *texts]:
+        assert text.index("sums.append(a + b)") < text.index("seen.add(number)")
 
 
 async def test_a_strategy_and_a_reflection_reach_the_model():

@@ -75,8 +75,9 @@ async def test_nothing_else_counts_as_chance(first, second, runs):
         (execution("failed"), f"{CASE} does not pass; only code that passes its tests can be improved."),
         (Execution(killed="timeout"), f"{CASE} was cut off: it did not finish in time."),
         (execution("passed", killed="timeout"), f"{CASE} was cut off: it did not finish in time."),
+        (Execution(), f"{CASE} was cut off: it did not run to its end."),
     ],
-    ids=["it fails", "it is cut", "it passed, and then was cut"],
+    ids=["it fails", "it is cut", "it passed, and then was cut", "it is missing"],
 )
 def test_code_to_improve_that_is_cut_off_is_not_said_to_fail(run, sentence):
     context: Any = SimpleNamespace(goal=Goal.TIME)
@@ -84,7 +85,7 @@ def test_code_to_improve_that_is_cut_off_is_not_said_to_fail(run, sentence):
     with pytest.raises(CannotVerifyError) as caught:
         stop_early(context, spec, run)
     assert str(caught.value) == sentence
-    assert ("sandbox.seconds" in caught.value.remedy) is bool(run.killed)
+    assert ("sandbox.seconds" in caught.value.remedy) is ("cut off" in sentence)
 
 
 def test_a_case_that_was_cut_off_in_another_run_is_not_said_to_fail_either():

@@ -30,12 +30,10 @@ def run(tmp_path, monkeypatch, now: str, subject: Problem, calls=()) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "compared_module", raising=False)
     found = comparison.build_comparison(subject, calls)
-    assert found.tests is not None, found.reason
     names: dict = {"__name__": "compared_tests"}
-    exec(compile(*found.tests.files.values(), "test_same.py", "exec"), names)
-    for name, test in names.items():
-        if name.startswith("test_"):
-            test()
+    exec(compile(*found.files.values(), "test_same.py", "exec"), names)
+    for each in found.alone:
+        names[each.partition("::")[2]]()
 
 
 def test_the_same_text_is_the_same(tmp_path, monkeypatch):
@@ -87,5 +85,5 @@ def test_values_may_be_unlike_those_of_the_tests(tmp_path, monkeypatch):
 )
 def test_where_nothing_can_be_made_up_the_reason_is_told(code, test, qualname, reason):
     found = comparison.build_comparison(problem(code, test, qualname), [])
-    assert found.tests is None
+    assert found.alone == ()
     assert reason in found.reason

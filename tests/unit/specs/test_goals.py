@@ -21,18 +21,40 @@ PROBLEM = Problem(
 
 
 def test_each_line_is_a_call_and_comments_are_none():
-    assert goals.read_calls("# two\nf(1)\n\n  f(2)  \n") == ["f(1)", "f(2)"]
+    assert goals.read_calls("# two\nf(1)\n\n  f(2)  \n", "f") == ["f(1)", "f(2)"]
 
 
 @pytest.mark.parametrize("text", ["f(1)\nx = 2\n", "f(1)\nf(\n", "f(1)\nf(\0)\n"])
 def test_what_is_no_expression_is_named_by_its_line(text):
     with pytest.raises(SettingsError, match="Line 2 of the file of --inputs is no Python expression"):
-        goals.read_calls(text)
+        goals.read_calls(text, "f")
 
 
 def test_too_many_calls():
     with pytest.raises(SettingsError, match="has 51 calls; at most 50"):
-        goals.read_calls("f(1)\n" * 51)
+        goals.read_calls("f(1)\n" * 51, "f")
+
+
+@pytest.mark.parametrize(
+    ("text", "qualname", "sentence"),
+    [
+        ("f(1)\nsorted([1])\n", "f", "Line 2 of the file of --inputs does not call f: sorted"),
+        ("put(1)\n", "Box.put_all", "Line 1 of the file of --inputs does not call Box.put_all"),
+        ("# nothing yet\n\n", "f", "The file of --inputs has no calls."),
+    ],
+)
+def test_calls_of_something_else_and_no_calls_are_told(text, qualname, sentence):
+    with pytest.raises(SettingsError, match=sentence):
+        goals.read_calls(text, qualname)
+
+
+@pytest.mark.parametrize(("call", "qualname"), [("Box().put(1)", "Box.put"), ("Box()(3)", "Box.__call__")])
+def test_a_method_is_called_on_an_object(call, qualname):
+    assert goals.read_calls(call, qualname) == [call]
+
+
+def test_no_text_means_no_calls():
+    assert goals.read_calls("", "f") == []
 
 
 def test_without_calls_the_tests_are_measured():

@@ -75,6 +75,9 @@ def said(words: list[str], body: str, *, helpers=(), imports=(), region: Region 
         ("forbid eval", "from builtins import eval as e\nreturn e('x')", "The code uses eval, which is forbidden."),
         ("forbid os.system", "return os.system('x')", "The code uses os.system, which is forbidden."),
         ("forbid sort", "x.sort()\nreturn x", "The code uses sort, which is forbidden."),
+        ("defines 2", "return x", "The code is made of one function, at least 2 are asked for, with those that it calls in its file."),
+        ("defines 4", "def g():\n    return other(x)\nreturn g()", "The code is made of 3 functions, at least 4 are asked for, with those that it calls in its file."),
+        ("extracts", "return other(x)", "No part of it was extracted: it calls no new function of its file."),
         ("no-recursion", "return f(x - 1)", "`f` calls itself; recursion is not allowed."),
         ("no-recursion", "def g(n):\n    return g(n)\nreturn g(x)", "`g` calls itself; recursion is not allowed."),
         ("no-globals", "global seen\nseen = x", "The code uses the global variable seen; none are allowed."),
@@ -93,6 +96,7 @@ def test_each_constraint_fails_with_its_own_words(word, body, sentence):
         ("max-lines 2", "\n# a comment\nreturn 1\n"),
         ("max-complexity 2", "if x:\n    return 1"),
         ("max-nesting 1", "if x:\n    return 1\nelif y:\n    return 2\nelse:\n    return 3"),
+        ("defines 2", "return other(x)"),
         ("forbid eval", "return evaluate(x)"),
         ("no-recursion", "return x.f()"),
         ("no-globals", "seen = []\nseen.append(x)\nreturn LIMIT"),
@@ -102,6 +106,39 @@ def test_each_constraint_fails_with_its_own_words(word, body, sentence):
 )
 def test_what_keeps_to_a_constraint_passes(word, body):
     assert said([word], body) == [""]
+
+
+LONG = "def f(x):\n    y = x + 1\n    z = y * 2\n    return z\n"
+HELPER = "def g(x):\n    return (x + 1) * 2\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "helpers", "sentence"),
+    [
+        ("def f(x):\n    return g(x)\n", [HELPER], ""),
+        (
+            "def f(x):\n    return (x + 1) * 2\n",
+            [],
+            "No part of it was extracted: it calls no new function of its file.",
+        ),
+        (
+            "def f(x):\n    return (x + 1) * 2\n",
+            [HELPER],
+            "No part of it was extracted: it calls no new function of its file.",
+        ),
+        (
+            LONG.replace("x + 1", "g(x)"),
+            [HELPER],
+            "The function calls the new `g` and still has 4 lines; it had 4.",
+        ),
+    ],
+)
+def test_extracting_needs_a_new_function_that_is_called_and_shortens_the_old_one(text, helpers, sentence):
+    region = Region(path="m.py", qualname="f", start=1, end=4)
+    own = problem(region, text=LONG)
+    found = find_changed_code(own, region, compose(own, Candidate(texts={region: text}, helpers=tuple(helpers))))
+    (extracts,) = limits.parse(["extracts"])
+    assert limits.violation_sentence(limits.find_violations(extracts, found)) == sentence
 
 
 def test_a_signature_is_kept_with_its_annotations_and_defaults():

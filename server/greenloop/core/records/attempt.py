@@ -39,8 +39,8 @@ class Draft:
 
     `masked` are the lines of the parent's text to fill for `Move.INFILL`; `others` are attempts that the prompt shows
     with the parent; `prompt` names a template in place of the move's own; `hint` is a strategy, plan or reflection to
-    follow. `regions` are the suspects to change in place of the problem's own regions (none: those). `choice` is 0 for
-    the best filling of a mask, 1 for the next best one.
+    follow, and `label` a short name of it for the user. `regions` are the suspects to change in place of the problem's
+    own regions (none: those). `choice` is 0 for the best filling of a mask, 1 for the next best one.
     """
 
     parent: int
@@ -51,6 +51,7 @@ class Draft:
     others: tuple[int, ...] = ()
     prompt: str = ""
     hint: str = ""
+    label: str = ""
     regions: tuple[Region, ...] = ()
     choice: int = 0
 

@@ -18,9 +18,13 @@ class Goal(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:
-    """What is run to measure or compare a candidate: selectors, and files beyond the project's own that they need."""
+    """What is run to measure or compare a candidate: selectors, and files beyond the project's own that they need.
+
+    `calls` are the user's: test number N, from 1, makes the Nth of them.
+    """
 
     selectors: tuple[str, ...]
+    calls: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
 
 

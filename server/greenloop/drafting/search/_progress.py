@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from greenloop.core.classify import failure_key
-from greenloop.core.election import rank
-from greenloop.core.records.attempt import Attempt, Move
+from greenloop.core.election import is_valid, rank
+from greenloop.core.records.attempt import Attempt, Draft, Move
+from greenloop.core.records.model import Role
 from greenloop.core.records.verdict import ErrorGroup
 
 SAMPLE_TEMPERATURES = (0.6, 0.75, 0.9, 1.0)  # temperatures of the samples that follow a greedy answer
@@ -44,6 +45,25 @@ def progress(attempts: Sequence[Attempt]) -> Progress:
     fruitless = attempts[len(attempts) - count_since_gain(attempts) :]
     switches = sum(bool(attempt.draft and attempt.draft.move is Move.RESTART) for attempt in fruitless)
     return Progress.STUCK if switches < SWITCHES else Progress.HOPELESS
+
+
+def refine_or_restart(attempts: Sequence[Attempt]) -> Sequence[Draft]:
+    """A refinement of the best attempt, a restart on a repeated failure; nothing when restarts do not help."""
+    newest = attempts[-1]
+    match progress(attempts):
+        case Progress.HOPELESS:
+            return []
+        case Progress.STUCK:
+            temperature = min(HOTTEST, STEP * (_count(attempts, Move.RESTART) + 1))
+            return [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=temperature)]
+    best = max((attempt for attempt in attempts if is_valid(attempt)), key=rank, default=newest)
+    parent = best if rank(best) > rank(newest) else newest
+    temperature = min(HOTTEST, STEP * _count(attempts, Move.REFINE))
+    return [Draft(parent=parent.number, move=Move.REFINE, role=Role.REFINER, temperature=temperature)]
+
+
+def _count(attempts: Sequence[Attempt], move: Move) -> int:
+    return sum(bool(attempt.draft and attempt.draft.move is move) for attempt in attempts)
 
 
 def count_recurrences(attempts: Sequence[Attempt]) -> int:

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import copy
+import socket
+import threading
+from pathlib import Path
+
 import pytest
 
 from greenloop.specs.properties import same_results
@@ -35,3 +42,87 @@ def test_what_holds_itself_has_an_end():
     endless: list = []
     endless.append(endless)
     assert same_results.describe(endless) == same_results.describe(endless)
+
+
+LOG: list[int] = []
+
+
+def writes(path):
+    path.write_text("x")
+
+
+def remembers(number):
+    LOG.append(number)
+
+
+def starts_a_thread():
+    thread = threading.Thread(target=len, args=("",))
+    thread.start()
+    thread.join()
+
+
+def connects():
+    with contextlib.suppress(OSError), socket.socket() as one:
+        one.settimeout(0.01)
+        one.connect(("127.0.0.1", 9))
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "effect"),
+    [
+        (writes, [Path("/tmp/greenloop-effect")], "writes files"),
+        (remembers, [1], "changes the global `LOG`"),
+        (starts_a_thread, [], "starts threads"),
+        (connects, [], "uses the network"),
+    ],
+)
+def test_what_no_result_shows_is_an_effect(function, arguments, effect):
+    seen = same_results.observe(function, arguments, {})
+    assert seen[0] == "returns"
+    assert seen[-1] == {effect}
+    none = (*seen[:-1], frozenset())
+    assert same_results.is_same(seen, none)
+    assert not same_results.is_same(none, seen)
+    assert same_results.tell(none, seen) == f"it {effect}"
+
+
+def test_what_is_printed_is_compared():
+    old, new = (same_results.observe(print, [word], {}) for word in ("a", "a "))
+    assert not same_results.is_same(old, new)
+
+
+async def wait(number):
+    await asyncio.sleep(0)
+    return number
+
+
+async def give(number):
+    yield number
+
+
+@pytest.mark.parametrize(("function", "result"), [(wait, ("int", 2)), (give, ("list", (("int", 2),)))])
+def test_a_coroutine_is_run_to_its_end(function, result):
+    assert same_results.observe(function, [2], {})[:2] == ("returns", result)
+
+
+def test_a_returned_function_is_not_comparable():
+    assert same_results.observe(lambda: test_what_is_printed_is_compared, [], {}) == same_results.TOO_MUCH
+
+
+def test_a_call_ends_after_its_time():
+    def endless():
+        while True:
+            pass
+
+    assert same_results.observe(endless, [], {}, 0.01) == same_results.TOO_MUCH
+
+
+class Slotted:
+    __slots__ = ("left", "right")
+
+
+def test_objects_that_hold_each_other_have_an_end():
+    one, other = Slotted(), Slotted()
+    one.left, one.right, other.left, other.right = other, other, one, 3
+    assert same_results.describe(one) != same_results.describe(other)
+    assert same_results.describe(one) == same_results.describe(copy.deepcopy(one))

@@ -1,0 +1,180 @@
+"""Records the calls that tests make, and compares two versions of a function on them, as they were and varied.
+
+Its text runs in the sandbox, below that of `same_results`. Standard library on Python 3.9; of greenloop it must not
+import anything else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import importlib
+import inspect
+import sys
+import time
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from greenloop.specs.properties.same_results import TOO_MUCH, is_same, load_before, observe, tell
+
+MOST_CALLS = 60  # that are recorded
+MOST_SECONDS_OF_CALLS = 5.0
+MOST_COPYING = 2.0  # seconds for copying their arguments
+MOST_VARIED = 300  # calls with varied arguments
+FAR = 100_000  # from a number to a much larger one
+ONE_CALL = 1.0  # second for the old version; what takes longer is not compared
+CALLS: list[tuple[list[Any], dict[str, Any]]] = []
+COMPARED: list[bool] = []  # one item for each call that was
+_COPYING = [0.0]
+
+
+def find_function(module: types.ModuleType, qualname: str) -> types.FunctionType | None:
+    """Returns the function without its decorators; None where it is not to be found."""
+    value: Any = module
+    for name in qualname.split("."):
+        value = vars(value).get(name) if isinstance(value, (type, types.ModuleType)) else None
+    for _step in range(10):
+        inner = (getattr(value, name, None) for name in ("__func__", "fget", "func", "__wrapped__"))
+        value = next((each for each in inner if callable(each)), value)
+    return value if isinstance(value, types.FunctionType) else None
+
+
+def record_calls(name: str, qualname: str) -> None:
+    """Records the calls of a function from now on, each with copies of its arguments as they were."""
+    function = find_function(importlib.import_module(name), qualname)
+    if function is None:
+        return
+    wanted = function.__code__
+
+    def profile(frame: types.FrameType, event: str, _argument: Any) -> None:
+        code = frame.f_code
+        if event != "call" or code.co_name != wanted.co_name or code.co_firstlineno != wanted.co_firstlineno:
+            return
+        caller = frame.f_back
+        if code.co_filename != wanted.co_filename or (caller is not None and caller.f_code is code):
+            return
+        began = time.monotonic()
+        with contextlib.suppress(Exception):
+            CALLS.append(copy.deepcopy(_arguments(frame)))
+        _COPYING[0] += time.monotonic() - began
+        if len(CALLS) >= MOST_CALLS or _COPYING[0] > MOST_COPYING:
+            sys.setprofile(None)
+
+    sys.setprofile(profile)
+
+
+def _arguments(frame: types.FrameType) -> tuple[list[Any], dict[str, Any]]:
+    values = inspect.getargvalues(frame)
+    code = frame.f_code
+    count, more = code.co_argcount, code.co_kwonlyargcount
+    names = code.co_varnames[: count + more]
+    positional = [values.locals[each] for each in names[:count]]
+    positional += values.locals[values.varargs] if values.varargs else []
+    named = {each: values.locals[each] for each in names[count:]}
+    named.update(values.locals[values.keywords] if values.keywords else {})
+    return positional, named
+
+
+def compare_calls(name: str, qualname: str, text: str) -> str:
+    """Compares both versions on the recorded calls, as they were and with varied arguments.
+
+    Returns the first difference as a sentence, or "".
+    """
+    sys.setprofile(None)
+    now, before = importlib.import_module(name), load_before(name, text)
+    new, old_code = find_function(now, qualname), find_function(before, qualname)
+    if new is None or old_code is None:
+        return ""
+    owner = _owner(now, qualname)
+    old = _rebuild(old_code, new, owner, before)
+    is_method = isinstance(owner, type) and bool(vars(owner).get(new.__name__) is new)
+    began = time.monotonic()
+    is_bound = isinstance(owner, type) and not isinstance(vars(owner).get(new.__name__), staticmethod)
+    for positional, named, is_varied in _with_varied(int(is_bound)):
+        if time.monotonic() - began > MOST_SECONDS_OF_CALLS:
+            break
+        with contextlib.ExitStack() as swapped:
+            if is_method:  # so that it calls itself, not the new one
+                swapped.callback(setattr, owner, new.__name__, new)
+                setattr(owner, new.__name__, old)
+            first = observe(old, positional, named, ONE_CALL)
+        if first == TOO_MUCH or (is_varied and first[:2] in (("raises", "TypeError"), ("raises", "AttributeError"))):
+            continue
+        second = observe(new, positional, named)
+        COMPARED.append(is_varied)
+        if is_varied and second != TOO_MUCH and (first[0], second[0]) == ("raises", "raises"):
+            continue  # values that it is not made for: which error they cause is no promise
+        if not is_same(first, second):
+            shown = ", ".join([f"{each!r:.60}" for each in positional] + [f"{k}={v!r:.60}" for k, v in named.items()])
+            return f"{qualname}({shown}) differs from before: {tell(first, second)}"
+    return ""
+
+
+def _owner(module: types.ModuleType, qualname: str) -> Any:
+    owner: Any = module
+    for name in qualname.split(".")[:-1]:
+        owner = vars(owner)[name]
+    return owner
+
+
+def _rebuild(
+    old: types.FunctionType, new: types.FunctionType, owner: Any, before: types.ModuleType
+) -> types.FunctionType:
+    """Returns the function as it was, with the classes of today, so that today's instances are its own.
+
+    Variables of the module are its own: what either version assigns to them, the other does not see.
+    """
+    values = dict(new.__globals__)
+    cells = dict(zip(new.__code__.co_freevars, new.__closure__ or ()))  # noqa: B905
+    closure = tuple(cells.get(each) or types.CellType(owner) for each in old.__code__.co_freevars)
+    function = types.FunctionType(old.__code__, values, old.__name__, new.__defaults__, closure)
+    function.__kwdefaults__ = new.__kwdefaults__
+    if not isinstance(owner, type):
+        values[old.__name__] = function if vars(before)[old.__name__] is old else vars(before)[old.__name__]
+    return function
+
+
+def _with_varied(first: int) -> Iterator[tuple[list[Any], dict[str, Any], bool]]:
+    """The recorded calls, then these with one argument changed, one change of each call after the other.
+
+    Arguments before number `first` stay: an object may have rules that no variation knows.
+    """
+    calls = list(CALLS)
+    for positional, named in calls:
+        yield positional, named, False
+    changing = [_varied(positional, named, first) for positional, named in calls]
+    for _number in range(MOST_VARIED):
+        changing = [each for each in changing if each]
+        for changes in changing:
+            call = next(changes, None)
+            if call is not None:
+                yield (*call, True)
+
+
+def _varied(positional: list[Any], named: dict[str, Any], first: int) -> Iterator[tuple[list[Any], dict[str, Any]]]:
+    for place in range(first, len(positional)):
+        for value in vary(positional[place]):
+            yield [*positional[:place], value, *positional[place + 1 :]], named
+    for key, argument in named.items():
+        for value in vary(argument):
+            yield positional, {**named, key: value}
+
+
+def vary(value: Any) -> Iterator[Any]:
+    """Values like this one: its neighbours, its negative, a part of it, more of it."""
+    kind = type(value)
+    if kind is bool:
+        yield not value
+    elif kind in (int, float):
+        yield from (each for each in (-value, value + 1, value - 1, kind(0), value + FAR) if each != value)
+    elif kind in (str, bytes, list, tuple):
+        yield from (each for each in (value[:0], value[::-1], value[1:], value + value, value[:1]) if each != value)
+        if kind in (list, tuple) and value:
+            yield from (kind([each, *value[1:]]) for each in vary(value[0]))
+    elif kind in (set, frozenset):
+        yield from (kind(list(value)[:-1]), kind()) if value else ()
+    elif kind is dict and value:
+        first = next(iter(value))
+        yield from ({key: each for key, each in value.items() if key != first}, {})
+        yield from ({**value, first: each} for each in vary(value[first]))
