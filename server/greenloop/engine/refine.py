@@ -28,7 +28,7 @@ from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.text.encoding import decode
 from greenloop.engine.heartbeat import heartbeat
-from greenloop.engine.presets import Preset, find_preset
+from greenloop.engine.presets import IMPROVE, Preset, find_preset
 from greenloop.engine.run import RefineRun
 from greenloop.localize.baseline import measure_baseline
 from greenloop.localize.context import BaselineContext
@@ -43,8 +43,6 @@ from greenloop.sandboxes.timing import Stopwatch, TimedSession
 from greenloop.verdict import mutation_testing
 from greenloop.verdict.mutation_testing import Strength
 from greenloop.verdict.verifier import Verifier
-
-IMPROVE = "improve"  # the preset for code that passes its tests
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,19 @@ class Goal(StrEnum):
     LIMITS = "limits"
     COMMENT = "comment"
 
+    @property
+    def words(self) -> str:
+        """What is wanted, for people: `faster`."""
+        return _WORDS[self]
+
+
+_WORDS = {
+    Goal.TIME: "faster",
+    Goal.MEMORY: "less memory",
+    Goal.LIMITS: "simpler",
+    Goal.COMMENT: "as the comment says",
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:

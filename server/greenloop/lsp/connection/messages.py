@@ -14,6 +14,8 @@ import cattrs
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 
+from greenloop.core.records.goal import Goal
+
 REFINE = "greenloop/refine"
 QUESTION = "greenloop/question"
 QUESTION_OVER = "greenloop/questionOver"
@@ -31,12 +33,17 @@ STEPS = ("next", "previous")
 
 @attrs.define
 class RefineParams:
-    """The target to refine: a document, and either a position in it or a pytest node id."""
+    """The target to refine: a document, and either a position in it or a pytest node id.
+
+    `goal`: the target passes its tests, and what it is to become. `comment` is a wish of the user in words.
+    """
 
     uri: str
     position: lsp.Position | None = None
     test: str | None = None
     preset: str | None = None
+    goal: Goal | None = None
+    comment: str | None = None
     work_done_token: int | str | None = None
 
 
@@ -125,7 +132,13 @@ def _converter() -> cattrs.Converter:
             raise TypeError(f"must be a whole number, not {value!r}")
         return value
 
+    def goal(value: Any, _kind: Any) -> Goal:
+        if value not in list(Goal):
+            raise ValueError(f"must be one of: {', '.join(Goal)}")
+        return Goal(value)
+
     converter.register_structure_hook(str, text)
+    converter.register_structure_hook(Goal, goal)
     converter.register_structure_hook(int, whole)
     converter.register_structure_hook(int | str | None, lambda value, _kind: value)
     converter.register_structure_hook(int | str, lambda value, _kind: value)

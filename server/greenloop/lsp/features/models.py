@@ -13,7 +13,7 @@ from pygls.lsp.server import LanguageServer
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.text.redact import clean_for_display
-from greenloop.engine.presets import load_presets
+from greenloop.engine.presets import offered_presets
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.messages import CHOICES, COMPLETING
 from greenloop.lsp.documents import locations
@@ -35,13 +35,11 @@ def register(server: LanguageServer, editor: Editor, streams: AnswerStreams, lon
     async def choices(params: Any) -> dict[str, Any]:
         await settings.wait_shortly()
         loaded = settings.load(locations.root_named(editor.documents, params))
-        presets = await asyncio.to_thread(load_presets)
+        presets = await asyncio.to_thread(offered_presets)
         names = sorted(presets, key=lambda name: name != "default")
         return {
             "models": await _models(client, loaded),
-            "presets": [
-                {"name": name, "about": presets[name].description} for name in names if not presets[name].blind
-            ],
+            "presets": [{"name": name, "about": presets[name].description} for name in names],
             "model": loaded.model,
             "preset": loaded.preset,
         }
