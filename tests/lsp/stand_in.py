@@ -16,7 +16,7 @@ from greenloop.core.errors import CannotVerifyError
 from greenloop.core.events import Finished, Planned, Specified, Started, Tested, Token
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Move
-from greenloop.core.records.goal import Gain, Goal
+from greenloop.core.records.goal import Gain, Goal, ProfiledLine
 from greenloop.core.records.model import ChatRequest, Message, Role
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
@@ -386,7 +386,10 @@ class Play:
         emit(Started(problem=problem, baseline=baseline, **names))
         await self.go.wait()
         gain = Gain(goal=Goal.TIME, before=0.041, after=0.006, ratio=0.15, low=0.13, high=0.17, pairs=9)
-        first = self.attempt(problem, emit, 1, "x + x", verdict(None))
+        first = self.attempt(problem, emit, 1, "x + x", replace(verdict(None), gain=gain))
+        old = ProfiledLine(line=2, text="    return x * 2", times=6000, cost=0.04)
+        new = ProfiledLine(line=2, text="    return x + x", times=6000, cost=0.004)
+        gain = replace(gain, lines_before=(old,), lines_after=(new,))
         cases = {"user": (12, 12), "goal": (2, 2)}
         evidence = Evidence(sandbox="play", cases=cases, neighbours_unchanged=31, gain=gain)
         outcome = self.outcome(problem, [baseline, first], expression="x + x", evidence=evidence)

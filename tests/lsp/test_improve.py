@@ -35,5 +35,8 @@ async def test_from_the_end_that_says_so_to_the_edit_and_its_hover(editor):
     assert editor.text("m.py") == "def double(x):\n    return x + x\n"
     assert len(editor.edits) == 1
     await editor.diagnosed(lambda items: not items, "m.py")
-    assert f"m.py::double: verified; {SAID}, applied" in (await editor.hover())["value"]
+    hover = (await editor.hover())["value"]
+    assert f"m.py::double: verified; {SAID}, applied" in hover
+    assert "| `41 ms → 6.0 ms (0.15, 0.13 to 0.17)` " in hover
+    assert "before: 41 ms\n██████████  2  6000x  40 ms  return x * 2\nafter: 6.0 ms\n█  " in hover
     assert (await editor.call("test/state"))["goals"] == [["time", ""]]

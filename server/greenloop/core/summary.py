@@ -210,6 +210,12 @@ def describe_improvement(evidence: Evidence) -> str:
     return ", ".join([*measured, *([f"{' and '.join(counted)} unchanged"] if counted else [])])
 
 
+def attempt_gain(attempt: Attempt) -> str:
+    """The gain of an attempt that passes, where one was measured: `41 ms → 6 ms (0.15, 0.13 to 0.17)`."""
+    passes = attempt.verdict.status is Status.PASSED
+    return describe_gain(attempt.verdict.gain) if passes and attempt.verdict.gain is not None else ""
+
+
 def describe_gain(gain: Gain) -> str:
     """`41 ms → 6 ms (0.15, 0.13 to 0.17)`: the cost before and after, and the ratio with its interval."""
     ratio = f"{gain.ratio:.2f}, {gain.low:.2f} to {gain.high:.2f}"

@@ -9,7 +9,6 @@ from greenloop.core.classify import classify
 from greenloop.core.errors import UsageError
 from greenloop.core.ports import Tools
 from greenloop.core.records.goal import Goal, Improvement, Workload
-from greenloop.core.records.sandbox import WatchedLines
 from greenloop.core.records.spec import Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.core.run_state import Baseline
@@ -89,9 +88,7 @@ async def _with_cost(baseline: Baseline, bench: Bench, workload: Workload) -> Ba
     """Returns the baseline with the cost of the user's own code, and its dearest lines, as a failing case."""
     problem, goal = baseline.problem, bench.goal
     cost = await bench.own_cost(workload)
-    region = problem.regions[0]
-    lines = WatchedLines(path=region.path, start=region.start, end=region.end)
-    dearest = improvement.describe_costs(await bench.profile({}, workload, lines), problem.files[region.path], goal)
+    dearest = improvement.describe_costs(await bench.profile({}, workload), goal)
     message = "\n".join([f"What calls it takes {show_cost(goal, cost)} now.", *dearest])
     case = goals.gain_case(problem, goal)
     instruction = "\n".join(text for text in (problem.instruction, goals.INSTRUCTIONS[goal]) if text)

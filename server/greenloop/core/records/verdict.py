@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from greenloop.core.records.goal import Gain
+
 
 class Status(StrEnum):
     """How one execution of a candidate ended. `REFUSED`: rejected before the sandbox."""
@@ -92,6 +94,7 @@ class Verdict:
     Counts of other neighbours: `left_out` had no time, `unaffected` cannot notice the change. Of those that the
     baseline did not get to `first_passes` pass, `first_failures` fail with the user's own code too, `first_left_out`
     had no time again.
+    `gain` is what was measured for a goal, of a candidate that passes everything else.
     `reason` is one sentence where the cases do not tell everything (kill reason, tampering, missing package).
     `reads` is what code of the workspace read of the tests, and `sources` the Python files that the process opened
     (None: unknown, because it started others).
@@ -109,6 +112,7 @@ class Verdict:
     reason: str = ""
     output: str = ""
     seconds: float = 0.0
+    gain: Gain | None = None
     reads: tuple[SourceRead, ...] = ()
     sources: frozenset[str] | None = None
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 from greenloop.core.estimate import format_estimate
+from greenloop.core.heat import heat_rows
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.verdict import Status
@@ -27,6 +28,8 @@ HEADS = ("attempt", "model", "result", "error", "tokens", "seconds", "cost")
 CELL = 60
 DIFF = 40
 TESTS = 20  # maximum tests that a hover lists
+HOT = 8  # maximum lines before and after a change whose costs a hover lists
+HEAT = "Cost by line, with the profiler's own:"
 WIDTH = 100  # characters of a line of prose
 
 # The diffs of each run by id; each entry also holds its candidate or outcome, so that the id stays valid.
@@ -40,6 +43,7 @@ def markdown(run: Run) -> str:
         parts += [_critic_heading(attempt), code_block(wrap(explanation(attempt)), "text")]
     heading, diff = _change(run)
     parts += [heading, code_block(diff, "diff")] if diff else []
+    parts += [HEAT, code_block(rows, "text")] if (rows := heat(run)) else []
     return "\n\n".join([*parts, *provenance(run), *generated_tests(run, markup=True)])
 
 
@@ -50,7 +54,14 @@ def plain(run: Run) -> str:
         parts += [_critic_heading(attempt), wrap(explanation(attempt))]
     heading, diff = _change(run)
     parts += [heading, diff.rstrip("\n")] if diff else []
+    parts += [HEAT, rows] if (rows := heat(run)) else []
     return "\n\n".join([*parts, *provenance(run), *generated_tests(run, markup=False)])
+
+
+def heat(run: Run) -> str:
+    """What the lines of the changed function cost before and after, as rows with bars; "" where that is not known."""
+    gain = run.outcome.evidence.gain if run.outcome is not None else None
+    return clean_for_display("\n".join(heat_rows(gain, HOT))) if gain is not None else ""
 
 
 def table(attempts: Sequence[Attempt]) -> str:

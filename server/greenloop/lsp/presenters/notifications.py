@@ -12,6 +12,7 @@ from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.spec import TargetKind
 from greenloop.core.records.verdict import Status
 from greenloop.core.summary import (
+    attempt_gain,
     count_cases,
     describe_improvement,
     describe_related,
@@ -31,8 +32,6 @@ from greenloop.notebook.cell_labels import label_text
 
 # Ends that say nothing about the attempts: the user must fix something before a run makes sense.
 OUTSIDE = (StopReason.ENVIRONMENT, StopReason.MODEL, StopReason.CHANGED)
-# After the label of a result that is not fully verified.
-PARTIAL = ", not fully verified"
 # After an end at once, because the tests pass already.
 IMPROVABLE = "To make it faster, smaller or simpler, choose 'Improve while tests pass'."
 
@@ -124,7 +123,7 @@ def end_message(run: Run, outcome: Outcome, apply_result: ApplyResult | None) ->
         is_function = run.target.kind is TargetKind.FUNCTION and run.prepared is None
         return f"{message} {IMPROVABLE}" if is_function and run.request.goal is None else message
     if outcome.solved:
-        label = f"{'Improvement' if is_improvement(run) else 'Fix'} found{PARTIAL if outcome.verified is not Verified.VERIFIED else ''}"
+        label = f"{'Improvement' if is_improvement(run) else 'Fix'} found{_partial(outcome)}"
         merged = ", also together with your edits" if apply_result and apply_result.merged else ""
         not_applied = f"Not applied: {reason}." if reason else "Not applied automatically."
         # Warnings are why a verified result is not applied automatically.
@@ -147,14 +146,17 @@ def applied_message(run: Run, outcome: Outcome, apply_result: ApplyResult) -> st
     lines = ", ".join(f"{path}:{line}" for path, line in apply_result.lines)
     if not outcome.solved:
         return f"Best attempt applied; {run.name} is not solved. Changed {lines}."
-    label = "Improved" if is_improvement(run) else "Fixed"
-    label += PARTIAL if outcome.verified is not Verified.VERIFIED else ""
+    label = f"{'Improved' if is_improvement(run) else 'Fixed'}{_partial(outcome)}"
     merged = " together with your edits" if apply_result.merged else ""
     sentences = [f"{label}: {_passes(run, outcome)}{merged}.", f"Changed {lines}."]
     unnamed = replace(outcome.evidence, neighbours_unchanged=0) if is_improvement(run) else outcome.evidence
     if parts := describe_related(unnamed):
         sentences.insert(1, f"{', '.join(parts)}.")
     return " ".join([*sentences, *_caveats(outcome)])
+
+
+def _partial(outcome: Outcome) -> str:
+    return ", not fully verified" if outcome.verified is not Verified.VERIFIED else ""
 
 
 def _caveats(outcome: Outcome) -> list[str]:
@@ -235,12 +237,12 @@ def line_of(attempt: Attempt) -> str:
 
 
 def error_of(attempt: Attempt) -> str:
-    """Error class and the first line of the first failure's message; empty for a passing attempt."""
+    """Error class and the first line of the first failure's message; of a passing attempt the gain, if any."""
     if attempt.verdict.status is Status.TAMPERED:
         return clean_for_display(f"{attempt.error_class}: {attempt.verdict.reason}").strip()
     message = message_of(attempt)
     if not attempt.error_class or message.startswith(attempt.error_class):
-        return message if attempt.error_class or attempt.verdict.reason else ""
+        return message if attempt.error_class or attempt.verdict.reason else attempt_gain(attempt)
     return f"{attempt.error_class}: {message}".rstrip(": ")
 
 
