@@ -154,7 +154,7 @@ class Server(LanguageServer):
         run_test.register(self, editor, events, self.scheduler, self.test_commands, self.prewarmer)
         run_test.register_refine_all(self, editor, store, self.test_commands, self.starter)
         attempts.register(self, editor, runs, self.run_diagnostics)
-        models.register(self, editor, self.streams, self.long_tasks)
+        models.register(self, editor, self.goals, self.streams, self.long_tasks)
         troubleshooting.register(self, editor, self.long_tasks)
 
     def _mark_unreadable(self, method: str, params: Any) -> None:
