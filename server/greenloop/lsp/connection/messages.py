@@ -35,14 +35,14 @@ STEPS = ("next", "previous")
 class RefineParams:
     """The target to refine: a document, and either a position in it or a pytest node id.
 
-    `goal`: the target passes its tests, and what it is to become. `comment` is a wish of the user in words.
+    `goal`: the target passes its tests, and what it is to become, a value of `Goal`. `comment` is a wish in words.
     """
 
     uri: str
     position: lsp.Position | None = None
     test: str | None = None
     preset: str | None = None
-    goal: Goal | None = None
+    goal: str | None = None
     comment: str | None = None
     work_done_token: int | str | None = None
 
@@ -105,6 +105,8 @@ def refine_params(raw: Any) -> RefineParams:
     params: RefineParams = _parse(raw, RefineParams, '{"uri", "position"} or {"uri", "test"}')
     if (params.position is None) == (params.test is None):
         raise JsonRpcInvalidParams("Exactly one of 'position' and 'test' is needed.")
+    if params.goal is not None and params.goal not in list(Goal):
+        raise JsonRpcInvalidParams(f"'goal' must be one of: {', '.join(Goal)}.")
     return params
 
 
@@ -132,13 +134,7 @@ def _converter() -> cattrs.Converter:
             raise TypeError(f"must be a whole number, not {value!r}")
         return value
 
-    def goal(value: Any, _kind: Any) -> Goal:
-        if value not in list(Goal):
-            raise ValueError(f"must be one of: {', '.join(Goal)}")
-        return Goal(value)
-
     converter.register_structure_hook(str, text)
-    converter.register_structure_hook(Goal, goal)
     converter.register_structure_hook(int, whole)
     converter.register_structure_hook(int | str | None, lambda value, _kind: value)
     converter.register_structure_hook(int | str, lambda value, _kind: value)

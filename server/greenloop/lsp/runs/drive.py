@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Finished, Started, Tested
+from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Outcome, StopReason
 from greenloop.core.records.spec import Target
 from greenloop.core.summary import describe_improvement
@@ -71,7 +72,7 @@ class RunDriver:
             was_open=self._documents.is_open(params.uri),
             settings=settings,
             preset=params.preset,
-            goal=params.goal,
+            goal=Goal(params.goal) if params.goal else None,
             comment=params.comment or "",
             settings_pending=not self._settings.received.is_set(),
             began_at=time.monotonic(),

@@ -87,12 +87,9 @@ class TestResults:
     def passes(self, root: Path, path: str, qualname: str) -> bool:
         """Whether all known results of the tests that reach a function, and of its examples, are passes."""
         reaching = self.tests_through(root, path, qualname) if self.is_reached(root, path, qualname) else ()
-        tests = {
-            (file, name.replace("::", ".")) for file, _, name in (test_of(case).partition("::") for case in reaching)
-        }
-        known = [
-            self._results[key][0] for key in {(root, *test) for test in {*tests, (path, qualname)}} & {*self._results}
-        ]
+        names = (test_of(case).partition("::") for case in reaching)
+        tests = {(path, qualname), *((file, name.replace("::", ".")) for file, _, name in names)}
+        known = [self._results[root, *test][0] for test in tests if (root, *test) in self._results]
         return bool(known) and all(result.outcome == "passed" for result in known)
 
     def __bool__(self) -> bool:
