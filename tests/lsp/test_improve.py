@@ -7,6 +7,7 @@ from lsprotocol import types as lsp
 
 from greenloop.core.records.goal import Gain, Goal, ProfiledLine
 from greenloop.core.records.outcome import Evidence
+from greenloop.lsp.presenters.notifications import end_message
 from greenloop.lsp.state.results import Result
 from greenloop.lsp.state.run import Phase
 
@@ -142,6 +143,17 @@ def test_a_restored_result_tells_its_gain_and_the_costs_of_lines(tmp_path, monke
     run.progress.outcome = replace(run.outcome, evidence=replace(evidence, gain=replace(gain, lines_before=(line,))))
     assert "before: 4.0 MB\n██████████  3  9x  4.0 MB  return x * 2\nafter: 1.0 MB" in inside.hover("m.py", 0)
     assert "✓ verified, 4.0 MB → 1.0 MB, not applied" in inside.lenses("m.py")[0]
+
+
+def test_an_earlier_servers_result_for_a_comment_is_an_improvement(tmp_path, monkeypatch):
+    inside = passing(tmp_path, monkeypatch)
+    evidence = Evidence(sandbox="bubblewrap", cases={"user": (2, 2)}, warnings=("It is for you to judge.",))
+    run = inside.run(phase=Phase.OVER, outcome=replace(outcome(), evidence=evidence))
+    assert end_message(run, run.outcome, None).startswith("Fix found: test_double passes.")
+    run.progress.started = replace(run.started, preset="improve")
+    assert end_message(run, run.outcome, None).startswith(
+        "Improvement found: test_double, 2 tests unchanged. It is for"
+    )
 
 
 async def test_a_run_that_gains_nothing_leaves_no_error(tmp_path, monkeypatch):

@@ -176,8 +176,11 @@ def summarize_solved(evidence: Evidence, verified: Verified) -> str:
     """The evidence for a solved run in one sentence, and a sentence for each warning."""
     related = describe_related(replace(evidence, neighbours_unchanged=0))
     if evidence.gain is not None:
-        others = {kind: count for kind, count in evidence.cases.items() if kind not in USER_PROVENANCES}
+        named = {*USER_PROVENANCES, Provenance.GOAL}
+        others = {kind: count for kind, count in evidence.cases.items() if kind not in named}
         parts = [describe_improvement(evidence), *count_cases(replace(evidence, cases=others)), *related]
+        if evidence.cases.get(Provenance.GOAL, (0, 0))[0] > 1:  # the other one is the gain
+            parts.insert(1, "same results on other inputs")
     else:
         checked = [f"{evidence.neighbours_unchanged} checked", *related]
         parts = [*count_cases(evidence), f"no other tests affected ({', '.join(checked)})"]

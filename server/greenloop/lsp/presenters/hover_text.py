@@ -37,24 +37,24 @@ _DIFFS: WeakKeyDictionary[Run, dict[int, tuple[object, str]]] = WeakKeyDictionar
 
 
 def markdown(run: Run) -> str:
-    """The hover: state, table of attempts, diff of the best or the shown attempt, origin of the tests."""
-    parts = [f"**{code(title(run))}**", *_estimate(run), *_table(run), *map(code, _tampering(run))]
+    """The hover: state, costs by line, table of attempts, diff of the best or the shown attempt, origin of the tests."""
+    costs = [HEAT, code_block(rows, "text")] if (rows := heat(run)) else []
+    parts = [f"**{code(title(run))}**", *_estimate(run), *costs, *_table(run), *map(code, _tampering(run))]
     if attempt := _explained_attempt(run):
         parts += [_critic_heading(attempt), code_block(wrap(explanation(attempt)), "text")]
     heading, diff = _change(run)
     parts += [heading, code_block(diff, "diff")] if diff else []
-    parts += [HEAT, code_block(rows, "text")] if (rows := heat(run)) else []
     return "\n\n".join([*parts, *provenance(run), *generated_tests(run, markup=True)])
 
 
 def plain(run: Run) -> str:
     """The same hover for editors that show plain text."""
-    parts = [title(run), *_estimate(run), *_table(run), *_tampering(run)]
+    costs = [HEAT, rows] if (rows := heat(run)) else []
+    parts = [title(run), *_estimate(run), *costs, *_table(run), *_tampering(run)]
     if attempt := _explained_attempt(run):
         parts += [_critic_heading(attempt), wrap(explanation(attempt))]
     heading, diff = _change(run)
     parts += [heading, diff.rstrip("\n")] if diff else []
-    parts += [HEAT, rows] if (rows := heat(run)) else []
     return "\n\n".join([*parts, *provenance(run), *generated_tests(run, markup=False)])
 
 

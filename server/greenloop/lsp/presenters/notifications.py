@@ -22,6 +22,7 @@ from greenloop.core.summary import (
     summarize_solved,
 )
 from greenloop.core.text.redact import clean_for_display
+from greenloop.engine.presets import IMPROVE
 from greenloop.lsp.connection.convert import line_range
 from greenloop.lsp.connection.messages import REVIEW
 from greenloop.lsp.documents.open_documents import Documents
@@ -196,8 +197,9 @@ def wanted_end(run: Run) -> str:
 
 
 def is_improvement(run: Run) -> bool:
-    """Whether the code passed before."""
-    return run.request.goal is not None or (run.outcome is not None and run.outcome.evidence.gain is not None)
+    """Whether the code passed before; by the preset, where that turned out later, or the run is an earlier server's."""
+    is_preset = run.started is not None and run.started.preset.startswith(IMPROVE)
+    return run.request.goal is not None or is_preset
 
 
 def short_verdict(outcome: Outcome) -> str:
