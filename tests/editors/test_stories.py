@@ -133,6 +133,30 @@ def test_what_is_typed_meanwhile_stays(editor):
     assert editor("text", "typed.py") == "# mine\n" + files["typed"]
 
 
+@pytest.mark.story("passing code becomes faster, and one undo takes it back")
+def test_passing_code_becomes_faster(editor):
+    head = "def unique(items):\n"
+    slow = f"{head}    seen = []\n    for item in items:\n        if item not in seen:\n            seen.append(item)\n"
+    slow += "    return seen\n"
+    fast = f"{head}    return list(dict.fromkeys(items))\n"
+    test = "from swift import unique\n\n\ndef test_few():\n    assert unique([3, 1, 3]) == [3, 1]\n\n\n"
+    test += "def test_many():\n    many = list(range(2000))\n    assert unique(many * 2) == many\n"
+    editor.put(code(fast), swift=slow, test_swift=test)
+    editor.open("swift.py", "test_swift.py")
+    editor.configure(sandbox={"seconds": 60})  # on a busy machine the comparison may take more than the default
+    editor.act("swift.py", 1, REFINE + "unique")
+    editor.told("already passes", "choose 'Improve while tests pass'")
+    offered = editor.act("swift.py", 1, "Improve while tests pass (faster): unique")
+    assert "Improve while tests pass (less memory): unique" in offered
+    editor.becomes("swift.py", fast)
+    editor.told("Improved: unique, ", " ms → ", "2 tests unchanged", "Changed swift.py:2")
+    hover = editor("hover", "swift.py", 1, 5)
+    assert all(row in hover for row in ("before: ", "██", "if item not in seen:", "after: ")), hover
+    editor("undo", "swift.py")
+    assert editor("text", "swift.py") == slow
+    assert editor.disk("swift.py") == slow
+
+
 def test_what_is_typed_in_the_same_lines_wins(editor):
     files = red("clash")
     editor.put(waiting("x * 4", "clash", editor.root), code(double("x * 2", "clash")), **files)

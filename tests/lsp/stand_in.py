@@ -16,6 +16,7 @@ from greenloop.core.errors import CannotVerifyError
 from greenloop.core.events import Finished, Planned, Specified, Started, Tested, Token
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Move
+from greenloop.core.records.goal import Gain, Goal, ProfiledLine
 from greenloop.core.records.model import ChatRequest, Message, Role
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
@@ -56,6 +57,7 @@ class Play:
         self.go = asyncio.Event()
         self.calls, self.cancelled, self.reverified, self.buffers = [], 0, [], {}
         self.user, self.answers, self.settings, self.warmed = None, [], [], 0
+        self.goals = []
 
     async def warm(self, root, settings, pool):
         """Needs no sandbox."""
@@ -94,6 +96,9 @@ class Play:
         self.user, self.opener = user, opener
         self.settings.append([request.root.name, settings.preset, settings.interpreter, settings.attempts])
         self.calls.append(getattr(request.target, "selector", request.target))
+        if request.goal is not None or request.comment:
+            self.goals.append([request.goal, request.comment])
+            name = "improve"
         self.buffers = {path: data.decode("latin-1") for path, data in request.buffers.items()}
         try:
             return await getattr(self, name)(request, settings, emit, report_status)
@@ -366,6 +371,31 @@ class Play:
             solved=True, verified=Verified.VERIFIED, reason=StopReason.ALREADY_GREEN, message="", attempts=(baseline,)
         )
 
+    async def improve(self, request, settings, emit, report_status):
+        """An attempt that is not faster, and one that is."""
+        problem = self.problem(request)
+        cases = (*problem.spec.cases, Case(id="m.py::double::faster", path="m.py", line=1, provenance=Provenance.GOAL))
+        problem = replace(problem, spec=replace(problem.spec, cases=cases))
+        slow = Failure(type="NotFaster", message="What calls it takes 41 ms now.")
+        missed = Verdict(
+            status=Status.FAILED,
+            cases=(*verdict(None).cases, CaseResult(id="m.py::double::faster", outcome="failed", failure=slow)),
+        )
+        baseline = Attempt(number=0, verdict=missed, error_class="NotFaster", group=ErrorGroup.LOGIC)
+        names = {"model": settings.model, "preset": "improve", "sandbox": "play", "attempts": 8}
+        emit(Started(problem=problem, baseline=baseline, **names))
+        await self.go.wait()
+        gain = Gain(goal=Goal.TIME, before=0.041, after=0.006, ratio=0.15, low=0.13, high=0.17, pairs=9)
+        first = self.attempt(problem, emit, 1, "x + x", replace(verdict(None), gain=gain))
+        old = ProfiledLine(line=2, text="    return x * 2", times=6000, cost=0.04)
+        new = ProfiledLine(line=2, text="    return x + x", times=6000, cost=0.004)
+        gain = replace(gain, lines_before=(old,), lines_after=(new,))
+        cases = {"user": (12, 12), "goal": (2, 2)}
+        evidence = Evidence(sandbox="play", cases=cases, neighbours_unchanged=31, gain=gain)
+        outcome = self.outcome(problem, [baseline, first], expression="x + x", evidence=evidence)
+        emit(Finished(outcome=outcome))
+        return outcome
+
     async def fewer(self, request, settings, emit, report_status):
         """Takes away one of two lines that are the same."""
         old = self.problem(request).files["m.py"]
@@ -507,6 +537,7 @@ def main():
             "cancelled": play.cancelled,
             "answers": play.answers,
             "settings": play.settings,
+            "goals": play.goals,
             "warmed": play.warmed,
             "reverified": play.reverified,
             "buffers": play.buffers,

@@ -9,6 +9,9 @@ from greenloop.core.text.uris import path_from_uri
 
 from .conftest import EVERYTHING, without
 
+# Of a function that is not known to pass, only whoever asks by kind gets these.
+IMPROVE = {"refactor.rewrite.greenloop.improve": 2}
+
 
 def read(uri):
     return Path(path_from_uri(uri)).read_text(encoding="utf-8")
@@ -55,7 +58,8 @@ async def test_on_a_test_it_is_a_quick_fix_and_on_a_function_a_rewrite(editor):
         ("test_m.py", ["refactor.rewriteX"], {}),
         ("m.py", ["quickfix"], {}),
         ("m.py", ["source"], {}),
-        ("m.py", ["refactor"], {"refactor.rewrite": 1, "refactor.rewrite.greenloop.preset": 13}),
+        ("m.py", ["refactor"], {"refactor.rewrite": 1, **IMPROVE, "refactor.rewrite.greenloop.preset": 13}),
+        ("m.py", ["refactor.rewrite.greenloop.improve"], IMPROVE),
     ],
 )
 async def test_only_is_respected(editor, name, only, kinds):
@@ -115,7 +119,9 @@ async def test_after_a_result(editor):
     later = ["Show attempts: test_double", "Run in the sandbox: test_double", "Discard attempts: test_double"]
     assert titles(await editor.actions()) == ["Refine until tests pass: test_double", *later]
     later[1] = "Run in the sandbox: double"
-    assert titles(await editor.actions("m.py", 1)) == ["Refine until tests pass: double", *later]
+    improve = [f"Improve while tests pass ({words}): double" for words in ("faster", "less memory")]
+    improved = [improve[0], *later[:2], improve[1], "Refine until tests pass: double", later[2]]
+    assert titles(await editor.actions("m.py", 1)) == improved
     await editor.action("Discard")
     assert titles(await editor.actions("m.py", 1)) == ["Refine until tests pass: double"]
 

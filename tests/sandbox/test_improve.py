@@ -68,6 +68,24 @@ def test_faster_code_is_measured_compared_and_written(run, tmp_path):
     assert gain["after"] < gain["before"]
     assert f"({gain['ratio']:.2f}, {gain['low']:.2f} to {gain['high']:.2f})" in events[-1]["message"]
     assert errors(events)[0] == "NotFaster"
+    said = f"({gain['ratio']:.2f}, {gain['low']:.2f} to {gain['high']:.2f}), 2 tests unchanged"
+    assert events[-1]["gain"].pop("said").endswith(said)
+    assert events[-1]["gain"] == gain
+
+
+def test_the_history_shows_what_lines_cost_before_and_after(run, capsys):
+    events = run(FAST)[1]
+    gain = events[-1]["gain"]
+    assert {"line": 5, "text": "        if item not in seen:"}.items() <= gain["lines_before"][0].items()
+    assert gain["lines_before"][0]["times"] == 6005
+    assert [each["text"].strip() for each in gain["lines_after"]] == ["return list(dict.fromkeys(items))"]
+    assert main(["history", "show", str(events[-1]["run"])]) == 0
+    shown = capsys.readouterr().out
+    assert gain["said"] in " ".join(shown.split())
+    rows = shown.partition("before: ")[2].splitlines()
+    assert [row.split()[1] for row in rows if "if item not in seen:" in row] == ["5"]
+    assert "██" in next(row for row in rows if "if item not in seen:" in row)
+    assert "return list(dict.fromkeys(items))" in rows[-1]
 
 
 def test_what_the_lines_cost_is_told(run, tmp_path):

@@ -1,6 +1,6 @@
 // Formats runs and attempts as one line of text, a tooltip or an icon.
 
-import { ThemeColor, ThemeIcon } from "vscode";
+import { MarkdownString, ThemeColor, ThemeIcon } from "vscode";
 
 import type { Attempt, Run, Status } from "./protocol";
 
@@ -54,7 +54,7 @@ export function runIcon(run: Run): ThemeIcon {
     : new ThemeIcon("warning", new ThemeColor(WARNING_COLOR));
 }
 
-/** `2/5, 1,234 tokens, 4.2 s, $0.0012`; zero and unknown values are left out. */
+/** `41 ms → 6 ms, 2/5, 1,234 tokens, 4.2 s, $0.0012`; zero and unknown values are left out. */
 export function formatRun(run: Run): string {
   const attempts = modelAttempts(run);
   const costs = attempts.map((attempt) => attempt.cost);
@@ -64,7 +64,8 @@ export function formatRun(run: Run): string {
   const progress = isOver && attempts.length > 0 ? "" : run.said;
   const count = run.limit > 0 && run.attempts.length > 0 ? `${attempts.length}/${run.limit}` : "";
   // The notification counts the seconds of an active run; here the number would not change.
-  const line = joinWithCosts([progress, count], tokens, isOver ? run.seconds : 0, cost);
+  const gain = run.gain.split(" (")[0] ?? "";
+  const line = joinWithCosts([progress, gain, count], tokens, isOver ? run.seconds : 0, cost);
   return run.offered ? `${line}, not applied` : line;
 }
 
@@ -83,8 +84,10 @@ export function attemptTooltip(attempt: Attempt): string {
   return [heading + parent, verdict, attempt.errorClass, attempt.message].filter(Boolean).join("\n");
 }
 
-export function runTooltip(run: Run): string {
-  return [run.target, run.said].filter(Boolean).join("\n");
+/** Target and state; with the costs of lines, which need a fixed width. */
+export function runTooltip(run: Run): string | MarkdownString {
+  const text = [run.target, run.said].filter(Boolean).join("\n");
+  return run.heat === "" ? text : new MarkdownString().appendText(text).appendCodeblock(run.heat, "text");
 }
 
 export function attemptName(attempt: number): string {

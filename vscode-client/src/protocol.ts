@@ -65,6 +65,9 @@ export interface Run extends TargetRef {
   applied: boolean;
   cancelled: boolean;
   result: number | null;
+  /** What was measured for a goal, in words, and the costs of lines as rows of text; "" without. */
+  gain: string;
+  heat: string;
   attempts: Attempt[];
 }
 
@@ -92,10 +95,18 @@ export interface Choice {
   needs?: string;
 }
 
+/** What the function at the requested position may become; `comment` is a comment in it that asks for something. */
+export interface GoalChoice {
+  goal: "time" | "memory" | "limits" | "comment";
+  said: string;
+  comment: string;
+}
+
 /** `model` and `preset` are the values of the settings; "" means automatic. */
 export interface Choices {
   models: Choice[];
   presets: Choice[];
+  goals: GoalChoice[];
   model: string;
   preset: string;
 }

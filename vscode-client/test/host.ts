@@ -9,7 +9,7 @@ import { CodeServer } from "./support/vscodeServer";
 import { Window } from "./support/window";
 
 /** Time limit for all tests together. */
-const LIMIT_SECONDS = Number(process.env["GREENLOOP_TEST_SECONDS"] ?? 240);
+const LIMIT_SECONDS = Number(process.env["GREENLOOP_TEST_SECONDS"] ?? 300);
 
 async function main(): Promise<number> {
   const began = Date.now();

@@ -1,7 +1,8 @@
 // The extension as a user sees it: a real window in Chromium, packaged extension, real server, scripted model.
 
 import { runStories } from "./support/stories";
+import { improve } from "./user/improve";
 import { review } from "./user/review";
 import { story } from "./user/story";
 
-runStories("Chromium", process.env["GREENLOOP_TEST_STORIES"] ? [story] : [story, review]);
+runStories("Chromium", process.env["GREENLOOP_TEST_STORIES"] ? [story] : [story, review, improve]);

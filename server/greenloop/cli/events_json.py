@@ -12,11 +12,12 @@ from typing import Any
 from greenloop.cli import render
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
 from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.goal import Gain
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.spec import Case, Region
 from greenloop.core.records.usage import Estimate, Quantiles, Usage
 from greenloop.core.records.verdict import CaseResult
-from greenloop.core.summary import changed_regions
+from greenloop.core.summary import changed_regions, describe_gain, describe_improvement
 from greenloop.core.text.json_codec import to_json
 from greenloop.verdict.mutation_testing import Strength, describe_mutant
 
@@ -91,6 +92,7 @@ def finished_object(outcome: Outcome, *, applied: bool = False) -> dict[str, Any
         "run": outcome.run,
         "usage": usage_object(outcome.usage),
         "evidence": to_json(outcome.evidence),
+        "gain": _gain_object(outcome.evidence.gain, describe_improvement(outcome.evidence)),
         "remedy": "",
     }
 
@@ -200,9 +202,15 @@ def _attempt_object(attempt: Attempt) -> dict[str, Any]:
         "message": (attempt.finding.message if attempt.finding else verdict.reason)[:MAX_MESSAGE],
         "cases": [_case_object(case) for case in verdict.cases],
         "collateral": [_case_object(case) for case in verdict.collateral],
+        "gain": _gain_object(verdict.gain, describe_gain(verdict.gain)) if verdict.gain is not None else None,
         "usage": usage_object(attempt.spent),
         "seconds": verdict.seconds,
     }
+
+
+def _gain_object(gain: Gain | None, text: str) -> dict[str, Any] | None:
+    """What was measured for a goal, with the sentence that people are shown."""
+    return None if gain is None else {"said": text, **to_json(gain)}
 
 
 def _case_object(case: CaseResult) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from greenloop.core.events import Event
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.verdict import CaseResult, Status
-from greenloop.core.summary import REJECTIONS
+from greenloop.core.summary import REJECTIONS, attempt_gain
 from greenloop.core.text.diff import unified_diff
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -70,12 +70,13 @@ def failure_location(attempt: Attempt) -> str:
 
 
 def attempt_error(attempt: Attempt) -> str:
-    """Error class and location, `AssertionError test_m.py:5`; for a faked pass how it was detected."""
+    """Error class and location, `AssertionError test_m.py:5`; for a faked pass how it was detected; else the gain."""
     if attempt.verdict.status is Status.TAMPERED:
         return first_line(f"{attempt.error_class}: {attempt.verdict.reason}", max_length=400)
     if attempt.verdict.status is Status.REFUSED and attempt.error_class in REJECTIONS:
         return REJECTIONS[attempt.error_class]
-    return " ".join(part for part in (escape_controls(attempt.error_class), failure_location(attempt)) if part)
+    failure = " ".join(part for part in (escape_controls(attempt.error_class), failure_location(attempt)) if part)
+    return failure or attempt_gain(attempt)
 
 
 def model_name(name: str) -> str:

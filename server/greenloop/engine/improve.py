@@ -14,7 +14,6 @@ from greenloop.core.python.ast_source import region_definition
 from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.goal import Goal, Improvement, Workload
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import WatchedLines
 from greenloop.core.records.spec import Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.core.run_state import Baseline
@@ -125,9 +124,7 @@ def _check_kind(problem: Problem, goal: Goal) -> None:
 async def _with_cost(baseline: Baseline, bench: Bench, workload: Workload, cost: float) -> Baseline:
     """Returns the baseline with the cost of the user's own code, and its dearest lines, as a failing case."""
     problem, goal = baseline.problem, bench.goal
-    region = problem.regions[0]
-    lines = WatchedLines(path=region.path, start=region.start, end=region.end)
-    dearest = improvement.describe_costs(await bench.profile({}, workload, lines), problem.files[region.path], goal)
+    dearest = improvement.describe_costs(await bench.profile({}, workload), goal)
     message = "\n".join([f"What calls it takes {show_cost(goal, cost)} now.", *dearest])
     case = goals.gain_case(problem, goal)
     instruction = "\n".join(text for text in (problem.instruction, goals.INSTRUCTIONS[goal]) if text)

@@ -11,6 +11,9 @@ from typing import Any
 
 from greenloop.core.errors import SettingsError
 
+# The presets for code that passes its tests; the second where a planner is to name algorithms first.
+IMPROVE, PLANNED = "improve", "improve-planned"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Preset:
@@ -49,6 +52,13 @@ def load_presets() -> dict[str, Preset]:
             raise SettingsError(f"Preset '{name}' must have the keys {', '.join(sorted(required))}.")
         result[name] = Preset(name=name, **{key: _frozen(value) for key, value in values.items()})
     return result
+
+
+def offered_presets() -> dict[str, Preset]:
+    """Returns the presets that can be chosen for a failing target, by name."""
+    return {
+        name: preset for name, preset in load_presets().items() if not preset.blind and name not in (IMPROVE, PLANNED)
+    }
 
 
 def _frozen(value: Any) -> Any:

@@ -28,7 +28,7 @@ from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.text.encoding import decode
 from greenloop.engine.heartbeat import heartbeat
-from greenloop.engine.presets import Preset, find_preset
+from greenloop.engine.presets import IMPROVE, PLANNED, Preset, find_preset
 from greenloop.engine.run import RefineRun
 from greenloop.localize.baseline import measure_baseline
 from greenloop.localize.context import BaselineContext
@@ -43,9 +43,6 @@ from greenloop.sandboxes.timing import Stopwatch, TimedSession
 from greenloop.verdict import mutation_testing
 from greenloop.verdict.mutation_testing import Strength
 from greenloop.verdict.verifier import Verifier
-
-# The presets for code that passes its tests; the second where a planner is to name algorithms first.
-IMPROVE, PLANNED = "improve", "improve-planned"
 
 
 @dataclass(frozen=True, kw_only=True)

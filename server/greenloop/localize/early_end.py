@@ -50,7 +50,7 @@ def stop_early(
         if end:
             raise CannotVerifyError(
                 f"{failing} was cut off: {end}.",
-                remedy="Give it more: --set sandbox.seconds=60, and suite.seconds=300 where its tests take long together.",
+                remedy="Give it more: --set sandbox.seconds=60, or suite.seconds=300 where all its tests take long.",
             )
         raise CannotVerifyError(
             f"{failing} does not pass; only code that passes its tests can be improved.",

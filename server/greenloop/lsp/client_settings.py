@@ -71,6 +71,7 @@ class SettingsLoader:
         self.on_changed: Callable[[], None] = lambda: None
         self.warnings_shown: set[str] = set()
         self._requests = 0
+        self._current: dict[Path, tuple[object, settings.Settings]] = {}
 
     async def wait_shortly(self) -> None:
         """Returns when the editor has sent its settings, which a fast user may precede; waits at most a second."""
@@ -87,6 +88,13 @@ class SettingsLoader:
         if new_warnings:
             self._client.show_warning("\n".join(new_warnings))
         return loaded
+
+    def current(self, root: Path) -> settings.Settings:
+        """The same, cached until a source changes: for what is asked for at every keystroke."""
+        sources = (_stamp(root / "pyproject.toml"), _stamp(settings.user_file()), repr(self.from_client.of(root)))
+        if root not in self._current or self._current[root][0] != sources:
+            self._current[root] = (sources, self.load(root))
+        return self._current[root][1]
 
     async def request(self) -> None:
         """Requests the settings of every folder in one request; the newest answer replaces all earlier ones."""
@@ -106,3 +114,10 @@ class SettingsLoader:
         for root in folders or [None]:
             self.load(root)
         self.on_changed()
+
+
+def _stamp(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0

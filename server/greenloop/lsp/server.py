@@ -51,6 +51,7 @@ from greenloop.lsp.runs.available_actions import AvailableActions
 from greenloop.lsp.runs.background_tasks import LongTasks, Prewarmer
 from greenloop.lsp.runs.drive import RunDriver
 from greenloop.lsp.runs.editor_model import AnswerStreams
+from greenloop.lsp.runs.goals import Goals
 from greenloop.lsp.runs.requests import RunStarter
 from greenloop.lsp.runs.restore import RunRestorer
 from greenloop.lsp.runs.runs import Runs
@@ -111,6 +112,7 @@ class Server(LanguageServer):
         self.driver = RunDriver(
             editor, self.engines, self.runs, self.run_diagnostics, self.failing_tests, self.applier, self.streams
         )
+        self.goals = Goals(self.settings, self.runs, self.results)
         self.starter = RunStarter(editor, self.refusals, self.driver)
         self.restorer = RunRestorer(editor, self.runs, self.store)
         self.prewarmer = Prewarmer(editor, self.engines, self.runs)
@@ -124,7 +126,7 @@ class Server(LanguageServer):
         """Registers every feature with the parts that it uses."""
         editor, runs, results, store = self.editor, self.runs, self.results, self.store
         text_changes = TextChanges(editor, store, runs, self.applier, self.run_diagnostics)
-        available = AvailableActions(self.client, runs, results, self.applier)
+        available = AvailableActions(self.client, runs, results, self.goals, self.applier)
         events, publisher = document_sync.DocumentEvents(), RunPublisher(self.client, runs)
         refresher = code_lens.LensRefresher(editor)
         results.on_changed = self.settings.on_changed = refresher.schedule
@@ -152,7 +154,7 @@ class Server(LanguageServer):
         run_test.register(self, editor, events, self.scheduler, self.test_commands, self.prewarmer)
         run_test.register_refine_all(self, editor, store, self.test_commands, self.starter)
         attempts.register(self, editor, runs, self.run_diagnostics)
-        models.register(self, editor, self.streams, self.long_tasks)
+        models.register(self, editor, self.goals, self.streams, self.long_tasks)
         troubleshooting.register(self, editor, self.long_tasks)
 
     def _mark_unreadable(self, method: str, params: Any) -> None:

@@ -14,15 +14,17 @@ from time import monotonic
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.ports import Session
-from greenloop.core.records.goal import Gain, Goal, Workload
+from greenloop.core.records.goal import Gain, Goal, ProfiledLine, Workload
 from greenloop.core.records.sandbox import Execution, ProfiledLines, TestRun, WatchedLines
 from greenloop.core.report import LineCost, case_results, describe_end, line_costs, passed_seconds, peak_bytes
 from greenloop.core.summary import show_cost
+from greenloop.project.syntax import definitions
 from greenloop.specs.goals import failed_call
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 
 LOOKS = (9, 17, 33)  # pairs after which the interval is judged
 CONFIDENCE = 0.99
+LONGEST = 120  # characters of a profiled line
 # What costs less disappears in the noise of starting a test.
 LEAST = {Goal.TIME: 0.005, Goal.MEMORY: 100_000}
 
@@ -84,10 +86,17 @@ class Bench:
             )
         return cost
 
-    async def profile(self, files: Mapping[str, str], workload: Workload, lines: WatchedLines) -> dict[int, LineCost]:
-        """Returns what each of these lines costs over the changed texts; nothing where the workload does not end."""
+    async def profile(self, files: Mapping[str, str], workload: Workload) -> tuple[ProfiledLine, ...]:
+        """Returns what the lines of the function cost over the changed texts, the dearest first, without free ones."""
+        problem = self.inputs.problem
+        region = problem.regions[0]
+        text = files.get(region.path, problem.files[region.path])
+        found = definitions.find_by_qualname(definitions.find_definitions(text, region.path), region.qualname)
+        if found is None:
+            return ()
+        lines = WatchedLines(path=region.path, start=found.start, end=found.end)
         profile = ProfiledLines(lines=(lines,), memory=self.goal is Goal.MEMORY)
-        return line_costs(await self.run(workload, files, profile), lines.path)
+        return profiled_lines(line_costs(await self.run(workload, files, profile), lines.path), text, self.goal)
 
     async def run(
         self, workload: Workload, files: Mapping[str, str], profile: ProfiledLines | None = None
@@ -122,6 +131,22 @@ def _describe_failure(workload: Workload, execution: Execution) -> str:
         return f"{describe_end(execution) or 'nothing was run'}."
     message = failed.failure.message.split("\n")[0].removeprefix(f"{failed.failure.type}: ")
     return f"`{failed_call(workload, failed.id)}`: {failed.failure.type}: {message[:200]}"
+
+
+def profiled_lines(costs: Mapping[int, LineCost], text: str, goal: Goal) -> tuple[ProfiledLine, ...]:
+    """Returns the costs with the lines' texts, the dearest first; lines that cost nothing are left out."""
+    rows = text.split("\n")
+    lines = [
+        ProfiledLine(
+            line=line,
+            text=rows[line - 1].rstrip()[:LONGEST],
+            times=cost.times,
+            cost=float(cost.bytes if goal is Goal.MEMORY else cost.seconds),
+        )
+        for line, cost in costs.items()
+        if 0 < line <= len(rows)
+    ]
+    return tuple(sorted((each for each in lines if each.cost > 0), key=lambda each: (-each.cost, each.line)))
 
 
 def compare(goal: Goal, befores: Sequence[float], afters: Sequence[float]) -> Gain:

@@ -5,16 +5,15 @@ Where it does not cost less, the reason tells what its lines cost.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from greenloop.core.ports import Session
-from greenloop.core.records.goal import Gain, Goal, Improvement, Workload
-from greenloop.core.records.sandbox import WatchedLines
+from greenloop.core.records.goal import Gain, Goal, Improvement, ProfiledLine, Workload
 from greenloop.core.records.spec import Case
 from greenloop.core.records.verdict import CaseResult, Failure
-from greenloop.core.report import LineCost, case_results, describe_end, passed_seconds
+from greenloop.core.report import case_results, describe_end, passed_seconds
 from greenloop.core.summary import describe_gain, show_cost
-from greenloop.project.syntax import definitions
 from greenloop.specs import goals
 from greenloop.specs.comparison import Comparison
 from greenloop.verdict.gain import Bench
@@ -23,6 +22,7 @@ from greenloop.verdict.inputs import VerificationInputs
 TYPES = {Goal.TIME: "NotFaster", Goal.MEMORY: "NotSmaller"}
 DIFFERENT = "Different"
 SHOWN = 5  # lines that cost most
+KEPT = 40  # of them, as evidence
 
 
 async def judge(
@@ -79,6 +79,16 @@ def _said(result: CaseResult) -> str:
     return rows[0].removeprefix("AssertionError: ")
 
 
+async def with_profiles(
+    inputs: VerificationInputs, session: Session, files: Mapping[str, str], wanted: Improvement, gain: Gain
+) -> Gain:
+    """Returns the gain with what the lines of the user's own code and of the accepted candidate cost."""
+    assert wanted.workload is not None
+    bench = Bench(inputs=inputs, session=session, goal=wanted.goal)
+    before, after = [await bench.profile(each, wanted.workload) for each in ({}, files)]
+    return replace(gain, lines_before=before[:KEPT], lines_after=after[:KEPT])
+
+
 async def compare_results(bench: Bench, files: Mapping[str, str], comparison: Workload) -> Failure | None:
     """Runs the comparison over these changed texts; returns the first difference, or None."""
     execution = await bench.run(comparison, files)
@@ -97,28 +107,15 @@ async def _missed(bench: Bench, files: Mapping[str, str], wanted: Improvement, g
         message = "The calls that are to be measured do not run to their end."
         return Failure(type=TYPES[wanted.goal], message=message, text=message)
     message = f"{describe_gain(gain)}: less than {wanted.below:g} of it is asked for."
-    region = bench.inputs.problem.regions[0]
-    text = files.get(region.path, bench.inputs.problem.files[region.path])
-    found = definitions.find_by_qualname(definitions.find_definitions(text, region.path), region.qualname)
-    if found is not None:
-        lines = WatchedLines(path=region.path, start=found.start, end=found.end)
-        costs = await bench.profile(files, wanted.workload, lines)
-        message = "\n".join([message, *describe_costs(costs, text, wanted.goal)])
+    message = "\n".join([message, *describe_costs(await bench.profile(files, wanted.workload), wanted.goal)])
     return Failure(type=TYPES[wanted.goal], message=message, text=message)
 
 
-def describe_costs(costs: Mapping[int, LineCost], text: str, goal: Goal) -> list[str]:
+def describe_costs(lines: Sequence[ProfiledLine], goal: Goal) -> list[str]:
     """The lines that cost most, each with its text: `line 4, 6000 times, 41 ms: if item not in seen:`."""
-    rows = text.split("\n")
-
-    def cost(line: int) -> float:
-        return costs[line].bytes if goal is Goal.MEMORY else costs[line].seconds
-
-    dearest = sorted(costs, key=lambda line: (-cost(line), line))[:SHOWN]
     return [
-        f"line {line}, {costs[line].times} times, {show_cost(goal, cost(line))}: {rows[line - 1].strip()[:120]}"
-        for line in dearest
-        if 0 < line <= len(rows) and cost(line) > 0
+        f"line {each.line}, {each.times} times, {show_cost(goal, each.cost)}: {each.text.strip()}"
+        for each in lines[:SHOWN]
     ]
 
 

@@ -7,6 +7,7 @@ It must not know where candidates come from.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from time import monotonic
 
@@ -143,6 +144,8 @@ class Verifier:
             return verdict
 
         verdict = await self._with_host_checks(files, prove, final=True)
+        if verdict.status is Status.PASSED:
+            await self._profile(files)
         counts = evidence.count_cases(self.state.problem.spec, verdict)
         self.state.evidence = replace(self.state.evidence, cases=counts)
         return verdict
@@ -215,6 +218,17 @@ class Verifier:
         )
         self.state.evidence = replace(self.state.evidence, gain=found)
         return host_checks.with_results(replace(verdict, gain=found), results)
+
+    async def _profile(self, files: Files) -> None:
+        """Adds to a measured gain what the lines cost before and after, if there is time."""
+        gain = self.state.evidence.gain
+        if gain is None or self.improvement is None or self.session is None:
+            return
+        with suppress(TimeoutError):
+            async with self.state.deadline.limit():
+                inputs, changed = self.inputs, self._changed(files)
+                gain = await improvement.with_profiles(inputs, self.session, changed, self.improvement, gain)
+        self.state.evidence = replace(self.state.evidence, gain=gain)
 
     async def _prove(self, inputs: VerificationInputs, files: Files) -> tuple[Verdict, Evidence]:
         known = self._passes.get(frozenset(files.items()), OUT_OF_TIME)

@@ -198,6 +198,7 @@ FINISHED = {
     "run",
     "usage",
     "evidence",
+    "gain",
     "remedy",
 }
 USAGE = {"cached_tokens", "prompt_tokens", "completion_tokens", "cost", "model_seconds", "test_seconds"}

@@ -7,12 +7,14 @@ from dataclasses import replace
 import pytest
 
 from greenloop.core.records.attempt import Attempt, Draft, Move
+from greenloop.core.records.goal import Gain, Goal
 from greenloop.core.records.model import Role
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.summary import (
     attempt_label,
+    describe_improvement,
     fold_attempts,
     isolation_caveat,
     summarize_infills,
@@ -157,3 +159,17 @@ def test_the_label_says_who_wrote_the_tests():
     assert short_verdict(replace(outcome(found), verified=Verified.PARTIALLY)).startswith(f"partially verified: {told}")
     assert "no tests of your own" not in summarize_solved(proved({"doctest": (3, 3)}), Verified.VERIFIED)
     assert "designed" not in summarize_solved(proved({"user": (1, 1)}), Verified.VERIFIED)
+
+
+def test_a_gain_stands_in_front_with_what_stayed():
+    gain = Gain(goal=Goal.TIME, before=0.041, after=0.006, ratio=0.15, low=0.13, high=0.17, pairs=9)
+    found = replace(proved({"user": (11, 11), "doctest": (1, 1), "goal": (2, 2)}), neighbours_unchanged=31, gain=gain)
+    said = "41 ms → 6.0 ms (0.15, 0.13 to 0.17), 12 tests and 31 related tests unchanged"
+    assert describe_improvement(found) == said
+    sentence = summarize_solved(found, Verified.VERIFIED)
+    assert sentence.startswith(f"Verified in bubblewrap: {said}, same results on other inputs, ")
+    assert "asked for" not in sentence
+    alone = replace(found, cases={"user": (1, 1), "goal": (1, 1)}, neighbours_unchanged=0, neighbours_not_affected=4)
+    assert "1 test unchanged, 4 not affected, " in summarize_solved(alone, Verified.PARTIALLY)
+    assert "same results" not in summarize_solved(alone, Verified.PARTIALLY)
+    assert describe_improvement(replace(found, gain=None)) == "12 tests and 31 related tests unchanged"

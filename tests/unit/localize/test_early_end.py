@@ -75,7 +75,7 @@ async def test_nothing_else_counts_as_chance(first, second, runs):
         (execution("failed"), f"{CASE} does not pass; only code that passes its tests can be improved."),
         (Execution(killed="timeout"), f"{CASE} was cut off: it did not finish in time."),
         (execution("passed", killed="timeout"), f"{CASE} was cut off: it did not finish in time."),
-        (Execution(), f"{CASE} was cut off: it did not run to its end."),
+        (Execution(status=3), f"{CASE} was cut off: the process exited with status 3 before pytest finished."),
     ],
     ids=["it fails", "it is cut", "it passed, and then was cut", "it is missing"],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from greenloop.core.records.goal import Goal
 from greenloop.core.report import LineCost
-from greenloop.verdict import improvement
+from greenloop.verdict import gain, improvement
 
 TEXT = "def f(items):\n    seen = []\n    for item in items:\n        if item not in seen:\n            seen.append(item)\n"
 COSTS = {
@@ -16,8 +16,12 @@ COSTS = {
 }
 
 
+def describe(goal):
+    return improvement.describe_costs(gain.profiled_lines(COSTS, TEXT, goal), goal)
+
+
 def test_the_dearest_lines_come_first_with_their_text():
-    assert improvement.describe_costs(COSTS, TEXT, Goal.TIME) == [
+    assert describe(Goal.TIME) == [
         "line 4, 6000 times, 61 ms: if item not in seen:",
         "line 3, 6001 times, 1.0 ms: for item in items:",
         "line 5, 3000 times, 0.5 ms: seen.append(item)",
@@ -25,7 +29,7 @@ def test_the_dearest_lines_come_first_with_their_text():
 
 
 def test_memory_has_an_order_of_its_own():
-    assert improvement.describe_costs(COSTS, TEXT, Goal.MEMORY) == [
+    assert describe(Goal.MEMORY) == [
         "line 5, 3000 times, 0.2 MB: seen.append(item)",
         "line 2, 1 times, 0.1 kB: seen = []",
     ]

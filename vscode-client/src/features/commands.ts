@@ -8,7 +8,7 @@ import { isSameTarget } from "../attemptUri";
 import { type CommandTarget, findFileTargets, findTestTargets, pythonEditor } from "../commandTargets";
 import { formatRun } from "../formatting";
 import type { Host } from "../host";
-import { type Choices, METHODS, type Report, type Run, type TargetRef } from "../protocol";
+import { type Choices, type GoalChoice, METHODS, type Report, type Run, type TargetRef } from "../protocol";
 import { runStoreOf } from "../runStore";
 import { executeCommand, request, warn } from "../serverRequests";
 import { AttemptNode, RunNode } from "./attemptsView";
@@ -17,6 +17,13 @@ import { attemptShownIn, openDiff } from "./diff";
 type Handler = (...args: unknown[]) => Promise<void>;
 
 const STARTING_COMMANDS = new Set(["greenloop.refine", "greenloop.refineAll", "greenloop.runTest"]);
+
+const GOAL_DETAILS: Readonly<Record<GoalChoice["goal"], string>> = {
+  time: "Less time for what the tests call, measured in turns with your code",
+  memory: "Less memory at its peak for what the tests call",
+  limits: "Within the limits of greenloop.spec.constraints",
+  comment: "What you write next; the result is shown to you first",
+};
 
 export function register(host: Host): void {
   const runs = runStoreOf(host);
@@ -83,6 +90,13 @@ export function register(host: Host): void {
       const preset = targets[0] === undefined ? undefined : await pickPreset(host, targets[0].uri);
       for (const target of preset === undefined ? [] : targets) {
         await startFromEditor("greenloop.refine", { uri: target.uri, position: target.position, preset });
+      }
+    },
+    "greenloop.here.improve": async (...args) => {
+      const [target] = warnIfEmpty(host, findTestTargets(args), args);
+      const wanted = target === undefined ? undefined : await pickGoal(host, target);
+      if (target !== undefined && wanted !== undefined) {
+        await startFromEditor("greenloop.refine", { uri: target.uri, position: target.position, ...wanted });
       }
     },
     "greenloop.here.cancel": runCommand("greenloop.cancel", (run) => run.phase !== "over", "No refinement is running."),
@@ -165,6 +179,31 @@ async function pickPreset(host: Host, uri: string): Promise<string | undefined> 
   }));
   const options = { placeHolder: "Preset for this refinement", matchOnDetail: true };
   return items === undefined ? undefined : (await vscode.window.showQuickPick(items, options))?.label;
+}
+
+/** Asks what the function at the cursor is to become, and for a comment how. */
+async function pickGoal(host: Host, target: CommandTarget): Promise<{ goal: string; comment?: string } | undefined> {
+  const choices = await request<Choices>(host, METHODS.choices, { uri: target.uri, position: target.position });
+  if (choices?.goals.length === 0) {
+    warn(host, "none", "Put the cursor in a function whose tests pass. Tests are not improved.");
+  }
+  const items = choices?.goals.map((choice) => ({
+    label: choice.goal === "comment" && choice.comment === "" ? "as a comment says…" : choice.said,
+    detail: choice.comment || GOAL_DETAILS[choice.goal],
+    choice,
+  }));
+  if (items === undefined || items.length === 0) {
+    return undefined;
+  }
+  const picked = await vscode.window.showQuickPick(items, { placeHolder: "Improve while tests pass", matchOnDetail: true });
+  if (picked?.choice.goal !== "comment") {
+    return picked === undefined ? undefined : { goal: picked.choice.goal };
+  }
+  const prompt = "What is to change? The tests have to pass as before.";
+  const comment = await vscode.window.showInputBox({ prompt, value: picked.choice.comment, ignoreFocusOut: true });
+  // What stands in the code is sent with it anyway.
+  const typed = comment === picked.choice.comment ? undefined : comment?.trim();
+  return comment === undefined || comment.trim() === "" ? undefined : { goal: "comment", ...(typed === undefined ? {} : { comment: typed }) };
 }
 
 /** Pins a preview tab: the run ends when its document closes, and the next click would replace a preview. */

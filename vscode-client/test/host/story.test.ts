@@ -6,9 +6,9 @@ import * as path from "node:path";
 
 import * as vscode from "vscode";
 
-import { failingProject, functionSource, modelAnswer, waitingFunction } from "../support/projects";
+import { FAST_SOURCE, failingProject, functionSource, modelAnswer, SLOW_SOURCE, slowProject, waitingFunction } from "../support/projects";
 import { until } from "../support/until";
-import { applyCodeAction, codeActions, createGate, diagnostics, openFile, openGate, prepareProject, projectFolder, story, test, undo, uri, waitForDiagnostic, waitForNoDiagnostics, waitForText } from "./helpers";
+import { applyCodeAction, askWindow, codeActions, createGate, diagnostics, openFile, openGate, prepareProject, projectFolder, story, test, undo, uri, waitForDiagnostic, waitForNoDiagnostics, waitForText } from "./helpers";
 
 const REFINE = "Refine until tests pass: ";
 
@@ -64,6 +64,30 @@ story("a run shows its attempts and is applied as one edit, which one undo rever
   assert.equal(module.getText(), functionSource("plus", "x * 2"));
   assert.deepEqual({ "plus.py": readFile("plus.py"), "test_plus.py": readFile("test_plus.py") }, files);
   await undo("plus.py");
+});
+
+story("passing code becomes faster, and one undo takes it back", async () => {
+  prepareProject([modelAnswer(FAST_SOURCE)], slowProject("swift"));
+  const module = (await openFile("swift.py")).document;
+  await applyCodeAction("swift.py", 1, `${REFINE}unique`);
+  const offered = await codeActions("swift.py", 1, "Improve while tests pass (faster): unique");
+  assert.ok(offered.some((each) => each.title === "Improve while tests pass (less memory): unique"));
+  await applyCodeAction("swift.py", 1, "Improve while tests pass (faster): unique");
+  await waitForText(module, FAST_SOURCE);
+  await undo("swift.py");
+  assert.equal(module.getText(), SLOW_SOURCE);
+
+  // By the command: a goal is chosen, and a wish is typed.
+  prepareProject([modelAnswer(FAST_SOURCE)]);
+  const editor = await openFile("swift.py");
+  editor.selection = new vscode.Selection(0, 5, 0, 5);
+  const command = vscode.commands.executeCommand("greenloop.here.improve");
+  await askWindow("answer", "as a comment");
+  await askWindow("answer", "use a dict");
+  await command;
+  await applyCodeAction("swift.py", 1, "Apply refined unique");
+  await waitForText(module, FAST_SOURCE);
+  await undo("swift.py");
 });
 
 test("a result is applied to a closed file", async () => {

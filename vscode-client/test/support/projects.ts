@@ -15,6 +15,23 @@ export function failingProject(name: string): Record<string, string> {
   return { [`${name}.py`]: functionSource(name, "x + 1"), [`test_${name}.py`]: test };
 }
 
+export const SLOW_SOURCE = `def unique(items):
+    seen = []
+    for item in items:
+        if item not in seen:
+            seen.append(item)
+    return seen
+`;
+
+export const FAST_SOURCE = "def unique(items):\n    return list(dict.fromkeys(items))\n";
+
+/** A module whose function is right and slow, and tests that call it with few items and with many. */
+export function slowProject(name: string): Record<string, string> {
+  const few = "def test_few():\n    assert unique([3, 1, 3]) == [3, 1]\n";
+  const many = "def test_many():\n    many = list(range(2000))\n    assert unique(many * 2) == many\n";
+  return { [`${name}.py`]: SLOW_SOURCE, [`test_${name}.py`]: `from ${name} import unique\n\n\n${few}\n\n${many}` };
+}
+
 /**
  * Code that returns once the file has content, so that a test can look at a run in progress.
  * The file must exist beforehand: new files outside the sandbox are not visible inside it.

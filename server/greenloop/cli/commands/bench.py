@@ -19,7 +19,7 @@ from greenloop.bench.run import run as run_experiment
 from greenloop.cli import exit_codes, interrupt
 from greenloop.core.errors import UsageError
 from greenloop.core.records.goal import Goal
-from greenloop.engine import refine
+from greenloop.engine.presets import IMPROVE
 from greenloop.project import configuration
 
 REPORT_WORD = "report"
@@ -128,7 +128,7 @@ def _print_figures(done: list[results.TaskRunResult], table: Path | None) -> Non
 
 def _run(arguments: argparse.Namespace) -> int:
     plan = plans.read(arguments.plan) if arguments.plan else None
-    default = refine.IMPROVE if arguments.goal else "default"
+    default = IMPROVE if arguments.goal else "default"
     named_arms = [plans.parse_arm(text) for text in arguments.arm]
     all_arms = plans.check_arms([*(plan.arms if plan else ()), *named_arms] or [plans.parse_arm(default)])
     settings = {**(plan.settings if plan else {}), **_settings(arguments)}

@@ -19,10 +19,13 @@ from greenloop.cli.errors import print_warning
 from greenloop.cli.live_table import attempt_table, colour_diff
 from greenloop.cli.screen import View
 from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
+from greenloop.core.heat import heat_rows
 from greenloop.core.records.outcome import Outcome
 from greenloop.engine.history.rows import Record
 from greenloop.engine.history.store import History
 from greenloop.notebook.past_runs import prepare_from_run, recover_outcome, strip_line_numbers, target_title
+
+HOT = 20  # maximum lines before and after a change whose costs are listed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -119,6 +122,8 @@ def _show(record: Record) -> int:
     console.print(Text(label_cells(render.outcome_sentence(outcome))), soft_wrap=True)
     if diff := label_cells(render.diff(outcome.before, outcome.after)):
         console.print(colour_diff(diff), soft_wrap=True)
+    if outcome.evidence.gain is not None and (rows := heat_rows(outcome.evidence.gain, HOT)):
+        console.print(Text("\n".join(map(render.escape_controls, ["", *rows]))), no_wrap=True, overflow="ellipsis")
     return exit_codes.VERIFIED
 
 

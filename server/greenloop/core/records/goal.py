@@ -15,6 +15,19 @@ class Goal(StrEnum):
     LIMITS = "limits"
     COMMENT = "comment"
 
+    @property
+    def words(self) -> str:
+        """What is wanted, for people: `faster`."""
+        return _WORDS[self]
+
+
+_WORDS = {
+    Goal.TIME: "faster",
+    Goal.MEMORY: "less memory",
+    Goal.LIMITS: "simpler",
+    Goal.COMMENT: "as the comment says",
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:
@@ -43,11 +56,25 @@ class Improvement:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ProfiledLine:
+    """A line of a profiled function with its text, how often it ran, and its cost under the profiler.
+
+    The cost is in seconds, with what the line calls, or in bytes that were in use beyond those at its beginning.
+    """
+
+    line: int
+    text: str
+    times: int
+    cost: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Gain:
     """What the workload costs with the user's code and with the new one: medians, and the median of their ratios.
 
     `goal` tells the unit: seconds, or bytes at the moment when the most were in use.
     `low`..`high` is an interval for that median with a confidence of at least 99 %, from this number of `pairs`.
+    `lines_before` and `lines_after` are the lines of the function that cost most, in both texts, of an accepted change.
     """
 
     goal: Goal
@@ -57,3 +84,5 @@ class Gain:
     low: float
     high: float
     pairs: int
+    lines_before: tuple[ProfiledLine, ...] = ()
+    lines_after: tuple[ProfiledLine, ...] = ()

@@ -14,6 +14,8 @@ import cattrs
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 
+from greenloop.core.records.goal import Goal
+
 REFINE = "greenloop/refine"
 QUESTION = "greenloop/question"
 QUESTION_OVER = "greenloop/questionOver"
@@ -31,12 +33,17 @@ STEPS = ("next", "previous")
 
 @attrs.define
 class RefineParams:
-    """The target to refine: a document, and either a position in it or a pytest node id."""
+    """The target to refine: a document, and either a position in it or a pytest node id.
+
+    `goal`: the target passes its tests, and what it is to become, a value of `Goal`. `comment` is a wish in words.
+    """
 
     uri: str
     position: lsp.Position | None = None
     test: str | None = None
     preset: str | None = None
+    goal: str | None = None
+    comment: str | None = None
     work_done_token: int | str | None = None
 
 
@@ -98,6 +105,8 @@ def refine_params(raw: Any) -> RefineParams:
     params: RefineParams = _parse(raw, RefineParams, '{"uri", "position"} or {"uri", "test"}')
     if (params.position is None) == (params.test is None):
         raise JsonRpcInvalidParams("Exactly one of 'position' and 'test' is needed.")
+    if params.goal is not None and params.goal not in list(Goal):
+        raise JsonRpcInvalidParams(f"'goal' must be one of: {', '.join(Goal)}.")
     return params
 
 

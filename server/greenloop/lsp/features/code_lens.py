@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from lsprotocol import types as lsp
@@ -20,7 +19,6 @@ from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters.lens_titles import lenses_of
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.results import TestResults
-from greenloop.project.settings import user_file
 
 # Seconds from a change to the refresh request to the editor, and at least between two such requests.
 INTERVAL = 0.2
@@ -30,7 +28,6 @@ def register(
     server: LanguageServer, editor: Editor, runs: Runs, results: TestResults, refresher: LensRefresher
 ) -> None:
     documents, settings = editor.documents, editor.settings
-    cache: dict[Path, tuple[object, bool]] = {}
     # The lenses are plain values already; converting them value by value takes ten times as long as making them.
     server.protocol._converter.register_unstructure_hook(  # noqa: SLF001 - pygls has no other door to it
         lsp.CodeLensResponse, lambda reply: {"id": reply.id, "jsonrpc": reply.jsonrpc, "result": reply.result}
@@ -41,16 +38,9 @@ def register(
         uri = params.text_document.uri
         file = locations.locate_for_display(documents, uri)
         refresher.were_requested = True
-        if file is None or locations.is_stored_tests(file) or not is_enabled(file.root):
+        if file is None or locations.is_stored_tests(file) or not settings.current(file.root).editor.lens:
             return []
         return list(lenses(uri, file))
-
-    def is_enabled(root: Path) -> bool:
-        """The setting `editor.lens`, cached: reading all its sources takes longer than everything else here."""
-        key = (_stamp(root / "pyproject.toml"), _stamp(user_file()), repr(settings.from_client.of(root)))
-        if cache.get(root, (None, False))[0] != key:
-            cache[root] = (key, settings.load(root).editor.lens)
-        return cache[root][1]
 
     def lenses(uri: str, file: locations.ProjectFile) -> Iterator[dict[str, Any]]:
         runs_by_name = runs.by_name(file.root)
@@ -71,13 +61,6 @@ def register(
                     "range": {"start": start, "end": start},
                     "command": {"title": title, "command": command, "arguments": [{"uri": uri, **argument}]},
                 }
-
-
-def _stamp(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return 0
 
 
 class LensRefresher:

@@ -12,15 +12,17 @@ from typing import Any
 from pygls.lsp.server import LanguageServer
 
 from greenloop.core.errors import GreenloopError
+from greenloop.core.records.goal import Goal
 from greenloop.core.text.redact import clean_for_display
-from greenloop.engine.presets import load_presets
+from greenloop.engine.presets import offered_presets
 from greenloop.lsp.connection.client import Client
-from greenloop.lsp.connection.messages import CHOICES, COMPLETING
+from greenloop.lsp.connection.messages import CHOICES, COMPLETING, position_of
 from greenloop.lsp.documents import locations
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters.progress import ProgressLine
 from greenloop.lsp.runs.background_tasks import LongTasks
 from greenloop.lsp.runs.editor_model import AnswerStreams
+from greenloop.lsp.runs.goals import Goals, comment_in
 from greenloop.project.settings import Settings
 
 # Seconds in which Ollama must answer.
@@ -28,23 +30,38 @@ PATIENCE = 2.0
 TITLE = "Downloading the embedded model"
 
 
-def register(server: LanguageServer, editor: Editor, streams: AnswerStreams, long_tasks: LongTasks) -> None:
-    client, settings = editor.client, editor.settings
+def register(
+    server: LanguageServer, editor: Editor, goals: Goals, streams: AnswerStreams, long_tasks: LongTasks
+) -> None:
+    client, settings, documents = editor.client, editor.settings, editor.documents
 
     @server.feature(CHOICES)
     async def choices(params: Any) -> dict[str, Any]:
         await settings.wait_shortly()
         loaded = settings.load(locations.root_named(editor.documents, params))
-        presets = await asyncio.to_thread(load_presets)
+        presets = await asyncio.to_thread(offered_presets)
         names = sorted(presets, key=lambda name: name != "default")
         return {
             "models": await _models(client, loaded),
-            "presets": [
-                {"name": name, "about": presets[name].description} for name in names if not presets[name].blind
-            ],
+            "presets": [{"name": name, "about": presets[name].description} for name in names],
+            "goals": _goals(params) if isinstance(params, Mapping) else [],
             "model": loaded.model,
             "preset": loaded.preset,
         }
+
+    def _goals(params: Mapping[str, Any]) -> list[dict[str, str]]:
+        """The goals for the function at a position, with the comment in it, where one asks for something."""
+        line = position_of(params)
+        file = locations.locate_for_display(documents, str(params.get("uri"))) if line is not None else None
+        target = locations.target_at(file, file.line(line)) if file is not None and line is not None else None
+        if file is None or target is None or not (sensible := goals.sensible(file, target)):
+            return []
+        comment = clean_for_display(comment_in(file, target))
+        wanted = dict.fromkeys([*sensible, Goal.COMMENT])
+        return [
+            {"goal": goal.value, "said": goal.words, "comment": comment if goal is Goal.COMMENT else ""}
+            for goal in wanted
+        ]
 
     @server.feature(COMPLETING)
     def completing(params: Any) -> None:

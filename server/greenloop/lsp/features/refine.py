@@ -11,6 +11,7 @@ from pygls.lsp.server import LanguageServer
 
 from greenloop.core.docstrings.literals import parse_literal_input
 from greenloop.core.records.outcome import StopReason, Verified
+from greenloop.core.summary import describe_improvement
 from greenloop.lsp.connection.messages import REFINE, AnswerParams, answer_params, command_argument, refine_params
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters.diagnostics import RunDiagnostics
@@ -119,6 +120,7 @@ def reply(run: Run) -> dict[str, Any]:
         "reason": reason.value if reason else run.result.refusal,
         "attempts": max(len(run.attempts) - 1, 0),
         "applied": run.result.applied,
+        "gain": describe_improvement(outcome.evidence) if outcome and outcome.evidence.gain else "",
     }
 
 

@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 from greenloop.core.records.attempt import Attempt
+from greenloop.core.summary import describe_improvement
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.messages import RUNS
@@ -63,6 +64,8 @@ def run_row(run: Run) -> dict[str, Any]:
         "applied": run.result.applied,
         "cancelled": run.cancelled,
         "result": run.outcome.best if run.outcome and run.changes else None,
+        "gain": describe_improvement(run.outcome.evidence) if run.outcome and run.outcome.evidence.gain else "",
+        "heat": "" if run.running else hover_text.heat(run),
         "attempts": [_attempt_row(attempt) for attempt in run.attempts],
     }
 

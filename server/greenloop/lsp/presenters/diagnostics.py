@@ -10,7 +10,7 @@ from lsprotocol import types as lsp
 
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import Case
+from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.documents import line_mapping, locations
@@ -56,7 +56,7 @@ class RunDiagnostics:
                 return []
             return [*self._cases(run, run.started.problem, attempt), *self._summary(run, attempt)]
         is_queued = run.phase is Phase.QUEUED and run.runs_ahead
-        note = ("refining", f"Refining {run.name}: {run.progress.status}") if is_queued else refusal_of(run)
+        note = ("refining", f"{notifications.activity(run)}: {run.progress.status}") if is_queued else refusal_of(run)
         name_range = self._name_range(run) if note is not None else None
         if note is None or name_range is None:
             return []
@@ -100,7 +100,7 @@ class RunDiagnostics:
         item = lsp.Diagnostic(
             range=case_diagnostics.current_range(self._documents, run.root / path, line),
             message=message,
-            severity=lsp.DiagnosticSeverity.Error if case.binding else lsp.DiagnosticSeverity.Warning,
+            severity=_severity(case),
             code=error_name,
             source=f"greenloop attempt {attempt.number}/{run.limit}",
         )
@@ -158,6 +158,13 @@ class RunDiagnostics:
         return next((name_range for name_range in shown_ranges if run.name in rows[name_range.start.line]), None)
 
 
+def _severity(case: Case) -> lsp.DiagnosticSeverity:
+    """Error for what must hold; nothing is wrong with code that misses its goal."""
+    if case.provenance is Provenance.GOAL:
+        return lsp.DiagnosticSeverity.Information
+    return lsp.DiagnosticSeverity.Error if case.binding else lsp.DiagnosticSeverity.Warning
+
+
 def _describe(attempt: Attempt, failure: Failure | None, error_name: str) -> str:
     if failure is not None:
         return case_diagnostics.describe_failure(failure, error_name)
@@ -185,14 +192,17 @@ def _line_name(run: Run, frame: Frame, attempt: Attempt) -> str:
 
 def _headline(run: Run, attempt: Attempt, name_range: lsp.Range) -> lsp.Diagnostic:
     severity, code = lsp.DiagnosticSeverity.Information, "refining"
-    outcome, head = run.outcome, f"Refining {run.name}"
+    outcome, head = run.outcome, notifications.activity(run)
     if not run.running and outcome is not None and outcome.solved:
-        code, head = "solved", f"{run.name} is solved"
+        code, head = "solved", f"{run.name} is {notifications.wanted_end(run)}"
     elif not run.running:
         reason = outcome.message if outcome is not None else run.result.refusal
-        head = notifications.not_solved_text(run.name, clean_for_display(reason))
+        head = notifications.not_solved_text(run.name, clean_for_display(reason), wanted=notifications.wanted_end(run))
         if outcome is not None and outcome.reason not in notifications.OUTSIDE:
-            severity, code = lsp.DiagnosticSeverity.Warning, "unsolved"
+            # Code that could not be improved is as right as before.
+            is_right = run.request.goal is not None
+            severity = lsp.DiagnosticSeverity.Information if is_right else lsp.DiagnosticSeverity.Warning
+            code = "unsolved"
         else:
             code = outcome.reason.value if outcome is not None else run.result.refusal_code or "unsolved"
     if run.view.chosen_attempt is not None:

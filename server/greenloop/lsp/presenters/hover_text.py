@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 from greenloop.core.estimate import format_estimate
+from greenloop.core.heat import heat_rows
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.verdict import Status
@@ -27,6 +28,8 @@ HEADS = ("attempt", "model", "result", "error", "tokens", "seconds", "cost")
 CELL = 60
 DIFF = 40
 TESTS = 20  # maximum tests that a hover lists
+HOT = 8  # maximum lines before and after a change whose costs a hover lists
+HEAT = "Cost by line, with the profiler's own:"
 WIDTH = 100  # characters of a line of prose
 
 # The diffs of each run by id; each entry also holds its candidate or outcome, so that the id stays valid.
@@ -34,8 +37,9 @@ _DIFFS: WeakKeyDictionary[Run, dict[int, tuple[object, str]]] = WeakKeyDictionar
 
 
 def markdown(run: Run) -> str:
-    """The hover: state, table of attempts, diff of the best or the shown attempt, origin of the tests."""
-    parts = [f"**{code(title(run))}**", *_estimate(run), *_table(run), *map(code, _tampering(run))]
+    """The hover: state, costs by line, attempts, diff of the best or the shown attempt, origin of the tests."""
+    costs = [HEAT, code_block(rows, "text")] if (rows := heat(run)) else []
+    parts = [f"**{code(title(run))}**", *_estimate(run), *costs, *_table(run), *map(code, _tampering(run))]
     if attempt := _explained_attempt(run):
         parts += [_critic_heading(attempt), code_block(wrap(explanation(attempt)), "text")]
     heading, diff = _change(run)
@@ -45,12 +49,19 @@ def markdown(run: Run) -> str:
 
 def plain(run: Run) -> str:
     """The same hover for editors that show plain text."""
-    parts = [title(run), *_estimate(run), *_table(run), *_tampering(run)]
+    costs = [HEAT, rows] if (rows := heat(run)) else []
+    parts = [title(run), *_estimate(run), *costs, *_table(run), *_tampering(run)]
     if attempt := _explained_attempt(run):
         parts += [_critic_heading(attempt), wrap(explanation(attempt))]
     heading, diff = _change(run)
     parts += [heading, diff.rstrip("\n")] if diff else []
     return "\n\n".join([*parts, *provenance(run), *generated_tests(run, markup=False)])
+
+
+def heat(run: Run) -> str:
+    """What the lines of the changed function cost before and after, as rows with bars; "" where that is not known."""
+    gain = run.outcome.evidence.gain if run.outcome is not None else None
+    return clean_for_display("\n".join(heat_rows(gain, HOT))) if gain is not None else ""
 
 
 def table(attempts: Sequence[Attempt]) -> str:

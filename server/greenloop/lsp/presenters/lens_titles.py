@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from greenloop.core.records.spec import TargetKind
+from greenloop.core.summary import describe_gain
 from greenloop.core.text.redact import clean_for_display
-from greenloop.lsp.presenters.notifications import error_of, short_verdict
+from greenloop.lsp.presenters.notifications import error_of, level
 from greenloop.lsp.state.results import Result
 from greenloop.lsp.state.run import Phase, Run
 
@@ -71,8 +72,10 @@ def _progress(run: Run) -> str:
 def _end(run: Run) -> str:
     if run.outcome is None:
         return "cancelled" if run.cancelled else _short(f"✗ {run.result.refusal}")
-    label = short_verdict(run.outcome).partition(":")[0]
+    label = level(run.outcome).partition(":")[0]
     if run.outcome.solved:
+        if (gain := run.outcome.evidence.gain) is not None:
+            label += f", {describe_gain(gain).partition(' (')[0]}"
         return f"✓ {label}" if run.result.applied else f"✓ {label}, not applied" if run.changes else "✓ passes"
     return _short(f"✗ not solved: {error_of(run.attempts[-1])}" if run.attempts else "✗ not solved")
 

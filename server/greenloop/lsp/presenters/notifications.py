@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lsprotocol import types as lsp
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.spec import TargetKind
 from greenloop.core.records.verdict import Status
 from greenloop.core.summary import (
+    attempt_gain,
     count_cases,
+    describe_improvement,
     describe_related,
     describe_sandbox,
     describe_unproven,
@@ -17,6 +22,7 @@ from greenloop.core.summary import (
     summarize_solved,
 )
 from greenloop.core.text.redact import clean_for_display
+from greenloop.engine.presets import IMPROVE
 from greenloop.lsp.connection.convert import line_range
 from greenloop.lsp.connection.messages import REVIEW
 from greenloop.lsp.documents.open_documents import Documents
@@ -27,8 +33,8 @@ from greenloop.notebook.cell_labels import label_text
 
 # Ends that say nothing about the attempts: the user must fix something before a run makes sense.
 OUTSIDE = (StopReason.ENVIRONMENT, StopReason.MODEL, StopReason.CHANGED)
-# After the label of a result that is not fully verified.
-PARTIAL = ", not fully verified"
+# After an end at once, because the tests pass already.
+IMPROVABLE = "To make it faster, smaller or simpler, choose 'Improve while tests pass'."
 
 
 class RunNotifications:
@@ -39,8 +45,9 @@ class RunNotifications:
 
     def begin(self, run: Run) -> None:
         if not self._client.capabilities.progress:
+            until = "while" if run.request.goal else "until"
             self._client.show_message(
-                f"Refining {run.name} until its tests pass. Diagnostics and hover show the progress."
+                f"{activity(run)} {until} its tests pass. Diagnostics and hover show the progress."
             )
 
     def wait(self, run: Run) -> None:
@@ -56,7 +63,7 @@ class RunNotifications:
 
     def fail(self, run: Run) -> None:
         result = run.result
-        result.refusal = f"Refining {run.name} failed unexpectedly. See the server's log (greenloop.showLog)."
+        result.refusal = f"{activity(run)} failed unexpectedly. See the server's log (greenloop.showLog)."
         result.refusal_code = "failed"
         self._client.report_refusal(result.refusal, reason=result.refusal_code, uri=run.uri, target=run.target.selector)
 
@@ -97,6 +104,12 @@ class RunNotifications:
             client.show_message(text)
 
 
+def activity(run: Run) -> str:
+    """`Refining test_double`, or `Improving double (faster)`."""
+    goal = run.request.goal
+    return f"Improving {run.name} ({goal.words})" if goal is not None else f"Refining {run.name}"
+
+
 def name_cells(documents: Documents, run: Run, text: str) -> str:
     """The text, with lines of a notebook's module named as rows of its cells."""
     notebook = documents.notebook(run.root / run.target.path, run.root)
@@ -107,16 +120,18 @@ def end_message(run: Run, outcome: Outcome, apply_result: ApplyResult | None) ->
     """The end of a run that changed no text."""
     reason = apply_result.reason if apply_result else ""
     if outcome.reason is StopReason.ALREADY_GREEN:
-        return clean_for_display(outcome.message).strip() or f"{run.name} already passes; nothing was changed."
+        message = clean_for_display(outcome.message).strip() or f"{run.name} already passes; nothing was changed."
+        is_function = run.target.kind is TargetKind.FUNCTION and run.prepared is None
+        return f"{message} {IMPROVABLE}" if is_function and run.request.goal is None else message
     if outcome.solved:
-        label = f"Fix found{PARTIAL if outcome.verified is not Verified.VERIFIED else ''}"
+        label = f"{'Improvement' if is_improvement(run) else 'Fix'} found{_partial(outcome)}"
         merged = ", also together with your edits" if apply_result and apply_result.merged else ""
         not_applied = f"Not applied: {reason}." if reason else "Not applied automatically."
         # Warnings are why a verified result is not applied automatically.
         text = " ".join([f"{label}: {_passes(run, outcome)}{merged}.", *_caveats(outcome), not_applied])
     else:
         message = clean_for_display(outcome.message).strip() or outcome.reason.value
-        text = f"{not_solved_text(run.name, message).rstrip('.')}."
+        text = f"{not_solved_text(run.name, message, wanted=wanted_end(run)).rstrip('.')}."
     if not run.changes or not run.improved:
         return text
     condition = " once that is resolved" if reason and apply_result and not apply_result.by_action else ""
@@ -132,12 +147,17 @@ def applied_message(run: Run, outcome: Outcome, apply_result: ApplyResult) -> st
     lines = ", ".join(f"{path}:{line}" for path, line in apply_result.lines)
     if not outcome.solved:
         return f"Best attempt applied; {run.name} is not solved. Changed {lines}."
-    label = f"Fixed{PARTIAL if outcome.verified is not Verified.VERIFIED else ''}"
+    label = f"{'Improved' if is_improvement(run) else 'Fixed'}{_partial(outcome)}"
     merged = " together with your edits" if apply_result.merged else ""
     sentences = [f"{label}: {_passes(run, outcome)}{merged}.", f"Changed {lines}."]
-    if parts := describe_related(outcome.evidence):
+    unnamed = replace(outcome.evidence, neighbours_unchanged=0) if is_improvement(run) else outcome.evidence
+    if parts := describe_related(unnamed):
         sentences.insert(1, f"{', '.join(parts)}.")
     return " ".join([*sentences, *_caveats(outcome)])
+
+
+def _partial(outcome: Outcome) -> str:
+    return ", not fully verified" if outcome.verified is not Verified.VERIFIED else ""
 
 
 def _caveats(outcome: Outcome) -> list[str]:
@@ -155,21 +175,41 @@ def _passes(run: Run, outcome: Outcome) -> str:
     """`test_one passes`; where it is not fully verified, with the reason."""
     # In a notebook the selector is labelled as a cell afterwards.
     name = run.target.selector if run.prepared is not None else run.name
+    if is_improvement(run):
+        return ", ".join(filter(None, [name, describe_improvement(outcome.evidence)]))
     if outcome.verified is Verified.VERIFIED:
         return f"{name} passes"
     reasons = [describe_sandbox(outcome.evidence)] if outcome.evidence.sandbox == "none" else []
     return f"{name} passes ({', '.join([*reasons, *count_cases(outcome.evidence)])})"
 
 
-def not_solved_text(name: str, reason: str) -> str:
+def not_solved_text(name: str, reason: str, *, wanted: str = "solved") -> str:
     """`double is not solved: …`, or `double is not solved after 2 attempts: …`."""
+    text = f"{name} is not {wanted}"
     if reason.startswith("Not solved "):
-        return f"{name} is not{reason.removeprefix('Not')}"
-    return f"{name} is not solved: {reason}" if reason else f"{name} is not solved"
+        return f"{text} {reason.removeprefix('Not solved ')}"
+    return f"{text}: {reason}" if reason else text
+
+
+def wanted_end(run: Run) -> str:
+    """What a run that reaches its end does: `solved`, or `improved`."""
+    return "improved" if is_improvement(run) else "solved"
+
+
+def is_improvement(run: Run) -> bool:
+    """Whether the code passed before; by the preset, where that turned out later, or the run is an earlier server's."""
+    is_preset = run.started is not None and run.started.preset.startswith(IMPROVE)
+    return run.request.goal is not None or is_preset
 
 
 def short_verdict(outcome: Outcome) -> str:
-    """The result in a few words: `verified`, or less with the reason. `evidence_text` has the rest."""
+    """The result in a few words: `verified`, or less with the reason, and what was gained. `evidence_text` has more."""
+    gained = [describe_improvement(outcome.evidence)] if outcome.evidence.gain is not None else []
+    return "; ".join([level(outcome), *gained])
+
+
+def level(outcome: Outcome) -> str:
+    """The verification level, where it is not the highest with the reason."""
     if outcome.solved:
         if outcome.verified is Verified.VERIFIED:
             return f"verified {describe_sandbox(outcome.evidence)}" if outcome.evidence.network else "verified"
@@ -199,12 +239,12 @@ def line_of(attempt: Attempt) -> str:
 
 
 def error_of(attempt: Attempt) -> str:
-    """Error class and the first line of the first failure's message; empty for a passing attempt."""
+    """Error class and the first line of the first failure's message; of a passing attempt the gain, if any."""
     if attempt.verdict.status is Status.TAMPERED:
         return clean_for_display(f"{attempt.error_class}: {attempt.verdict.reason}").strip()
     message = message_of(attempt)
     if not attempt.error_class or message.startswith(attempt.error_class):
-        return message if attempt.error_class or attempt.verdict.reason else ""
+        return message if attempt.error_class or attempt.verdict.reason else attempt_gain(attempt)
     return f"{attempt.error_class}: {message}".rstrip(": ")
 
 

@@ -10,6 +10,7 @@ from lsprotocol import types as lsp
 
 from greenloop.core.estimate import format_estimate
 from greenloop.lsp.editor import Editor
+from greenloop.lsp.presenters.notifications import activity
 from greenloop.lsp.state.run import Run
 
 # Seconds between two reports, and between two while nothing happens (the text shows the elapsed time).
@@ -26,7 +27,7 @@ class RunProgressLine:
 
     def __init__(self, editor: Editor, run: Run) -> None:
         self._client, self._run = editor.client, run
-        self._line = ProgressLine(editor, f"Refining {run.name}", run.cancel, text=describe(run))
+        self._line = ProgressLine(editor, activity(run), run.cancel, text=describe(run))
         self._shown_text, self._reported_at = "", 0.0
         self._timer: asyncio.TimerHandle | None = None
 

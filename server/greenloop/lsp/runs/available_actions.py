@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from lsprotocol import types as lsp
 
+from greenloop.core.records.goal import Goal
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.convert import command
@@ -17,6 +18,7 @@ from greenloop.lsp.documents.locations import ProjectFile
 from greenloop.lsp.presenters.notifications import short_verdict
 from greenloop.lsp.runs import stored_tests
 from greenloop.lsp.runs.apply_edit import EditApplier
+from greenloop.lsp.runs.goals import Goals
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.results import TestResults
 from greenloop.lsp.state.run import Phase, Run, short_name
@@ -24,6 +26,7 @@ from greenloop.lsp.state.run import Phase, Run, short_name
 MORE = "refactor.rewrite.greenloop"
 FILE = "source.greenloop"
 TITLE = "Refine until tests pass"
+IMPROVE = "Improve while tests pass"
 IMPLEMENT = "Implement from docstring"
 RUN = "Run in the sandbox"
 VERIFY = "Verify again with your edits"
@@ -37,8 +40,8 @@ FurtherAction = tuple[lsp.CodeAction, str]  # an action that is only offered whe
 class AvailableActions:
     """The actions on runs and tests that make sense now."""
 
-    def __init__(self, client: Client, runs: Runs, results: TestResults, applier: EditApplier) -> None:
-        self._client, self._runs, self._results = client, runs, results
+    def __init__(self, client: Client, runs: Runs, results: TestResults, goals: Goals, applier: EditApplier) -> None:
+        self._client, self._runs, self._results, self._goals = client, runs, results, goals
         self._applier, self._planner = applier, applier.planner
 
     def main(self, uri: str, file: ProjectFile, target: Target, line: int) -> list[lsp.CodeAction]:
@@ -48,14 +51,15 @@ class AvailableActions:
         if run is not None and run.running:
             cancel = [_cancel(uri, run)] if run.cancellable else []
             return [*_answers(uri, run), *cancel, *_show_attempts(uri, run), *show_tests]
-        refine, run_tests = refine_action(uri, file, target, line), self._run_tests(uri, file, target, run)
+        run_tests = self._run_tests(uri, file, target, run)
+        refine, *others = *self._improve(uri, file, target, line), refine_action(uri, file, target, line)
         if run is None:
-            return [refine, *run_tests, *show_tests]
+            return [refine, *run_tests, *others, *show_tests]
         discard = command(f"Discard attempts: {run.name}", "greenloop.discard", run_argument(uri, run))
         apply, show_attempts = self._apply(uri, run) if run.offered else [], _show_attempts(uri, run)
         if apply and run.improved:
-            return [*apply, *show_attempts, refine, *run_tests, discard, *show_tests]
-        return [refine, *show_attempts, *run_tests, *apply, discard, *show_tests]
+            return [*apply, *show_attempts, refine, *run_tests, *others, discard, *show_tests]
+        return [refine, *show_attempts, *run_tests, *apply, *others, discard, *show_tests]
 
     def further(self, uri: str, file: ProjectFile, target: Target, line: int) -> Iterator[FurtherAction]:
         """Further actions, and disabled ones with the reason."""
@@ -64,12 +68,22 @@ class AvailableActions:
             yield from _single_attempts(uri, run)
         yield from _all_of_class(uri, file, target)
         if run is None or not run.running:
+            if not self._goals.passes(file, target):
+                for goal in self._goals.sensible(file, target):
+                    yield _improve_action(_location_argument(uri, file, target, line), target, goal), f"{MORE}.improve"
             yield from _presets(_location_argument(uri, file, target, line), target)
         elif self._client.capabilities.disabled_actions and self._client.capabilities.action_literals:
             reason = "its refinement is queued" if run.phase is Phase.QUEUED else "it is being refined"
             yield _disable(refine_action(uri, file, target, line), reason)
             if not run.cancellable:
                 yield _disable(_cancel(uri, run), "its result is being applied")
+
+    def _improve(self, uri: str, file: ProjectFile, target: Target, line: int) -> list[lsp.CodeAction]:
+        """The actions that improve a function whose tests are known to pass, one for each goal."""
+        goals = self._goals.sensible(file, target)
+        if not goals or not self._goals.passes(file, target):
+            return []
+        return [_improve_action(_location_argument(uri, file, target, line), target, goal) for goal in goals]
 
     def _run_tests(self, uri: str, file: ProjectFile, target: Target, run: Run | None) -> list[lsp.CodeAction]:
         """The action that runs tests: for a test, and for a function with examples or known tests."""
@@ -114,6 +128,11 @@ def refine_action(uri: str, file: ProjectFile, target: Target, line: int) -> lsp
     """The action that starts a run for a target."""
     title = IMPLEMENT if locations.is_in_unwritten_docstring(file, target, line) else TITLE
     return command(f"{title}: {short_name(target)}", "greenloop.refine", _location_argument(uri, file, target, line))
+
+
+def _improve_action(location: dict[str, object], target: Target, goal: Goal) -> lsp.CodeAction:
+    title = f"{IMPROVE} ({goal.words}): {short_name(target)}"
+    return command(title, "greenloop.refine", location | {"goal": goal.value})
 
 
 def _location_argument(uri: str, file: ProjectFile, target: Target, line: int) -> dict[str, object]:
@@ -187,9 +206,8 @@ def _all_of_class(uri: str, file: ProjectFile, target: Target) -> Iterator[Furth
 
 
 def _presets(location: dict[str, object], target: Target) -> Iterator[FurtherAction]:
-    from greenloop.engine.presets import load_presets  # noqa: PLC0415 - only needed where the kind is requested
+    from greenloop.engine.presets import offered_presets  # noqa: PLC0415 - only needed where the kind is requested
 
-    for name, preset in load_presets().items():
-        if not preset.blind:
-            title = f"Refine with preset {name}: {short_name(target)}"
-            yield command(title, "greenloop.refine", location | {"preset": name}), f"{MORE}.preset"
+    for name in offered_presets():
+        title = f"Refine with preset {name}: {short_name(target)}"
+        yield command(title, "greenloop.refine", location | {"preset": name}), f"{MORE}.preset"

@@ -11,8 +11,10 @@ from dataclasses import replace
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Finished, Started, Tested
+from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Outcome, StopReason
 from greenloop.core.records.spec import Target
+from greenloop.core.summary import describe_improvement
 from greenloop.lsp.connection.client import after_reply
 from greenloop.lsp.connection.messages import RefineParams
 from greenloop.lsp.documents import notebook_requests
@@ -70,6 +72,8 @@ class RunDriver:
             was_open=self._documents.is_open(params.uri),
             settings=settings,
             preset=params.preset,
+            goal=Goal(params.goal) if params.goal else None,
+            comment=params.comment or "",
             settings_pending=not self._settings.received.is_set(),
             began_at=time.monotonic(),
             progress_token=params.work_done_token,
@@ -159,7 +163,13 @@ class RunDriver:
 
         target = run.target if run.target.qualname else run.target.selector
         texts = self._documents.open_texts(run.root)
-        request = Request(root=run.root, target=target, buffers=await asyncio.to_thread(snapshot, texts, run.root))
+        request = Request(
+            root=run.root,
+            target=target,
+            buffers=await asyncio.to_thread(snapshot, texts, run.root),
+            goal=run.request.goal,
+            comment=run.request.comment,
+        )
         settings, emit, prepared = run.settings, self._emitter(run), None
         if (notebook := self._documents.notebook(run.root / run.target.path, run.root)) is not None:
             run.prepared = prepared = await asyncio.to_thread(notebook_requests.prepare, run.target, notebook)
@@ -246,5 +256,6 @@ def _end_text(run: Run) -> str:
     if run.outcome is not None and run.cancelled and not run.result.applied:
         return "cancelled, the result is kept" if run.changes else "cancelled"
     if run.outcome is not None:
-        return "applied" if run.result.applied else run.outcome.reason.value
+        end = "applied" if run.result.applied else run.outcome.reason.value
+        return f"{end}: {describe_improvement(run.outcome.evidence)}" if run.outcome.evidence.gain else end
     return "cancelled" if run.cancelled else "failed"

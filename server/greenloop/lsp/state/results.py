@@ -66,8 +66,8 @@ def _combine(cases: list[CaseResult]) -> Result:
 class TestResults:
     """The last result of each test, by folder, workspace path and qualified name. `on_changed` is called after a put.
 
-    `reached_functions` returns the names of a file's functions that tests are known to reach; the scheduler, which
-    traces tests, sets it. `clock` returns monotonic seconds.
+    `reached_functions` returns the names of a file's functions that tests are known to reach, `tests_through` the tests
+    that reach one of them; the scheduler, which traces tests, sets both. `clock` returns monotonic seconds.
     """
 
     __test__ = False  # for pytest, which collects classes by name
@@ -77,11 +77,20 @@ class TestResults:
         self._results: dict[tuple[Path, str, str], tuple[Result, float]] = {}
         self.on_changed: Callable[[], None] = lambda: None
         self.reached_functions: Callable[[Path, str], Collection[str]] = lambda _root, _path: ()
+        self.tests_through: Callable[[Path, str, str], Collection[str]] = lambda _root, _path, _qualname: ()
 
     def is_reached(self, root: Path, path: str, qualname: str) -> bool:
         """Whether a test is known to reach a function; before Python 3.11 traces have only its unqualified name."""
         names = self.reached_functions(root, path)
         return qualname in names or qualname.rpartition(".")[2] in names
+
+    def passes(self, root: Path, path: str, qualname: str) -> bool:
+        """Whether all known results of the tests that reach a function, and of its examples, are passes."""
+        reaching = self.tests_through(root, path, qualname) if self.is_reached(root, path, qualname) else ()
+        names = (test_of(case).partition("::") for case in reaching)
+        tests = {(path, qualname), *((file, name.replace("::", ".")) for file, _, name in names)}
+        known = [self._results[root, *test][0] for test in tests if (root, *test) in self._results]
+        return bool(known) and all(result.outcome == "passed" for result in known)
 
     def __bool__(self) -> bool:
         """Whether there is any result."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
 from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.spec import Spec, Target
 from greenloop.lsp.state.questions import Question
@@ -50,6 +51,7 @@ class RunRequest:
 
     `preset` is a requested one, which replaces the settings'. `settings_pending`: the editor had not sent all settings
     yet. `began_at` is in seconds of the monotonic clock. `progress_token` comes with the client's request.
+    `goal`: the target passes its tests, and what it is to become; `comment` says in words what is wanted.
     """
 
     root: Path
@@ -59,6 +61,8 @@ class RunRequest:
     began_at: float
     was_open: bool = False
     preset: str | None = None
+    goal: Goal | None = None
+    comment: str = ""
     settings_pending: bool = False
     progress_token: int | str | None = None
 

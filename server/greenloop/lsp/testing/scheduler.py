@@ -62,7 +62,7 @@ class TestScheduler:
         self._coverage_maps: dict[Path, CoverageMap] = {}
         self._preparing: dict[Path, asyncio.Task[None]] = {}
         self._saved_at: dict[Path, float] = {}
-        results.reached_functions = self._reached_functions
+        results.reached_functions, results.tests_through = self._reached_functions, self._tests_through
 
     def run_affected(self, root: Path, settings: Settings, path: str) -> None:
         """Runs the tests that a saved file affects after a short delay, in place of those in progress."""
@@ -156,6 +156,9 @@ class TestScheduler:
 
     def _reached_functions(self, root: Path, path: str) -> Collection[str]:
         return self._coverage_maps[root].reached.functions(path) if root in self._coverage_maps else ()
+
+    def _tests_through(self, root: Path, path: str, qualname: str) -> Collection[str]:
+        return self._coverage_maps[root].reached.tests_through(path, qualname) if root in self._coverage_maps else ()
 
     async def _coverage_map(self, root: Path) -> CoverageMap:
         if root not in self._coverage_maps:

@@ -40,3 +40,23 @@ def test_the_last_result_counts_and_whoever_looks_is_told():
     assert len(told) == 2
     results.forget(ROOT, "t.py")
     assert results.get(ROOT, "t.py", "t") is None
+
+
+def test_a_function_passes_where_all_known_tests_that_reach_it_do():
+    results = TestResults()
+    results.reached_functions = lambda _root, _path: {"f"}
+    results.tests_through = lambda _root, _path, _name: ["t.py::t[1]", "t.py::t[2]", "t.py::TestC::test_b", "t.py::new"]
+    assert not results.passes(ROOT, "m.py", "f")
+    results.put(ROOT, group_by_test([CaseResult(id="t.py::t[1]", outcome="passed")]))
+    assert results.passes(ROOT, "m.py", "f")
+    assert not results.passes(ROOT, "m.py", "g")
+    results.put(ROOT, group_by_test([CaseResult(id="t.py::TestC::test_b", outcome="failed")]))
+    assert not results.passes(ROOT, "m.py", "f")
+
+
+def test_a_function_passes_where_its_examples_do():
+    results = TestResults()
+    results.put(ROOT, group_by_test([CaseResult(id="m.py::C::f::doctest-1", outcome="passed")]))
+    assert results.passes(ROOT, "m.py", "C.f")
+    results.put(ROOT, group_by_test([CaseResult(id="m.py::C::f::doctest-1", outcome="failed")]))
+    assert not results.passes(ROOT, "m.py", "C.f")

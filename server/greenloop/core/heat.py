@@ -1,0 +1,50 @@
+"""What the lines of a function cost before and after a change, as rows of text with bars.
+
+The bars of both have one scale, so that their lengths can be compared.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from greenloop.core.records.goal import Gain, Goal, ProfiledLine
+from greenloop.core.summary import show_cost
+
+WIDTH = 10  # characters of the longest bar
+LONGEST = 60  # characters of a line's text
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+def heat_rows(gain: Gain, most: int) -> list[str]:
+    """Rows for the dearest lines of both texts, at most so many of each: bar, line, how often it ran, cost, text.
+
+    Empty where no profile is known, as in runs of older versions.
+    """
+    if not gain.lines_before:
+        return []
+    before, after = (_in_order(lines, most) for lines in (gain.lines_before, gain.lines_after))
+    top = max(each.cost for each in (*before, *after))
+    rows = [f"before: {show_cost(gain.goal, gain.before)}", *_rows(before, gain.goal, top)]
+    return [*rows, f"after: {show_cost(gain.goal, gain.after)}", *_rows(after, gain.goal, top)]
+
+
+def bar(share: float) -> str:
+    """A bar of `WIDTH` characters, filled to this share; what is not nothing is at least a sliver."""
+    eighths = max(round(min(share, 1.0) * WIDTH * 8), 1 if share > 0 else 0)
+    full, rest = divmod(eighths, 8)
+    return (_EIGHTHS[-1] * full + (_EIGHTHS[rest] if rest else "")).ljust(WIDTH)
+
+
+def _in_order(lines: Sequence[ProfiledLine], most: int) -> list[ProfiledLine]:
+    return sorted(lines[:most], key=lambda each: each.line)
+
+
+def _rows(lines: Sequence[ProfiledLine], goal: Goal, top: float) -> list[str]:
+    texts = textwrap.dedent("\n".join(each.text.expandtabs(4) for each in lines)).split("\n")
+    cells = [(str(each.line), f"{each.times}x", show_cost(goal, each.cost)) for each in lines]
+    widths = [max(len(row[column]) for row in cells) for column in range(3)] if cells else []
+    return [
+        "  ".join([bar(each.cost / top), *map(str.rjust, row, widths), text[:LONGEST]])
+        for each, row, text in zip(lines, cells, texts, strict=False)
+    ]
