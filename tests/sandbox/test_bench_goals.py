@@ -99,13 +99,11 @@ async def test_what_is_faster_and_wrong_or_right_and_as_slow_does_not_count(expe
 
 
 async def test_what_is_accepted_and_wrong_elsewhere_is_found_by_the_hidden_calls(experiment):
-    bare = ("items: list[int]) -> list[int]", "items)")  # nothing says what else the tests could be called with
-    task = make_task(SORTED.replace(*bare))
-    (done,) = await run(
-        replace(experiment, tasks=[replace(task, files={**task.files, "shop.py": SLOW.replace(*bare)})]), quiet
-    )
+    # No input that is made up is as long as that.
+    faulty = FAST.replace("return ", "return items if len(items) > 3000 else ")
+    task = replace(make_task(faulty), judge=hidden_tests.comparing_files(SLOW, "shop", ["unique([7] * 4000)"]))
+    (done,) = await run(replace(experiment, tasks=[task]), quiet)
     assert (done.run["shown_passed"], done.run["right"]) == (True, False)
-    assert "nothing compared what it does" in done.run["message"]
     assert done.run["gain"]["ratio"] < 0.9
     (figures,) = compute_figures([done], frozenset(BROKEN))
     assert (figures.overfit, figures.gains.right, figures.gains.optimized, figures.gains.mean) == (1, 0, 0, 1.0)

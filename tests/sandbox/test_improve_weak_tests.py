@@ -130,3 +130,44 @@ def test_what_cannot_be_compared_is_written_only_where_the_tests_are_strong(run,
     assert last["applied"] is is_strong, last["message"]
     assert ("does not do the same twice" in last["message"]) is not is_strong
     assert ("its tests notice" in last["message"]) is not is_strong
+
+
+EFFECTS = f"""def save(name: str, times: int) -> int:
+{WORK}    with open(name or "x", "w") as file:
+        file.write(name)
+    return times
+"""
+
+
+def test_code_with_side_effects_is_offered_with_the_reason(run):
+    test = "from shop import save\n\n\ndef test_save(tmp_path):\n    assert save(str(tmp_path / 'x'), 2) == 2\n"
+    _code, errors, last, _said = run("save", EFFECTS, test, EFFECTS.replace(WORK, ""))
+    assert (errors, last["solved"], last["applied"]) == ([""], True, False)
+    assert (
+        "only its results were compared with those of your code: it writes files; its tests notice" in last["message"]
+    )
+
+
+SLOW = f"def double(n: int) -> int:\n{WORK}    return 2 * n\n"
+CALLED = "from shop import double\n\n\ndef test_double():\n    assert double(2) == 4\n"
+
+
+@pytest.mark.parametrize(
+    ("calls", "words", "sentence"),
+    [
+        ("double(1)\ndouble(1, 2)\n", (), "does not run to its end: `double(1, 2)`: TypeError: double() takes 1"),
+        ("len('a')\n", (), "Line 1 of the file of --inputs does not call double: len('a')"),
+        ("double(1)\n" * 30, ("--seconds", "5"), "and a candidate needs 18 such runs: more than the"),
+    ],
+)
+def test_calls_that_cannot_be_measured_are_told_and_nothing_is_changed(run, tmp_path, calls, words, sentence):
+    (tmp_path / "calls.txt").write_text(calls)
+    code, _errors, last, _said = run("double", SLOW, CALLED, words=("--inputs", "calls.txt", *words))
+    assert code != 0
+    assert sentence in last["message"]
+    assert (tmp_path / "shop.py").read_text() == SLOW
+
+
+def test_a_class_is_not_measured(run):
+    _code, _errors, last, _said = run("Stack", STACK, STACK_TEST, words=("--for", "time"))
+    assert last["message"] == "Stack is a class; less time is asked for of one function."

@@ -25,9 +25,9 @@ INPUTS = 200  # made up for one function
 SECONDS = 0.2  # for one call of the old version; what takes longer is not compared
 RUNTIME = ("same_results.py", "recorded_calls.py")
 RECORDED = "test_same_recorded"
-# These are run with the user's own code only. They fail where no recorded call can be repeated, and where the code does
-# what no result shows.
-REPEATED, EFFECTS = "test_same_repeated", "test_same_effects"
+LEAST = 10  # calls that are compared where the time does not suffice for all
+ENOUGH = "test_same_enough"  # it fails where too few were
+EFFECTS = "test_same_effects"  # run with the user's own code only; it fails where that does what no result shows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,14 +50,19 @@ class Comparison:
         return f"{self.path}::{RECORDED}"
 
     @property
-    def probes(self) -> tuple[str, str]:
-        """The ids of `REPEATED` and `EFFECTS`."""
-        return f"{self.path}::{REPEATED}", f"{self.path}::{EFFECTS}"
+    def effects(self) -> str:
+        """The id of the test that fails where the user's own code has effects beyond its results."""
+        return f"{self.path}::{EFFECTS}"
 
     def workload(self, kept: Sequence[str]) -> Workload:
         """What to run for these of the tests; for recorded calls, those of the user in between."""
         recording = (f"{self.path}::test_same_recording", *self.tests) if self.recorded in kept else ()
-        return Workload(selectors=(*recording, *kept), files=self.files)
+        return Workload(selectors=(*recording, *kept, self.enough), files=self.files)
+
+    @property
+    def enough(self) -> str:
+        """The id of the test that fails where too little was compared."""
+        return f"{self.path}::{ENOUGH}"
 
 
 def build_comparison(problem: Problem, calls: Sequence[str]) -> Comparison:
@@ -96,8 +101,9 @@ def {RECORDED}():
     assert not difference, difference
 
 
-def {REPEATED}():
+def {ENOUGH}():
     assert COMPARED, "no call of the tests can be repeated"
+    assert len(COMPARED) >= {LEAST} or not SKIPPED, f"in the time only {{len(COMPARED)}} calls can be compared"
 
 
 def {EFFECTS}():
@@ -107,8 +113,9 @@ def {EFFECTS}():
 def _runtime(name: str) -> str:
     """The text of a module that runs in the sandbox, without what the one above it already has."""
     text = files("greenloop.specs.properties").joinpath(name).read_text(encoding="utf-8")
-    rows = [row for row in text.split("\n") if not row.startswith("from greenloop")]
-    return "\n".join(rows if name == RUNTIME[0] else [row for row in rows if "__future__" not in row]).strip()
+    if name != RUNTIME[0]:
+        text = text.partition("\n)\n")[2]  # behind its import of the first one
+    return text.strip()
 
 
 def _values(

@@ -99,7 +99,12 @@ class Bench:
         return profiled_lines(line_costs(await self.run(workload, files, profile), lines.path), text, self.goal)
 
     async def run(
-        self, workload: Workload, files: Mapping[str, str], profile: ProfiledLines | None = None
+        self,
+        workload: Workload,
+        files: Mapping[str, str],
+        profile: ProfiledLines | None = None,
+        *,
+        more_seconds: float = 0.0,
     ) -> Execution:
         """Runs the workload over these changed texts; of the user's own code, where there are none."""
         inputs = self.inputs
@@ -107,7 +112,7 @@ class Bench:
         run = TestRun(
             selectors=workload.selectors,
             files={**inputs.problem.buffers, **inputs.generated_files, **added, **inputs.encode(files)},
-            seconds=inputs.limits.seconds,
+            seconds=inputs.limits.seconds + more_seconds,
         )
         execution = await self.session.run(replace(run, profile=profile))
         check_sandbox(execution)

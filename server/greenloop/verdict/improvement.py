@@ -23,6 +23,7 @@ TYPES = {Goal.TIME: "NotFaster", Goal.MEMORY: "NotSmaller"}
 DIFFERENT = "Different"
 SHOWN = 5  # lines that cost most
 KEPT = 40  # of them, as evidence
+COMPARING = 40.0  # seconds of wall time for a comparison, beyond those of the tests
 
 
 async def judge(
@@ -53,22 +54,21 @@ async def try_comparison(bench: Bench, found: Comparison) -> tuple[Workload | No
     """
     wanted = (found.recorded, *found.alone)
     for kept in dict.fromkeys((wanted, found.alone)):  # the user's tests may not bear to be recorded
-        results = {each.id: each for each in case_results(await bench.run(found.workload((*kept, *found.probes)), {}))}
+        workload = found.workload((*kept, found.effects))
+        execution = await bench.run(workload, {}, more_seconds=COMPARING)
+        results = {each.id: each for each in case_results(execution)}
         tests_pass = all(each.passed for each in results.values() if not each.id.startswith(found.path))
         if tests_pass and all(each in results and results[each].outcome != "missing" for each in kept):
             break
-    repeated, effects = (results.get(each) for each in found.probes)
+    said = {each: _said(results[each]) for each in (*kept, found.enough, found.effects) if each in results}
     held = [each for each in kept if each in results and results[each].passed]
-    if repeated is None or not repeated.passed:
-        held = [each for each in held if each != found.recorded]
-    messages = [_said(results[each]) for each in kept if each in results and not results[each].passed]
-    differing = next((each for each in messages if "differs from before" in each), "")
+    differing = next((said[each] for each in kept if "differs from before" in said.get(each, "")), "")
     if differing:
         doubt = f"your own code does not do the same twice ({differing[:200]})"
-    elif not held:
-        doubt = found.reason or "no call of the tests can be repeated"
+    elif said.get(found.enough, "the comparison does not run to its end"):
+        held, doubt = [], found.reason or said.get(found.enough, "the comparison does not run to its end")
     else:
-        doubt = _said(effects) if effects is not None and effects.failure else ""
+        doubt = said.get(found.effects, "")
     return (found.workload(held) if held else None), doubt
 
 
@@ -91,7 +91,7 @@ async def with_profiles(
 
 async def compare_results(bench: Bench, files: Mapping[str, str], comparison: Workload) -> Failure | None:
     """Runs the comparison over these changed texts; returns the first difference, or None."""
-    execution = await bench.run(comparison, files)
+    execution = await bench.run(comparison, files, more_seconds=COMPARING)
     if passed_seconds(execution) is not None:
         return None
     failed = next((result for result in case_results(execution) if result.failure), None)

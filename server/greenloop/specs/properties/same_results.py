@@ -24,7 +24,8 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-MOST_SECONDS = 5.0  # for all made up inputs, and for all recorded calls
+MOST_SECONDS = 4.0  # of processor time for all made up inputs, and for all recorded calls
+WAITING = 4  # times as much wall time, as the machine may be busy
 MOST_ITEMS = 1000  # of an iterator
 DEEPEST = 50
 TOO_MUCH = ("too much",)
@@ -43,13 +44,22 @@ def load_before(name: str, text: str) -> types.ModuleType:
     return before
 
 
-_BEGAN: list[float] = []
+COMPARED: list[bool] = []  # an item for each input or call that was
+SKIPPED: list[bool] = []  # and for each that took too long, or came too late
+_BEGAN: list[tuple[float, float]] = []
 
 
 def time_left() -> bool:
-    """May more inputs be tried? The time begins with the first question."""
-    _BEGAN[:] = _BEGAN or [time.monotonic()]
-    return time.monotonic() - _BEGAN[0] < MOST_SECONDS
+    """May more be compared? The time begins with the first question."""
+    now = time.process_time(), time.monotonic()
+    _BEGAN[:] = _BEGAN or [now]
+    began = _BEGAN[0]
+    return now[0] - began[0] < MOST_SECONDS and now[1] - began[1] < WAITING * MOST_SECONDS
+
+
+def restart_time() -> None:
+    """Lets the time begin anew."""
+    _BEGAN.clear()
 
 
 class TooLongError(BaseException):
@@ -57,14 +67,16 @@ class TooLongError(BaseException):
 
 
 def limit_call(seconds: float) -> None:
-    """Lets the running call go on for so many seconds; 0: without a limit."""
+    """Lets the running call go on for so many seconds of processor time; 0: without a limit."""
 
     def end(_signal: int, _frame: Any) -> None:
         raise TooLongError
 
     if seconds:
+        signal.signal(signal.SIGPROF, end)
         signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_REAL, WAITING * seconds)
 
 
 # -- effects that no result shows -----------------------------------------------------------------------------------
@@ -190,6 +202,7 @@ def _seed() -> None:
 
 def is_same(old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
     """Did both do the same? The new version may have fewer effects. Remembers those of the old one."""
+    (SKIPPED if old == TOO_MUCH else COMPARED).append(True)
     if TOO_MUCH in (old, new):
         return old == TOO_MUCH
     BEFORE_EFFECTS.update(old[-1])

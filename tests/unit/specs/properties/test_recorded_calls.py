@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from greenloop.specs.properties import recorded_calls
+from greenloop.specs.properties import recorded_calls, same_results
 
 CODE = '''\
 import functools
@@ -55,13 +55,13 @@ def compare(tmp_path, monkeypatch):
         monkeypatch.delitem(sys.modules, "recorded_module", raising=False)
         importlib.invalidate_caches()
         recorded_calls.CALLS.clear()
-        recorded_calls.COMPARED.clear()
+        same_results.COMPARED.clear()
         recorded_calls.record_calls("recorded_module", qualname)
         try:
             use(importlib.import_module("recorded_module"))
         finally:
             difference = recorded_calls.compare_calls("recorded_module", qualname, CODE)
-        return difference, len(recorded_calls.COMPARED)
+        return difference, len(same_results.COMPARED)
 
     return compare
 
