@@ -11,7 +11,7 @@ from typing import Any
 
 from greenloop.core.errors import SettingsError
 
-IMPROVE = "improve"  # how the names of presets for code that passes its tests begin, and the default one
+IMPROVE = "improve"  # the preset for code that passes its tests
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ def load_presets() -> dict[str, Preset]:
 
 def offered_presets() -> dict[str, Preset]:
     """Returns the presets that can be chosen for a failing target, by name."""
-    return {name: preset for name, preset in load_presets().items() if not preset.blind and not name.startswith(IMPROVE)}
+    return {name: preset for name, preset in load_presets().items() if not preset.blind and name != IMPROVE}
 
 
 def _frozen(value: Any) -> Any:
