@@ -72,7 +72,8 @@ export function formatRun(run: Run): string {
 /** `1/3 AssertionError, 1,204 tokens, 2.1 s, $0.0003`. */
 export function formatAttempt(attempt: Attempt): string {
   const verdict = attempt.total > 0 ? `${attempt.passed}/${attempt.total}` : "";
-  const reason = attempt.errorClass || (attempt.status === "passed" ? "" : (STATUS_TEXTS[attempt.status] ?? attempt.status));
+  // The message of an attempt that passes is what it gained, with the interval in brackets.
+  const reason = attempt.errorClass || (attempt.status === "passed" ? (attempt.message.split(" (")[0] ?? "") : (STATUS_TEXTS[attempt.status] ?? attempt.status));
   return joinWithCosts([[verdict, reason].filter(Boolean).join(" ")], attempt.tokens, attempt.seconds, attempt.cost);
 }
 

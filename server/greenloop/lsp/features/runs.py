@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.summary import describe_improvement
+from greenloop.core.summary import attempt_gain, describe_improvement
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.messages import RUNS
@@ -81,7 +81,7 @@ def _attempt_row(attempt: Attempt) -> dict[str, Any]:
         "passed": verdict.passed,
         "total": verdict.total,
         "errorClass": clean_for_display(attempt.error_class),
-        "message": message_of(attempt),
+        "message": message_of(attempt) or attempt_gain(attempt),
         "tokens": spent.tokens,
         "seconds": round(seconds, 2),
         "cost": spent.cost,
