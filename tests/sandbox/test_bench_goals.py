@@ -100,8 +100,8 @@ async def test_what_is_faster_and_wrong_or_right_and_as_slow_does_not_count(expe
 
 async def test_what_is_accepted_and_wrong_elsewhere_is_found_by_the_hidden_calls(experiment):
     # No input that is made up is as long as that.
-    faulty = FAST.replace("return ", "return items if len(items) > 3000 else ")
-    task = replace(make_task(faulty), judge=hidden_tests.comparing_files(SLOW, "shop", ["unique([7] * 4000)"]))
+    faulty = FAST.replace("return ", "return items if len(items) > 90_000 else ")
+    task = replace(make_task(faulty), judge=hidden_tests.comparing_files(SLOW, "shop", ["unique([7] * 100_000)"]))
     (done,) = await run(replace(experiment, tasks=[task]), quiet)
     assert (done.run["shown_passed"], done.run["right"]) == (True, False)
     assert done.run["gain"]["ratio"] < 0.9
