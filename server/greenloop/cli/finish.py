@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from greenloop.cli import apply_result, events_json, exit_codes, interrupt, render
+from greenloop.cli import exit_codes, interrupt, render
 from greenloop.cli.errors import print_error, print_warning
 from greenloop.cli.screen import View, open_view
 from greenloop.core.errors import GreenloopError, WorkspaceError
@@ -18,9 +18,11 @@ from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.summary import attempt_result
-from greenloop.engine import refine
+from greenloop.core.text.diff import diff_files
+from greenloop.engine import events_json, refine
 from greenloop.notebook.adapter import NotebookTarget
 from greenloop.notebook.cell_labels import label_json
+from greenloop.project import apply_result
 from greenloop.project.settings import Settings
 from greenloop.verdict.mutation_testing import report_lines
 
@@ -175,7 +177,7 @@ def _show(outcome: Outcome) -> None:
     from greenloop.cli.live_table import colour_diff  # noqa: PLC0415
 
     console = Console(highlight=False)
-    if outcome.solved and (diff := render.diff(outcome.before, outcome.after)):
+    if outcome.solved and (diff := diff_files(outcome.before, outcome.after)):
         console.print(colour_diff(diff), soft_wrap=True)
     colour = "green" if exit_codes.of_outcome(outcome) == exit_codes.VERIFIED else "yellow" if outcome.solved else "red"
     console.print(Text(render.outcome_sentence(outcome), style=colour), soft_wrap=True)

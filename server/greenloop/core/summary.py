@@ -257,3 +257,8 @@ def _is_infill(attempt: Attempt) -> bool:
 def total_usage(attempts: Sequence[Attempt]) -> Usage:
     """The usage of the attempts, including questions to models about them."""
     return sum((attempt.spent for attempt in attempts), Usage())
+
+
+def count_candidates(outcome: Outcome) -> int:
+    """The number of candidates; attempt 0 is the user's own code."""
+    return sum(attempt.number > 0 for attempt in outcome.attempts)

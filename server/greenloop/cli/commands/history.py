@@ -14,15 +14,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from greenloop.cli import apply_result, exit_codes, options, render
+from greenloop.cli import exit_codes, options, render
 from greenloop.cli.errors import print_warning
 from greenloop.cli.live_table import attempt_table, colour_diff
 from greenloop.cli.screen import View
 from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
 from greenloop.core.records.outcome import Outcome
+from greenloop.core.text.diff import diff_files
 from greenloop.engine.history.rows import Record
 from greenloop.engine.history.store import History
 from greenloop.notebook.past_runs import prepare_from_run, recover_outcome, strip_line_numbers, target_title
+from greenloop.project import apply_result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -117,7 +119,7 @@ def _show(record: Record) -> int:
         return exit_codes.VERIFIED
     console.print()
     console.print(Text(label_cells(render.outcome_sentence(outcome))), soft_wrap=True)
-    if diff := label_cells(render.diff(outcome.before, outcome.after)):
+    if diff := label_cells(diff_files(outcome.before, outcome.after)):
         console.print(colour_diff(diff), soft_wrap=True)
     return exit_codes.VERIFIED
 
