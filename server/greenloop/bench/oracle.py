@@ -10,7 +10,8 @@ import ast
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 
 from greenloop.bench.recordings import ORACLE
 from greenloop.bench.tasks import Task
@@ -33,7 +34,12 @@ class Oracle:
 
     def __init__(self, task: Task, own_text: Callable[[str], str | None] = lambda _path: None) -> None:
         """`own_text` gives the user's text of a file, where there is one."""
-        self._places = {each.name: each for text in task.solution.values() for each in _read_places(text)}
+        self._places: dict[str, list[_Place]] = {}
+        for path, text in task.solution.items():
+            own = {each.name: each.lines for each in _read_places(own_text(path) or "")}
+            for each in _read_places(text):
+                place = replace(each, own=frozenset(line.strip() for line in own.get(each.name, ())))
+                self._places.setdefault(each.name, []).append(place)
         self._changed = {path: _changed(own_text(path), text) for path, text in task.solution.items()}
 
     @property
@@ -48,7 +54,8 @@ class Oracle:
 
     async def infill(self, request: InfillRequest, on_token: Callable[[str], None]) -> Reply:
         """What the solution has in the hole, where it agrees with the text before and after it; else nothing."""
-        fillings = (fill(each.lines, request.prefix, request.suffix) for each in self._places.values())
+        places = chain.from_iterable(self._places.values())
+        fillings = (fill(each.lines, request.prefix, request.suffix) for each in places)
         text = next((each for each in fillings if each is not None), "")
         for mark in request.stop:
             text = text.partition(mark)[0]
@@ -66,18 +73,27 @@ class Oracle:
         for text in reversed(texts):
             names = [name for quoted in _QUOTED.findall(text) for name in quoted.split(", ")]
             names += [name for path in _OUTLINE.findall(text) for name in self._changed.get(path, ())]
-            if found := [self._places[name].answer for name in dict.fromkeys(names) if name in self._places]:
+            if found := [self._find(name, text).answer for name in dict.fromkeys(names) if name in self._places]:
                 return "\n".join(f"```python\n{each}\n```\n" for each in found)
         return NOTHING
+
+    def _find(self, name: str, text: str) -> _Place:
+        """The place of this name; where several files have one, that whose own code the question shows."""
+        shown = {line.strip() for line in text.split("\n")}
+        return max(reversed(self._places[name]), key=lambda each: len(each.own & shown) / max(len(each.own), 1))
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Place:
-    """A function or assignment of the solution: its lines in the file, and a block of code that has what it needs."""
+    """A function or assignment of the solution: its lines in the file, and a block of code that has what it needs.
+
+    `own` are the lines of the user's code of it, without indentation.
+    """
 
     name: str
     lines: Sequence[str]
     answer: str
+    own: frozenset[str] = frozenset()
 
 
 def _read_places(text: str) -> Iterator[_Place]:

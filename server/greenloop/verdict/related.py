@@ -35,6 +35,8 @@ async def run_related(
     related = inputs.related(files)
     unaffected = sum(inputs.outcomes.get(case) == "passed" for case in {*inputs.problem.neighbours} - {*related})
     verdict = replace(verdict, unaffected=unaffected)
+    limit = inputs.limits.seconds
+    every = replace(select(test_run, related), seconds=inputs.suite_seconds, case_seconds=limit)
     nearest = related[:NEAREST] if len(related) > 2 * NEAREST else ()
     end = verdict.seconds + inputs.suite_seconds
     for cases in (nearest, related[len(nearest) :]):
@@ -43,13 +45,18 @@ async def run_related(
         if end <= verdict.seconds:
             left_out = sum(inputs.outcomes.get(case) == "passed" for case in cases)
             return replace(verdict, left_out=verdict.left_out + left_out)
-        run = replace(select(test_run, cases), seconds=end - verdict.seconds, case_seconds=inputs.limits.seconds)
-        verdict = await _run_and_repeat(inputs, session, verdict, run, cases)
+        run = replace(select(test_run, cases), seconds=end - verdict.seconds, case_seconds=limit)
+        verdict = await _run_and_repeat(inputs, session, verdict, run, cases, every)
     return verdict
 
 
 async def _run_and_repeat(
-    inputs: VerificationInputs, session: Session, verdict: Verdict, run: TestRun, cases: Sequence[str]
+    inputs: VerificationInputs,
+    session: Session,
+    verdict: Verdict,
+    run: TestRun,
+    cases: Sequence[str],
+    every: TestRun,
 ) -> Verdict:
     """Runs these related tests; a few of those that fail are repeated, for one is enough to refuse the candidate."""
     verdict, failing, left_out = await _run_once(inputs, session, verdict, run, cases)
@@ -62,7 +69,7 @@ async def _run_and_repeat(
             if verdict.status is not Status.PASSED:
                 return verdict
             if still_failing:
-                broken = await _without_order_dependent(inputs, session, again, still_failing)
+                broken = await _without_order_dependent(inputs, session, again, still_failing, every)
                 if broken:
                     return fail_for_related(verdict, [*broken, *others])
                 break
@@ -73,11 +80,11 @@ async def _run_and_repeat(
 
 
 async def _without_order_dependent(
-    inputs: VerificationInputs, session: Session, run: TestRun, failing: Sequence[CaseResult]
+    inputs: VerificationInputs, session: Session, run: TestRun, failing: Sequence[CaseResult], every: TestRun
 ) -> list[CaseResult]:
-    """Returns the failing tests without those that fail in the same run of the user's own code, but not in their files.
+    """Returns the failing tests without those that need others before them, which this run does not have.
 
-    Such a test needs others before it, which this run does not have.
+    Such a test fails in the same run of the user's own code, but not after `every` related test, nor in its file.
     """
     if inputs.own is None:
         return [*failing]
@@ -87,9 +94,12 @@ async def _without_order_dependent(
     if certain := [each for each in failing if each.id in passed]:
         return certain
     paths = tuple(dict.fromkeys(each.id.partition("::")[0] for each in failing))
-    execution = await session.run(replace(run, selectors=paths, only=(), seconds=inputs.suite_seconds))
-    check_sandbox(execution)
-    return newly_failing(inputs, execution, [each.id for each in failing])[0]
+    left = [*failing]
+    for others in (every, replace(run, selectors=paths, only=(), seconds=inputs.suite_seconds)):
+        execution = await session.run(others)
+        check_sandbox(execution)
+        left = newly_failing(inputs, execution, [each.id for each in left])[0]
+    return left
 
 
 async def _run_once(

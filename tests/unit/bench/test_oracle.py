@@ -124,3 +124,11 @@ async def test_where_the_outline_of_a_file_is_shown_all_that_changes_in_it_is_th
     assert "side" not in text
     assert "grow" not in await answer(known, "some of these: `first`")
     assert "grow" not in await answer(known, "some of these: `first`\n\nThe outline of `other.py`:\n")
+
+
+async def test_of_two_files_with_the_same_name_that_counts_whose_code_is_shown():
+    solution = {"a.py": "async def get():\n    await start()\n    return 2\n", "b.py": "def get():\n    return 2\n"}
+    own = {path: text.replace("2", "1") for path, text in solution.items()}
+    known = Oracle(Task(id="t", kind="k", target="t", files={}, cases=("c",), solution=solution), own.get)
+    for path, text in own.items():
+        assert solution[path].rstrip() in await answer(known, f"Change `get`:\n\n{text}")

@@ -70,18 +70,26 @@ MANY = tuple(f"t.py::test_{number:03}" for number in range(5 * NEAREST))
 
 
 class Session:
-    """Runs the selected cases of `MANY`; each of `failing` fails so many times. `asked`: how many each run had."""
+    """Runs the selected cases of `MANY`; each of `failing` fails so many times. `asked`: how many each run had.
+
+    A case of `needs` passes only after another one, whatever the code.
+    """
 
     name = "here"
 
-    def __init__(self, failing: dict[str, int]) -> None:
-        self.failing = failing
+    def __init__(self, failing: dict[str, int], needs: dict[str, str] | None = None) -> None:
+        self.failing, self.needs = failing, needs or {}
         self.asked: list[int] = []
 
     async def run(self, run: TestRun) -> Execution:
         cases = run.only or run.selectors
         self.asked.append(len(cases))
-        outcomes = [(case, "failed" if self.failing.get(case, 0) > 0 else "passed") for case in cases]
+        cases = MANY if cases == ("t.py",) else cases
+        fails = [
+            self.failing.get(case, 0) > 0 or self.needs.get(case, case) not in cases[: index + 1]
+            for index, case in enumerate(cases)
+        ]
+        outcomes = [(case, "failed" if is_failed else "passed") for case, is_failed in zip(cases, fails, strict=True)]
         self.failing = {case: left - (case in cases) for case, left in self.failing.items()}
         return ended(*outcomes, seconds=1.0)
 
@@ -126,3 +134,20 @@ async def test_those_that_no_time_is_left_for_are_counted():
     passed = Verdict(status=Status.PASSED)
     verdict = await run_related(short, session, passed, TestRun(selectors=()), {})  # type: ignore[arg-type]
     assert (session.asked, verdict.left_out) == ([NEAREST], len(MANY) - NEAREST)
+
+
+async def test_one_that_needs_others_before_it_is_not_broken():
+    session = Session({}, needs={MANY[-1]: MANY[0], MANY[3]: MANY[1]})
+    known = replace(inputs(MANY), own={})
+    passed = Verdict(status=Status.PASSED)
+    verdict = await run_related(known, session, passed, TestRun(selectors=()), {})  # type: ignore[arg-type]
+    assert verdict.status is Status.PASSED
+    assert len(MANY) in session.asked
+
+
+async def test_one_that_is_broken_though_it_needs_others_is():
+    session = Session({MANY[-1]: 9}, needs={MANY[-1]: MANY[0]})
+    known = replace(inputs(MANY), own={})
+    passed = Verdict(status=Status.PASSED)
+    verdict = await run_related(known, session, passed, TestRun(selectors=()), {})  # type: ignore[arg-type]
+    assert [result.id for result in verdict.collateral] == [MANY[-1]]
