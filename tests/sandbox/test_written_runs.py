@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from docstring_project import ReferenceUser, RoleModel
-from greenloop.cli.apply_result import write_result
 from greenloop.core.records.outcome import Outcome, Verified
+from greenloop.project.apply_result import write_result
 from runlength import COUNTS, GROUPS, RIGHT, SETS, SORTED, STUB, code
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]

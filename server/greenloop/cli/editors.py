@@ -39,15 +39,15 @@ class Editor:
     is_tested: bool = True
 
 
-def command() -> list[str]:
-    """The command that an editor starts: the bare name if it is on every PATH, else a path that works from anywhere."""
+def command(verb: str = "serve") -> list[str]:
+    """The command that an editor or agent starts: the bare name if on every PATH, else a path that works anywhere."""
     script = shutil.which("greenloop")
     if script is None:
-        return [sys.executable, "-m", "greenloop", "serve"]
+        return [sys.executable, "-m", "greenloop", verb]
     # On the PATH only while this virtual environment is active; an editor started elsewhere does not see it.
     in_environment = Path(script).resolve().is_relative_to(Path(sys.prefix).resolve()) and sys.prefix != sys.base_prefix
     is_link = Path(script).is_symlink()
-    return [script if in_environment and not is_link else "greenloop", "serve"]
+    return [script if in_environment and not is_link else "greenloop", verb]
 
 
 def installed_editors() -> list[Editor]:
@@ -63,12 +63,15 @@ def _config_folder() -> Path:
 
 # -- merging into files that may exist -------------------------------------------------------------------------------
 
-_BEGIN, _END = "{comment} >>> greenloop for {name} >>>", "{comment} <<< greenloop for {name} <<<"
+_BEGIN, _END = "{comment} >>> greenloop for {name} >>>{close}", "{comment} <<< greenloop for {name} <<<{close}"
 
 
-def mark_block(existing: str | None, lines: str, comment: str, name: str) -> str:
-    """The text with the lines in a marked block: replaces an earlier block, else appends one."""
-    begin, end = (mark.format(comment=comment, name=name) for mark in (_BEGIN, _END))
+def mark_block(existing: str | None, lines: str, comment: str, name: str, close: str = "") -> str:
+    """The text with the lines in a marked block: replaces an earlier block, else appends one.
+
+    `comment` begins a comment of the file, and `close` ends it.
+    """
+    begin, end = (mark.format(comment=comment, name=name, close=close) for mark in (_BEGIN, _END))
     block = f"{begin}\n{lines}{end}\n"
     text = existing or ""
     earlier = re.search(rf"^{re.escape(begin)}$.*?^{re.escape(end)}$\n?", text, re.DOTALL | re.MULTILINE)
@@ -82,13 +85,13 @@ def _merge_lisp(name: str) -> Callable[[str | None, str], str]:
     return lambda existing, lines: mark_block(existing, lines, ";;", name)
 
 
-def _merge_json(existing: str | None, lines: str) -> str:
+def merge_json(existing: str | None, lines: str) -> str:
     try:
         value = json.loads(existing) if existing and existing.strip() else {}
     except ValueError as error:
-        raise UsageError(f"The existing file is not plain JSON ({error}).", remedy=_MANUAL_REMEDY) from error
+        raise UsageError(f"The existing file is not plain JSON ({error}).", remedy=MANUAL_REMEDY) from error
     if not isinstance(value, dict):
-        raise UsageError("The existing file does not hold a JSON object.", remedy=_MANUAL_REMEDY)
+        raise UsageError("The existing file does not hold a JSON object.", remedy=MANUAL_REMEDY)
     return snippets.as_json(overlay(value, json.loads(lines)))
 
 
@@ -98,7 +101,7 @@ def _merge_helix(existing: str | None, lines: str) -> str:
     try:
         others, configured, python = _parse_helix(text)
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"The existing file is not valid TOML ({error}).", remedy=_MANUAL_REMEDY) from error
+        raise UsageError(f"The existing file is not valid TOML ({error}).", remedy=MANUAL_REMEDY) from error
     server = tomllib.loads(lines)["language-server"]["greenloop"]
     argv = [server["command"], *server["args"]]
     if configured is not None:
@@ -111,7 +114,7 @@ def _merge_helix(existing: str | None, lines: str) -> str:
         )
         text, count = re.subn(pattern, r'\1\2, "greenloop"\3', text, count=1, flags=re.DOTALL | re.MULTILINE)
         if count != 1:
-            raise UsageError("The existing file has a python entry without language-servers.", remedy=_MANUAL_REMEDY)
+            raise UsageError("The existing file has a python entry without language-servers.", remedy=MANUAL_REMEDY)
     if python and configured is None:
         text = mark_block(text, snippets.helix_server(argv), "#", "helix")
     try:
@@ -119,7 +122,7 @@ def _merge_helix(existing: str | None, lines: str) -> str:
     except tomllib.TOMLDecodeError:
         python = []
     if not any("greenloop" in servers for servers in python) or configured is None or others_after != others:
-        raise UsageError("The existing file cannot be changed safely.", remedy=_MANUAL_REMEDY)
+        raise UsageError("The existing file cannot be changed safely.", remedy=MANUAL_REMEDY)
     return text
 
 
@@ -138,11 +141,11 @@ def _update_helix_command(text: str, server: dict[str, Any], argv: Sequence[str]
     pattern = r"^\[language-server\.greenloop\]\ncommand = .*\nargs = \[.*\]$\n?"
     text, count = re.subn(pattern, lambda _found: snippets.helix_server(argv), text, count=1, flags=re.MULTILINE)
     if count != 1:
-        raise UsageError("The existing file starts greenloop with a different command.", remedy=_MANUAL_REMEDY)
+        raise UsageError("The existing file starts greenloop with a different command.", remedy=MANUAL_REMEDY)
     return text
 
 
-_MANUAL_REMEDY = "Add the lines by hand: `greenloop setup EDITOR` prints them."
+MANUAL_REMEDY = "Add the lines by hand: `greenloop setup NAME` prints them."
 
 
 # -- their files -----------------------------------------------------------------------------------------------------
@@ -216,7 +219,7 @@ EDITORS = {
             programs=("kate",),
             snippet=snippets.kate,
             config_file=lambda: _config_folder() / "kate" / "lspclient" / "settings.json",
-            merge=_merge_json,
+            merge=merge_json,
             next_step="Kate starts one server per language: this one replaces pylsp. Restart Kate; the code action is "
             "in the LSP Client menu.",
         ),
@@ -225,7 +228,7 @@ EDITORS = {
             programs=("jupyter-lab", "jupyter"),
             snippet=snippets.jupyter,
             config_file=_jupyter_file,
-            merge=_merge_json,
+            merge=merge_json,
             next_step="Install jupyterlab-lsp and restart JupyterLab.",
         ),
         Editor(name="vscode", programs=("code", "codium", "code-server"), snippet=snippets.vscode, next_step=""),

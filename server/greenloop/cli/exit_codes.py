@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.outcome import Outcome, StopReason
+from greenloop.core.summary import is_accepted
 
 VERIFIED = 0
 NOT_SOLVED = 1
@@ -19,24 +20,6 @@ HELP = """exit codes:
   3    cannot verify: no sandbox, no model, a missing package
   130  cancelled
 """
-
-
-def is_accepted(outcome: Outcome, accept: Collection[str]) -> bool:
-    """Is the result as trustworthy as the user asked for? `accept`: `partial`, `unverified`, `warned` or nothing."""
-    if not outcome.solved:
-        return False
-    match outcome.verified:
-        case Verified.VERIFIED:
-            return True
-        case Verified.PARTIALLY:
-            return "partial" in accept or "unverified" in accept
-        case Verified.UNVERIFIED:
-            return "unverified" in accept
-
-
-def may_write(outcome: Outcome, accept: Collection[str]) -> bool:
-    """May it be written without review? With warnings (it newly imports os, ...) only if those are accepted."""
-    return is_accepted(outcome, accept) and (not outcome.evidence.warnings or "warned" in accept)
 
 
 def of_outcome(outcome: Outcome, accept: Collection[str] = ()) -> int:

@@ -10,17 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from greenloop.cli import apply_result, events_json, exit_codes, interrupt, render
+from greenloop.cli import exit_codes, interrupt, render
 from greenloop.cli.errors import print_error, print_warning
 from greenloop.cli.screen import View, open_view
 from greenloop.core.errors import GreenloopError, WorkspaceError
 from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.problem import Problem
-from greenloop.core.summary import attempt_result
-from greenloop.engine import refine
+from greenloop.core.summary import attempt_result, is_accepted, may_write
+from greenloop.core.text.diff import diff_files
+from greenloop.engine import events_json, refine
 from greenloop.notebook.adapter import NotebookTarget
 from greenloop.notebook.cell_labels import label_json
+from greenloop.project import apply_result
 from greenloop.project.settings import Settings
 from greenloop.verdict.mutation_testing import report_lines
 
@@ -150,7 +152,7 @@ def _as_sandbox_files(job: FixJob, files: dict[str, bytes]) -> dict[str, bytes]:
 def _may_write(job: FixJob, outcome: Outcome) -> bool:
     """May the result be written, by a flag or by the user's answer?"""
     arguments = job.arguments
-    if arguments.apply and exit_codes.may_write(outcome, arguments.accept):
+    if arguments.apply and may_write(outcome, arguments.accept):
         return True
     hint = f"`greenloop history apply {outcome.run or ''}".rstrip() + "` writes it"
     if job.write_json is None and View.can_ask():
@@ -159,7 +161,7 @@ def _may_write(job: FixJob, outcome: Outcome) -> bool:
             print(f"Not written. {hint}", file=sys.stderr)
         return confirmed
     if arguments.apply:
-        has_warnings = exit_codes.is_accepted(outcome, arguments.accept)
+        has_warnings = is_accepted(outcome, arguments.accept)
         reason = "it adds risky calls" if has_warnings else f"it is {render.VERIFIED_WORDS[outcome.verified]}"
         level = "warned" if has_warnings else "partial" if outcome.verified is Verified.PARTIALLY else "unverified"
         print_warning(f"not written, because {reason}; --accept {level} allows such results. {hint}")
@@ -175,7 +177,7 @@ def _show(outcome: Outcome) -> None:
     from greenloop.cli.live_table import colour_diff  # noqa: PLC0415
 
     console = Console(highlight=False)
-    if outcome.solved and (diff := render.diff(outcome.before, outcome.after)):
+    if outcome.solved and (diff := diff_files(outcome.before, outcome.after)):
         console.print(colour_diff(diff), soft_wrap=True)
     colour = "green" if exit_codes.of_outcome(outcome) == exit_codes.VERIFIED else "yellow" if outcome.solved else "red"
     console.print(Text(render.outcome_sentence(outcome), style=colour), soft_wrap=True)

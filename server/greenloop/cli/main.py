@@ -17,7 +17,7 @@ from greenloop.cli.errors import print_error, report_unexpected
 from greenloop.cli.exit_codes import CANCELLED, HELP, NOT_SOLVED, USAGE
 from greenloop.core.errors import GreenloopError
 
-SUBCOMMANDS = ("fix", "improve", "tests", "verify", "serve", "doctor", "setup", "model", "history", "bench")
+SUBCOMMANDS = ("fix", "improve", "tests", "verify", "serve", "mcp", "doctor", "setup", "model", "history", "bench")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -76,6 +76,7 @@ SUMMARIES = {
     "tests": "show or edit the tests that were generated from a docstring",
     "verify": "run a commit's tests against your working tree, in a way that cannot be faked",
     "serve": "run the language server on standard input and output",
+    "mcp": "serve agents by the Model Context Protocol",
     "doctor": "check what greenloop needs on this machine",
     "setup": "connect an editor",
     "model": "manage the embedded model",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
 from typing import Self
 
 from greenloop.core.events import Event
@@ -15,7 +14,6 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.verdict import CaseResult, Status
 from greenloop.core.summary import REJECTIONS, attempt_gain
-from greenloop.core.text.diff import unified_diff
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 VERIFIED_WORDS = {
@@ -34,11 +32,6 @@ def first_line(text: str, max_length: int = 120) -> str:
     """The first line that is not blank, shortened."""
     line = next((line.strip() for line in escape_controls(text).splitlines() if line.strip()), "")
     return line if len(line) <= max_length else line[: max_length - 1] + "…"
-
-
-def diff(before: Mapping[str, str | None], after: Mapping[str, str]) -> str:
-    """The change of all files in the format of `git apply`; empty when nothing changed."""
-    return "".join(unified_diff(before.get(path), after[path], path) for path in sorted(after))
 
 
 def first_changed_line(before: str | None, after: str) -> int:
@@ -87,11 +80,6 @@ def model_name(name: str) -> str:
 
 def attempt_seconds(attempt: Attempt) -> float:
     return attempt.spent.model_seconds + attempt.spent.test_seconds
-
-
-def count_candidates(outcome: Outcome) -> int:
-    """The number of candidates; attempt 0 is the user's own code."""
-    return sum(attempt.number > 0 for attempt in outcome.attempts)
 
 
 def outcome_sentence(outcome: Outcome) -> str:

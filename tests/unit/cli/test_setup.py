@@ -19,7 +19,7 @@ EMACS = ["eglot", "lsp-mode"]
 
 @pytest.fixture(autouse=True)
 def command(project, monkeypatch):
-    monkeypatch.setattr("greenloop.cli.commands.setup.command", lambda: ["greenloop", "serve"])
+    monkeypatch.setattr("greenloop.cli.commands.setup.command", lambda verb: ["greenloop", verb])
     return project
 
 
@@ -179,7 +179,7 @@ def test_a_python_entry_that_names_greenloop_gets_the_server_alone():
 def test_helix_is_told_where_greenloop_has_moved_to(text, monkeypatch, capsys):
     put("helix", text)
     assert main(["setup", "helix", "--write", "--yes"]) == 0
-    monkeypatch.setattr("greenloop.cli.commands.setup.command", lambda: ["/venv/bin/greenloop", "serve"])
+    monkeypatch.setattr("greenloop.cli.commands.setup.command", lambda _verb: ["/venv/bin/greenloop", "serve"])
     before = file_of("helix").read_text(encoding="utf-8")
     assert main(["setup", "helix", "--write", "--yes"]) == 0
     after = file_of("helix").read_text(encoding="utf-8")

@@ -15,6 +15,7 @@ from greenloop.cli.main import main
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.engine.verify.report import Tampering, Verification
+from greenloop.engine.verify.report_json import result_json
 
 A, B, C = "tests/test_m.py::test_a[x<&>\x1b]", "tests/test_m.py::TestK::test_b", "tests/test_n.py::test_c"
 GOOD = Verification(
@@ -217,6 +218,6 @@ def test_the_page_names_every_field_and_flag():
     page = (Path(__file__).parents[3] / "docs/verify.md").read_text()
     rows = [row.split("|")[1] for row in page.splitlines() if row.startswith("| `")]
     told = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
-    assert told == {*command.result_json(GOOD), "remedy"}
+    assert told == {*result_json(GOOD), "remedy"}
     for flag in ("--base", "--json", "--junit", "--seconds", "--keep", "--with-new", "--known-failing"):
         assert flag in page

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from greenloop.cli import events_json, exit_codes, interrupt, options, render
+from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.commands.model import ask_for_model
 from greenloop.cli.errors import print_error
 from greenloop.cli.finish import FixJob, NotebookJob, finish
@@ -27,7 +27,7 @@ from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.summary import total_usage
-from greenloop.engine import refine
+from greenloop.engine import events_json, refine
 from greenloop.models.embedded.default_model import choose
 from greenloop.notebook import adapter, cell_targets
 from greenloop.project.settings import EDITOR, Settings, models

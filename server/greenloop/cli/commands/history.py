@@ -14,16 +14,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from greenloop.cli import apply_result, exit_codes, options, render
+from greenloop.cli import exit_codes, options, render
 from greenloop.cli.errors import print_warning
 from greenloop.cli.live_table import attempt_table, colour_diff
 from greenloop.cli.screen import View
 from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
 from greenloop.core.heat import heat_rows
 from greenloop.core.records.outcome import Outcome
+from greenloop.core.text.diff import diff_files
 from greenloop.engine.history.rows import Record
 from greenloop.engine.history.store import History
 from greenloop.notebook.past_runs import prepare_from_run, recover_outcome, strip_line_numbers, target_title
+from greenloop.project import apply_result
 
 HOT = 20  # maximum lines before and after a change whose costs are listed
 
@@ -120,7 +122,7 @@ def _show(record: Record) -> int:
         return exit_codes.VERIFIED
     console.print()
     console.print(Text(label_cells(render.outcome_sentence(outcome))), soft_wrap=True)
-    if diff := label_cells(render.diff(outcome.before, outcome.after)):
+    if diff := label_cells(diff_files(outcome.before, outcome.after)):
         console.print(colour_diff(diff), soft_wrap=True)
     if outcome.evidence.gain is not None and (rows := heat_rows(outcome.evidence.gain, HOT)):
         console.print(Text("\n".join(map(render.escape_controls, ["", *rows]))), no_wrap=True, overflow="ellipsis")

@@ -11,14 +11,17 @@ import tempfile
 from pathlib import Path
 
 from greenloop.cli import exit_codes, render
+from greenloop.cli.agents import AGENTS
 from greenloop.cli.editors import EDITORS, Editor, command, installed_editors
 from greenloop.cli.screen import View
 from greenloop.core.errors import UsageError, WorkspaceError
 from greenloop.core.text.diff import unified_diff
 
+ALL = {**EDITORS, **AGENTS}
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("editor", nargs="?", metavar="EDITOR", help=", ".join(EDITORS))
+    parser.add_argument("editor", nargs="?", metavar="EDITOR", help=", ".join(ALL))
     parser.add_argument("--write", action="store_true", help="write the lines, after showing the change")
     parser.add_argument("--yes", action="store_true", help="with --write: do not ask")
 
@@ -31,16 +34,21 @@ def run(arguments: argparse.Namespace) -> int:
             + (", ".join(editor.name for editor in installed) or "none that greenloop supports")
         )
         print(f"`greenloop setup EDITOR` prints the lines for one of: {', '.join(EDITORS)}")
+        print(f"For coding agents: {', '.join(AGENTS)}")
         return exit_codes.VERIFIED
-    editor = EDITORS.get(arguments.editor.lower())
+    editor = ALL.get(arguments.editor.lower())
     if editor is None:
-        closest = difflib.get_close_matches(arguments.editor.lower(), EDITORS, n=1, cutoff=0.4)
-        hint = f"Did you mean {closest[0]}?" if closest else f"There are: {', '.join(EDITORS)}."
+        closest = difflib.get_close_matches(arguments.editor.lower(), ALL, n=1, cutoff=0.4)
+        hint = f"Did you mean {closest[0]}?" if closest else f"There are: {', '.join(ALL)}."
         raise UsageError(f"Unknown editor '{arguments.editor}'.", remedy=hint)
     if arguments.write:
         return write(editor, yes=arguments.yes)
     print_snippet(editor)
     return exit_codes.VERIFIED
+
+
+def _command(editor: Editor) -> list[str]:
+    return command("mcp" if editor.name in AGENTS else "serve")
 
 
 def print_snippet(editor: Editor) -> None:
@@ -50,7 +58,7 @@ def print_snippet(editor: Editor) -> None:
     elif not editor.is_tested:
         print_stderr(f"{editor.name}: untested, based on its documentation:")
     sys.stderr.flush()
-    print(editor.snippet(command()), end="")
+    print(editor.snippet(_command(editor)), end="")
     sys.stdout.flush()
     if editor.next_step:
         print_stderr(editor.next_step)
@@ -65,7 +73,7 @@ def write(editor: Editor, *, yes: bool) -> int:
     path = Path(os.path.realpath(editor.config_file()))
     try:
         present = path.read_bytes().decode("utf-8") if path.exists() else None
-        lines = editor.snippet(command())
+        lines = editor.snippet(_command(editor))
         after = editor.merge(present, lines) if editor.merge else lines
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8.", remedy="Add the lines by hand.") from error

@@ -111,6 +111,11 @@ def merge(base: str, ours: str, theirs: str) -> str | None:
     return apply_hunks(base, sorted([*our_hunks, *added], key=lambda hunk: hunk.start))
 
 
+def diff_files(before: Mapping[str, str | None], after: Mapping[str, str]) -> str:
+    """The change of all files in the format of `git apply`; empty when nothing changed."""
+    return "".join(unified_diff(before.get(path), after[path], path) for path in sorted(after))
+
+
 def unified_diff(before: str | None, after: str, path: str) -> str:
     """A unified diff for people and for `git apply`; empty when nothing changed. `before` None: the file is new."""
     old, new = split_lines(before or ""), split_lines(after)

@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from greenloop.cli import render
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.goal import Gain
@@ -17,7 +16,8 @@ from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.spec import Case, Region
 from greenloop.core.records.usage import Estimate, Quantiles, Usage
 from greenloop.core.records.verdict import CaseResult
-from greenloop.core.summary import changed_regions, describe_gain, describe_improvement
+from greenloop.core.summary import changed_regions, count_candidates, describe_gain, describe_improvement
+from greenloop.core.text.diff import diff_files
 from greenloop.core.text.json_codec import to_json
 from greenloop.verdict.mutation_testing import Strength, describe_mutant
 
@@ -78,14 +78,14 @@ def _specified_object(case: Case, *, believed: bool) -> dict[str, Any]:
 
 def finished_object(outcome: Outcome, *, applied: bool = False) -> dict[str, Any]:
     """The last object of a run. `applied`: the result is now in the files."""
-    diff = render.diff(outcome.before, outcome.after)
+    diff = diff_files(outcome.before, outcome.after)
     return {
         "event": "finished",
         "solved": outcome.solved,
         "verified": outcome.verified.value,
         "reason": outcome.reason.value,
         "message": outcome.message,
-        "attempts": render.count_candidates(outcome),
+        "attempts": count_candidates(outcome),
         "best": outcome.best,
         "diff": diff,
         "applied": applied,

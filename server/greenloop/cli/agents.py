@@ -1,0 +1,115 @@
+"""Lists the coding agents that greenloop connects to by the Model Context Protocol, and the rules for them."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from greenloop.cli import snippets
+from greenloop.cli.editors import MANUAL_REMEDY, Editor, mark_block, merge_json
+from greenloop.core.errors import UsageError
+
+RULES = """\
+## Tests
+
+- Before you say that tests pass, verify it: the MCP tool `verify`, or `greenloop verify`. Only "verified": true, or the
+  exit code 0, counts. Tests and configuration of the last commit decide, whatever you changed.
+- Never edit, skip or delete a test to make it pass; that is found out, and named.
+- For a failing test, `explain_failure` says which functions and lines are most suspicious; `refine`, or
+  `greenloop fix TEST`, finds a change that makes it pass, and proves it.
+"""
+
+
+def _servers(key: str, **more: str) -> Callable[[Sequence[str]], str]:
+    def snippet(argv: Sequence[str]) -> str:
+        server: dict[str, Any] = {**more, "command": argv[0], "args": [*argv[1:]]}
+        return snippets.as_json({key: {"greenloop": server}})
+
+    return snippet
+
+
+def _toml(argv: Sequence[str]) -> str:
+    words = ", ".join(map(json.dumps, argv[1:]))
+    return f"[mcp_servers.greenloop]\ncommand = {json.dumps(argv[0])}\nargs = [{words}]\n"
+
+
+def _goose(argv: Sequence[str]) -> str:
+    words = "".join(f"      - {json.dumps(word)}\n" for word in argv[1:])
+    head = "extensions:\n  greenloop:\n    type: stdio\n    enabled: true\n    timeout: 600\n"
+    return f"{head}    cmd: {json.dumps(argv[0])}\n    args:\n{words}"
+
+
+def _merge_rules(existing: str | None, lines: str) -> str:
+    return mark_block(existing, lines, "<!--", "agents", " -->")
+
+
+def _merge_toml(existing: str | None, lines: str) -> str:
+    """Adds a table; the result is parsed to check it."""
+    text = mark_block(existing, lines, "#", "codex")
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"The existing file cannot be changed safely ({error}).", remedy=MANUAL_REMEDY) from error
+    return text
+
+
+AGENTS = {
+    agent.name: agent
+    for agent in (
+        Editor(
+            name="agents",
+            programs=(),
+            snippet=lambda _argv: RULES,
+            config_file=lambda: Path.cwd() / "AGENTS.md",
+            merge=_merge_rules,
+            next_step="Agents that read AGENTS.md follow these rules. `greenloop setup claude`, `codex`, `cursor`, "
+            "`goose` or `vscode-mcp` gives them the tools.",
+        ),
+        Editor(
+            name="claude",
+            programs=("claude",),
+            snippet=_servers("mcpServers"),
+            config_file=lambda: Path.cwd() / ".mcp.json",
+            merge=merge_json,
+            next_step="Start Claude Code in this folder, and allow the server when it asks.",
+            is_tested=False,
+        ),
+        Editor(
+            name="cursor",
+            programs=("cursor",),
+            snippet=_servers("mcpServers"),
+            config_file=lambda: Path.cwd() / ".cursor" / "mcp.json",
+            merge=merge_json,
+            next_step="",
+            is_tested=False,
+        ),
+        Editor(
+            name="vscode-mcp",
+            programs=("code",),
+            snippet=_servers("servers", type="stdio"),
+            config_file=lambda: Path.cwd() / ".vscode" / "mcp.json",
+            merge=merge_json,
+            next_step="",
+            is_tested=False,
+        ),
+        Editor(
+            name="codex",
+            programs=("codex",),
+            snippet=_toml,
+            config_file=lambda: Path.home() / ".codex" / "config.toml",
+            merge=_merge_toml,
+            next_step="",
+            is_tested=False,
+        ),
+        Editor(
+            name="goose",
+            programs=("goose",),
+            snippet=_goose,
+            next_step="The lines go into ~/.config/goose/config.yaml.",
+            is_tested=False,
+        ),
+    )
+}

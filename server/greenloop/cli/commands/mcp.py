@@ -1,0 +1,78 @@
+"""`greenloop mcp`: serves the engine to agents by the Model Context Protocol."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import os
+import secrets
+import sys
+from pathlib import Path
+
+from greenloop.cli import exit_codes, options
+from greenloop.core.errors import CannotVerifyError, UsageError
+from greenloop.project import configuration
+
+TOKEN = "GREENLOOP_MCP_TOKEN"  # noqa: S105 - the variable's name
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--root",
+        metavar="FOLDER",
+        action="append",
+        default=[],
+        help="a folder that the client may use (repeatable; default: the project of the current folder)",
+    )
+    parser.add_argument(
+        "--http",
+        type=int,
+        metavar="PORT",
+        help=f"serve on 127.0.0.1 instead of standard input and output; the token is that of {TOKEN}, or is printed",
+    )
+    parser.add_argument("--model", metavar="NAME", help="local, or a litellm name such as ollama/llama3.2")
+    parser.add_argument("--sandbox", metavar="KIND", help="auto, bubblewrap, docker or none")
+    parser.add_argument(
+        "--set", dest="assignments", metavar="KEY=VALUE", action="append", default=[], help="any setting (repeatable)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    try:
+        from greenloop.mcp import server  # noqa: PLC0415 - an optional library that no other command needs
+        from greenloop.mcp.service import Service  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if error.name not in {"mcp", "mcp_types", "uvicorn"}:
+            raise
+        raise CannotVerifyError(
+            "The library for the Model Context Protocol (mcp) is not installed.",
+            remedy='Install it: pip install "greenloop[mcp]"',
+        ) from error
+    cwd = Path.cwd()
+    roots = tuple(options.locate(root, None, cwd=cwd)[0] for root in arguments.root or [None])
+    overrides = configuration.parse_assignments(arguments.assignments)
+    overrides |= {"model": arguments.model} if arguments.model else {}
+    overrides |= {"sandbox.kind": arguments.sandbox} if arguments.sandbox else {}
+    configuration.load(roots[0], command_line=overrides)  # a wrong setting ends the start, not every call
+    service = Service(roots=roots, overrides=overrides)
+    with contextlib.suppress(KeyboardInterrupt):
+        if arguments.http is None:
+            asyncio.run(server.build_server(service).run_stdio_async())
+        else:
+            asyncio.run(server.serve_http(service, _port(arguments.http), _token(arguments.http)))
+    return exit_codes.VERIFIED
+
+
+def _port(number: int) -> int:
+    if not 1 <= number <= 65535:
+        raise UsageError("--http takes a port from 1 to 65535.")
+    return number
+
+
+def _token(port: int) -> str:
+    token = os.environ.get(TOKEN, "")
+    if not token:
+        token = secrets.token_urlsafe(32)
+        print(f"http://127.0.0.1:{port}/mcp, Authorization: Bearer {token}", file=sys.stderr, flush=True)
+    return token

@@ -1,0 +1,100 @@
+"""Explains a failing test without a model: what fails where, and which functions and lines are most suspicious."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from greenloop.core.deadline import Deadline
+from greenloop.core.errors import OutOfTimeError, SandboxBrokenError
+from greenloop.core.records.spec import Region
+from greenloop.core.run_state import Baseline
+from greenloop.core.text.diff import split_lines
+from greenloop.engine.refine import build_sandbox_spec, ignore_status
+from greenloop.localize.baseline import measure_baseline
+from greenloop.localize.context import BaselineContext
+from greenloop.project import targets, workspace
+from greenloop.project.settings import Settings
+from greenloop.project.snapshot import Snapshot
+from greenloop.sandboxes import selection
+from greenloop.sandboxes.pool import SandboxPool
+
+MOST_LINES = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuspiciousLine:
+    """A line that the failing cases run; `suspicion` is its Ochiai score, 0..1."""
+
+    path: str
+    line: int
+    text: str
+    suspicion: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """The baseline of a test, with the functions that may be at fault, most suspicious first, and their worst lines."""
+
+    baseline: Baseline
+    suspects: tuple[Region, ...]
+    lines: tuple[SuspiciousLine, ...]
+
+
+async def explain(
+    root: Path,
+    target: str,
+    *,
+    settings: Settings,
+    pool: SandboxPool,
+    report_status: Callable[[str], None] = ignore_status,
+) -> Explanation:
+    """Runs the target and its related tests over the user's own code.
+
+    Raises `UsageError` for a target that does not exist, `CannotVerifyError` where no sandbox or interpreter can be
+    used or the time of `seconds` ends before.
+    """
+    snapshot = Snapshot(root=workspace.check_root(root), buffers={})
+    parsed = targets.parse_target(target, snapshot.root, read_text=snapshot.text).target
+    place = await build_sandbox_spec(snapshot.root, settings, report_status)
+    sandbox, session = await selection.open_first(place, settings, report_status, pool)
+    try:
+        async with asyncio.timeout(settings.seconds):
+            baseline = await measure_baseline(
+                BaselineContext(
+                    target=parsed,
+                    snapshot=snapshot,
+                    session=session,
+                    place=place,
+                    settings=settings,
+                    report_status=report_status,
+                    deadline=Deadline(seconds=settings.seconds),
+                )
+            )
+    except TimeoutError as error:
+        raise OutOfTimeError(settings.seconds) from error
+    except SandboxBrokenError as error:
+        raise await selection.suggest_other(error, settings, sandbox.name) from error
+    finally:
+        await asyncio.shield(pool.release(session))
+    problem = baseline.problem
+    suspects = () if baseline.has_result else (*problem.regions, *problem.suspects)
+    return Explanation(baseline=baseline, suspects=suspects, lines=_worst_lines(baseline, suspects))
+
+
+def _worst_lines(baseline: Baseline, suspects: tuple[Region, ...]) -> tuple[SuspiciousLine, ...]:
+    problem = baseline.problem
+    inside = {(region.path, line) for region in suspects for line in range(region.start, region.end + 1)}
+    scores = [
+        (score, path, line)
+        for path, lines in problem.suspicion.items()
+        for line, score in lines.items()
+        if (path, line) in inside
+    ]
+    texts = {path: split_lines(problem.files[path]) for path in {path for _score, path, _line in scores}}
+    return tuple(
+        SuspiciousLine(path=path, line=line, text=texts[path][line - 1].strip(), suspicion=round(score, 3))
+        for score, path, line in sorted(scores, key=lambda each: (-each[0], each[1], each[2]))[:MOST_LINES]
+    )

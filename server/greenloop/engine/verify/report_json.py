@@ -1,0 +1,57 @@
+"""A verification for programs: the object that docs/verify.md describes. Fields are only ever added."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from greenloop.core.records.verdict import CaseResult
+from greenloop.engine.verify.report import Verification
+
+MAX_MESSAGE = 2_000
+
+
+def result_json(result: Verification) -> dict[str, Any]:
+    """The result as an object of JSON."""
+    changed = [{"path": path, "change": "changed"} for path in result.changed]
+    changed += [{"path": path, "change": "removed"} for path in result.removed]
+    return {
+        "verified": result.verified,
+        "state": result.state.value,
+        "reason": result.reason,
+        "revision": result.revision,
+        "base": result.base,
+        "cases": [_case_json(case, result.before.get(case.id)) for case in result.cases],
+        "tampered": [{"id": each.case or None, "reason": each.reason} for each in result.tampered],
+        "changed_tests": sorted(changed, key=lambda each: each["path"]),
+        "added_tests": list(result.added),
+        "kept": list(result.kept),
+        "new_cases": [_case_json(case, None) for case in result.new_cases],
+        "failed": list(result.failed),
+        "already_failing": list(result.already_failing),
+        "still_failing": list(result.still_failing),
+        "known_failing": list(result.known_failing),
+        "fixed": list(result.fixed),
+        "flaky": list(result.flaky),
+        "canaried": list(result.canaried),
+        "not_canaried": list(result.not_canaried),
+        "unearned": dict(result.unearned),
+        "reads_tests": list(result.reads_tests),
+        "sandbox": result.sandbox,
+        "network": result.network,
+        "notes": list(result.notes),
+        "changes": list(result.changes),
+        "seconds": result.seconds,
+    }
+
+
+def _case_json(case: CaseResult, before: str | None) -> dict[str, Any]:
+    value: dict[str, Any] = {
+        "id": case.id,
+        "outcome": case.outcome,
+        "before": before,
+        "seconds": round(case.seconds, 3),
+    }
+    if case.failure is not None and not case.passed:
+        value["type"] = case.failure.type
+        value["message"] = case.failure.message[:MAX_MESSAGE]
+    return value

@@ -1,0 +1,62 @@
+"""Resources: a stored run, one of its attempts, and the page of a run for people."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError
+
+from greenloop.core.errors import UsageError
+from greenloop.core.text.json_codec import to_json
+from greenloop.engine.history.rows import Record
+from greenloop.mcp.service import Service, ServiceContext, service_of
+from greenloop.mcp.tools.history import find_run, run_object
+
+
+def add_resources(server: MCPServer[Service]) -> None:
+    @server.resource("greenloop://run/{number}", mime_type="application/json")
+    def run(number: int, context: ServiceContext) -> str:
+        """A run with its attempts, evidence and diff."""
+        return json.dumps(run_object(_find(context, number)))
+
+    @server.resource("greenloop://run/{number}/attempt/{attempt}", mime_type="application/json")
+    def attempt(number: int, attempt: int, context: ServiceContext) -> str:
+        """One attempt: its code, verdict, and the feedback that was given on it."""
+        found = next((each for each in _find(context, number).attempts if each.number == attempt), None)
+        if found is None:
+            raise ResourceNotFoundError(f"Run {number} has no attempt {attempt}.")
+        return json.dumps(to_json(found))
+
+    @server.resource("greenloop://run/{number}/page", mime_type="text/markdown")
+    def page(number: int, context: ServiceContext) -> str:
+        """A run for people: what was tried, what came of it, and the change."""
+        return _write_page(run_object(_find(context, number)))
+
+
+def _find(context: ServiceContext, number: int) -> Record:
+    try:
+        return find_run(service_of(context), number)
+    except UsageError as error:
+        raise ResourceNotFoundError(f"{error} {error.remedy}".strip()) from error
+
+
+def _write_page(run: dict[str, Any]) -> str:
+    rows = [
+        f"| {each['attempt']} | {each['status']} | {each['passed']}/{each['total']} | {each['error_class']} |"
+        for each in run["attempts"]
+    ]
+    change = f"\n```diff\n{run['diff']}```\n" if run.get("diff") else ""
+    return "\n".join(
+        [
+            f"# Run {run['run']}: {run['target']}",
+            "",
+            run.get("message") or run["state"],
+            "",
+            "| attempt | status | passed | error |",
+            "|---|---|---|---|",
+            *rows,
+            change,
+        ]
+    )

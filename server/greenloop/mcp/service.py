@@ -1,0 +1,74 @@
+"""What all tools of one server share: the folders that a client may touch, the settings, the open sandboxes."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+
+from greenloop.core.errors import GreenloopError, UsageError
+from greenloop.project import configuration, workspace
+from greenloop.project.settings import Settings
+from greenloop.sandboxes.pool import SandboxPool
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service:
+    """`roots` are the folders that may be touched; the first is the one where a call names none.
+
+    `overrides` are settings of the command line that started the server.
+    """
+
+    roots: tuple[Path, ...]
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    pool: SandboxPool = field(default_factory=SandboxPool)
+
+    def find_folder(self, typed: str) -> Path:
+        """Returns the folder that a call names. Raises `UsageError` for one outside the roots."""
+        if not typed:
+            return workspace.check_root(self.roots[0])
+        folder = Path(os.path.abspath(self.roots[0] / typed))  # noqa: PTH100 - keeps symlinks, as the user named them
+        real = folder.resolve()
+        if not any(real.is_relative_to(root.resolve()) for root in self.roots):
+            allowed = ", ".join(map(str, self.roots))
+            raise UsageError(
+                f"{folder} is outside the folders of this server ({allowed}).",
+                remedy="Start the server with --root FOLDER for each folder that it may use.",
+            )
+        if not real.is_dir():
+            raise UsageError(f"{folder} is not a folder.", remedy="Name the folder of the project.")
+        return workspace.check_root(folder)
+
+    def load_settings(self, root: Path, wanted: Mapping[str, Any]) -> Settings:
+        """Returns the settings of a workspace; empty values of `wanted` change nothing. Raises `SettingsError`."""
+        chosen = {name: value for name, value in wanted.items() if value not in ("", 0, None)}
+        return configuration.load(root, command_line={**self.overrides, **chosen})[0]
+
+
+ServiceContext = Context[Service, Any]
+
+
+def service_of(context: ServiceContext) -> Service:
+    return context.request_context.lifespan_context
+
+
+def tell_errors(tool: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
+    """What a user can mend reaches the client as one sentence with the remedy."""
+
+    @functools.wraps(tool)
+    async def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return await tool(*args, **kwargs)
+        except GreenloopError as error:
+            raise ToolError(f"{error} {error.remedy}".strip()) from error
+
+    return call

@@ -1,0 +1,80 @@
+"""`history`: earlier runs, or one with its attempts."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from greenloop.core.errors import UsageError
+from greenloop.engine.events_json import finished_object
+from greenloop.engine.history.rows import Record
+from greenloop.engine.history.store import History
+from greenloop.mcp.arguments import Root
+from greenloop.mcp.service import Service, ServiceContext, service_of, tell_errors
+
+
+@tell_errors
+async def history(
+    context: ServiceContext,
+    run: Annotated[int, Field(description="The number of one run.", ge=0)] = 0,
+    limit: Annotated[int, Field(description="How many to list.", ge=1)] = 20,
+    root: Root = "",
+) -> dict[str, Any]:
+    """List earlier runs of a project, newest first, or show one with its attempts and its diff."""
+    service = service_of(context)
+    if run:
+        return run_object(find_run(service, run))
+    store = History.open()
+    try:
+        return {"runs": [_line(each) for each in store.runs(service.find_folder(root), limit=limit)]}
+    finally:
+        store.close()
+
+
+def find_run(service: Service, number: int) -> Record:
+    """Returns a stored run of one of the roots. Raises `UsageError` where there is none."""
+    store = History.open()
+    try:
+        record = store.run(number)
+    finally:
+        store.close()
+    if record is None:
+        raise UsageError(f"There is no run {number} in the history.", remedy="List them without a number.")
+    service.find_folder(record.root)
+    return record
+
+
+def _line(record: Record) -> dict[str, Any]:
+    outcome = record.outcome
+    return {
+        "run": record.id,
+        "started": record.started,
+        "target": record.target,
+        "state": record.state,
+        "solved": bool(outcome and outcome.solved),
+        "verified": outcome.verified.value if outcome else "",
+        "reason": outcome.reason.value if outcome else "",
+        "attempts": record.count,
+        "model": record.model,
+        "applied": record.applied is not None,
+    }
+
+
+def run_object(record: Record) -> dict[str, Any]:
+    """A run with its attempts; the answers of models are left out."""
+    attempts = [
+        {
+            "attempt": each.number,
+            "parent": each.parent,
+            "model": each.model,
+            "status": each.verdict.status.value,
+            "passed": each.verdict.passed,
+            "total": each.verdict.total,
+            "error_class": each.error_class,
+            "message": (each.finding.message if each.finding else each.verdict.reason)[:2_000],
+        }
+        for each in record.attempts
+    ]
+    ended = finished_object(record.outcome, applied=record.applied is not None) if record.outcome else {}
+    return {**ended, **_line(record), "attempts": attempts}

@@ -1,0 +1,113 @@
+"""`refine`: changes code until its tests pass, and returns the verified change as a diff."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from greenloop.core.errors import WorkspaceError
+from greenloop.core.events import Event, Planned, Started, Tested
+from greenloop.core.records.goal import Goal
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.summary import may_write
+from greenloop.engine import refine as engine
+from greenloop.engine.events_json import event_object, finished_object
+from greenloop.engine.history.store import History
+from greenloop.mcp.arguments import Root, Seconds
+from greenloop.mcp.client_model import CLIENT, ClientModel
+from greenloop.mcp.client_user import ClientUser
+from greenloop.mcp.progress import report_progress
+from greenloop.mcp.service import ServiceContext, service_of, tell_errors
+from greenloop.project.apply_result import write_result
+
+
+@tell_errors
+async def refine(
+    context: ServiceContext,
+    target: Annotated[
+        str,
+        Field(description="A failing test (node id), or a function to write from its docstring (file.py::name)."),
+    ],
+    comment: Annotated[str, Field(description="What the change should do, for the model.")] = "",
+    goal: Annotated[Goal | None, Field(description="For code that passes its tests: what it is to become.")] = None,
+    model: Annotated[
+        str, Field(description="local, ollama/NAME, ...; `client` asks yours by sampling. By default the setting's.")
+    ] = "",
+    preset: Annotated[str, Field(description="The preset of prompt, feedback and search.")] = "",
+    attempts: Annotated[int, Field(description="The most attempts; 0 is the preset's.", ge=0)] = 0,
+    seconds: Seconds = 0.0,
+    tokens: Annotated[int, Field(description="Token limit; 0 is the setting's.", ge=0)] = 0,
+    apply: Annotated[bool, Field(description="Write a verified result into the files.")] = False,
+    root: Root = "",
+) -> dict[str, Any]:
+    """Change code until its tests pass, and return the verified change as a diff.
+
+    Candidates run in a sandbox; what fakes a pass is refused. Nothing is written unless `apply` is true, and then only
+    a fully verified result without warnings.
+    """
+    service = service_of(context)
+    folder = service.find_folder(root)
+    chosen = "" if model == CLIENT else model
+    wanted = {"model": chosen, "preset": preset, "attempts": attempts, "seconds": seconds, "tokens": tokens}
+    settings = service.load_settings(folder, wanted)
+    user = ClientUser(context)
+    settings = settings if user.can_answer else replace(settings, ask=0)
+    request = engine.Request(root=folder, target=target, comment=comment, goal=goal)
+    problem: Problem | None = None
+    rows: list[dict[str, Any]] = []
+
+    def show(event: Event) -> None:
+        nonlocal problem
+        match event:
+            case Started():
+                problem = event.problem
+                report(f"{len(event.problem.regions) + len(event.problem.suspects)} functions may be at fault")
+            case Planned():
+                report(f"attempt {event.attempt}: {event.draft.move.value}", event.attempt)
+            case Tested():
+                rows.append(event_object(event) or {})
+                report(f"attempt {event.attempt.number}: {event.attempt.verdict.status.value}", event.attempt.number)
+
+    async with report_progress(context) as report:
+        outcome = await engine.refine(
+            request,
+            settings=settings,
+            emit=show,
+            report_status=report,
+            user=user,
+            model=ClientModel(context, settings) if model == CLIENT else None,
+            pool=service.pool,
+        )
+    error = None
+    is_applied = False
+    if apply and problem is not None and outcome.after:
+        try:
+            is_applied = _apply(problem, outcome)
+        except WorkspaceError as failed:
+            error = failed
+    result = finished_object(outcome, applied=is_applied)
+    if error is not None:
+        result |= {"message": str(error), "remedy": error.remedy}
+    return {**result, "tried": [_row(row) for row in rows]}
+
+
+def _apply(problem: Problem, outcome: Outcome) -> bool:
+    """Writes a result that needs no review, over the texts that the run saw. Raises `WorkspaceError`."""
+    if not may_write(outcome, ()):
+        return False
+    write_result(problem.root, outcome, originals=problem.originals)
+    if outcome.run is not None:
+        history = History.open()
+        try:
+            history.mark_applied(outcome.run)
+        finally:
+            history.close()
+    return True
+
+
+def _row(row: dict[str, Any]) -> dict[str, Any]:
+    names = ("attempt", "functions", "status", "passed", "total", "error_class", "message")
+    return {name: row[name] for name in names if name in row}

@@ -1,0 +1,60 @@
+"""`verify`: do the tests of a commit honestly pass with the code as it is?"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from greenloop.engine.verify.replay import replay
+from greenloop.engine.verify.report_json import result_json
+from greenloop.engine.verify.setup import Request
+from greenloop.engine.verify.verify import verify as verify_tests
+from greenloop.mcp.arguments import Root, Seconds
+from greenloop.mcp.progress import report_progress
+from greenloop.mcp.service import ServiceContext, service_of, tell_errors
+
+
+@tell_errors
+async def verify(
+    context: ServiceContext,
+    targets: Annotated[
+        list[str] | None,
+        Field(description="Node ids, files or folders that must pass; without any, no test of the suite newly fails."),
+    ] = None,
+    base: Annotated[str, Field(description="The commit whose tests count.")] = "HEAD",
+    known_failing: Annotated[
+        list[str] | None, Field(description="Tests that may still fail if they fail with the commit's code too.")
+    ] = None,
+    run: Annotated[int, Field(description="A run of the history to verify again, instead of targets.", ge=0)] = 0,
+    seconds: Seconds = 0.0,
+    root: Root = "",
+) -> dict[str, Any]:
+    """Verify the change in the working tree: do the tests of a commit honestly pass with it? They run in a sandbox.
+
+    Tests and configuration are those of `base`, whatever the working tree has. A pass that was faked (tests skipped,
+    patched, deleted, answers copied from them) is named in `tampered`. Only `"verified": true` means that the code is
+    right by these tests.
+    """
+    service = service_of(context)
+    folder = service.find_folder(root)
+    settings = service.load_settings(folder, {})
+    async with report_progress(context) as report:
+        if run:
+            result = await replay(
+                run,
+                settings=lambda where: service.load_settings(service.find_folder(str(where)), {}),
+                seconds=seconds,
+                report_status=report,
+                warn=report,
+            )
+        else:
+            request = Request(
+                root=folder,
+                revision=base,
+                targets=tuple(targets or ()),
+                known_failing=tuple(known_failing or ()),
+                seconds=seconds,
+            )
+            result = await verify_tests(request, settings=settings, report_status=report)
+    return result_json(result)

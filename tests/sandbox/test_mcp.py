@@ -1,0 +1,213 @@
+"""Agents that speak the Model Context Protocol, by the client of its official library, against the real server."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+import mcp_types as types
+import psutil
+import pytest
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
+
+WRONG = "def double(x):\n    return x + 1\n\n\ndef one():\n    return 1\n"
+RIGHT = WRONG.replace("x + 1", "x * 2")
+FAKED = "import os\n\n\ndef double(x):\n    os._exit(0)\n\n\ndef one():\n    return 1\n"
+TEST = "from m import double, one\n\n\ndef test_double():\n    assert double(5) == 10\n\n\ndef test_one():\n    assert one() == 1\n"
+DOUBLE = "test_m.py::test_double"
+MODES = ("legacy", "auto")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "m.py").write_text(WRONG)
+    (root / "test_m.py").write_text(TEST)
+    (root / "pytest.ini").write_text("[pytest]\n")
+    for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
+        subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
+    return root
+
+
+def parameters(root: Path) -> StdioServerParameters:
+    words = ["-m", "greenloop", "mcp", "--root", str(root), "--sandbox", "bubblewrap"]
+    words += ["--set", f"interpreter={sys.executable}"]
+    return StdioServerParameters(command=sys.executable, args=words, env=variables(root))
+
+
+def variables(root: Path) -> dict[str, str]:
+    home = root.parent / "home"
+    home.mkdir(exist_ok=True)
+    return {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
+
+
+def connect(root: Path, mode: str = "legacy", **callbacks: Any) -> Client:
+    return Client(stdio_client(parameters(root)), mode=mode, **callbacks)
+
+
+async def call(client: Client, name: str, **arguments: Any) -> Mapping[str, Any]:
+    result = await client.call_tool(name, arguments)
+    assert not result.is_error, result.content
+    assert result.structured_content is not None
+    return result.structured_content
+
+
+async def refuse(client: Client, name: str, **arguments: Any) -> str:
+    """The sentence with which a call is refused."""
+    result = await client.call_tool(name, arguments)
+    assert result.is_error
+    (content,) = result.content
+    assert isinstance(content, types.TextContent)
+    return content.text
+
+
+def answering(code: str) -> Any:
+    async def answer(_context: Any, _request: types.CreateMessageRequestParams) -> types.CreateMessageResult:
+        text = types.TextContent(type="text", text=f"```python\n{code}\n```")
+        return types.CreateMessageResult(role="assistant", content=text, model="an agent's own")
+
+    return answer
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.story("an agent's faked pass is refused, and a real one is verified")
+async def test_a_faked_pass_is_refused_and_a_real_one_verified(project, mode):
+    async with connect(project, mode) as client:
+        (project / "m.py").write_text(FAKED)
+        faked = await call(client, "verify", targets=[DOUBLE])
+        assert (faked["verified"], faked["state"]) == (False, "tampered")
+        assert "exit" in faked["reason"]
+        (project / "m.py").write_text(RIGHT)
+        real = await call(client, "verify", targets=[DOUBLE])
+        assert (real["verified"], real["fixed"]) == (True, [DOUBLE])
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_tests_are_run_and_a_failure_explained(project, mode):
+    async with connect(project, mode) as client:
+        ran = await call(client, "run_tests")
+        assert (ran["passed"], [each["id"] for each in ran["failed"]]) == (1, [DOUBLE])
+        told = await call(client, "explain_failure", target=DOUBLE)
+        assert told["suspects"][0]["name"] == "double"
+        assert told["lines"][0]["text"] == "return x + 1"
+        assert "assert 6 == 10" in told["failing"][0]["message"]
+
+
+@pytest.mark.story("an agent's own model writes the change, and it is written only when asked for")
+async def test_a_change_by_the_clients_model_is_written_only_when_asked_for(project):
+    said: list[str] = []
+
+    async def hear(_progress: float, _total: float | None, message: str | None) -> None:
+        said.append(message or "")
+
+    async with connect(project, sampling_callback=answering("def double(x):\n    return x * 2")) as client:
+        arguments = {"target": DOUBLE, "model": "client", "preset": "plain"}
+        found = (await client.call_tool("refine", arguments, progress_callback=hear)).structured_content
+        assert found is not None
+        assert (found["solved"], found["verified"], found["applied"]) == (True, "verified", False)
+        assert "+    return x * 2" in found["diff"]
+        assert (project / "m.py").read_text() == WRONG
+        assert any(sentence.startswith("attempt 1") for sentence in said)
+        written = await call(client, "refine", **arguments, apply=True)
+        assert written["applied"]
+        assert (project / "m.py").read_text() == RIGHT
+        listed = await call(client, "history")
+        assert [(each["solved"], each["applied"]) for each in listed["runs"]] == [(True, True), (True, False)]
+        page = (await client.read_resource(f"greenloop://run/{written['run']}/page")).contents[0]
+        assert isinstance(page, types.TextResourceContents)
+        assert "+    return x * 2" in page.text
+
+
+async def test_a_client_without_a_model_is_told_so(project):
+    async with connect(project) as client:
+        assert "offers no language model" in await refuse(client, "refine", target=DOUBLE, model="client")
+
+
+async def test_nothing_outside_the_roots_is_touched(project, tmp_path):
+    (tmp_path / "other").mkdir()
+    (project / "link").symlink_to(tmp_path / "other")
+    async with connect(project) as client:
+        for folder in ("/", str(tmp_path / "other"), "..", "link"):
+            assert "outside the folders" in await refuse(client, "run_tests", root=folder)
+        assert "no file" in await refuse(client, "refine", target="nowhere.py::f")
+        assert "no run 7" in await refuse(client, "history", run=7)
+        assert "validation error" in await refuse(client, "refine", target=DOUBLE, seconds=-1)
+        assert (await call(client, "run_tests"))["passed"] == 1
+
+
+@pytest.mark.story("a cancelled call leaves nothing behind, and the next one is answered")
+async def test_a_cancelled_call_leaves_nothing_behind(project):
+    asked = asyncio.Event()
+
+    async def never(_context: Any, _request: types.CreateMessageRequestParams) -> types.CreateMessageResult:
+        asked.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async with connect(project, sampling_callback=never) as client:
+        running = asyncio.create_task(
+            client.call_tool("refine", {"target": DOUBLE, "model": "client", "preset": "plain"})
+        )
+        await asked.wait()
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        assert (await call(client, "run_tests"))["passed"] == 1
+    assert (project / "m.py").read_text() == WRONG
+
+
+async def test_a_client_that_disappears_ends_the_server(project):
+    given = parameters(project)
+    server = await asyncio.create_subprocess_exec(
+        given.command, *given.args, env=given.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert server.stdin is not None
+    server.stdin.close()
+    assert await asyncio.wait_for(server.wait(), 60) == 0
+
+
+async def test_on_the_loopback_only_the_token_opens(project):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    given = parameters(project)
+    env = {**variables(project), "GREENLOOP_MCP_TOKEN": "right"}
+    server = await asyncio.create_subprocess_exec(given.command, *given.args, "--http", str(port), env=env)
+    url = f"http://127.0.0.1:{port}/mcp"
+    try:
+        async with httpx.AsyncClient() as web:
+            while True:
+                assert server.returncode is None
+                try:
+                    refused = await web.post(url, json={}, headers={"Authorization": "Bearer wrong"})
+                    break
+                except httpx.ConnectError:
+                    await asyncio.sleep(0.1)  # until the port is open
+            assert refused.status_code == 401
+            assert (await web.post(url, json={})).status_code == 401
+            greeting = {
+                "jsonrpc": "2.0",
+                "id": 1,
+                "method": "initialize",
+                "params": {
+                    "protocolVersion": "2025-06-18",
+                    "capabilities": {},
+                    "clientInfo": {"name": "t", "version": "1"},
+                },
+            }
+            headers = {"Authorization": "Bearer right", "Accept": "application/json, text/event-stream"}
+            assert (await web.post(url, json=greeting, headers=headers)).status_code == 200
+    finally:
+        server.terminate()
+        await server.wait()
+    assert not [each for each in psutil.Process().children(recursive=True) if each.pid == server.pid]
