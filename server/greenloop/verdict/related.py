@@ -13,7 +13,7 @@ from time import monotonic
 from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
-from greenloop.core.report import case_results, collect_errors
+from greenloop.core.report import case_results, collect_errors, records_of_kind
 from greenloop.core.verdict import forged
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 from greenloop.verdict.own_code import own_run, run_alone, select
@@ -21,6 +21,7 @@ from greenloop.verdict.own_code import own_run, run_alone, select
 CUT_SHORT = frozenset({"Timeout", "Crash", "MemoryLimit", "ProcessLimit"})
 NEAREST = 20  # related tests that run before the others: what breaks the code around it mostly breaks one of them
 REPEATED = 3
+MOST_RUNS = 50
 LONGEST = 3  # times the limit of the related tests, for those that the baseline had no time for
 UNFINISHED = "the test did not run to its end"
 
@@ -136,7 +137,7 @@ def newly_failing(
         elif not result.passed:
             failing.append(result)
     ended_by_a_case = any(each.failure and each.failure.type in CUT_SHORT for each in failing)
-    if execution.killed == "timeout" or ended_by_a_case:
+    if execution.killed in {"timeout", "report"} or ended_by_a_case:
         return failing, len(unfinished)
     return [*failing, *unfinished], 0
 
@@ -169,24 +170,13 @@ async def run_unmeasured(
     if end <= monotonic() or inputs.own is None:
         return replace(verdict, left_out=verdict.left_out + len(cases), first_left_out=len(cases))
     limit = inputs.limits.seconds
-    run = replace(select(inputs.test_run(files), cases), seconds=end - monotonic(), case_seconds=limit)
-    execution = await session.run(run)
-    check_sandbox(execution)
-    verdict = replace(verdict, seconds=verdict.seconds + execution.seconds)
-    if forgery := forged(execution):
+    run = replace(inputs.test_run(files), case_seconds=limit)
+    forgery, seconds, results, cases = await _run_all(session, run, cases, end)
+    verdict = replace(verdict, seconds=verdict.seconds + seconds)
+    if forgery:
         return replace(verdict, status=Status.TAMPERED, reason=forgery)
-    results = _results_by_id(execution)
-    cases = _with_cases_of_files(cases, results)
-    if not execution.killed:
-        cases = tuple(case for case in cases if case in results or "::" in case)  # such a file has no tests
     passed = [case for case in cases if case in results and results[case].outcome in {"passed", "skipped", "xfailed"}]
-    suspects = [
-        case
-        for case in cases
-        if case in results
-        and results[case].outcome in {"failed", "error"}
-        and not _is_out_of_time(results[case], execution, run.case_seconds)
-    ]
+    suspects = [case for case in cases if case in results and results[case].outcome in {"failed", "error"}]
     own = await _run_own(inputs, session, replace(run, seconds=max(limit, end - monotonic())), suspects)
     broken = [results[case] for case in suspects if case in own and own[case].passed]
     if broken:
@@ -205,6 +195,44 @@ async def run_unmeasured(
         left_out=verdict.left_out + left_out,
         first_left_out=left_out,
     )
+
+
+async def _run_all(
+    session: Session, run: TestRun, cases: Sequence[str], end: float
+) -> tuple[str, float, dict[str, CaseResult], tuple[str, ...]]:
+    """Runs these cases until the moment `end`; behind one that ends a run (it hangs, or a report is full) it goes on.
+
+    Returns the forgery of a report, the seconds, the results by id, and the cases with those of files in their place.
+    """
+    results: dict[str, CaseResult] = {}
+    seconds, waiting = 0.0, tuple(cases)
+    for _ in range(MOST_RUNS):
+        left = end - monotonic()
+        if not waiting or left <= 0:
+            break
+        execution = await session.run(replace(select(run, waiting), seconds=left))
+        check_sandbox(execution)
+        seconds += execution.seconds
+        if forgery := forged(execution):
+            return forgery, seconds, results, tuple(cases)
+        every = _results_by_id(execution)
+        cases = _with_cases_of_files(cases, every)
+        known = {
+            case: result
+            for case, result in every.items()
+            if result.outcome != "missing" and not _is_out_of_time(result, execution, run.case_seconds)
+        }
+        results |= known
+        if not execution.killed:
+            cases = tuple(case for case in cases if case in every or case in results or "::" in case)
+        waiting = tuple(case for case in cases if case not in results)
+        if not known or not _ended_early(execution):
+            break
+    return "", seconds, results, tuple(cases)
+
+
+def _ended_early(execution: Execution) -> bool:
+    return bool(execution.killed) or not any(True for _record in records_of_kind(execution, "finished"))
 
 
 async def _run_own(

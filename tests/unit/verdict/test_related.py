@@ -156,13 +156,15 @@ async def test_one_that_is_broken_though_it_needs_others_is():
 class TwoCodes:
     """Runs files and cases that nothing was known of; `mine` and `theirs` fail with the user's and the new code.
 
-    A name in them that is a file cannot be collected.
+    A name in them that is a file cannot be collected. A report holds `most` cases.
     """
 
     name = "here"
 
-    def __init__(self, files: dict[str, tuple[str, ...]], mine: set[str], theirs: set[str]) -> None:
-        self.files, self.mine, self.theirs = files, mine, theirs
+    def __init__(
+        self, files: dict[str, tuple[str, ...]], mine: set[str], theirs: set[str], most: int = len(MANY)
+    ) -> None:
+        self.files, self.mine, self.theirs, self.most = files, mine, theirs, most
 
     async def run(self, run: TestRun) -> Execution:
         failing = self.mine if "own.py" in run.files else self.theirs
@@ -173,7 +175,8 @@ class TwoCodes:
             for case in cases
             if case.partition("::")[0] not in failing
         ]
-        execution = ended(*outcomes, known=(), seconds=1.0)
+        killed = "report" if len(outcomes) > self.most else ""
+        execution = ended(*outcomes[: self.most], known=tuple(dict(outcomes)), killed=killed, seconds=1.0)
         broken = [{"kind": "collect_error", "id": file} for file in self.files if file in failing and file in selected]
         records = [*execution.records[:1], *broken, *execution.records[1:]]
         numbered = tuple({**record, "seq": number} for number, record in enumerate(records))
@@ -197,6 +200,14 @@ async def test_one_that_fails_only_now_among_many_that_failed_before_is_found():
     failing = {*MANY[:40]}
     verdict = await judge_unmeasured(TwoCodes({"t.py": MANY}, failing, {*failing, MANY[50]}), *MANY)
     assert [result.id for result in verdict.collateral] == [MANY[50]]
+
+
+async def test_behind_a_full_report_it_goes_on():
+    session = TwoCodes({"t.py": MANY}, {MANY[-1]}, {MANY[-1], MANY[-2]}, most=30)
+    verdict = await judge_unmeasured(session, "t.py")
+    assert [result.id for result in verdict.collateral] == [MANY[-2]]
+    verdict = await judge_unmeasured(TwoCodes({"t.py": MANY}, set(), set(), most=30), "t.py")
+    assert (verdict.first_passes, verdict.left_out) == (len(MANY), 0)
 
 
 async def test_a_file_without_tests_is_not_said_not_to_have_run():
