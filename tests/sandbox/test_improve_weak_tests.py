@@ -153,16 +153,15 @@ CALLED = "from shop import double\n\n\ndef test_double():\n    assert double(2) 
 
 
 @pytest.mark.parametrize(
-    ("calls", "words", "sentence"),
+    ("calls", "sentence"),
     [
-        ("double(1)\ndouble(1, 2)\n", (), "does not run to its end: `double(1, 2)`: TypeError: double() takes 1"),
-        ("len('a')\n", (), "Line 1 of the file of --inputs does not call double: len('a')"),
-        ("double(1)\n" * 30, ("--seconds", "5"), "and a candidate needs 18 such runs: more than the"),
+        ("double(1)\ndouble(1, 2)\n", "does not run to its end: `double(1, 2)`: TypeError: double() takes 1"),
+        ("len('a')\n", "Line 1 of the file of --inputs does not call double: len('a')"),
     ],
 )
-def test_calls_that_cannot_be_measured_are_told_and_nothing_is_changed(run, tmp_path, calls, words, sentence):
+def test_calls_that_cannot_be_measured_are_told_and_nothing_is_changed(run, tmp_path, calls, sentence):
     (tmp_path / "calls.txt").write_text(calls)
-    code, _errors, last, _said = run("double", SLOW, CALLED, words=("--inputs", "calls.txt", *words))
+    code, _errors, last, _said = run("double", SLOW, CALLED, words=("--inputs", "calls.txt"))
     assert code != 0
     assert sentence in last["message"]
     assert (tmp_path / "shop.py").read_text() == SLOW
