@@ -37,7 +37,7 @@ _DIFFS: WeakKeyDictionary[Run, dict[int, tuple[object, str]]] = WeakKeyDictionar
 
 
 def markdown(run: Run) -> str:
-    """The hover: state, costs by line, attempts, diff of the best or the shown one, origin of the tests."""
+    """The hover: state, costs by line, attempts, diff of the best or the shown attempt, origin of the tests."""
     costs = [HEAT, code_block(rows, "text")] if (rows := heat(run)) else []
     parts = [f"**{code(title(run))}**", *_estimate(run), *costs, *_table(run), *map(code, _tampering(run))]
     if attempt := _explained_attempt(run):
