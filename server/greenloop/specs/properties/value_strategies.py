@@ -148,7 +148,7 @@ class _StrategyBuilder:
             return f"st.floats({-FAR if self._low() < 0 else 0}, {FAR}, width=16)"
         if name == "str":
             text = f"st.text({self._alphabet()!r}, {self._least()}max_size={ITEMS})"
-            return f"st.one_of(st.text('ab', {self._least()}max_size=4), {text})" if self.wide else text
+            return f"st.one_of(st.text('ab ', {self._least()}max_size=6), {text})" if self.wide else text
         if name == "literal":
             return f"st.sampled_from([{kind.text}])"
         if name == "own":
