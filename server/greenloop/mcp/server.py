@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hmac
+import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 import uvicorn
 from mcp.server.mcpserver import MCPServer
+from mcp.shared.exceptions import MCPDeprecationWarning
 from mcp_types import ToolAnnotations
 
 from greenloop import __version__
@@ -42,6 +44,8 @@ def build_server(service: Service) -> MCPServer[Service]:
         finally:
             await service.pool.close()
 
+    # Sampling and elicitation: clients of older protocols have them still.
+    warnings.filterwarnings("ignore", category=MCPDeprecationWarning)
     server = MCPServer("greenloop", instructions=INSTRUCTIONS, version=__version__, lifespan=live, log_level="WARNING")
     for tool in (verify, run_tests, explain_failure, history, doctor):
         server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))
