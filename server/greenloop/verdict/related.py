@@ -22,7 +22,7 @@ CUT_SHORT = frozenset({"Timeout", "Crash", "MemoryLimit", "ProcessLimit"})
 NEAREST = 20  # related tests that run before the others: what breaks the code around it mostly breaks one of them
 REPEATED = 3
 MOST_RUNS = 50
-LONGEST = 3  # times the limit of the related tests, for those that the baseline had no time for
+LONGEST = 2  # times the limit of the related tests, for those that the baseline had no time for
 UNFINISHED = "the test did not run to its end"
 
 
