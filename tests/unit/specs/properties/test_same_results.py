@@ -7,7 +7,9 @@ import contextlib
 import copy
 import socket
 import threading
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -126,3 +128,19 @@ def test_objects_that_hold_each_other_have_an_end():
     one.left, one.right, other.left, other.right = other, other, one, 3
     assert same_results.describe(one) != same_results.describe(other)
     assert same_results.describe(one) == same_results.describe(copy.deepcopy(one))
+
+
+def test_the_limit_waits_for_the_end_of_a_callback_of_hypothesis_where_it_would_be_lost():
+    seen: list[int] = []
+    module = {"__name__": "hypothesis.stand_in", "process_time": time.process_time, "seen": seen}
+    body = "    end = process_time() + 0.2\n    while process_time() < end:\n        pass\n    seen.append(1)\n"
+    exec(f"def collect():\n{body}", module)
+    collect: Any = module["collect"]
+
+    def endless() -> None:
+        collect()
+        while True:
+            pass
+
+    assert same_results.observe(endless, [], {}, 0.05) == same_results.TOO_MUCH
+    assert seen == [1]
