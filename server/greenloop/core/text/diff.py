@@ -78,18 +78,28 @@ def apply_hunks(text: str, changes: Sequence[Hunk]) -> str:
 def keep_ends(old: str, new: str, newline: str | None = None) -> str:
     """The new text with the old one's line ends.
 
-    A line that is equal except for its end keeps the old line's own end; a new line gets `newline`
-    (by default the end that most old lines have). The last line has an end where the old last line has one.
+    A line that is equal except for its end keeps the old line's own end, and so does a line that takes the place of an
+    old one; an added line gets `newline` (by default the end that most old lines have). The last line has an end where
+    the old last line has one.
     """
     before, after = split_lines(old), split_lines(new)
     if not before:
         return "".join(line.rstrip("\r\n") + (newline or line_end(line)) if line_end(line) else line for line in after)
     newline = newline or main_line_end(old)
-    result = [line.rstrip("\r\n") + newline for line in after]
-    bare = [line.rstrip("\r\n") for line in before]
-    for old_index, new_index in _equal_pairs(bare, [line.rstrip("\r\n") for line in after]):
-        if line_end(before[old_index]):
-            result[new_index] = before[old_index]
+    bare = [line.rstrip("\r\n") for line in after]
+    ends = [newline] * len(after)
+    i = j = 0
+    for old_index, new_index in [
+        *_equal_pairs([line.rstrip("\r\n") for line in before], bare),
+        (len(before), len(after)),
+    ]:
+        # The lines that take the place of old ones, then the equal one.
+        replaced = min(old_index - i, new_index - j)
+        ends[j : j + replaced] = [line_end(line) or newline for line in before[i : i + replaced]]
+        if old_index < len(before):
+            ends[new_index] = line_end(before[old_index]) or newline
+        i, j = old_index + 1, new_index + 1
+    result = [line + end for line, end in zip(bare, ends, strict=True)]
     for index in range(len(result) - 1, 0, -1):
         if result[index] == "\n" and line_end(result[index - 1]) == "\r":
             result[index - 1] = result[index - 1][:-1] + "\n"  # otherwise both would be read as one line end

@@ -122,6 +122,8 @@ def test_disjoint_edits_always_merge_to_both(data, count):
     [
         ("a\r\nb\r\n", "a\nc\n", "a\r\nc\r\n"),
         ("a\r\nb\nc\r\n", "a\nb\nx\nc\n", "a\r\nb\nx\r\nc\r\n"),  # mixed ends stay line by line
+        ("a\r\nb\n\r\nc", "a\nB\n\nc", "a\r\nB\n\r\nc"),  # so does a line that takes the place of another
+        ("a\r\nb\nc\r\n", "a\nB\nx\nc\n", "a\r\nB\nx\r\nc\r\n"),
         ("a\nb", "a\nc\n", "a\nc"),
         ("a\nb", "b\nc\n", "b\nc"),
         ("a\r\nb", "x\na\nb", "x\r\na\r\nb"),
