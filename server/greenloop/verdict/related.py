@@ -1,4 +1,4 @@
-"""Runs the related tests over a candidate: those that its change can affect, and those that nothing is known of yet.
+"""Runs the related tests over a candidate that its change can affect.
 
 A test that newly fails is repeated alone, and compared with the user's own code, before it counts against a candidate.
 It must not know where candidates come from.
@@ -6,23 +6,20 @@ It must not know where candidates come from.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from time import monotonic
 
 from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
-from greenloop.core.report import case_results, collect_errors, records_of_kind
+from greenloop.core.report import case_results
 from greenloop.core.verdict import forged
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
-from greenloop.verdict.own_code import own_run, run_alone, select
+from greenloop.verdict.own_code import own_run, select
 
 CUT_SHORT = frozenset({"Timeout", "Crash", "MemoryLimit", "ProcessLimit"})
 NEAREST = 20  # related tests that run before the others: what breaks the code around it mostly breaks one of them
 REPEATED = 3
-MOST_RUNS = 50
-LONGEST = 2  # times the limit of the related tests, for those that the baseline had no time for
 UNFINISHED = "the test did not run to its end"
 
 
@@ -131,7 +128,7 @@ def newly_failing(
         if inputs.outcomes.get(case) != "passed":
             continue
         result = results.get(case) or CaseResult(id=case, outcome="missing")
-        if result.outcome == "missing" or _is_out_of_time(result, execution, case_seconds):
+        if result.outcome == "missing" or is_out_of_time(result, execution, case_seconds):
             failure = result.failure or Failure(type="Missing", message=execution.killed or UNFINISHED)
             unfinished.append(replace(result, failure=failure))
         elif not result.passed:
@@ -142,7 +139,7 @@ def newly_failing(
     return [*failing, *unfinished], 0
 
 
-def _is_out_of_time(result: CaseResult, execution: Execution, case_seconds: float) -> bool:
+def is_out_of_time(result: CaseResult, execution: Execution, case_seconds: float) -> bool:
     """Was the case cut only because the time of all was used up, and not its own?"""
     is_cut = result.failure is not None and result.failure.type in CUT_SHORT
     return is_cut and execution.killed == "timeout" and not 0 < case_seconds <= execution.silent
@@ -153,122 +150,3 @@ def fail_for_related(verdict: Verdict, failing: Sequence[CaseResult]) -> Verdict
     names = ", ".join(result.id for result in failing[:3])
     reason = f"The target passes, but {len(failing)} other test(s) now fail: {names}"
     return replace(verdict, status=Status.FAILED, collateral=tuple(failing), reason=reason)
-
-
-async def run_unmeasured(
-    inputs: VerificationInputs, session: Session, verdict: Verdict, files: Mapping[str, str], spent: float
-) -> Verdict:
-    """Runs the related tests that the baseline had no time for; those that fail, over the user's own code as well.
-
-    Of files that it had no time to collect, all cases are run. `spent`: seconds that the target and the other related
-    tests took, which share their time with these.
-    """
-    cases = inputs.unmeasured
-    end = monotonic() + inputs.limits.seconds + LONGEST * inputs.suite_seconds - spent
-    if not cases or verdict.status is not Status.PASSED:
-        return verdict
-    if end <= monotonic() or inputs.own is None:
-        return replace(verdict, left_out=verdict.left_out + len(cases), first_left_out=len(cases))
-    limit = inputs.limits.seconds
-    run = replace(inputs.test_run(files), case_seconds=limit)
-    forgery, seconds, results, cases = await _run_all(session, run, cases, end)
-    verdict = replace(verdict, seconds=verdict.seconds + seconds)
-    if forgery:
-        return replace(verdict, status=Status.TAMPERED, reason=forgery)
-    passed = [case for case in cases if case in results and results[case].outcome in {"passed", "skipped", "xfailed"}]
-    suspects = [case for case in cases if case in results and results[case].outcome in {"failed", "error"}]
-    own = await _run_own(inputs, session, replace(run, seconds=max(limit, end - monotonic())), suspects)
-    broken = [results[case] for case in suspects if case in own and own[case].passed]
-    if broken:
-        repeat = _results_by_id(await session.run(select(run, [each.id for each in broken])))
-        broken = [each for each in broken if each.id not in repeat or not repeat[each.id].passed]
-    if broken:
-        return fail_for_related(verdict, broken)
-    failing = [case for case in suspects if case in own and not own[case].passed and own[case].outcome != "missing"]
-    flaky = tuple(case for case in suspects if case in own and own[case].passed)
-    left_out = len(cases) - len(passed) - len(failing) - len(flaky)
-    return replace(
-        verdict,
-        flaky=(*verdict.flaky, *flaky),
-        first_passes=len(passed) + len(flaky),
-        first_failures=len(failing),
-        left_out=verdict.left_out + left_out,
-        first_left_out=left_out,
-    )
-
-
-async def _run_all(
-    session: Session, run: TestRun, cases: Sequence[str], end: float
-) -> tuple[str, float, dict[str, CaseResult], tuple[str, ...]]:
-    """Runs these cases until the moment `end`; behind one that ends a run (it hangs, or a report is full) it goes on.
-
-    Returns the forgery of a report, the seconds, the results by id, and the cases with those of files in their place.
-    """
-    results: dict[str, CaseResult] = {}
-    seconds, waiting = 0.0, tuple(cases)
-    for _ in range(MOST_RUNS):
-        left = end - monotonic()
-        if not waiting or left <= 0:
-            break
-        execution = await session.run(replace(select(run, waiting), seconds=left))
-        check_sandbox(execution)
-        seconds += execution.seconds
-        if forgery := forged(execution):
-            return forgery, seconds, results, tuple(cases)
-        every = _results_by_id(execution)
-        cases = _with_cases_of_files(cases, every)
-        known = {
-            case: result
-            for case, result in every.items()
-            if result.outcome != "missing" and not _is_out_of_time(result, execution, run.case_seconds)
-        }
-        results |= known
-        if not execution.killed:
-            cases = tuple(case for case in cases if case in every or case in results or "::" in case)
-        waiting = tuple(case for case in cases if case not in results)
-        if not known or not _ended_early(execution):
-            break
-    return "", seconds, results, tuple(cases)
-
-
-def _ended_early(execution: Execution) -> bool:
-    return bool(execution.killed) or not any(True for _record in records_of_kind(execution, "finished"))
-
-
-async def _run_own(
-    inputs: VerificationInputs, session: Session, run: TestRun, cases: Sequence[str]
-) -> dict[str, CaseResult]:
-    """Runs these cases with the user's own code, together; the first of those that do not end so, each alone."""
-    if not cases:
-        return {}
-    execution = await session.run(own_run(inputs, select(run, cases)))
-    check_sandbox(execution)
-    found = {} if forged(execution) else _results_by_id(execution)
-    ended = {
-        case: found[case]
-        for case in cases
-        if case in found
-        and found[case].outcome != "missing"
-        and not _is_out_of_time(found[case], execution, run.case_seconds)
-    }
-    if not execution.killed:  # a file without an error is one that can be collected
-        files = [case for case in cases if "::" not in case and case not in found]
-        ended |= {file: CaseResult(id=file, outcome="passed") for file in files}
-    alone = await run_alone(inputs, session, [case for case in cases if case not in ended], run.hash_seed)
-    return {**alone, **ended}
-
-
-def _results_by_id(execution: Execution) -> dict[str, CaseResult]:
-    """The results of cases, and an error for each file that cannot be collected."""
-    errors = {
-        error.id: CaseResult(id=error.id, outcome="error", failure=error.failure) for error in collect_errors(execution)
-    }
-    return {**errors, **{result.id: result for result in case_results(execution)}}
-
-
-def _with_cases_of_files(cases: Sequence[str], results: Collection[str]) -> tuple[str, ...]:
-    """Returns the cases, with those that were found in a file instead of the file."""
-    found: dict[str, list[str]] = {}
-    for case in results:
-        found.setdefault(case.partition("::")[0], []).append(case)
-    return tuple(dict.fromkeys(each for case in cases for each in (found.get(case) or [case])))

@@ -27,6 +27,7 @@ from greenloop.specs import host_checks
 from greenloop.verdict import evidence, improvement, own_code, proofs, related, reversal
 from greenloop.verdict.inputs import ACCEPTING, Encode, VerificationInputs
 from greenloop.verdict.reversal import OwnCode, ReversalResult
+from greenloop.verdict.unmeasured import run_unmeasured
 
 Files = Mapping[str, str]
 OpenSession = Callable[[], Awaitable[Session]]
@@ -270,7 +271,9 @@ class Verifier:
             progress.canaried = canaried
             progress.isolated = await proofs.count_isolated_passes(inputs, session, files, cases)
             # Last, for they may take the longest, and without a proof their passes are worth little.
-            progress.verdict = await related.run_unmeasured(inputs, session, verdict, files, spent)
+            progress.verdict = await run_unmeasured(
+                inputs, session, verdict, files, spent=spent, left=self.state.deadline.left
+            )
             progress.has_run_all = True
         finally:
             await session.close()

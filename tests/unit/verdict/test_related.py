@@ -3,48 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from related_runs import CASES, ended, inputs
 
-from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution, Limits, TestRun
-from greenloop.core.records.spec import Spec
+from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.verdict.inputs import VerificationInputs
-from greenloop.verdict.related import NEAREST, REPEATED, newly_failing, run_related, run_unmeasured
+from greenloop.verdict.related import NEAREST, REPEATED, newly_failing, run_related
 
-CASES = ("t.py::a", "t.py::b", "t.py::c", "t.py::old")
-
-
-def inputs(cases: tuple[str, ...] = CASES) -> VerificationInputs:
-    problem = Problem(
-        root=Path("/nowhere"), spec=Spec(cases=(), selectors=()), regions=(), originals={}, files={}, neighbours=cases
-    )
-    outcomes = {**dict.fromkeys(cases, "passed"), "t.py::old": "failed"}
-    return VerificationInputs(
-        problem=problem, outcomes=outcomes, limits=Limits(), suite_seconds=60, encode=lambda _files: {}
-    )
-
-
-def ended(*cases: tuple[str, str], cut: str = "", known: tuple[str, ...] = CASES, **about: object) -> Execution:
-    """These cases ended so, and one was cut."""
-    records: list[dict[str, object]] = [
-        {"kind": "collected", "cases": [{"id": case, "path": "t.py", "line": 1} for case in (*known, *dict(cases))]}
-    ]
-    for case, outcome in cases:
-        records.append({"kind": "begin", "id": case})
-        for when in PHASES:
-            is_failed = when == "call" and outcome == "failed"
-            type_ = "AssertionError" if is_failed else None
-            phase = {"kind": "phase", "id": case, "when": when, "type": type_}
-            records.append({**phase, "outcome": "failed" if is_failed else "passed"})
-    records += [{"kind": "begin", "id": cut}] if cut else [{"kind": "finished", "status": 0}]
-    records = [{**record, "seq": number} for number, record in enumerate(records)]
-    return Execution(records=tuple(records), **about)  # type: ignore[arg-type]
-
-
-PHASES = ("setup", "call", "teardown")
 PASSED = ("t.py::a", "passed")
 
 
@@ -151,78 +117,3 @@ async def test_one_that_is_broken_though_it_needs_others_is():
     passed = Verdict(status=Status.PASSED)
     verdict = await run_related(known, session, passed, TestRun(selectors=()), {})  # type: ignore[arg-type]
     assert [result.id for result in verdict.collateral] == [MANY[-1]]
-
-
-class TwoCodes:
-    """Runs files and cases that nothing was known of; `mine` and `theirs` fail with the user's and the new code.
-
-    A name in them that is a file cannot be collected. A report holds `most` cases.
-    """
-
-    name = "here"
-
-    def __init__(
-        self, files: dict[str, tuple[str, ...]], mine: set[str], theirs: set[str], most: int = len(MANY)
-    ) -> None:
-        self.files, self.mine, self.theirs, self.most = files, mine, theirs, most
-
-    async def run(self, run: TestRun) -> Execution:
-        failing = self.mine if "own.py" in run.files else self.theirs
-        selected = dict.fromkeys(run.only or run.selectors)
-        cases = [case for file, inside in self.files.items() for case in inside if {file, case} & selected.keys()]
-        outcomes = [
-            (case, "failed" if case in failing else "passed")
-            for case in cases
-            if case.partition("::")[0] not in failing
-        ]
-        killed = "report" if len(outcomes) > self.most else ""
-        execution = ended(*outcomes[: self.most], known=tuple(dict(outcomes)), killed=killed, seconds=1.0)
-        broken = [{"kind": "collect_error", "id": file} for file in self.files if file in failing and file in selected]
-        records = [*execution.records[:1], *broken, *execution.records[1:]]
-        numbered = tuple({**record, "seq": number} for number, record in enumerate(records))
-        return replace(execution, records=numbered)
-
-
-async def judge_unmeasured(session: TwoCodes, *unmeasured: str) -> Verdict:
-    known = replace(inputs(()), own={"own.py": b""}, unmeasured=unmeasured)
-    passed = Verdict(status=Status.PASSED)
-    return await run_unmeasured(known, session, passed, {}, 0.0)  # type: ignore[arg-type]
-
-
-async def test_however_many_fail_as_before_none_is_said_not_to_have_run():
-    failing = {*MANY[:40]}
-    verdict = await judge_unmeasured(TwoCodes({"t.py": MANY}, failing, failing), *MANY)
-    assert (verdict.status, verdict.first_failures, verdict.left_out) == (Status.PASSED, 40, 0)
-    assert verdict.first_passes == len(MANY) - 40
-
-
-async def test_one_that_fails_only_now_among_many_that_failed_before_is_found():
-    failing = {*MANY[:40]}
-    verdict = await judge_unmeasured(TwoCodes({"t.py": MANY}, failing, {*failing, MANY[50]}), *MANY)
-    assert [result.id for result in verdict.collateral] == [MANY[50]]
-
-
-async def test_behind_a_full_report_it_goes_on():
-    session = TwoCodes({"t.py": MANY}, {MANY[-1]}, {MANY[-1], MANY[-2]}, most=30)
-    verdict = await judge_unmeasured(session, "t.py")
-    assert [result.id for result in verdict.collateral] == [MANY[-2]]
-    verdict = await judge_unmeasured(TwoCodes({"t.py": MANY}, set(), set(), most=30), "t.py")
-    assert (verdict.first_passes, verdict.left_out) == (len(MANY), 0)
-
-
-async def test_a_file_without_tests_is_not_said_not_to_have_run():
-    verdict = await judge_unmeasured(TwoCodes({"t.py": MANY, "empty.py": ()}, set(), set()), "t.py", "empty.py")
-    assert (verdict.first_passes, verdict.left_out) == (len(MANY), 0)
-
-
-async def test_a_file_that_could_never_be_collected_failed_before():
-    broken = {"u.py"}
-    session = TwoCodes({"t.py": MANY, "u.py": ("u.py::test",)}, broken, broken)
-    verdict = await judge_unmeasured(session, "t.py", "u.py")
-    assert (verdict.status, verdict.first_failures, verdict.left_out) == (Status.PASSED, 1, 0)
-
-
-async def test_a_file_that_can_no_longer_be_collected_speaks_against_the_candidate():
-    session = TwoCodes({"t.py": MANY, "u.py": ("u.py::test",)}, set(), {"u.py"})
-    verdict = await judge_unmeasured(session, "t.py", "u.py")
-    assert (verdict.status, [result.id for result in verdict.collateral]) == (Status.FAILED, ["u.py"])
