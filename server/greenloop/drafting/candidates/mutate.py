@@ -2,8 +2,8 @@
 
 Operators after mutation-based repair (Debroy and Wong, "Using mutation to automatically suggest fixes for faulty
 programs", 2010): comparison, boundary, arithmetic and logical operator, argument order, one name in scope for another.
-Deleting a statement comes last, since it fits tests too easily (Qi et al., "An analysis of patch plausibility and
-correctness", 2015).
+Deleting a statement comes late, since it fits tests too easily (Qi et al., "An analysis of patch plausibility and
+correctness", 2015), but in a long function before the last changes, which there may be no time for.
 Every change is made in the text itself, so that layout and comments stay.
 """
 
@@ -46,29 +46,33 @@ _PATTERN_TOKEN = re.compile(rb"\\.|\[\^|\(\?|a-z|A-Z|0-9|[*+?.^$]")
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Break, ast.Continue, ast.Raise)
 MOST_NAMES = 8  # names in scope that are tried as replacements
 MOST = 240  # changes of one attempt
+BEFORE_DELETIONS = 80  # of them, the most suspicious
 
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """A region's text with one token changed, in its line `line`; `try_last`: after all other changes."""
+    """A region's text with one token changed, in its line `line`; `is_deletion`: a statement is missing."""
 
     line: int
     text: str
-    try_last: bool = False
+    is_deletion: bool = False
 
 
 def mutants(problem: Problem, attempt: Attempt) -> Iterator[Candidate]:
     """Candidates that differ from the attempt's code by one token; the most suspicious lines first."""
     yielded: set[str] = set()
-    ranked: list[tuple[bool, float, int, Region, Change]] = []
+    ranked: list[tuple[float, int, Region, Change]] = []
     previous = attempt.candidate
     for region in problem.regions:
         text = previous.texts[region] if previous and region in previous.texts else region_text(problem, region)
         scores = problem.suspicion.get(region.path, {}) if previous is None else {}
         for change in one_token_changes(with_plain_ends(text)):
             score = scores.get(region.start + change.line - 1, 0.0 if scores else 1.0)
-            ranked.append((change.try_last, -score, len(ranked), region, change))
-    for _last, _score, _order, region, change in sorted(ranked, key=lambda item: item[:3])[:MOST]:
+            ranked.append((-score, len(ranked), region, change))
+    ranked.sort(key=lambda item: item[:2])
+    changes = [(region, change) for _score, _order, region, change in ranked if not change.is_deletion]
+    deletions = [(region, change) for _score, _order, region, change in ranked if change.is_deletion]
+    for region, change in [*changes[:BEFORE_DELETIONS], *deletions, *changes[BEFORE_DELETIONS:]][:MOST]:
         if change.text in yielded:
             continue
         yielded.add(change.text)
@@ -98,7 +102,7 @@ def one_token_changes(text: str) -> list[Change]:
         result += _name_changes(function, nodes)
         result += [edit for node in [function, *nodes] for edit in _deletions(node)]
     return [
-        Change(line=edit.line - parsed.shift, text=_apply(rows, edit, parsed.shift), try_last=edit.is_deletion)
+        Change(line=edit.line - parsed.shift, text=_apply(rows, edit, parsed.shift), is_deletion=edit.is_deletion)
         for edit in result
     ]
 

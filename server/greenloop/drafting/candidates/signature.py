@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from dataclasses import replace
 
 from greenloop.core.compose import region_text
 from greenloop.core.docstrings.call_lines import takes_arguments
 from greenloop.core.python.ast_source import (
     DEFINITIONS,
     FUNCTIONS,
+    Definition,
     Fragment,
     Function,
     decorator_role,
@@ -42,13 +44,19 @@ def check_signature(problem: Problem, region: Region, candidate: Candidate, file
         return None
     if new is None or new.name != old.name:
         return _deleted_finding(name) if isinstance(parse_fragment(candidate.texts[region]), Fragment) else None
-    line = _line_of(files[region.path], name)
+    finding = _definition_finding(problem, name, old, new)
+    if finding is None or finding.error_class == DELETED:
+        return finding
+    return replace(finding, line=_line_of(files[region.path], name))  # reads the whole file, so only where it is needed
+
+
+def _definition_finding(problem: Problem, name: str, old: Definition, new: Definition) -> Finding | None:
     if isinstance(old, FUNCTIONS) and isinstance(new, FUNCTIONS):
-        return _signature_finding(problem, name, old, new, line)
+        return _signature_finding(problem, name, old, new)
     if isinstance(old, ast.ClassDef) and isinstance(new, ast.ClassDef):
-        return _members_finding(problem, name, old, new, line)
+        return _members_finding(problem, name, old, new)
     kind = "class" if isinstance(old, ast.ClassDef) else "function"
-    return Finding(error_class=SIGNATURE, message=f"`{name}` must stay a {kind}.", line=line)
+    return Finding(error_class=SIGNATURE, message=f"`{name}` must stay a {kind}.")
 
 
 def _deleted_finding(name: str) -> Finding:
@@ -70,9 +78,7 @@ def _line_of(text: str, name: str) -> int | None:
     return next((node.lineno for qualname, node in definitions if qualname == name), None)
 
 
-def _members_finding(
-    problem: Problem, name: str, old: ast.ClassDef, new: ast.ClassDef, line: int | None
-) -> Finding | None:
+def _members_finding(problem: Problem, name: str, old: ast.ClassDef, new: ast.ClassDef) -> Finding | None:
     new_members = {(item.name, decorator_role(item)): item for item in new.body if isinstance(item, DEFINITIONS)}
     for item in old.body:
         if not isinstance(item, DEFINITIONS):
@@ -81,28 +87,28 @@ def _members_finding(
         if new_member is None:
             return _deleted_finding(f"{name}.{item.name}")
         if isinstance(item, FUNCTIONS) and isinstance(new_member, FUNCTIONS):
-            finding = _signature_finding(problem, f"{name}.{item.name}", item, new_member, line)
+            finding = _signature_finding(problem, f"{name}.{item.name}", item, new_member)
             if finding:
                 return finding
     return None
 
 
-def _signature_finding(problem: Problem, name: str, old: Function, new: Function, line: int | None) -> Finding | None:
+def _signature_finding(problem: Problem, name: str, old: Function, new: Function) -> Finding | None:
     """A finding for a changed signature, unless it replaces a stub `(*args, **kwargs)` or the tests need the change."""
     if type(old) is not type(new):
         sentence = f"`{name}` must stay {'an async' if isinstance(old, ast.AsyncFunctionDef) else 'a plain'} function."
-        return Finding(error_class=SIGNATURE, message=sentence, line=line)
+        return Finding(error_class=SIGNATURE, message=sentence)
     before, after = _access_decorators(old), _access_decorators(new)
     if before != after:
         sentence = f"`{name}` must stay {_access_name(before)}, not {_access_name(after)}."
-        return Finding(error_class=SIGNATURE, message=sentence, line=line)
+        return Finding(error_class=SIGNATURE, message=sentence)
     takes_all = {kind for _name, kind in parameters(old)} >= {"star", "doublestar"} and is_stub(old)
     if takes_all or (parameters(old) == parameters(new) and set(defaults(old)) == set(defaults(new))):
         return None
     if _is_needed_by_tests(problem, name.rpartition(".")[2], old, new):
         return None
     sentence = f"`{name}({ast.unparse(old.args)})` became `({ast.unparse(new.args)})`; its parameters must stay."
-    return Finding(error_class=SIGNATURE, message=sentence, line=line)
+    return Finding(error_class=SIGNATURE, message=sentence)
 
 
 def _access_decorators(node: Function) -> frozenset[str]:

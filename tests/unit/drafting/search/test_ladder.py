@@ -85,6 +85,18 @@ def test_what_passes_more_tests_is_climbed_on():
     assert rounds == ["mutate<0", "infill<0 infill<0", "mutate<2", "infill<2 infill<2"]
 
 
+def test_a_small_change_that_breaks_other_tests_is_not_climbed_on():
+    (mutate,) = ladder.plan(problem(SOURCE), [BASE])
+    broken = CaseResult(id="t.py::test_other", outcome="failed")
+    candidate = Candidate(texts={problem(SOURCE).regions[0]: "def f(a):\n    b = 1\n    return b\n"})
+    breaks = Attempt(
+        number=1, draft=mutate, candidate=candidate, verdict=replace(verdict(2), collateral=(broken,)), parent=0
+    )
+    assert [draft.parent for draft in ladder.plan(problem(SOURCE), [BASE, breaks])] == [0, 0]
+    whole = replace(breaks, draft=replace(mutate, move=Move.DRAFT))
+    assert [draft.parent for draft in ladder.plan(problem(SOURCE), [BASE, whole])] == [1]
+
+
 def test_what_is_not_written_is_drafted_then_sampled_then_repaired():
     assert moves(climb(STUB, 5, {4: 1})) == [
         "draft<0",
