@@ -135,13 +135,15 @@ async def best_mutant(
         files = compose(problem, candidate)
         if monotonic() - began > limit or passing > MOST_PASSING:
             break
-        if check(problem, candidate, files, parent=parent.candidate):
-            continue
         verdict = await verify(files)
         tried += 1
         seconds += verdict.seconds
         passed = verdict.status is Status.PASSED
-        if verdict.score > (best[1] if best else parent.verdict).score or (passed and not passing):
+        is_better = verdict.score > (best[1] if best else parent.verdict).score
+        # The gate reads whole files, which would take as long as the tests: only what may be taken passes it.
+        if not (is_better or passed) or check(problem, candidate, files, parent=parent.candidate):
+            continue
+        if is_better or not passing:
             best = candidate, verdict
         passing += passed
     blank = Attempt(

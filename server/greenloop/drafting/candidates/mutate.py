@@ -3,7 +3,7 @@
 Operators after mutation-based repair (Debroy and Wong, "Using mutation to automatically suggest fixes for faulty
 programs", 2010): comparison, boundary, arithmetic and logical operator, argument order, one name in scope for another.
 Deleting a statement comes late, since it fits tests too easily (Qi et al., "An analysis of patch plausibility and
-correctness", 2015), but in a long function before the last changes, which there may be no time for.
+correctness", 2015), but in a long function before its names, of which there are too many for the time there is.
 Every change is made in the text itself, so that layout and comments stay.
 """
 
@@ -13,6 +13,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from greenloop.core.compose import region_text
 from greenloop.core.python.assignments import Assignment
@@ -46,16 +47,28 @@ _PATTERN_TOKEN = re.compile(rb"\\.|\[\^|\(\?|a-z|A-Z|0-9|[*+?.^$]")
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Break, ast.Continue, ast.Raise)
 MOST_NAMES = 8  # names in scope that are tried as replacements
 MOST = 240  # changes of one attempt
-BEFORE_DELETIONS = 80  # of them, the most suspicious
+SHORT = 80  # changes of a function for which there is time in any case
+
+
+class Kind(StrEnum):
+    """What a change replaces: a name, a whole statement by nothing, or any other token."""
+
+    TOKEN = "token"
+    NAME = "name"
+    DELETION = "deletion"
+
+
+SHORT_ORDER = ((Kind.TOKEN, Kind.NAME), (Kind.DELETION,))
+LONG_ORDER = ((Kind.TOKEN,), (Kind.DELETION,), (Kind.NAME,))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """A region's text with one token changed, in its line `line`; `is_deletion`: a statement is missing."""
+    """A region's text with one token changed, in its line `line`."""
 
     line: int
     text: str
-    is_deletion: bool = False
+    kind: Kind
 
 
 def mutants(problem: Problem, attempt: Attempt) -> Iterator[Candidate]:
@@ -70,9 +83,9 @@ def mutants(problem: Problem, attempt: Attempt) -> Iterator[Candidate]:
             score = scores.get(region.start + change.line - 1, 0.0 if scores else 1.0)
             ranked.append((-score, len(ranked), region, change))
     ranked.sort(key=lambda item: item[:2])
-    changes = [(region, change) for _score, _order, region, change in ranked if not change.is_deletion]
-    deletions = [(region, change) for _score, _order, region, change in ranked if change.is_deletion]
-    for region, change in [*changes[:BEFORE_DELETIONS], *deletions, *changes[BEFORE_DELETIONS:]][:MOST]:
+    in_order = LONG_ORDER if len(ranked) > SHORT else SHORT_ORDER
+    chosen = [item for kinds in in_order for item in ranked if item[3].kind in kinds]
+    for _score, _order, region, change in chosen[:MOST]:
         if change.text in yielded:
             continue
         yielded.add(change.text)
@@ -97,13 +110,12 @@ def one_token_changes(text: str) -> list[Change]:
     if not functions:
         nodes = [node for item in parsed.body if isinstance(item, Assignment) for node in ast.walk(item)]
     kinds = (_comparisons, _boundaries, _operators, _word_changes, _swaps, _pattern_changes)
-    result = [edit for kind in kinds for node in nodes for edit in kind(node, rows)]
+    result = [(Kind.TOKEN, edit) for kind in kinds for node in nodes for edit in kind(node, rows)]
     for function in functions[:1]:
-        result += _name_changes(function, nodes)
-        result += [edit for node in [function, *nodes] for edit in _deletions(node)]
+        result += [(Kind.NAME, edit) for edit in _name_changes(function, nodes)]
+        result += [(Kind.DELETION, edit) for node in [function, *nodes] for edit in _deletions(node)]
     return [
-        Change(line=edit.line - parsed.shift, text=_apply(rows, edit, parsed.shift), is_deletion=edit.is_deletion)
-        for edit in result
+        Change(line=edit.line - parsed.shift, text=_apply(rows, edit, parsed.shift), kind=kind) for kind, edit in result
     ]
 
 
