@@ -48,6 +48,7 @@ class TwoCodes:
     """
 
     name = "here"
+    closed = 0
 
     def __init__(
         self, files: dict[str, tuple[str, ...]], mine: set[str], theirs: set[str], most: int = 10**6
@@ -69,3 +70,6 @@ class TwoCodes:
         records = [*execution.records[:1], *broken, *execution.records[1:]]
         numbered = tuple({**record, "seq": number} for number, record in enumerate(records))
         return replace(execution, records=numbered)
+
+    async def close(self) -> None:
+        self.closed += 1

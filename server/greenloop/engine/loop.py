@@ -8,13 +8,13 @@ It must not know which model, sandbox or strategy it drives.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
-from typing import Any, TypeVar
 
 from greenloop.core.budget import BudgetExceededError, Request, ask_within_budget, count_prompt_tokens
 from greenloop.core.compose import compose
+from greenloop.core.concurrency import gather_or_cancel
 from greenloop.core.election import CHEAP, Election, best_attempt, count_asked, elect_nearest
 from greenloop.core.events import Event, Planned, Proposed, Started, Tested, Token
 from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Finding, Move
@@ -27,8 +27,6 @@ from greenloop.core.run_state import RunState
 from greenloop.drafting.candidates.copying import is_copy
 from greenloop.engine import attempt_steps
 from greenloop.engine.attempt_steps import Files
-
-T = TypeVar("T")
 
 GRACE = 1.0  # seconds after the end until a proof is cut that should have ended by itself
 
@@ -311,17 +309,6 @@ class _Loop:
 
 def _is_cheap(attempt: Attempt) -> bool:
     return attempt.draft is not None and attempt.draft.move in CHEAP
-
-
-async def gather_or_cancel(coroutines: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """Runs the coroutines concurrently; the first failure cancels the others and is raised."""
-    tasks = [asyncio.create_task(coroutine) for coroutine in coroutines]
-    try:
-        return await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def exceeded_limit(state: RunState) -> StopReason | None:

@@ -1,14 +1,17 @@
 """Runs the related tests that the baseline had no time for; those that fail, over the user's own code as well.
 
-It must not know where candidates come from.
+Many of them run in several sandboxes at once. It must not know where candidates come from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
 
+from greenloop.core.concurrency import gather_or_cancel
 from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
@@ -20,10 +23,11 @@ from greenloop.verdict.related import fail_for_related, is_out_of_time
 
 FIRST = 50  # tests or files of the first portion: the nearest come first, and what is broken mostly shows in them
 GROWTH = 4  # times as many in the next one, as each starts pytest anew
-MOST_RUNS = 50
+MOST_ROUNDS = 50
+SIDE_BY_SIDE = 4  # sandboxes at most, one for each processor
 LONGEST = 2  # times the limit of the related tests; more only where the rest is expected to end within the run's time
 RESERVE = 10.0  # seconds of the run's time that are left alone
-DONE = frozenset({"passed", "skipped", "xfailed"})
+DONE = frozenset({"passed", "skipped", "xfailed", "xpassed"})
 
 
 async def run_unmeasured(
@@ -32,6 +36,7 @@ async def run_unmeasured(
     verdict: Verdict,
     files: Mapping[str, str],
     *,
+    open_session: Callable[[], Awaitable[Session]],
     spent: float,
     left: float,
 ) -> Verdict:
@@ -49,8 +54,14 @@ async def run_unmeasured(
     if inputs.own is None or time.left(0, len(cases)) <= 0:
         return replace(verdict, left_out=verdict.left_out + len(cases), first_left_out=len(cases))
     run = replace(inputs.test_run(files), case_seconds=inputs.limits.seconds)
-    tests = _UnmeasuredTests(inputs=inputs, session=session, candidate=run, time=time, waiting=cases)
-    return await tests.run(verdict)
+    tests = _UnmeasuredTests(
+        inputs=inputs, sessions=[session], open_session=open_session, candidate=run, time=time, waiting=cases
+    )
+    try:
+        return await tests.run(verdict)
+    finally:
+        for each in tests.sessions[1:]:
+            await asyncio.shield(each.close())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,12 +79,21 @@ class _Time:
         return (self.most if suffices else min(self.usual, self.most)) - taken
 
 
+class _RefutedError(Exception):
+    """A test fails because of the candidate, or a report was forged: the other sandboxes need not go on."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__()
+        self.verdict = verdict
+
+
 @dataclass(kw_only=True)
 class _UnmeasuredTests:
-    """Tests that are run bit by bit; `waiting` are those that no run has shown yet, `lost` those that none will."""
+    """Tests that are run in portions; `waiting` are those that no run has shown yet, `lost` those that none will."""
 
     inputs: VerificationInputs
-    session: Session
+    sessions: list[Session]
+    open_session: Callable[[], Awaitable[Session]]
     candidate: TestRun
     time: _Time
     waiting: tuple[str, ...]
@@ -83,29 +103,44 @@ class _UnmeasuredTests:
     flaky: list[str] = field(default_factory=list)
 
     async def run(self, verdict: Verdict) -> Verdict:
-        size = FIRST
-        for _ in range(MOST_RUNS):
+        size, began = FIRST, monotonic()
+        for _ in range(MOST_ROUNDS):
             seconds = self._seconds_left()
             if not self.waiting or seconds <= 0:
                 break
             portion, self.waiting = self.waiting[:size], self.waiting[size:]
-            execution = await self.session.run(replace(select(self.candidate, portion), seconds=seconds))
-            check_sandbox(execution)
-            verdict = replace(verdict, seconds=verdict.seconds + execution.seconds)
-            if forgery := forged(execution):
-                return replace(verdict, status=Status.TAMPERED, reason=forgery)
-            if broken := await self._broken(self._take_in(portion, execution)):
-                return fail_for_related(verdict, broken)
+            parts = zip(self.sessions, _split(portion, len(self.sessions)), strict=False)
+            try:
+                await gather_or_cancel([self._run_part(*each, verdict, seconds) for each in parts])
+            except _RefutedError as error:
+                return replace(error.verdict, seconds=verdict.seconds + monotonic() - began)
+            if size == FIRST and len(self.waiting) > size:
+                await self._open_more()
             size *= GROWTH
         left_out = len(self.waiting) + len(self.lost)
         return replace(
             verdict,
+            seconds=verdict.seconds + monotonic() - began,
             flaky=(*verdict.flaky, *self.flaky),
             first_passes=self.passed + len(self.flaky),
             first_failures=self.failed_before,
             left_out=verdict.left_out + left_out,
             first_left_out=left_out,
         )
+
+    async def _open_more(self) -> None:
+        processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        while len(self.sessions) < min(SIDE_BY_SIDE, processors):
+            self.sessions.append(await self.open_session())
+
+    async def _run_part(self, session: Session, part: Sequence[str], verdict: Verdict, seconds: float) -> None:
+        """Runs these tests and takes in what they show. Raises `_RefutedError`."""
+        execution = await session.run(replace(select(self.candidate, part), seconds=seconds))
+        check_sandbox(execution)
+        if forgery := forged(execution):
+            raise _RefutedError(replace(verdict, status=Status.TAMPERED, reason=forgery))
+        if broken := await self._broken(session, self._take_in(part, execution)):
+            raise _RefutedError(fail_for_related(verdict, broken))
 
     def _seconds_left(self) -> float:
         return self.time.left(self.passed + self.failed_before + len(self.flaky), len(self.waiting))
@@ -125,14 +160,14 @@ class _UnmeasuredTests:
             self.lost += rest
         return {case: known[case] for case in cases if case in known}
 
-    async def _broken(self, results: Mapping[str, CaseResult]) -> list[CaseResult]:
+    async def _broken(self, session: Session, results: Mapping[str, CaseResult]) -> list[CaseResult]:
         """Returns those that fail with the candidate each time, and pass with the user's own code; counts the others."""
         self.passed += sum(result.outcome in DONE for result in results.values())
         suspects = [case for case, result in results.items() if result.outcome in {"failed", "error"}]
-        own = await self._run_own(suspects)
+        own = await self._run_own(session, suspects)
         broken = [results[case] for case in suspects if case in own and own[case].passed]
         if broken:
-            repeat = _results_by_id(await self.session.run(select(self.candidate, [each.id for each in broken])))
+            repeat = _results_by_id(await session.run(select(self.candidate, [each.id for each in broken])))
             broken = [each for each in broken if each.id not in repeat or not repeat[each.id].passed]
         ended = {case for case in suspects if case in own and own[case].outcome != "missing"}
         self.flaky += [case for case in suspects if case in ended and own[case].passed]
@@ -140,14 +175,12 @@ class _UnmeasuredTests:
         self.lost += tuple(case for case in results if results[case].outcome not in DONE and case not in ended)
         return broken
 
-    async def _run_own(self, cases: Sequence[str]) -> dict[str, CaseResult]:
+    async def _run_own(self, session: Session, cases: Sequence[str]) -> dict[str, CaseResult]:
         """Runs these cases with the user's own code, together; the first of those that do not end so, each alone."""
         if not cases:
             return {}
         seconds = max(self.inputs.limits.seconds, self._seconds_left())
-        execution = await self.session.run(
-            own_run(self.inputs, replace(select(self.candidate, cases), seconds=seconds))
-        )
+        execution = await session.run(own_run(self.inputs, replace(select(self.candidate, cases), seconds=seconds)))
         check_sandbox(execution)
         found = {} if forged(execution) else _results_by_id(execution)
         ended = {case: found[case] for case in _finished(found, execution, self.candidate.case_seconds) if case in cases}
@@ -155,12 +188,16 @@ class _UnmeasuredTests:
             files = [case for case in cases if "::" not in case and case not in found]
             ended |= {file: CaseResult(id=file, outcome="passed") for file in files}
         waiting = [case for case in cases if case not in ended]
-        return {**await run_alone(self.inputs, self.session, waiting, self.candidate.hash_seed), **ended}
+        return {**await run_alone(self.inputs, session, waiting, self.candidate.hash_seed), **ended}
 
 
-def _finished(
-    results: Mapping[str, CaseResult], execution: Execution, case_seconds: float
-) -> dict[str, CaseResult]:
+def _split(cases: Sequence[str], number: int) -> list[Sequence[str]]:
+    """Returns the cases in so many parts, or fewer; neighbours stay together, for most are of one file."""
+    size = -(-len(cases) // number)
+    return [cases[start : start + size] for start in range(0, len(cases), size)]
+
+
+def _finished(results: Mapping[str, CaseResult], execution: Execution, case_seconds: float) -> dict[str, CaseResult]:
     """Returns the results without those of cases that the end of all time kept from running, or cut."""
     return {
         case: result

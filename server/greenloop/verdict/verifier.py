@@ -271,8 +271,9 @@ class Verifier:
             progress.canaried = canaried
             progress.isolated = await proofs.count_isolated_passes(inputs, session, files, cases)
             # Last, for they may take the longest, and without a proof their passes are worth little.
+            left = self.state.deadline.left
             progress.verdict = await run_unmeasured(
-                inputs, session, verdict, files, spent=spent, left=self.state.deadline.left
+                inputs, session, verdict, files, open_session=self.open_session, spent=spent, left=left
             )
             progress.has_run_all = True
         finally:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 from dataclasses import replace
 
 import pytest
@@ -18,7 +20,20 @@ MANY = tuple(f"t.py::test_{number:04}" for number in range(20 * FIRST))
 async def judge_unmeasured(session: TwoCodes, *cases: str, left: float = 600.0) -> Verdict:
     known = replace(inputs(()), own={"own.py": b""}, unmeasured=cases)
     passed = Verdict(status=Status.PASSED)
-    return await run_unmeasured(known, session, passed, {}, spent=0.0, left=left)  # type: ignore[arg-type]
+
+
+    async def open_session() -> TwoCodes:
+        return session
+
+    return await run_unmeasured(
+        known,
+        session,  # type: ignore[arg-type]
+        passed,
+        {},
+        open_session=open_session,  # type: ignore[arg-type]
+        spent=0.0,
+        left=left,
+    )
 
 
 async def test_however_many_fail_as_before_none_is_said_not_to_have_run():
@@ -91,6 +106,7 @@ class SlowTests(TwoCodes):
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(unmeasured, "monotonic", clock)
+    monkeypatch.setattr(unmeasured, "SIDE_BY_SIDE", 1)
     return clock
 
 
@@ -121,3 +137,53 @@ async def test_the_time_of_the_run_is_kept(clock):
     session = SlowTests(clock, 1.0, set())
     verdict = await judge_unmeasured(session, *MANY, left=30.0 + RESERVE)
     assert (clock.now, verdict.first_passes, verdict.first_left_out) == (30.0, 30, len(MANY) - 30)
+
+
+class WaitingTests(TwoCodes):
+    """As `TwoCodes`; a run with more than the first portion ends only when `together` of them go on, or is cancelled."""
+
+    def __init__(self, theirs: set[str], together: int) -> None:
+        super().__init__({"t.py": MANY}, set(), theirs)
+        self.together, self.going, self.cancelled = together, 0, 0
+        self.all_here = asyncio.Event()
+        self.asked: list[str] = []
+
+    async def run(self, run: TestRun) -> Execution:
+        asked = run.only or run.selectors
+        if len(asked) < FIRST:
+            return await super().run(run)
+        self.asked += asked
+        if len(self.asked) == FIRST:
+            return await super().run(run)
+        self.going += 1
+        if self.going >= self.together:
+            self.all_here.set()
+        await self.all_here.wait()
+        if self.theirs and not self.theirs & {*asked}:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                self.cancelled += 1
+                raise
+        return await super().run(run)
+
+
+@pytest.fixture
+def processors(monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {*range(3)}, raising=False)
+    return 3
+
+
+async def test_many_run_in_a_sandbox_for_each_processor(processors):
+    session = WaitingTests(set(), processors)
+    verdict = await judge_unmeasured(session, *MANY)
+    assert (verdict.first_passes, verdict.left_out) == (len(MANY), 0)
+    assert sorted(session.asked) == sorted(MANY)
+    assert session.closed == processors - 1
+
+
+async def test_one_that_is_broken_ends_the_other_sandboxes(processors):
+    session = WaitingTests({MANY[2 * FIRST]}, processors)
+    verdict = await judge_unmeasured(session, *MANY)
+    assert [result.id for result in verdict.collateral] == [MANY[2 * FIRST]]
+    assert (session.cancelled, session.closed) == (processors - 1, processors - 1)
