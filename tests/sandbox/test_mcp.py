@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import socket
 import subprocess
@@ -144,6 +145,32 @@ async def test_nothing_outside_the_roots_is_touched(project, tmp_path):
         assert "no run 7" in await refuse(client, "history", run=7)
         assert "validation error" in await refuse(client, "refine", target=DOUBLE, seconds=-1)
         assert (await call(client, "run_tests"))["passed"] == 1
+
+
+async def test_no_file_outside_the_roots_is_read(project, tmp_path):
+    secret = tmp_path / "secret.py"
+    secret.write_text("def hidden():\n    return 1\n")
+    (project / "link.jsonl").symlink_to(secret)
+    async with connect(project) as client:
+        for entry in (f"@{secret}", "@../secret.py", "@test_m.py"):
+            told = await refuse(client, "verify", targets=[DOUBLE], known_failing=[entry])
+            assert "may not begin with @" in told
+            assert "hidden" not in told
+        for kind in ("scripted", "replay"):
+            for file in (secret, "../secret.py", "link.jsonl"):
+                told = await refuse(client, "refine", target=DOUBLE, model=f"{kind}:{file}")
+                assert "outside the folders" in told
+                assert "hidden" not in told
+        for tool in ("refine", "explain_failure"):
+            assert "There is no file" in await refuse(client, tool, target="../secret.py::hidden")
+            assert "outside the workspace" in await refuse(client, tool, target=f"{secret}::hidden")
+
+
+async def test_a_scripted_model_inside_the_roots_answers(project):
+    (project / "answers.jsonl").write_text(json.dumps("```python\ndef double(x):\n    return x * 2\n```") + "\n")
+    async with connect(project) as client:
+        arguments = {"target": DOUBLE, "model": "scripted:answers.jsonl", "preset": "plain"}
+        assert (await call(client, "refine", **arguments))["solved"]
 
 
 @pytest.mark.story("a cancelled call leaves nothing behind, and the next one is answered")

@@ -50,7 +50,7 @@ async def refine(
     """
     service = service_of(context)
     folder = service.find_folder(root)
-    chosen = "" if model == CLIENT else model
+    chosen = "" if model == CLIENT else service.check_model(model, folder)
     wanted = {"model": chosen, "preset": preset, "attempts": attempts, "seconds": seconds, "tokens": tokens}
     settings = service.load_settings(folder, wanted)
     user = ClientUser(context)
