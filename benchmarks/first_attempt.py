@@ -24,7 +24,7 @@ from time import monotonic
 
 from greenloop.bench import history_tree, tasks
 from greenloop.bench.oracle import Oracle
-from greenloop.bench.run import Place, lay_out_task
+from greenloop.bench.task_folder import Place, lay_out_task
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Started

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import socket
 import subprocess
@@ -17,6 +18,9 @@ import psutil
 import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from runlength import COUNTS, GROUPS, SETS, SORTED, STUB, code
+from runlength import RIGHT as RIGHT_RLE
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
 
@@ -40,9 +44,9 @@ def project(tmp_path: Path) -> Path:
     return root
 
 
-def parameters(root: Path) -> StdioServerParameters:
+def parameters(root: Path, *more: str) -> StdioServerParameters:
     words = ["-m", "greenloop", "mcp", "--root", str(root), "--sandbox", "bubblewrap"]
-    words += ["--set", f"interpreter={sys.executable}"]
+    words += ["--set", f"interpreter={sys.executable}", *more]
     return StdioServerParameters(command=sys.executable, args=words, env=variables(root))
 
 
@@ -129,6 +133,61 @@ async def test_a_change_by_the_clients_model_is_written_only_when_asked_for(proj
         assert "+    return x * 2" in page.text
 
 
+class Person:
+    """Answers the questions that reach the client, in order; declines where there is no answer left."""
+
+    def __init__(self, *answers: dict[str, str | int | float | bool | list[str] | None]) -> None:
+        self.answers = list(answers)
+        self.questions: list[types.ElicitRequestFormParams] = []
+
+    async def __call__(self, _context: Any, request: types.ElicitRequestParams) -> types.ElicitResult:
+        assert isinstance(request, types.ElicitRequestFormParams)
+        self.questions.append(request)
+        if not self.answers:
+            return types.ElicitResult(action="decline")
+        return types.ElicitResult(action="accept", content=self.answers.pop(0))
+
+
+async def write_rle(root: Path, sets: list[str], person: Person) -> Mapping[str, Any]:
+    """The result for a function with a docstring alone, by scripted models that write tests and candidates."""
+    (root / "m.py").write_text(STUB)
+    answers = {"tests": sets, "code": [code(each) for each in (COUNTS, RIGHT_RLE, GROUPS, SORTED, *[RIGHT_RLE] * 20)]}
+    for name, texts in answers.items():
+        (root.parent / name).write_text("".join(json.dumps(text) + "\n" for text in texts))
+    models = ["--model", f"scripted:{root.parent / 'code'}", "--set", f"tester.model=scripted:{root.parent / 'tests'}"]
+    async with Client(stdio_client(parameters(root, *models)), mode="legacy", elicitation_callback=person) as client:
+        return await call(client, "refine", target="m.py::rle")
+
+
+@pytest.mark.story("you are asked about generated tests")
+async def test_an_answer_of_the_client_makes_the_result_the_users_own(project):
+    person = Person({"answer": "Yes"})
+    found = await write_rle(project, SETS, person)
+    (question,) = person.questions
+    assert question.message.startswith("Is `rle(")
+    assert question.requested_schema["properties"]["answer"]["enum"][:2] == ["Yes", "No"]
+    assert (found["solved"], found["verified"]) == (True, "verified")
+    assert "1 confirmed by you" in found["message"]
+
+
+async def test_the_user_of_a_client_types_the_right_value(project):
+    person = Person({"answer": "The right value is …"}, {"text": "[('a', 1), ('b', 1)]"})
+    found = await write_rle(project, ["assert rle('ab') == {'a': 1, 'b': 1}"] * 3, person)
+    assert [question.message for question in person.questions] == [
+        "Is `rle('ab') == {'a': 1, 'b': 1}` right?",
+        "What is `rle('ab')`?",
+    ]
+    assert (found["solved"], found["verified"]) == (True, "verified")
+
+
+async def test_without_an_answer_the_result_is_offered_with_what_it_lacks(project):
+    person = Person()
+    found = await write_rle(project, SETS, person)
+    assert len(person.questions) == 1
+    assert (found["solved"], found["verified"]) == (True, "partially")
+    assert "no tests of your own" in found["message"]
+
+
 async def test_a_client_without_a_model_is_told_so(project):
     async with connect(project) as client:
         assert "offers no language model" in await refuse(client, "refine", target=DOUBLE, model="client")
@@ -144,6 +203,32 @@ async def test_nothing_outside_the_roots_is_touched(project, tmp_path):
         assert "no run 7" in await refuse(client, "history", run=7)
         assert "validation error" in await refuse(client, "refine", target=DOUBLE, seconds=-1)
         assert (await call(client, "run_tests"))["passed"] == 1
+
+
+async def test_no_file_outside_the_roots_is_read(project, tmp_path):
+    secret = tmp_path / "secret.py"
+    secret.write_text("def hidden():\n    return 1\n")
+    (project / "link.jsonl").symlink_to(secret)
+    async with connect(project) as client:
+        for entry in (f"@{secret}", "@../secret.py", "@test_m.py"):
+            told = await refuse(client, "verify", targets=[DOUBLE], known_failing=[entry])
+            assert "may not begin with @" in told
+            assert "hidden" not in told
+        for kind in ("scripted", "replay"):
+            for file in (secret, "../secret.py", "link.jsonl"):
+                told = await refuse(client, "refine", target=DOUBLE, model=f"{kind}:{file}")
+                assert "outside the folders" in told
+                assert "hidden" not in told
+        for tool in ("refine", "explain_failure"):
+            assert "There is no file" in await refuse(client, tool, target="../secret.py::hidden")
+            assert "outside the workspace" in await refuse(client, tool, target=f"{secret}::hidden")
+
+
+async def test_a_scripted_model_inside_the_roots_answers(project):
+    (project / "answers.jsonl").write_text(json.dumps("```python\ndef double(x):\n    return x * 2\n```") + "\n")
+    async with connect(project) as client:
+        arguments = {"target": DOUBLE, "model": "scripted:answers.jsonl", "preset": "plain"}
+        assert (await call(client, "refine", **arguments))["solved"]
 
 
 @pytest.mark.story("a cancelled call leaves nothing behind, and the next one is answered")
@@ -176,38 +261,65 @@ async def test_a_client_that_disappears_ends_the_server(project):
     assert await asyncio.wait_for(server.wait(), 60) == 0
 
 
-async def test_on_the_loopback_only_the_token_opens(project):
+def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    given = parameters(project)
+        port: int = free.getsockname()[1]
+        return port
+
+
+async def greet(port: int, token: str) -> int:
+    """The status of the answer to the first message of a client with this token; waits until the port is open."""
+    greeting = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "t", "version": "1"},
+        },
+    }
+    headers = {"Accept": "application/json, text/event-stream"}
+    headers |= {"Authorization": f"Bearer {token}"} if token else {}
+    async with httpx.AsyncClient() as web:
+        while True:
+            try:
+                return (await web.post(f"http://127.0.0.1:{port}/mcp", json=greeting, headers=headers)).status_code
+            except httpx.ConnectError:
+                await asyncio.sleep(0.1)
+
+
+async def test_on_the_loopback_only_the_token_opens(project):
+    given, port = parameters(project), free_port()
     env = {**variables(project), "GREENLOOP_MCP_TOKEN": "right"}
     server = await asyncio.create_subprocess_exec(given.command, *given.args, "--http", str(port), env=env)
-    url = f"http://127.0.0.1:{port}/mcp"
     try:
-        async with httpx.AsyncClient() as web:
-            while True:
-                assert server.returncode is None
-                try:
-                    refused = await web.post(url, json={}, headers={"Authorization": "Bearer wrong"})
-                    break
-                except httpx.ConnectError:
-                    await asyncio.sleep(0.1)  # until the port is open
-            assert refused.status_code == 401
-            assert (await web.post(url, json={})).status_code == 401
-            greeting = {
-                "jsonrpc": "2.0",
-                "id": 1,
-                "method": "initialize",
-                "params": {
-                    "protocolVersion": "2025-06-18",
-                    "capabilities": {},
-                    "clientInfo": {"name": "t", "version": "1"},
-                },
-            }
-            headers = {"Authorization": "Bearer right", "Accept": "application/json, text/event-stream"}
-            assert (await web.post(url, json=greeting, headers=headers)).status_code == 200
+        assert await greet(port, "wrong") == 401
+        assert await greet(port, "") == 401
+        assert await greet(port, "right") == 200
     finally:
         server.terminate()
         await server.wait()
     assert not [each for each in psutil.Process().children(recursive=True) if each.pid == server.pid]
+
+
+async def test_the_token_is_printed_where_the_protocol_is_not(project):
+    given, port = parameters(project), free_port()
+    server = await asyncio.create_subprocess_exec(
+        given.command, *given.args, "--http", str(port), env=given.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert server.stdout is not None
+    assert server.stderr is not None
+    try:
+        line = (await server.stderr.readline()).decode()
+        address, _, token = line.strip().partition(", Authorization: Bearer ")
+        assert address == f"http://127.0.0.1:{port}/mcp"
+        assert len(token) >= 32
+        assert await greet(port, token[:-1]) == 401
+        assert await greet(port, token) == 200
+    finally:
+        server.terminate()
+    assert await server.stdout.read() == b""
+    assert token.encode() not in await server.stderr.read()
+    await server.wait()

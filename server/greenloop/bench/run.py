@@ -21,6 +21,7 @@ from greenloop.bench.oracle import Oracle
 from greenloop.bench.plans import Arm, settings_for
 from greenloop.bench.recordings import ORACLE, REFERENCE, Meter, RecordedModel, Recordings, Reference, wrap_model
 from greenloop.bench.results import BROKEN, Key, TaskRunResult
+from greenloop.bench.task_folder import Place, lay_out_task
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.events import Event, Started
@@ -33,7 +34,6 @@ from greenloop.engine import refine
 from greenloop.models import roles
 from greenloop.models.roles import Models
 from greenloop.project import sources
-from greenloop.project.git import Repository
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.pool import SandboxPool
 
@@ -282,34 +282,3 @@ def _comparable_fields(fields: Mapping[str, Any], arm: Arm) -> tuple[Any, ...]:
     if arm.match:
         settings.pop("attempts", None)
     return fields["preset"], fields.get("parts", {}), settings, fields.get("goal", "")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Place:
-    """The folder for the engine, and the environment variables of its tests."""
-
-    root: Path
-    variables: Mapping[str, str] = field(default_factory=dict)
-
-
-def lay_out_task(task: Task, folder: Path, settings: Settings) -> Place:
-    """The user's own folder, unchanged, or a new one with the task's files.
-
-    Raises `UsageError` where the user's folder has changed, `CannotVerifyError` where a commit is not in it any more.
-    """
-    if task.commit:
-        root = history_tree.lay_out(Repository.find(Path(task.folder)), task.commit, folder)
-        return Place(root=root, variables=history_tree.variables(root, settings))
-    if task.folder:
-        root = Path(task.folder)
-        for path, text in task.solution.items():
-            if sources.read_text(root, path) != text:
-                raise UsageError(
-                    f"{root / path} has changed since {task.id} was made from it.", remedy="Make the tasks again."
-                )
-        return Place(root=root)
-    root = folder / "project"
-    for path, text in task.files.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text, encoding="utf-8")
-    return Place(root=root)

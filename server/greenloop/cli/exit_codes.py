@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from greenloop.core.records.outcome import Outcome, StopReason
-from greenloop.core.summary import is_accepted
+from greenloop.project.apply_result import is_accepted
 
 VERIFIED = 0
 NOT_SOLVED = 1

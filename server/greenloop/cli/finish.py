@@ -17,7 +17,7 @@ from greenloop.core.errors import GreenloopError, WorkspaceError
 from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.problem import Problem
-from greenloop.core.summary import attempt_result, is_accepted, may_write
+from greenloop.core.summary import attempt_result
 from greenloop.core.text.diff import diff_files
 from greenloop.engine import events_json, refine
 from greenloop.notebook.adapter import NotebookTarget
@@ -152,7 +152,7 @@ def _as_sandbox_files(job: FixJob, files: dict[str, bytes]) -> dict[str, bytes]:
 def _may_write(job: FixJob, outcome: Outcome) -> bool:
     """May the result be written, by a flag or by the user's answer?"""
     arguments = job.arguments
-    if arguments.apply and may_write(outcome, arguments.accept):
+    if arguments.apply and apply_result.may_write(outcome, arguments.accept):
         return True
     hint = f"`greenloop history apply {outcome.run or ''}".rstrip() + "` writes it"
     if job.write_json is None and View.can_ask():
@@ -161,7 +161,7 @@ def _may_write(job: FixJob, outcome: Outcome) -> bool:
             print(f"Not written. {hint}", file=sys.stderr)
         return confirmed
     if arguments.apply:
-        has_warnings = is_accepted(outcome, arguments.accept)
+        has_warnings = apply_result.is_accepted(outcome, arguments.accept)
         reason = "it adds risky calls" if has_warnings else f"it is {render.VERIFIED_WORDS[outcome.verified]}"
         level = "warned" if has_warnings else "partial" if outcome.verified is Verified.PARTIALLY else "unverified"
         print_warning(f"not written, because {reason}; --accept {level} allows such results. {hint}")

@@ -29,8 +29,13 @@ _ALIASES = {
 
 
 def add(parser: argparse.ArgumentParser, *, model: bool = True) -> None:
-    """Adds `--root`, `--set` and flags for the most common settings; `model`: does the command use a model?"""
+    """Adds `--root` and the options of `add_settings`; `model`: does the command use a model?"""
     parser.add_argument("--root", metavar="FOLDER", help="the workspace (default: found from the current folder)")
+    add_settings(parser, model=model)
+
+
+def add_settings(parser: argparse.ArgumentParser, *, model: bool = True) -> None:
+    """Adds `--set` and flags for the most common settings."""
     if model:
         parser.add_argument(
             "--model", metavar="NAME", help="local, a litellm name such as ollama/llama3.2, scripted:FILE"
@@ -43,6 +48,14 @@ def add(parser: argparse.ArgumentParser, *, model: bool = True) -> None:
 
 def load(arguments: argparse.Namespace, root: Path | None, *, cwd: Path) -> Settings:
     """Merges all sources of settings; warns of each rejected key or prompt. Raises `SettingsError`."""
+    settings, warnings = configuration.load(root, command_line=settings_table(arguments, cwd=cwd))
+    for sentence in [*warnings, *templates.list_unusable()]:
+        print_warning(sentence)
+    return settings
+
+
+def settings_table(arguments: argparse.Namespace, *, cwd: Path) -> dict[str, Any]:
+    """The settings that the command line names, by key. Raises `SettingsError` for an assignment without a key."""
     table: dict[str, Any] = configuration.parse_assignments(arguments.assignments)
     for flag, key in _ALIASES.items():
         value = getattr(arguments, flag, None)
@@ -50,10 +63,7 @@ def load(arguments: argparse.Namespace, root: Path | None, *, cwd: Path) -> Sett
             table[key] = value
     if isinstance(table.get("model"), str):
         table["model"] = _absolute_model(table["model"], cwd)
-    settings, warnings = configuration.load(root, command_line=table)
-    for sentence in [*warnings, *templates.list_unusable()]:
-        print_warning(sentence)
-    return settings
+    return table
 
 
 def _absolute_model(model: str, cwd: Path) -> str:

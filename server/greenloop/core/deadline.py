@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from time import monotonic
+
+from greenloop.core.errors import OutOfTimeError
 
 SHARE = 0.25  # of the run's time is kept for the proof at most
 MOST_KEPT = 60.0  # seconds that are kept for it at most
@@ -48,3 +51,15 @@ class Deadline:
     def limit(self, *, kept: float = 0.0) -> asyncio.Timeout:
         """Returns a context manager that raises `TimeoutError` so many seconds before the end."""
         return asyncio.timeout(None if math.isinf(self.seconds) else self.left - kept)
+
+
+@asynccontextmanager
+async def before_search(deadline: Deadline) -> AsyncIterator[None]:
+    """Raises `OutOfTimeError` where the run's time ends meanwhile."""
+    try:
+        async with deadline.limit() as limit:
+            yield
+    except TimeoutError as error:
+        if limit.expired():
+            raise OutOfTimeError(deadline.seconds) from error
+        raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from greenloop.core.records.attempt import Attempt, Move
@@ -287,21 +287,3 @@ def total_usage(attempts: Sequence[Attempt]) -> Usage:
 def count_candidates(outcome: Outcome) -> int:
     """The number of candidates; attempt 0 is the user's own code."""
     return sum(attempt.number > 0 for attempt in outcome.attempts)
-
-
-def is_accepted(outcome: Outcome, accept: Collection[str]) -> bool:
-    """Is the result as trustworthy as the user asked for? `accept`: `partial`, `unverified`, `warned` or nothing."""
-    if not outcome.solved:
-        return False
-    match outcome.verified:
-        case Verified.VERIFIED:
-            return True
-        case Verified.PARTIALLY:
-            return "partial" in accept or "unverified" in accept
-        case Verified.UNVERIFIED:
-            return "unverified" in accept
-
-
-def may_write(outcome: Outcome, accept: Collection[str]) -> bool:
-    """May it be written without review? With warnings (it newly imports os, ...) only if those are accepted."""
-    return is_accepted(outcome, accept) and (not outcome.evidence.warnings or "warned" in accept)

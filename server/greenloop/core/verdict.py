@@ -21,7 +21,7 @@ from greenloop.core.report import (
     records_of_kind,
     source_reads,
 )
-from greenloop.core.report_schema import well_formed
+from greenloop.core.report.schema import well_formed
 
 
 def judge(expected: Sequence[str], baseline: Mapping[str, str], execution: Execution) -> Verdict:

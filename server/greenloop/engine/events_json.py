@@ -60,7 +60,7 @@ def event_object(event: Event) -> dict[str, Any] | None:
                 "message": event.message,
             }
         case Tested():
-            return {"event": "tested", **_attempt_object(event.attempt)}
+            return {"event": "tested", **attempt_object(event.attempt)}
         case Token() | Finished():
             return None
 
@@ -154,7 +154,7 @@ def _started_object(event: Started) -> dict[str, Any]:
         "sandbox": event.sandbox,
         "attempts": event.attempts,
         "estimate": _estimate_object(event.estimate) if event.estimate else None,
-        "baseline": _attempt_object(event.baseline),
+        "baseline": attempt_object(event.baseline),
     }
 
 
@@ -186,7 +186,8 @@ def _estimate_object(estimate: Estimate) -> dict[str, Any]:
     }
 
 
-def _attempt_object(attempt: Attempt) -> dict[str, Any]:
+def attempt_object(attempt: Attempt) -> dict[str, Any]:
+    """An attempt with its cases and what it cost; its code and the model's answer are left out."""
     verdict = attempt.verdict
     return {
         "attempt": attempt.number,
@@ -200,8 +201,8 @@ def _attempt_object(attempt: Attempt) -> dict[str, Any]:
         "error_class": attempt.error_class,
         "group": attempt.group.value if attempt.group else None,
         "message": (attempt.finding.message if attempt.finding else verdict.reason)[:MAX_MESSAGE],
-        "cases": [_case_object(case) for case in verdict.cases],
-        "collateral": [_case_object(case) for case in verdict.collateral],
+        "cases": [case_object(case) for case in verdict.cases],
+        "collateral": [case_object(case) for case in verdict.collateral],
         "gain": _gain_object(verdict.gain, describe_gain(verdict.gain)) if verdict.gain is not None else None,
         "usage": usage_object(attempt.spent),
         "seconds": verdict.seconds,
@@ -213,7 +214,8 @@ def _gain_object(gain: Gain | None, text: str) -> dict[str, Any] | None:
     return None if gain is None else {"said": text, **to_json(gain)}
 
 
-def _case_object(case: CaseResult) -> dict[str, Any]:
+def case_object(case: CaseResult) -> dict[str, Any]:
+    """The result of a case, with the innermost frame of its failure."""
     failure = case.failure
     frame = failure.frames[-1] if failure and failure.frames else None
     return {

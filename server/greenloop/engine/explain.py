@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from greenloop.core.deadline import Deadline
-from greenloop.core.errors import OutOfTimeError, SandboxBrokenError
+from greenloop.core.deadline import Deadline, before_search
+from greenloop.core.errors import SandboxBrokenError
 from greenloop.core.records.spec import Region
 from greenloop.core.run_state import Baseline
 from greenloop.core.text.diff import split_lines
@@ -56,12 +56,14 @@ async def explain(
     Raises `UsageError` for a target that does not exist, `CannotVerifyError` where no sandbox or interpreter can be
     used or the time of `seconds` ends before.
     """
+    deadline = Deadline(seconds=settings.seconds)
     snapshot = Snapshot(root=workspace.check_root(root), buffers={})
     parsed = targets.parse_target(target, snapshot.root, read_text=snapshot.text).target
     place = await build_sandbox_spec(snapshot.root, settings, report_status)
-    sandbox, session = await selection.open_first(place, settings, report_status, pool)
+    async with before_search(deadline):
+        sandbox, session = await selection.open_first(place, settings, report_status, pool)
     try:
-        async with asyncio.timeout(settings.seconds):
+        async with before_search(deadline):
             baseline = await measure_baseline(
                 BaselineContext(
                     target=parsed,
@@ -70,11 +72,9 @@ async def explain(
                     place=place,
                     settings=settings,
                     report_status=report_status,
-                    deadline=Deadline(seconds=settings.seconds),
+                    deadline=deadline,
                 )
             )
-    except TimeoutError as error:
-        raise OutOfTimeError(settings.seconds) from error
     except SandboxBrokenError as error:
         raise await selection.suggest_other(error, settings, sandbox.name) from error
     finally:

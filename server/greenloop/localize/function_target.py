@@ -57,25 +57,7 @@ async def measure(context: BaselineContext) -> Baseline:
             f"No test reaches {region.qualname}, so nothing would notice what a change breaks.",
             remedy="Write a test that calls it first.",
         )
-    if not spec.cases:
-        if related.execution is not None and (ended := environment_fault(context, related.execution)):
-            return ended
-        # Tests generated from the docstring, or required by settings, are added later.
-        return build_baseline(
-            context,
-            spec,
-            (region,),
-            execution,
-            related.outcomes,
-            {},
-            unmeasured=related.unmeasured,
-            reach=related.reached,
-        )
-    if not collected_cases(execution) and (ended := environment_fault(context, execution)):
-        return ended
-    if ended := stop_early(context, spec, execution, examples_run.results):
-        return ended
-    if ended := await find_flaky(context, spec, execution, spec.files, examples_run.results):
+    if ended := await _end_early(context, spec, execution, related, examples_run):
         return ended
     baseline = build_baseline(
         context,
@@ -88,8 +70,23 @@ async def measure(context: BaselineContext) -> Baseline:
         reach=related.reached,
         measured=examples_run.results,
     )
+    if not spec.cases:  # tests generated from the docstring, or required by settings, are added later
+        return baseline
     baseline = replace(baseline, measurement=related.measurement)
     return replace(baseline, problem=await _suspect_lines(context, baseline, region, related))
+
+
+async def _end_early(
+    context: BaselineContext, spec: Spec, execution: Execution, related: RelatedTestsRun, examples_run: Measurement
+) -> Baseline | None:
+    """Ends the run where no candidate can help, or none is needed."""
+    if not spec.cases:
+        return environment_fault(context, related.execution) if related.execution is not None else None
+    if not collected_cases(execution) and (ended := environment_fault(context, execution)):
+        return ended
+    return stop_early(context, spec, execution, examples_run.results) or await find_flaky(
+        context, spec, execution, spec.files, examples_run.results
+    )
 
 
 async def _suspect_lines(

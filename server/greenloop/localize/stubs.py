@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from greenloop.core.python.ast_source import indentation_unit
+from greenloop.core.python.indentation import indentation_unit
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import Failure
 from greenloop.project import sources, workspace

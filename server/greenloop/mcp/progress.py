@@ -10,7 +10,7 @@ from greenloop.mcp.service import ServiceContext
 
 
 @asynccontextmanager
-async def report_progress(context: ServiceContext, total: int | None = None) -> AsyncIterator[Callable[..., None]]:
+async def report_progress(context: ServiceContext) -> AsyncIterator[Callable[..., None]]:
     """Gives a function `report(sentence, done)`; a client that is slow gets the latest sentence only."""
     latest: asyncio.Queue[tuple[float, str]] = asyncio.Queue(maxsize=1)
     count = 0.0
@@ -25,12 +25,11 @@ async def report_progress(context: ServiceContext, total: int | None = None) -> 
     async def send() -> None:
         while True:
             number, sentence = await latest.get()
-            await context.report_progress(number, total, sentence)
+            await context.report_progress(number, None, sentence)
 
     sending = asyncio.create_task(send())
     try:
         yield report
     finally:
         sending.cancel()
-        with suppress(asyncio.CancelledError, Exception):
-            await sending
+        await asyncio.gather(sending, return_exceptions=True)

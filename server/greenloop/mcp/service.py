@@ -19,6 +19,7 @@ from greenloop.sandboxes.pool import SandboxPool
 
 P = ParamSpec("P")
 R = TypeVar("R")
+FILE_MODELS = ("scripted", "replay")  # models whose answers are read from a file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,16 +38,31 @@ class Service:
         if not typed:
             return workspace.check_root(self.roots[0])
         folder = Path(os.path.abspath(self.roots[0] / typed))  # noqa: PTH100 - keeps symlinks, as the user named them
-        real = folder.resolve()
+        self._check_inside(folder)
+        if not folder.is_dir():
+            raise UsageError(f"{folder} is not a folder.", remedy="Name the folder of the project.")
+        return workspace.check_root(folder)
+
+    def check_model(self, name: str, folder: Path) -> str:
+        """Returns the model that a call names; one that is a file (`scripted:FILE`) counts from `folder`.
+
+        Raises `UsageError` for a file outside the roots.
+        """
+        kind, _, file = name.partition(":")
+        if kind not in FILE_MODELS or not file:
+            return name
+        path = (folder / file).resolve()
+        self._check_inside(path)
+        return f"{kind}:{path}"
+
+    def _check_inside(self, path: Path) -> None:
+        real = path.resolve()
         if not any(real.is_relative_to(root.resolve()) for root in self.roots):
             allowed = ", ".join(map(str, self.roots))
             raise UsageError(
-                f"{folder} is outside the folders of this server ({allowed}).",
+                f"{path} is outside the folders of this server ({allowed}).",
                 remedy="Start the server with --root FOLDER for each folder that it may use.",
             )
-        if not real.is_dir():
-            raise UsageError(f"{folder} is not a folder.", remedy="Name the folder of the project.")
-        return workspace.check_root(folder)
 
     def load_settings(self, root: Path, wanted: Mapping[str, Any]) -> Settings:
         """Returns the settings of a workspace; empty values of `wanted` change nothing. Raises `SettingsError`."""

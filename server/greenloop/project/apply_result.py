@@ -1,15 +1,18 @@
-"""Writes a result into the user's files: all of them or none, never over an unexpected text."""
+"""Decides whether a result may be written without review, and writes it into the user's files.
+
+All of them are written or none, never over an unexpected text.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.core.errors import GreenloopError, WorkspaceError
-from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.text.diff import merge
 from greenloop.core.text.encoding import Encoding, declared_encoding, decode, encode
 from greenloop.project.atomic_write import write_atomically
@@ -25,6 +28,24 @@ class FileChange:
     old: bytes | None
     new: bytes
     is_merged: bool
+
+
+def is_accepted(outcome: Outcome, accept: Collection[str]) -> bool:
+    """Is the result as trustworthy as the user asked for? `accept`: `partial`, `unverified`, `warned` or nothing."""
+    if not outcome.solved:
+        return False
+    match outcome.verified:
+        case Verified.VERIFIED:
+            return True
+        case Verified.PARTIALLY:
+            return "partial" in accept or "unverified" in accept
+        case Verified.UNVERIFIED:
+            return "unverified" in accept
+
+
+def may_write(outcome: Outcome, accept: Collection[str]) -> bool:
+    """May it be written without review? With warnings (it newly imports os, ...) only if those are accepted."""
+    return is_accepted(outcome, accept) and (not outcome.evidence.warnings or "warned" in accept)
 
 
 def write_result(

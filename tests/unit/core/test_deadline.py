@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 
 import pytest
 
-from greenloop.core.deadline import Deadline
+from greenloop.core.deadline import Deadline, before_search
+from greenloop.core.errors import OutOfTimeError
 
 
 @pytest.mark.parametrize(
@@ -31,3 +33,15 @@ async def test_without_a_limit_no_time_is_short():
     deadline = Deadline()
     assert deadline.left == deadline.left_to_search == math.inf
     assert deadline.limit().when() is None
+
+
+async def test_time_that_ends_before_the_search_is_told_as_such():
+    with pytest.raises(OutOfTimeError, match=r"the run's 0 s were over"):
+        async with before_search(Deadline(seconds=0.0)):
+            await asyncio.Event().wait()
+
+
+async def test_another_time_limit_than_the_runs_stays_what_it_is():
+    with pytest.raises(TimeoutError, match="a request to the engine"):
+        async with before_search(Deadline(seconds=600.0)):
+            raise TimeoutError("a request to the engine")

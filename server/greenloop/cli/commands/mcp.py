@@ -12,7 +12,6 @@ from pathlib import Path
 
 from greenloop.cli import exit_codes, options
 from greenloop.core.errors import CannotVerifyError, UsageError
-from greenloop.project import configuration
 
 TOKEN = "GREENLOOP_MCP_TOKEN"  # noqa: S105 - the variable's name
 
@@ -31,11 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PORT",
         help=f"serve on 127.0.0.1 instead of standard input and output; the token is that of {TOKEN}, or is printed",
     )
-    parser.add_argument("--model", metavar="NAME", help="local, or a litellm name such as ollama/llama3.2")
-    parser.add_argument("--sandbox", metavar="KIND", help="auto, bubblewrap, docker or none")
-    parser.add_argument(
-        "--set", dest="assignments", metavar="KEY=VALUE", action="append", default=[], help="any setting (repeatable)"
-    )
+    options.add_settings(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -51,11 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
         ) from error
     cwd = Path.cwd()
     roots = tuple(options.locate(root, None, cwd=cwd)[0] for root in arguments.root or [None])
-    overrides = configuration.parse_assignments(arguments.assignments)
-    overrides |= {"model": arguments.model} if arguments.model else {}
-    overrides |= {"sandbox.kind": arguments.sandbox} if arguments.sandbox else {}
-    configuration.load(roots[0], command_line=overrides)  # a wrong setting ends the start, not every call
-    service = Service(roots=roots, overrides=overrides)
+    options.load(arguments, roots[0], cwd=cwd)  # a wrong setting ends the start, not every call
+    service = Service(roots=roots, overrides=options.settings_table(arguments, cwd=cwd))
     with contextlib.suppress(KeyboardInterrupt):
         if arguments.http is None:
             asyncio.run(server.build_server(service).run_stdio_async())

@@ -1,4 +1,4 @@
-r"""Python source as text: parsing without exceptions, definitions by name, indentation.
+r"""Python source as text: parsing without exceptions, definitions by name.
 
 Works on fragments too (an indented method, a file that is broken further down). `\n` is the only line end here;
 `diff.keep_line_ends` restores the line ends of a file.
@@ -7,12 +7,8 @@ Works on fragments too (an indented method, a file that is broken further down).
 from __future__ import annotations
 
 import ast
-import io
-import re
 import threading
-import tokenize
 import warnings
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -28,7 +24,6 @@ MARGIN = " \t\f"
 
 # catch_warnings changes the whole process: two threads at once could leave the filters changed permanently.
 _QUIET = threading.Lock()
-_QUOTED = ("FSTRING", "TSTRING")  # token families that newer tokenizers split into start, middle and end
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,119 +185,3 @@ def docstring_statement(node: ast.AST) -> ast.Expr | None:
 def dump_tree(node: ast.AST | None) -> str:
     """A tree as words, without positions: equal dumps, equal code."""
     return " ".join(dump_words([node])) if node is not None else ""
-
-
-# -- indentation ------------------------------------------------------------------------------------------------
-
-
-def indentation_of(line: str) -> str:
-    return line[: len(line) - len(line.lstrip(MARGIN))]
-
-
-def indentation_unit(text: str) -> str:
-    """The step of indentation that a text uses most: a tab, two spaces, four."""
-    counts: Counter[str] = Counter()
-    previous = ""
-    for line in with_plain_ends(text).split("\n"):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        previous_indent = indentation_of(previous)
-        if (
-            re.search(r":\s*(#.*)?$", previous)
-            and indentation_of(line).startswith(previous_indent)
-            and len(indentation_of(line)) > len(previous_indent)
-        ):
-            counts[indentation_of(line)[len(previous_indent) :]] += 1
-        previous = line
-    return counts.most_common(1)[0][0] if counts else "    "
-
-
-def reindent(source: Fragment, first: int, last: int, base_indent: str, unit: str) -> list[str]:
-    """The lines `first`..`last` (1-based, inclusive) indented from `base_indent` in steps of `unit`.
-
-    The contents of strings stay unchanged; continuation lines move with the line they continue.
-    """
-    depths, verbatim, continuations = _layout(source.lines)
-    # Leading comments come before the first logical line.
-    first_logical = next((number for number in range(first, last + 1) if number in depths), first)
-    top_depth = depths.setdefault(first_logical, 0)
-    step = _indentation_step(source.lines, depths, first_logical, last, unit)
-    result: list[str] = []
-    old_indent = new_indent = ""
-    for number in range(first, last + 1):
-        line = source.lines[number - 1]
-        code = line.lstrip(MARGIN)
-        if number in verbatim:
-            result.append(line)
-        elif not code:
-            result.append(line.strip(" \t"))
-        elif number in depths:
-            old_indent, new_indent = indentation_of(line), base_indent + unit * max(depths[number] - top_depth, 0)
-            result.append(new_indent + code)
-        elif number in continuations:
-            result.append(_move_indent(indentation_of(line), old_indent, new_indent, step, unit) + code)
-        else:
-            depth = _comment_depth(source.lines, number, depths)
-            result.append(base_indent + unit * max(depth - top_depth, 0) + code)
-    return result
-
-
-def _layout(lines: Sequence[str]) -> tuple[dict[int, int], set[int], set[int]]:
-    """Depth of each logical line, by its first line's number; lines that begin inside a string; continuation lines."""
-    depths: dict[int, int] = {}
-    verbatim: set[int] = set()
-    continuations: set[int] = set()
-    depth, statement_line = 0, 0
-    string_starts: list[int] = []
-    try:
-        for token in tokenize.generate_tokens(io.StringIO("\n".join(lines) + "\n").readline):
-            name = tokenize.tok_name[token.type]
-            if name in ("INDENT", "DEDENT"):
-                depth += 1 if name == "INDENT" else -1
-            elif name == "NEWLINE":
-                continuations.update(range(statement_line + 1, token.start[0] + 1))
-                statement_line = 0
-            elif name not in ("NL", "COMMENT", "ENDMARKER", "ENCODING") and not statement_line:
-                statement_line = token.start[0]
-                depths[statement_line] = depth
-            if name == "STRING":
-                verbatim.update(range(token.start[0] + 1, token.end[0] + 1))
-            elif name.endswith("_START") and name.startswith(_QUOTED):
-                string_starts.append(token.start[0])
-            elif name.endswith("_END") and name.startswith(_QUOTED):
-                verbatim.update(range(string_starts.pop() + 1, token.end[0] + 1))
-    except (tokenize.TokenError, SyntaxError):
-        pass  # the rest is moved by its indentation alone
-    return depths, verbatim, continuations - verbatim
-
-
-def _indentation_step(lines: Sequence[str], depths: dict[int, int], first: int, last: int, default: str) -> str:
-    """The step of indentation that the lines `first`..`last` use."""
-    previous = first
-    for number in range(first + 1, last + 1):
-        if number in depths:
-            if depths[number] == depths[previous] + 1:
-                return indentation_of(lines[number - 1])[len(indentation_of(lines[previous - 1])) :] or default
-            previous = number
-    return default
-
-
-def _move_indent(indent: str, old: str, new: str, step: str, unit: str) -> str:
-    if not indent.startswith(old):
-        return indent
-    extra = indent[len(old) :]
-    if step != unit and extra in (step, step * 2):  # a hanging indent; any other is aligned with a bracket
-        extra = unit * (len(extra) // len(step))
-    return new + extra
-
-
-def _comment_depth(lines: Sequence[str], number: int, depths: dict[int, int]) -> int:
-    """The depth of the line below where its indentation is the same, else of the nearest such line above."""
-    comment_indent = indentation_of(lines[number - 1])
-    below = next((line for line in range(number + 1, len(lines) + 1) if line in depths), None)
-    above = [line for line in range(number - 1, 0, -1) if line in depths]
-    for line in [*([below] if below else []), *above]:
-        if indentation_of(lines[line - 1]) == comment_indent:
-            return depths[line]
-    nearest = below or (above[0] if above else None)
-    return depths[nearest] if nearest else 0

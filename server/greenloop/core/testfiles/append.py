@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from greenloop.core.compose import insert_imports
-from greenloop.core.python.ast_source import FUNCTIONS, indentation_unit, parse_module, statements_of, walk_code
+from greenloop.core.python.ast_source import FUNCTIONS, parse_module, statements_of, walk_code
+from greenloop.core.python.indentation import indentation_unit
 from greenloop.core.testfiles.imports import TargetImports
 from greenloop.core.text.diff import main_line_end, split_lines, with_plain_ends
 

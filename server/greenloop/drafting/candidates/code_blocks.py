@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from greenloop.core.python.ast_source import Fragment, indentation_of, parse_fragment
+from greenloop.core.python.ast_source import Fragment, parse_fragment
+from greenloop.core.python.indentation import indentation_of
 from greenloop.core.text.diff import with_plain_ends
 
 PYTHON = {"", "python", "py", "python3", "py3", "python2", "pyi", "code", "tool_code"}

@@ -16,14 +16,12 @@ from greenloop.core.python.ast_source import (
     dump_tree,
     find_definitions,
     first_definition,
-    indentation_of,
-    indentation_unit,
     parse_fragment,
     plain_name,
-    reindent,
     start_line,
     statements_of,
 )
+from greenloop.core.python.indentation import indentation_of, indentation_unit, reindent
 from greenloop.core.python.names import bound_names
 from greenloop.core.python.stubs import is_stub
 from greenloop.core.records.problem import Problem

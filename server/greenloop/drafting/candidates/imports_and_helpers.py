@@ -6,15 +6,8 @@ import ast
 from collections.abc import Sequence
 
 from greenloop.core.compose import region_text
-from greenloop.core.python.ast_source import (
-    Fragment,
-    dump_tree,
-    indentation_unit,
-    plain_name,
-    reindent,
-    start_line,
-    walk_code,
-)
+from greenloop.core.python.ast_source import Fragment, dump_tree, plain_name, start_line, walk_code
+from greenloop.core.python.indentation import indentation_unit, reindent
 from greenloop.core.python.names import bound_names, free_names, import_keys, module_bindings
 from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.problem import Problem

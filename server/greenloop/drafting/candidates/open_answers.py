@@ -11,16 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from greenloop.core.compose import region_text
 from greenloop.core.python.assignments import assigned_names, find_assignments
-from greenloop.core.python.ast_source import (
-    FUNCTIONS,
-    Fragment,
-    Function,
-    find_definitions,
-    indentation_unit,
-    parse_module,
-    reindent,
-    start_line,
-)
+from greenloop.core.python.ast_source import FUNCTIONS, Fragment, Function, find_definitions, parse_module, start_line
+from greenloop.core.python.indentation import indentation_unit, reindent
 from greenloop.core.python.names import bound_names
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region

@@ -18,11 +18,11 @@ from greenloop.core.python.ast_source import (
     find_definitions,
     parse_fragment,
     plain_name,
-    reindent,
     start_line,
     statements_of,
     walk_code,
 )
+from greenloop.core.python.indentation import reindent
 from greenloop.core.python.names import bound_names
 from greenloop.core.records.attempt import Candidate, Finding
 from greenloop.core.records.problem import Problem

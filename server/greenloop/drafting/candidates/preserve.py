@@ -21,11 +21,11 @@ from greenloop.core.python.ast_source import (
     decorator_role,
     docstring_statement,
     dump_tree,
-    indentation_of,
     parse_fragment,
     source_of,
     start_line,
 )
+from greenloop.core.python.indentation import indentation_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from greenloop.core.compose import compose
-from greenloop.core.python.ast_source import Fragment, indentation_of, parse_fragment
+from greenloop.core.python.ast_source import Fragment, parse_fragment
+from greenloop.core.python.indentation import indentation_of
 from greenloop.core.records.attempt import Candidate, Finding
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region

@@ -8,11 +8,12 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from greenloop.core.records.verdict import CaseResult
+from greenloop.engine.events_json import MAX_MESSAGE
 from greenloop.engine.explain import explain
 from greenloop.mcp.arguments import Root, Seconds
 from greenloop.mcp.progress import report_progress
 from greenloop.mcp.service import ServiceContext, service_of, tell_errors
-from greenloop.mcp.tools.run_tests import LONGEST, case_object
+from greenloop.mcp.tools.run_tests import failure_object
 
 
 @tell_errors
@@ -36,7 +37,7 @@ async def explain_failure(
     return {
         "passes": baseline.passing,
         "not_in_the_code": f"{baseline.fault} {baseline.remedy}".strip(),
-        "failing": [{**case_object(case), "text": _text(case)} for case in failing],
+        "failing": [{**failure_object(case), "text": _text(case)} for case in failing],
         "suspects": [
             {"path": each.path, "name": each.qualname, "start": each.start, "end": each.end} for each in found.suspects
         ],
@@ -46,4 +47,4 @@ async def explain_failure(
 
 
 def _text(case: CaseResult) -> str:
-    return case.failure.text[:LONGEST] if case.failure else ""
+    return case.failure.text[:MAX_MESSAGE] if case.failure else ""

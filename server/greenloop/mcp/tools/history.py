@@ -7,11 +7,13 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from greenloop.core.errors import UsageError
-from greenloop.engine.events_json import finished_object
+from greenloop.engine.events_json import attempt_object, finished_object
 from greenloop.engine.history.rows import Record
 from greenloop.engine.history.store import History
 from greenloop.mcp.arguments import Root
 from greenloop.mcp.service import Service, ServiceContext, service_of, tell_errors
+
+ATTEMPT_FIELDS = ("attempt", "parent", "model", "status", "passed", "total", "error_class", "message")
 
 
 @tell_errors
@@ -64,17 +66,7 @@ def _line(record: Record) -> dict[str, Any]:
 def run_object(record: Record) -> dict[str, Any]:
     """A run with its attempts; the answers of models are left out."""
     attempts = [
-        {
-            "attempt": each.number,
-            "parent": each.parent,
-            "model": each.model,
-            "status": each.verdict.status.value,
-            "passed": each.verdict.passed,
-            "total": each.verdict.total,
-            "error_class": each.error_class,
-            "message": (each.finding.message if each.finding else each.verdict.reason)[:2_000],
-        }
-        for each in record.attempts
+        {name: row[name] for name in ATTEMPT_FIELDS} for row in (attempt_object(each) for each in record.attempts)
     ]
     ended = finished_object(record.outcome, applied=record.applied is not None) if record.outcome else {}
     return {**ended, **_line(record), "attempts": attempts}

@@ -12,7 +12,6 @@ from greenloop.core.events import Event, Planned, Started, Tested
 from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
-from greenloop.core.summary import may_write
 from greenloop.engine import refine as engine
 from greenloop.engine.events_json import event_object, finished_object
 from greenloop.engine.history.store import History
@@ -21,7 +20,7 @@ from greenloop.mcp.client_model import CLIENT, ClientModel
 from greenloop.mcp.client_user import ClientUser
 from greenloop.mcp.progress import report_progress
 from greenloop.mcp.service import ServiceContext, service_of, tell_errors
-from greenloop.project.apply_result import write_result
+from greenloop.project.apply_result import may_write, write_result
 
 
 @tell_errors
@@ -50,7 +49,7 @@ async def refine(
     """
     service = service_of(context)
     folder = service.find_folder(root)
-    chosen = "" if model == CLIENT else model
+    chosen = "" if model == CLIENT else service.check_model(model, folder)
     wanted = {"model": chosen, "preset": preset, "attempts": attempts, "seconds": seconds, "tokens": tokens}
     settings = service.load_settings(folder, wanted)
     user = ClientUser(context)

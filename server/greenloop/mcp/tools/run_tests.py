@@ -6,11 +6,10 @@ from typing import Any
 
 from greenloop.core.records.verdict import CaseResult
 from greenloop.engine import run_tests as runner
+from greenloop.engine.events_json import MAX_MESSAGE, case_object
 from greenloop.mcp.arguments import Root, Seconds, Selectors
 from greenloop.mcp.progress import report_progress
 from greenloop.mcp.service import ServiceContext, service_of, tell_errors
-
-LONGEST = 2_000
 
 
 @tell_errors
@@ -36,21 +35,15 @@ async def run_tests(
     failing = [result for result in found.results if result.outcome in {"failed", "error"}]
     return {
         "passed": sum(result.passed for result in found.results),
-        "failed": [case_object(result) for result in failing],
+        "failed": [failure_object(result) for result in failing],
         "other": {result.id: result.outcome for result in found.results if not result.passed and result not in failing},
         "not_run": list(found.left_out),
-        "not_collected": [{"id": error.id, "message": error.failure.message[:LONGEST]} for error in found.errors],
+        "not_collected": [{"id": error.id, "message": error.failure.message[:MAX_MESSAGE]} for error in found.errors],
         "seconds": round(found.seconds, 3),
     }
 
 
-def case_object(result: CaseResult) -> dict[str, Any]:
-    failure = result.failure
-    frame = failure.frames[-1] if failure and failure.frames else None
-    return {
-        "id": result.id,
-        "error": failure.type if failure else "",
-        "message": failure.message[:LONGEST] if failure else "",
-        "path": frame.path if frame else None,
-        "line": frame.line if frame else None,
-    }
+def failure_object(result: CaseResult) -> dict[str, Any]:
+    """Where and why a case failed."""
+    row = case_object(result)
+    return {"id": row["id"], "error": row["error_class"]} | {name: row[name] for name in ("message", "path", "line")}

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
-from greenloop.core.report_schema import well_formed
+from greenloop.core.report.schema import well_formed
 from greenloop.sandboxes import payload
 
 BOOT_SECONDS = 30.0  # interpreter start and import of pytest, on a busy machine

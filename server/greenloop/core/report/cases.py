@@ -1,19 +1,15 @@
-"""Reads the records of an execution about its cases; pure functions that judge nothing.
-
-sandbox/protocol.py describes the kinds of records. A record of an unknown form counts as absent.
-"""
+"""Reads the records of an execution about its cases: which were collected, how each ended, and how the worker ended."""
 
 from __future__ import annotations
 
 import re
 import signal
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from greenloop.core.records.sandbox import Execution
-from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import CaseResult, Failure, Frame, SourceRead
+from greenloop.core.records.verdict import CaseResult, Failure, Frame
 
 Record = Mapping[str, Any]
 _STACK_LINE = re.compile(r'^ {2}File "(?P<path>.+)", line (?P<line>\d+) in (?P<function>.+)$')
@@ -49,62 +45,6 @@ class CollectError:
     is_local: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReachedFunction:
-    """A workspace function that a case called, directly (smallest `depth`) or through others.
-
-    `firstlineno` is its first line (decorators included), `caller` the workspace frame that called it.
-    """
-
-    path: str
-    firstlineno: int
-    name: str
-    depth: int
-    caller: Frame | None = None
-
-    def is_in(self, region: Region) -> bool:
-        return self.path == region.path and region.start <= self.firstlineno <= region.end
-
-
-@dataclass(frozen=True, kw_only=True)
-class Step:
-    """A line that is about to run, or the end of a call, with the variables that changed since the last step.
-
-    `call` counts the calls of a case from 1. `values` are texts of at most 100 characters; a name `return`, `yield` or
-    `raise` among them marks the end of the call (a pause, for `yield`) and has its value.
-    """
-
-    path: str
-    line: int
-    call: int
-    values: Mapping[str, str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class LineTrace:
-    """The watched lines that a case ran: how often each, and the first and last steps in order.
-
-    Where there were too many, `left_out` steps are missing before step number `gap`.
-    """
-
-    lines: Mapping[str, Mapping[int, int]]
-    steps: tuple[Step, ...]
-    gap: int = 0
-    left_out: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class StatementTrace:
-    """The lines that a case ran of the suspected functions, by path.
-
-    `produced`: for a failing case, the functions (path and first line) that produced a value which the failing
-    statement compared, 0..1: how directly.
-    """
-
-    lines: Mapping[str, frozenset[int]]
-    produced: Mapping[tuple[str, int], float] = field(default_factory=dict)
-
-
 def collected_cases(execution: Execution) -> tuple[CollectedCase, ...]:
     """The cases in running order; empty where collection did not finish."""
     for record in records_of_kind(execution, "collected"):
@@ -126,42 +66,6 @@ def collect_errors(execution: Execution) -> tuple[CollectError, ...]:
         )
         for record in records_of_kind(execution, "collect_error")
     )
-
-
-def reached_functions(execution: Execution) -> dict[str, tuple[ReachedFunction, ...]]:
-    """The workspace functions that each case reached, by case id, nearest first; for traced executions only."""
-    return {
-        str(record["id"]): tuple(
-            sorted((_reach(item) for item in record.get("functions", ())), key=lambda reach: reach.depth)
-        )
-        for record in records_of_kind(execution, "trace")
-    }
-
-
-def line_traces(execution: Execution) -> dict[str, LineTrace]:
-    """The watched lines that each case ran, by case id; for executions with `TestRun.watch`, also killed ones."""
-    return {str(record["id"]): _watched(record) for record in records_of_kind(execution, "watch")}
-
-
-def statement_traces(execution: Execution) -> dict[str, StatementTrace]:
-    """What each case ran of the suspected functions, by case id; for executions with `TestRun.statements`."""
-    return {str(record["id"]): _statements(record) for record in records_of_kind(execution, "statements")}
-
-
-def source_reads(execution: Execution) -> tuple[SourceRead, ...]:
-    """What code of the workspace read of the tests, or of its callers' frames."""
-    return tuple(
-        SourceRead(
-            how=str(record["how"]), path=str(record["path"]), frames=tuple(_frame(each) for each in record["frames"])
-        )
-        for record in records_of_kind(execution, "source_read")
-    )
-
-
-def opened_sources(execution: Execution) -> frozenset[str] | None:
-    """The Python files of the workspace that the run opened; None where they are not all known."""
-    record = next(records_of_kind(execution, "sources"), None)
-    return None if record is None or record.get("programs") else frozenset(map(str, record["files"]))
 
 
 def case_results(execution: Execution) -> tuple[CaseResult, ...]:
@@ -201,40 +105,12 @@ def passed_seconds(execution: Execution) -> float | None:
     return sum(float(record.get("seconds") or 0.0) for record in calls)
 
 
-@dataclass(frozen=True, kw_only=True)
-class LineCost:
-    """What a line cost in all cases: how often it ran, its seconds with what it calls, the most bytes beyond before."""
-
-    times: int
-    seconds: float
-    bytes: int
-
-
-def line_costs(execution: Execution, path: str) -> dict[int, LineCost]:
-    """The costs of a file's lines; for executions with `TestRun.profile`."""
-    costs: dict[int, LineCost] = {}
-    for record in records_of_kind(execution, "profile"):
-        for file, line, times, seconds, size in record["lines"]:
-            if 0 <= file < len(record["files"]) and record["files"][file] == path:
-                old = costs.get(line, LineCost(times=0, seconds=0.0, bytes=0))
-                costs[line] = LineCost(
-                    times=old.times + times, seconds=old.seconds + seconds, bytes=max(old.bytes, size)
-                )
-    return costs
-
-
-def peak_bytes(execution: Execution) -> int | None:
-    """The most bytes that any case allocated; None where a case did not pass or was not run."""
-    peaks = [int(record["peak"]) for record in records_of_kind(execution, "profile")]
-    return None if passed_seconds(execution) is None or not peaks else max(peaks)
-
-
 def failure(record: Record) -> Failure:
     """The failure in a phase or collect_error record."""
     return Failure(
         type=str(record.get("type") or ""),
         message=str(record.get("message") or ""),
-        frames=tuple(_frame(frame) for frame in record.get("frames") or ()),
+        frames=tuple(read_frame(frame) for frame in record.get("frames") or ()),
         text=str(record.get("text") or ""),
         expected=record.get("expected"),
         observed=record.get("observed"),
@@ -329,44 +205,6 @@ def whole_stack(execution: Execution) -> tuple[Frame, ...]:
     return tuple(reversed(frames))
 
 
-def _frame(value: Sequence[Any]) -> Frame:
+def read_frame(value: Sequence[Any]) -> Frame:
+    """The frame in a record: path, line and function."""
     return Frame(path=str(value[0]), line=int(value[1]), function=str(value[2]))
-
-
-def _reach(item: Record) -> ReachedFunction:
-    caller = item.get("caller")
-    return ReachedFunction(
-        path=str(item["path"]),
-        firstlineno=int(item["line"]),
-        name=str(item["name"]),
-        depth=int(item["depth"]),
-        caller=None if caller is None else _frame(caller),
-    )
-
-
-def _watched(record: Record) -> LineTrace:
-    files = record["files"]
-    lines: dict[str, dict[int, int]] = {}
-    for file, line, times in record["hits"]:
-        if 0 <= file < len(files):
-            lines.setdefault(files[file], {})[line] = times
-    steps = tuple(
-        Step(path=files[file], line=line, call=call, values=dict(values))
-        for file, line, call, values in record["steps"]
-        if 0 <= file < len(files)
-    )
-    return LineTrace(lines=lines, steps=steps, gap=int(record.get("gap", 0)), left_out=int(record.get("left_out", 0)))
-
-
-def _statements(record: Record) -> StatementTrace:
-    files = record["files"]
-    lines: dict[str, set[int]] = {}
-    for file, line in record["statements"]:
-        if 0 <= file < len(files):
-            lines.setdefault(files[file], set()).add(line)
-    return StatementTrace(
-        lines={path: frozenset(ran) for path, ran in lines.items()},
-        produced={
-            (files[file], line): weight / 100 for file, line, weight in record["produced"] if 0 <= file < len(files)
-        },
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.report_schema import well_formed
+from greenloop.core.report.schema import well_formed
 
 RECORD = {
     "kind": "watch", "seq": 3, "id": "t", "files": ["m.py"], "hits": [[0, 2, 5]], "steps": [[0, 2, 1, {"x": "1"}]],

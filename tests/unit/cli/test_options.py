@@ -1,0 +1,26 @@
+"""Settings on the command line, by flags or by name."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pytest
+
+from greenloop.cli import options
+from greenloop.cli.commands import mcp
+
+
+@pytest.mark.parametrize("add", [options.add, mcp.add_arguments], ids=["most commands", "mcp"])
+def test_every_command_names_settings_alike(add):
+    parser = argparse.ArgumentParser()
+    add(parser)
+    words = ["--model", "scripted:answers.jsonl", "--sandbox", "none", "--set", "seconds=5"]
+    table = options.settings_table(parser.parse_args(words), cwd=Path("/home/user"))
+    assert table == {"model": "scripted:/home/user/answers.jsonl", "sandbox.kind": "none", "seconds": 5}
+
+
+def test_what_is_not_typed_is_not_set():
+    parser = argparse.ArgumentParser()
+    options.add_settings(parser)
+    assert options.settings_table(parser.parse_args([]), cwd=Path("/home/user")) == {}
