@@ -18,6 +18,9 @@ from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.commands.model import ask_for_model
 from greenloop.cli.errors import print_error
 from greenloop.cli.finish import FixJob, NotebookJob, finish
+from greenloop.cli.patch import PatchFile
+from greenloop.cli.reports import request as reports
+from greenloop.cli.reports.of_fixes import Fix
 from greenloop.cli.screen import View, open_view, read_line
 from greenloop.core.election import best_attempt
 from greenloop.core.errors import GreenloopError, ModelError, UsageError
@@ -71,6 +74,10 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="after a solved run, list small changes of the result that its tests would not notice",
     )
+    reports.add_arguments(parser)
+    parser.add_argument(
+        "--patch", metavar="FILE", help="write the accepted results as a patch for `git apply`, and never ask"
+    )
     options.add(parser)
 
 
@@ -102,7 +109,11 @@ def _fix(
     if arguments.all and arguments.target:
         raise UsageError("--all does not take a TARGET.", remedy="Remove one of the two.")
     cwd = Path.cwd()
+    wanted = reports.read_reports(arguments.reports, cwd)
     root, target = options.locate(arguments.root, arguments.target, cwd=cwd)
+    patch = None
+    if arguments.patch:
+        patch = PatchFile(path=reports.check_writable(cwd / arguments.patch, "--patch FILE"), root=root)
     settings = options.load(arguments, root, cwd=cwd)
     if EDITOR in models(settings):
         raise UsageError(
@@ -111,18 +122,32 @@ def _fix(
         )
     if write_json is not None or not View.can_ask():
         settings = replace(settings, ask=0)
-    job = FixJob(arguments=arguments, root=root, settings=settings, write_json=write_json, goal=goal, calls=calls)
+    job = FixJob(
+        arguments=arguments, root=root, settings=settings, write_json=write_json, goal=goal, calls=calls, patch=patch
+    )
     if target is not None and options.split_target(target)[0].endswith(".ipynb"):
         notebook = _load_notebook(root, *options.split_target(target))
         adapted, writer = adapter.adapt_settings(settings), notebook.writer_with_cells(write_json)
         job = replace(job, settings=adapted, notebook=notebook, write_json=writer)
     try:
+        return _fix_targets(job, target)
+    except GreenloopError as error:
+        job.fixes.append(Fix(target=target or "", error=error))
+        raise
+    finally:
+        if patch is not None:
+            patch.write()
+        reports.write_fixes(wanted, job.fixes, root, json=write_json is not None)
+
+
+def _fix_targets(job: FixJob, target: str | None) -> int:
+    try:
         return _fix_one(job, target) if target is not None else _fix_failing_tests(job)
     except ModelError:
         # Only now is it known that a model is needed: a target that passes already, or cannot run, needs none.
-        if write_json is not None or not View.can_ask() or not _has_no_model(settings):
+        if job.write_json is not None or not View.can_ask() or not _has_no_model(job.settings):
             raise
-    job = replace(job, settings=replace(settings, model=ask_for_model(read_line)))
+    job = replace(job, settings=replace(job.settings, model=ask_for_model(read_line)))
     return _fix_one(job, target) if target is not None else _fix_failing_tests(job)
 
 
@@ -168,6 +193,7 @@ def _fix_failing_tests(job: FixJob) -> int:
             if job.write_json is not None:
                 job.write_json(events_json.error_object(error.kind, str(error), error.remedy))
             print_error(error)
+            job.fixes.append(Fix(target=target, error=error))
             results.append(error.exit_code)
         if results[-1] == exit_codes.CANCELLED:
             break
@@ -202,7 +228,12 @@ def _fix_one(job: FixJob, target: str) -> int:
                 job.write_json(events_json.finished_object(_cancelled_outcome(attempts)))
 
         request = refine.Request(
-            root=job.root, target=target, comment=job.arguments.comment, goal=job.goal, calls=job.calls
+            root=job.root,
+            target=target,
+            buffers=job.patch.buffers if job.patch else {},
+            comment=job.arguments.comment,
+            goal=job.goal,
+            calls=job.calls,
         )
         if job.notebook is not None:
             prepared = job.notebook.prepared
@@ -215,6 +246,7 @@ def _fix_one(job: FixJob, target: str) -> int:
                 outcome = interrupt.run(work, before_exit=before_exit)
         except asyncio.CancelledError:
             outcome = _cancelled_outcome(attempts)
+    job.fixes.append(Fix(target=target, outcome=outcome, problem=problem, accept=tuple(job.arguments.accept)))
     if reader_gone:
         raise BrokenPipeError
     return finish(job, outcome, problem)
