@@ -85,3 +85,41 @@ def test_a_patch_of_all_that_was_fixed_applies_and_the_rest_is_reported(work, ca
     assert (work / "m.py").read_text() == CODE
     git(work, "apply", str(patch))
     assert (work / "m.py").read_text() == CODE.replace("x + 1", "x * 2")
+
+
+def test_what_became_red_since_a_revision_is_fixed_and_nothing_else(work, capsys):
+    """At the revision `half` is wrong and `double` right; then `double` breaks, and a new test fails."""
+    (work / "m.py").write_text(CODE.replace("x + 1", "x * 2"))
+    git(work, "commit", "-qam", "right")
+    (work / "m.py").write_text(CODE)
+    (work / "tests/test_new.py").write_text("from m import double\n\n\ndef test_new():\n    assert double(3) == 6\n")
+    answers = work.parent / "answers.jsonl"
+    answers.write_text("".join(json.dumps(f"```python\n{RIGHT}```") + "\n" for _ in range(2)))
+    words = ["--since", "HEAD", "--apply", "--preset", "plain", "--attempts", "1", "--model", f"scripted:{answers}"]
+    assert main(["fix", *words]) == 0
+    said = capsys.readouterr().err
+    assert "2 red since HEAD: 1 that passed there, 1 that it does not have; left out: 1 that failed there too" in said
+    assert (work / "m.py").read_text() == CODE.replace("x + 1", "x * 2")
+
+
+def test_a_file_that_cannot_be_imported_any_more_became_red(work, capsys):
+    (work / "tests/test_m.py").write_text(TEST.replace("half(6) == 3", "half(6) == 2"))
+    (work / "m.py").write_text(CODE.replace("x + 1", "x * 2"))
+    git(work, "commit", "-qam", "green")
+    (work / "m.py").write_text(CODE.replace("def double", "def treble"))
+    answers = work.parent / "answers.jsonl"
+    answers.write_text(json.dumps(f"```python\n{RIGHT}```") + "\n")
+    words = ["--since", "HEAD", "--most", "1", "--preset", "plain", "--model", f"scripted:{answers}"]
+    assert main(["fix", *words]) == 0
+    assert "2 red since HEAD: 2 that passed there; only the first 1" in capsys.readouterr().err
+
+
+def test_revisions_and_folders_that_do_not_exist(work, capsys, monkeypatch, tmp_path):
+    assert main(["fix", "--since", "no-such-branch"]) == 2
+    assert "There is no commit 'no-such-branch'" in capsys.readouterr().err
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "pytest.ini").write_text("[pytest]\n")
+    monkeypatch.chdir(outside)
+    assert main(["fix", "--since", "HEAD"]) == 3
+    assert "is not in a readable git repository" in capsys.readouterr().err

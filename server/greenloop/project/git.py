@@ -71,13 +71,15 @@ class Repository:
         """
         program = shutil.which("git", path=safe_path(root, os.environ))
         if program is None:
-            raise CannotVerifyError("git was not found on PATH; `greenloop verify` needs it.", remedy="Install git.")
+            raise CannotVerifyError(
+                "git was not found on PATH; without it no commit can be read.", remedy="Install git."
+            )
         repository = cls(root=root, program=program)
         status, _out, stderr = repository._git("rev-parse", "--show-prefix")
         if status:
             raise CannotVerifyError(
                 f"{root} is not in a readable git repository{_error_message(stderr)}.",
-                remedy="Verify takes the tests from a commit: run it in a clone, or commit the project first.",
+                remedy="Run it in a clone, or commit the project first.",
             )
         return repository
 

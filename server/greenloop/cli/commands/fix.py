@@ -31,9 +31,13 @@ from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.summary import total_usage
 from greenloop.engine import events_json, refine
+from greenloop.engine.regressions import Regressions, find_regressions
 from greenloop.models.embedded.default_model import choose
 from greenloop.notebook import adapter, cell_targets
 from greenloop.project.settings import EDITOR, Settings, models
+
+
+MOST = 10  # tests of one `--since`; a revision long ago may have hundreds
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +48,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="pytest node id, file.py::function, file.py:LINE or notebook.ipynb:CELL (default: the first failing test)",
     )
     parser.add_argument("--all", action="store_true", help="fix every failing test, one after another")
+    parser.add_argument(
+        "--since",
+        metavar="REV",
+        help="fix every test that became red since this revision: it passes there, or does not exist there",
+    )
+    parser.add_argument(
+        "--most", type=int, default=MOST, metavar="N", help=f"fix at most N tests with --since (default: {MOST})"
+    )
     add_run_arguments(parser)
 
 
@@ -108,6 +120,10 @@ def _fix(
 ) -> int:
     if arguments.all and arguments.target:
         raise UsageError("--all does not take a TARGET.", remedy="Remove one of the two.")
+    if arguments.since is not None and arguments.target:
+        raise UsageError("--since does not take a TARGET.", remedy="Remove one of the two.")
+    if arguments.since is not None and arguments.most < 1:
+        raise UsageError("--most must be at least 1.")
     cwd = Path.cwd()
     wanted = reports.read_reports(arguments.reports, cwd)
     root, target = options.locate(arguments.root, arguments.target, cwd=cwd)
@@ -162,32 +178,36 @@ def _has_no_model(settings: Settings) -> bool:
 
 
 def _fix_failing_tests(job: FixJob) -> int:
-    """Without a target: runs the suite, and fixes the first failing test or all of them."""
+    """Without a target: runs the suite, and fixes the first failing test, all, or those that a revision does not have."""
+    since = job.arguments.since
     with open_view(json=job.write_json is not None) as view:
+        search = (
+            refine.list_failing_tests(job.root, settings=job.settings, report_status=view.report_status)
+            if since is None
+            else find_regressions(job.root, since, settings=job.settings, report_status=view.report_status)
+        )
         try:
-            failing = interrupt.run(
-                refine.list_failing_tests(job.root, settings=job.settings, report_status=view.report_status),
-                before_exit=view.close,
-            )
+            found = interrupt.run(search, before_exit=view.close)
         except asyncio.CancelledError:
             return finish(job, _empty_outcome(StopReason.CANCELLED, "cancelled"))
+    failing, sentence = (found, "") if isinstance(found, list) else _choose(found, since, job.arguments.most)
     if not failing:
-        return finish(
-            job, _empty_outcome(StopReason.ALREADY_GREEN, "All tests pass; there is nothing to fix.", solved=True)
-        )
+        sentence = sentence or "All tests pass; there is nothing to fix."
+        return finish(job, _empty_outcome(StopReason.ALREADY_GREEN, sentence, solved=True))
     if job.write_json is None:
         print(
-            f"{len(failing)} failing:",
+            sentence or f"{len(failing)} failing:",
             *(f"  {render.escape_controls(name)}" for name in failing),
             sep="\n",
             file=sys.stderr,
         )
+    fix_all = job.arguments.all or since is not None
     results = []
-    for target in failing if job.arguments.all else failing[:1]:
+    for target in failing if fix_all else failing[:1]:
         try:
             results.append(_fix_one(job, target))
         except GreenloopError as error:
-            if not job.arguments.all:
+            if not fix_all:
                 raise
             # One test that cannot be fixed must not stop the others.
             if job.write_json is not None:
@@ -198,6 +218,18 @@ def _fix_failing_tests(job: FixJob) -> int:
         if results[-1] == exit_codes.CANCELLED:
             break
     return exit_codes.worst(results)
+
+
+def _choose(found: Regressions, since: str, most: int) -> tuple[list[str], str]:
+    """The tests to fix, at most so many, and a sentence about all that fail."""
+    old = f"{len(found.old)} that failed there too" if found.old else ""
+    if not found.red:
+        return [], f"Nothing became red since {since}" + (f"; left out: {old}." if old else ".")
+    parts = [f"{len(found.broken)} that passed there", f"{len(found.new)} that it does not have"]
+    counted = [part for part, names in zip(parts, (found.broken, found.new), strict=True) if names]
+    left = f"; left out: {old}" if old else ""
+    first = f"; only the first {most} are fixed (--most)" if len(found.red) > most else ""
+    return [*found.red[:most]], f"{len(found.red)} red since {since}: {', '.join(counted)}{left}{first}"
 
 
 def _fix_one(job: FixJob, target: str) -> int:

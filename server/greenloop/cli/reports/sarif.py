@@ -71,7 +71,7 @@ def _result(each: Annotation, prefix: str, fingerprint: str) -> dict[str, Any]:
 
 def _fingerprint(each: Annotation) -> str:
     """The same for the same remark on another day: no line numbers, which move."""
-    text = "\0".join((each.rule, each.path, each.case, each.message))
+    text = f"{each.rule}\0{each.path}\0{each.case}\0{each.message}"
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
