@@ -36,7 +36,6 @@ from greenloop.models.embedded.default_model import choose
 from greenloop.notebook import adapter, cell_targets
 from greenloop.project.settings import EDITOR, Settings, models
 
-
 MOST = 10  # tests of one `--since`; a revision long ago may have hundreds
 
 
@@ -178,19 +177,21 @@ def _has_no_model(settings: Settings) -> bool:
 
 
 def _fix_failing_tests(job: FixJob) -> int:
-    """Without a target: runs the suite, and fixes the first failing test, all, or those that a revision does not have."""
+    """Without a target: runs the suite, and fixes the first failing test, all, or what became red since a revision."""
     since = job.arguments.since
     with open_view(json=job.write_json is not None) as view:
-        search = (
-            refine.list_failing_tests(job.root, settings=job.settings, report_status=view.report_status)
-            if since is None
-            else find_regressions(job.root, since, settings=job.settings, report_status=view.report_status)
-        )
+
+        async def find() -> tuple[list[str], str]:
+            if since is None:
+                listed = refine.list_failing_tests
+                return await listed(job.root, settings=job.settings, report_status=view.report_status), ""
+            found = await find_regressions(job.root, since, settings=job.settings, report_status=view.report_status)
+            return _choose(found, since, job.arguments.most)
+
         try:
-            found = interrupt.run(search, before_exit=view.close)
+            failing, sentence = interrupt.run(find(), before_exit=view.close)
         except asyncio.CancelledError:
             return finish(job, _empty_outcome(StopReason.CANCELLED, "cancelled"))
-    failing, sentence = (found, "") if isinstance(found, list) else _choose(found, since, job.arguments.most)
     if not failing:
         sentence = sentence or "All tests pass; there is nothing to fix."
         return finish(job, _empty_outcome(StopReason.ALREADY_GREEN, sentence, solved=True))
