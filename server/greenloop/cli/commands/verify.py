@@ -38,6 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "no test may newly fail), or the number of a run in the history to replay (`12`, `run:12`)",
     )
     parser.add_argument("--base", metavar="REV", help="the commit whose tests and configuration count (default: HEAD)")
+    parser.add_argument(
+        "--staged", action="store_true", help="verify what is staged instead of the working tree, as a hook does"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--junit", metavar="FILE", help="the same as --report junit=FILE")
     reports.add_arguments(parser)
@@ -98,7 +101,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     else:
         print("\n".join(format_result(result)))
     _write_reports(wanted, result, arguments, cwd)
-    return exit_codes.VERIFIED if result.verified else exit_codes.NOT_SOLVED
+    return exit_codes.VERIFIED if result.verified or result.nothing_staged else exit_codes.NOT_SOLVED
 
 
 def _write_reports(
@@ -144,6 +147,7 @@ def _verify_target(arguments: argparse.Namespace, cwd: Path) -> Verification:
         with_new=arguments.with_new,
         known_failing=tuple(_known_failing(entry, root, cwd) for entry in arguments.known_failing),
         seconds=arguments.run_seconds or 0.0,
+        staged=arguments.staged,
     )
     return interrupt.run(verify(request, settings=options.load(arguments, root, cwd=cwd), report_status=_report_status))
 
@@ -162,6 +166,7 @@ def _replay(arguments: argparse.Namespace, number: int, cwd: Path) -> Verificati
         flag
         for flag, value in {
             "--base": arguments.base,
+            "--staged": arguments.staged,
             "--keep": arguments.keep,
             "--with-new": arguments.with_new,
             "--known-failing": arguments.known_failing,
@@ -226,7 +231,7 @@ def format_result(result: Verification) -> Iterator[str]:
 def _format_head(result: Verification) -> str:
     if result.tampered:
         return f"Tampered: {result.reason}"
-    if result.state is State.STILL_FAILING:
+    if result.state in (State.STILL_FAILING, State.NOTHING_STAGED):
         return result.reason
     if not result.verified:
         return f"{'Unverified' if result.sandbox == 'none' and not result.failed else 'Not verified'}: {result.reason}"
