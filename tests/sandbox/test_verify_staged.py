@@ -24,7 +24,9 @@ DOUBLE = "tests/test_m.py::test_double"
 
 
 def git(root: Path, *words: str) -> None:
-    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=root, check=True, capture_output=True)
+    subprocess.run(
+        ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=root, check=True, capture_output=True
+    )
 
 
 def write(root: Path, files: Mapping[str, str]) -> None:

@@ -33,7 +33,7 @@ def compare_staged(
         entries={path: entry for path, entry in tree.entries.items() if is_trusted(path)}
         | {path: entry for path, entry in index.entries.items() if not is_trusted(path)},
     )
-    differing, removed, links = working_tree.differing_paths(root, wanted, masked, is_trusted)
+    differing, _removed, links = working_tree.differing_paths(root, wanted, masked, is_trusted)
     notes = working_tree.check_submodules(root, tree, is_trusted)
     notes += [f"{path} is a symbolic link; its target is used as it is now." for path in links]
     contents = repository.contents(wanted.entries[path] for path in differing)

@@ -217,5 +217,15 @@ def test_the_page_names_every_field_and_flag():
     rows = [row.split("|")[1] for row in page.splitlines() if row.startswith("| `")]
     told = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
     assert told == {*result_json(GOOD), "remedy"}
-    for flag in ("--base", "--json", "--junit", "--report", "--seconds", "--keep", "--with-new", "--known-failing"):
+    for flag in (
+        "--base",
+        "--json",
+        "--junit",
+        "--report",
+        "--staged",
+        "--seconds",
+        "--keep",
+        "--with-new",
+        "--known-failing",
+    ):
         assert flag in page

@@ -13,7 +13,7 @@ from greenloop.project.sources import is_test_file
 
 
 def annotate_verification(result: Verification, root: Path) -> list[Annotation]:
-    """Everything that the result says about a file; at least one error where it is not verified, unless nothing is staged."""
+    """Everything that the result says about a file; at least one error where it fails."""
     found = [*_tampering(result, root), *_failures(result, root), *_sight(result), *_restored(result)]
     if not (result.verified or result.nothing_staged) and not any(each.level is Level.ERROR for each in found):
         found.insert(0, Annotation(rule="not-verified", level=Level.ERROR, message=result.reason or "Not verified."))

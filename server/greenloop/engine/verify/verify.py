@@ -63,7 +63,9 @@ async def verify(
     commit = await asyncio.to_thread(repository.commit, request.revision)
 
     if request.staged and not await asyncio.to_thread(is_anything_staged, repository, commit):
-        return Verification(reason="Nothing is staged, so there is nothing to verify.", base=commit, nothing_staged=True)
+        return Verification(
+            reason="Nothing is staged, so there is nothing to verify.", base=commit, nothing_staged=True
+        )
 
     def differences() -> Revision:
         return (compare_staged if request.staged else compare)(repository, commit, masked=masked, keep=request.keep)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from xml.etree import ElementTree as ET
 
 import pytest
 
 from fake_engine import AFTER, BEFORE, CASE, TEST, attempt, solved, tampered, unsolved
-from greenloop.cli.reports import junit
 from greenloop.cli.reports.annotations import Level
 from greenloop.cli.reports.of_fixes import MAX_LINES, Fix, annotate_fix
 from greenloop.core.errors import CannotVerifyError
@@ -72,18 +70,3 @@ def test_what_passed_already_says_nothing(root):
         StopReason.ALREADY_GREEN, solved=True, verified=Verified.VERIFIED, attempts=(), message="It passes."
     )
     assert annotate_fix(Fix(target=CASE, outcome=green), root) == []
-
-
-def test_junit_has_a_case_for_each_target(root):
-    fixes = [
-        Fix(target=CASE, outcome=solved(root)),
-        Fix(target="test_m.py::test_b", outcome=unsolved()),
-        Fix(target="test_m.py::test_c", error=CannotVerifyError("No.")),
-    ]
-    suite = ET.fromstring(junit.fixes_document(fixes))[0]
-    assert {name: suite.get(name) for name in ("tests", "failures", "errors")} == {
-        "tests": "3",
-        "failures": "1",
-        "errors": "1",
-    }
-    assert [case.get("name") for case in suite if len(case)] == ["test_b", "test_c"]
