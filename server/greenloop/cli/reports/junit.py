@@ -70,7 +70,9 @@ def fixes_document(fixes: Iterable[Fix]) -> bytes:
     counts = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
     for fix in fixes:
         spent = fix.outcome.usage if fix.outcome else None
-        element = _case(suite, fix.target, spent.model_seconds + spent.test_seconds if spent else 0.0)
+        element = _case(
+            suite, fix.target or "greenloop::fix", spent.model_seconds + spent.test_seconds if spent else 0.0
+        )
         counts["tests"] += 1
         if fix.passes:
             continue

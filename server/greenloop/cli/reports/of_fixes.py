@@ -21,7 +21,7 @@ MAX_MESSAGE = 2_000
 
 @dataclass(frozen=True, kw_only=True)
 class Fix:
-    """What became of one target: the outcome of its run (with the problem, if it got that far), or an error."""
+    """What became of one target ("": the whole suite): the outcome of its run, with the problem, or an error."""
 
     target: str
     outcome: Outcome | None = None
@@ -68,7 +68,7 @@ def _result(fix: Fix, root: Path) -> Iterator[Annotation]:
         yield Annotation(
             rule="not-fixed",
             level=Level.ERROR,
-            message=f"{fix.target}: {fix.message}",
+            message=f"{fix.target}: {fix.message}" if fix.target else fix.message,
             path=path if line else "",
             line=line,
             case=fix.target,

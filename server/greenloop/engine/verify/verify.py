@@ -112,7 +112,8 @@ def _check_targets(request: Request, revision: Revision) -> None:
 
 async def _run_verification(context: VerificationContext) -> Verification:
     before = await run_revision(context)
-    context.report_status(f"running them over the code of {context.request.code}")
+    now = "what is staged" if context.request.staged else "the working tree's code"
+    context.report_status(f"running them over {now}")
     execution = await context.run(TestRun(selectors=context.request.targets))
     spec = _required_cases(context, before, execution)
     first_results, executions = case_results(execution), [execution]

@@ -65,6 +65,11 @@ def test_an_error_is_told_with_its_remedy(root):
     assert only.message == f"{CASE}: No sandbox. Install one."
 
 
+def test_an_error_of_the_whole_suite_names_no_test(root):
+    (only,) = annotate_fix(Fix(target="", error=CannotVerifyError("No sandbox.")), root)
+    assert (only.message, only.path) == ("No sandbox.", "")
+
+
 def test_what_passed_already_says_nothing(root):
     green = unsolved(
         StopReason.ALREADY_GREEN, solved=True, verified=Verified.VERIFIED, attempts=(), message="It passes."
