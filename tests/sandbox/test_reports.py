@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import jsonschema
 import pytest
@@ -123,3 +124,16 @@ def test_revisions_and_folders_that_do_not_exist(work, capsys, monkeypatch, tmp_
     monkeypatch.chdir(outside)
     assert main(["fix", "--since", "HEAD"]) == 3
     assert "is not in a readable git repository" in capsys.readouterr().err
+
+
+def test_a_suite_that_pytest_cannot_import_is_not_one_that_passes(work, capsys):
+    (work / "m.py").write_text(CODE.replace("x + 1", "x * 2").replace("x // 3", "x // 2"))
+    git(work, "commit", "-qam", "right")
+    (work / "tests/test_new.py").write_text("from m import treble\n\n\ndef test_treble():\n    assert treble(1) == 3\n")
+    report = work.parent / "fix.xml"
+    for words in ([], ["--all"], ["--since", "HEAD"]):
+        assert main(["fix", *words, "--report", f"junit={report}"]) == 3
+        said = capsys.readouterr().err
+        assert "pytest cannot import tests/test_new.py" in said
+        assert "greenloop fix tests/test_new.py::" in said
+        assert len(ET.parse(report).findall(".//error")) == 1

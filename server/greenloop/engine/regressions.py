@@ -13,7 +13,7 @@ from pathlib import Path
 from greenloop.core.errors import CannotVerifyError, SandboxBrokenError
 from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
 from greenloop.core.report import case_results, collect_errors
-from greenloop.engine.refine import build_sandbox_spec, ignore_status
+from greenloop.engine.refine import build_sandbox_spec, ignore_status, refuse_unreadable
 from greenloop.project import workspace
 from greenloop.project.environment_faults import find_environment_fault
 from greenloop.project.git import Repository
@@ -43,8 +43,9 @@ async def find_regressions(
 ) -> Regressions:
     """Runs the suite now, and what fails once more with the files of the revision.
 
+    Each run has the time limit of a suite.
     Raises `UsageError` for a revision that does not exist, `CannotVerifyError` where there is no repository, no
-    sandbox, or where the tests cannot run; the limit of each run is that of a suite.
+    sandbox, where the tests cannot run, or where nothing is red but new files that pytest cannot import.
     """
     root = workspace.check_root(root)
     repository = await asyncio.to_thread(Repository.find, root)
@@ -70,7 +71,8 @@ async def find_regressions(
         report_status("running the suite")
         execution = await run(())
         failing = _failing(execution, place)
-        unreadable = [error.id for error in collect_errors(execution)]
+        errors = collect_errors(execution)
+        unreadable = [error.id.partition("::")[0] for error in errors]
         if not failing and not unreadable:
             return Regressions(commit=commit)
         then = await asyncio.to_thread(lambda: compare(repository, commit, masked=place.masked))
@@ -89,7 +91,10 @@ async def find_regressions(
     finally:
         await pool.release(session)
         await pool.close()
-    return sort_failing(failing, unreadable, outcomes, commit)
+    found = sort_failing(failing, unreadable, outcomes, commit)
+    if not found.red:
+        refuse_unreadable(error for error in errors if error.id.partition("::")[0] not in then.paths)
+    return found
 
 
 def sort_failing(

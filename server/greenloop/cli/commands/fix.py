@@ -191,7 +191,9 @@ def _fix_failing_tests(job: FixJob) -> int:
         try:
             failing, sentence = interrupt.run(find(), before_exit=view.close)
         except asyncio.CancelledError:
-            return finish(job, _empty_outcome(StopReason.CANCELLED, "cancelled"))
+            outcome = _empty_outcome(StopReason.CANCELLED, "cancelled")
+            job.fixes.append(Fix(target="", outcome=outcome))
+            return finish(job, outcome)
     if not failing:
         sentence = sentence or "All tests pass; there is nothing to fix."
         return finish(job, _empty_outcome(StopReason.ALREADY_GREEN, sentence, solved=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from xml.etree import ElementTree as ET
 
@@ -15,6 +16,7 @@ from greenloop.cli.reports.request import repository_prefix
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.verdict import CaseResult
+from greenloop.engine import refine
 from greenloop.engine.verify.report import Verification
 from sarif_schema import SARIF_SCHEMA
 
@@ -110,3 +112,12 @@ def test_paths_begin_at_the_top_of_the_repository(tmp_path):
     (tmp_path / "a/b").mkdir(parents=True)
     assert repository_prefix(tmp_path / "a/b") == "a/b/"
     assert repository_prefix(tmp_path) == ""
+
+
+def test_a_search_that_is_cancelled_is_not_an_empty_report(fake, project, monkeypatch):
+    async def cancelled(_root, **_more):
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(refine, "list_failing_tests", cancelled)
+    assert main(["fix", "--all", "--report", "junit=a.xml"]) == 130
+    assert ET.parse(project / "a.xml").getroot()[0].get("failures") == "1"
