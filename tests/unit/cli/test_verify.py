@@ -9,9 +9,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from greenloop.cli import junit
 from greenloop.cli.commands import verify as command
 from greenloop.cli.main import main
+from greenloop.cli.reports import junit
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.engine.verify.report import Tampering, Verification
@@ -198,10 +198,8 @@ def test_people_read_what_was_not_taken_and_no_escape_sequences():
         (Verification(reason="No code."), {"tests": 1, "failures": 1, "errors": 0, "skipped": 0}),
     ],
 )
-def test_junit_files_are_whole_and_count_right(tmp_path, result, counts):
-    path = tmp_path / "r.xml"
-    junit.write(path, result)
-    suite = ET.parse(path).getroot()[0]
+def test_junit_files_are_whole_and_count_right(result, counts):
+    suite = ET.fromstring(junit.document(result))[0]
     assert {name: int(suite.get(name)) for name in counts} == counts
     assert len(suite.findall("testcase")) == counts["tests"]
     assert len(suite.findall(".//failure")) == counts["failures"]
@@ -219,5 +217,15 @@ def test_the_page_names_every_field_and_flag():
     rows = [row.split("|")[1] for row in page.splitlines() if row.startswith("| `")]
     told = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
     assert told == {*result_json(GOOD), "remedy"}
-    for flag in ("--base", "--json", "--junit", "--seconds", "--keep", "--with-new", "--known-failing"):
+    for flag in (
+        "--base",
+        "--json",
+        "--junit",
+        "--report",
+        "--staged",
+        "--seconds",
+        "--keep",
+        "--with-new",
+        "--known-failing",
+    ):
         assert flag in page

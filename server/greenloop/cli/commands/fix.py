@@ -18,6 +18,9 @@ from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.commands.model import ask_for_model
 from greenloop.cli.errors import print_error
 from greenloop.cli.finish import FixJob, NotebookJob, finish
+from greenloop.cli.patch import PatchFile
+from greenloop.cli.reports import request as reports
+from greenloop.cli.reports.of_fixes import Fix
 from greenloop.cli.screen import View, open_view, read_line
 from greenloop.core.election import best_attempt
 from greenloop.core.errors import GreenloopError, ModelError, UsageError
@@ -28,9 +31,12 @@ from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.summary import total_usage
 from greenloop.engine import events_json, refine
+from greenloop.engine.regressions import Regressions, find_regressions
 from greenloop.models.embedded.default_model import choose
 from greenloop.notebook import adapter, cell_targets
 from greenloop.project.settings import EDITOR, Settings, models
+
+MOST = 10  # tests of one `--since`; a revision long ago may have hundreds
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +47,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="pytest node id, file.py::function, file.py:LINE or notebook.ipynb:CELL (default: the first failing test)",
     )
     parser.add_argument("--all", action="store_true", help="fix every failing test, one after another")
+    parser.add_argument(
+        "--since",
+        metavar="REV",
+        help="fix every test that became red since this revision: it passes there, or does not exist there",
+    )
+    parser.add_argument(
+        "--most", type=int, default=MOST, metavar="N", help=f"fix at most N tests with --since (default: {MOST})"
+    )
     add_run_arguments(parser)
 
 
@@ -70,6 +84,10 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         "--strength",
         action="store_true",
         help="after a solved run, list small changes of the result that its tests would not notice",
+    )
+    reports.add_arguments(parser)
+    parser.add_argument(
+        "--patch", metavar="FILE", help="write the accepted results as a patch for `git apply`, and never ask"
     )
     options.add(parser)
 
@@ -101,8 +119,16 @@ def _fix(
 ) -> int:
     if arguments.all and arguments.target:
         raise UsageError("--all does not take a TARGET.", remedy="Remove one of the two.")
+    if arguments.since is not None and arguments.target:
+        raise UsageError("--since does not take a TARGET.", remedy="Remove one of the two.")
+    if arguments.since is not None and arguments.most < 1:
+        raise UsageError("--most must be at least 1.")
     cwd = Path.cwd()
+    wanted = reports.read_reports(arguments.reports, cwd)
     root, target = options.locate(arguments.root, arguments.target, cwd=cwd)
+    patch = None
+    if arguments.patch:
+        patch = PatchFile(path=reports.check_writable(cwd / arguments.patch, "--patch FILE"), root=root)
     settings = options.load(arguments, root, cwd=cwd)
     if EDITOR in models(settings):
         raise UsageError(
@@ -111,18 +137,32 @@ def _fix(
         )
     if write_json is not None or not View.can_ask():
         settings = replace(settings, ask=0)
-    job = FixJob(arguments=arguments, root=root, settings=settings, write_json=write_json, goal=goal, calls=calls)
+    job = FixJob(
+        arguments=arguments, root=root, settings=settings, write_json=write_json, goal=goal, calls=calls, patch=patch
+    )
     if target is not None and options.split_target(target)[0].endswith(".ipynb"):
         notebook = _load_notebook(root, *options.split_target(target))
         adapted, writer = adapter.adapt_settings(settings), notebook.writer_with_cells(write_json)
         job = replace(job, settings=adapted, notebook=notebook, write_json=writer)
     try:
+        return _fix_targets(job, target)
+    except GreenloopError as error:
+        job.fixes.append(Fix(target=target or "", error=error))
+        raise
+    finally:
+        if patch is not None:
+            patch.write()
+        reports.write_fixes(wanted, job.fixes, root, json=write_json is not None)
+
+
+def _fix_targets(job: FixJob, target: str | None) -> int:
+    try:
         return _fix_one(job, target) if target is not None else _fix_failing_tests(job)
     except ModelError:
         # Only now is it known that a model is needed: a target that passes already, or cannot run, needs none.
-        if write_json is not None or not View.can_ask() or not _has_no_model(settings):
+        if job.write_json is not None or not View.can_ask() or not _has_no_model(job.settings):
             raise
-    job = replace(job, settings=replace(settings, model=ask_for_model(read_line)))
+    job = replace(job, settings=replace(job.settings, model=ask_for_model(read_line)))
     return _fix_one(job, target) if target is not None else _fix_failing_tests(job)
 
 
@@ -137,41 +177,62 @@ def _has_no_model(settings: Settings) -> bool:
 
 
 def _fix_failing_tests(job: FixJob) -> int:
-    """Without a target: runs the suite, and fixes the first failing test or all of them."""
+    """Without a target: runs the suite, and fixes the first failing test, all, or what became red since a revision."""
+    since = job.arguments.since
     with open_view(json=job.write_json is not None) as view:
+
+        async def find() -> tuple[list[str], str]:
+            if since is None:
+                listed = refine.list_failing_tests
+                return await listed(job.root, settings=job.settings, report_status=view.report_status), ""
+            found = await find_regressions(job.root, since, settings=job.settings, report_status=view.report_status)
+            return _choose(found, since, job.arguments.most)
+
         try:
-            failing = interrupt.run(
-                refine.list_failing_tests(job.root, settings=job.settings, report_status=view.report_status),
-                before_exit=view.close,
-            )
+            failing, sentence = interrupt.run(find(), before_exit=view.close)
         except asyncio.CancelledError:
-            return finish(job, _empty_outcome(StopReason.CANCELLED, "cancelled"))
+            outcome = _empty_outcome(StopReason.CANCELLED, "cancelled")
+            job.fixes.append(Fix(target="", outcome=outcome))
+            return finish(job, outcome)
     if not failing:
-        return finish(
-            job, _empty_outcome(StopReason.ALREADY_GREEN, "All tests pass; there is nothing to fix.", solved=True)
-        )
+        sentence = sentence or "All tests pass; there is nothing to fix."
+        return finish(job, _empty_outcome(StopReason.ALREADY_GREEN, sentence, solved=True))
     if job.write_json is None:
         print(
-            f"{len(failing)} failing:",
+            sentence or f"{len(failing)} failing:",
             *(f"  {render.escape_controls(name)}" for name in failing),
             sep="\n",
             file=sys.stderr,
         )
+    fix_all = job.arguments.all or since is not None
     results = []
-    for target in failing if job.arguments.all else failing[:1]:
+    for target in failing if fix_all else failing[:1]:
         try:
             results.append(_fix_one(job, target))
         except GreenloopError as error:
-            if not job.arguments.all:
+            if not fix_all:
                 raise
             # One test that cannot be fixed must not stop the others.
             if job.write_json is not None:
                 job.write_json(events_json.error_object(error.kind, str(error), error.remedy))
             print_error(error)
+            job.fixes.append(Fix(target=target, error=error))
             results.append(error.exit_code)
         if results[-1] == exit_codes.CANCELLED:
             break
     return exit_codes.worst(results)
+
+
+def _choose(found: Regressions, since: str, most: int) -> tuple[list[str], str]:
+    """The tests to fix, at most so many, and a sentence about all that fail."""
+    old = f"{len(found.old)} that failed there too" if found.old else ""
+    if not found.red:
+        return [], f"Nothing became red since {since}" + (f"; left out: {old}." if old else ".")
+    parts = [f"{len(found.broken)} that passed there", f"{len(found.new)} that it does not have"]
+    counted = [part for part, names in zip(parts, (found.broken, found.new), strict=True) if names]
+    left = f"; left out: {old}" if old else ""
+    first = f"; only the first {most} are fixed (--most)" if len(found.red) > most else ""
+    return [*found.red[:most]], f"{len(found.red)} red since {since}: {', '.join(counted)}{left}{first}"
 
 
 def _fix_one(job: FixJob, target: str) -> int:
@@ -202,7 +263,12 @@ def _fix_one(job: FixJob, target: str) -> int:
                 job.write_json(events_json.finished_object(_cancelled_outcome(attempts)))
 
         request = refine.Request(
-            root=job.root, target=target, comment=job.arguments.comment, goal=job.goal, calls=job.calls
+            root=job.root,
+            target=target,
+            buffers=job.patch.buffers if job.patch else {},
+            comment=job.arguments.comment,
+            goal=job.goal,
+            calls=job.calls,
         )
         if job.notebook is not None:
             prepared = job.notebook.prepared
@@ -215,6 +281,7 @@ def _fix_one(job: FixJob, target: str) -> int:
                 outcome = interrupt.run(work, before_exit=before_exit)
         except asyncio.CancelledError:
             outcome = _cancelled_outcome(attempts)
+    job.fixes.append(Fix(target=target, outcome=outcome, problem=problem, accept=tuple(job.arguments.accept)))
     if reader_gone:
         raise BrokenPipeError
     return finish(job, outcome, problem)

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    arguments.all = False
+    arguments.all, arguments.since = False, None
 
     def read_goal() -> tuple[Goal, str]:
         goal = Goal(arguments.goal or (Goal.COMMENT if arguments.comment else Goal.TIME))

@@ -15,14 +15,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from greenloop.cli import exit_codes, interrupt, junit, options, render
+from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.errors import print_error, print_warning
+from greenloop.cli.reports import request as reports
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.engine.verify.replay import replay
 from greenloop.engine.verify.report import State, Verification
 from greenloop.engine.verify.report_json import result_json
 from greenloop.engine.verify.setup import Request
 from greenloop.engine.verify.verify import verify
+from greenloop.project.workspace import find_root
 
 MAX_LISTED = 10  # names in one line for people; --json has all
 
@@ -36,8 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "no test may newly fail), or the number of a run in the history to replay (`12`, `run:12`)",
     )
     parser.add_argument("--base", metavar="REV", help="the commit whose tests and configuration count (default: HEAD)")
+    parser.add_argument(
+        "--staged", action="store_true", help="verify what is staged instead of the working tree, as a hook does"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--junit", metavar="FILE", help="also write a JUnit XML report")
+    parser.add_argument("--junit", metavar="FILE", help="the same as --report junit=FILE")
+    reports.add_arguments(parser)
     parser.add_argument(
         "--seconds", dest="run_seconds", type=float, metavar="N", help="time limit for one run of the tests"
     )
@@ -74,7 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _verify(arguments: argparse.Namespace) -> int:
     cwd = Path.cwd()
-    report = junit.check_writable(cwd / arguments.junit) if arguments.junit else None
+    junit = [f"junit={arguments.junit}"] if arguments.junit else []
+    wanted = reports.read_reports([*junit, *arguments.reports], cwd)
     if arguments.run_seconds is not None and not arguments.run_seconds > 0:
         raise UsageError("--seconds must be more than 0.")
     number = run_number(arguments.targets, cwd)
@@ -85,13 +92,28 @@ def _verify(arguments: argparse.Namespace) -> int:
             _print_json(result_json(Verification(reason="Cancelled.")))
         print("greenloop: cancelled.", file=sys.stderr)
         return exit_codes.CANCELLED
+    except GreenloopError as error:
+        # Whoever reads only the report must not take a missing or an old one for a pass.
+        _write_reports(wanted, Verification(reason=error.advice), arguments, cwd)
+        raise
     if arguments.json:
         _print_json(result_json(result))
     else:
         print("\n".join(format_result(result)))
-    if report is not None:
-        junit.write(report, result)
-    return exit_codes.VERIFIED if result.verified else exit_codes.NOT_SOLVED
+    _write_reports(wanted, result, arguments, cwd)
+    return exit_codes.VERIFIED if result.verified or result.nothing_staged else exit_codes.NOT_SOLVED
+
+
+def _write_reports(
+    wanted: Sequence[reports.Report], result: Verification, arguments: argparse.Namespace, cwd: Path
+) -> None:
+    if not wanted:
+        return
+    try:
+        root, _target = options.locate(arguments.root, next(iter(arguments.targets), None), cwd=cwd)
+    except UsageError:
+        root = find_root(cwd)  # what was typed is wrong, as the report will say
+    reports.write_verification(wanted, result, root, json=arguments.json)
 
 
 def run_number(targets: Sequence[str], cwd: Path) -> int | None:
@@ -125,6 +147,7 @@ def _verify_target(arguments: argparse.Namespace, cwd: Path) -> Verification:
         with_new=arguments.with_new,
         known_failing=tuple(_known_failing(entry, root, cwd) for entry in arguments.known_failing),
         seconds=arguments.run_seconds or 0.0,
+        staged=arguments.staged,
     )
     return interrupt.run(verify(request, settings=options.load(arguments, root, cwd=cwd), report_status=_report_status))
 
@@ -143,6 +166,7 @@ def _replay(arguments: argparse.Namespace, number: int, cwd: Path) -> Verificati
         flag
         for flag, value in {
             "--base": arguments.base,
+            "--staged": arguments.staged,
             "--keep": arguments.keep,
             "--with-new": arguments.with_new,
             "--known-failing": arguments.known_failing,
@@ -207,7 +231,7 @@ def format_result(result: Verification) -> Iterator[str]:
 def _format_head(result: Verification) -> str:
     if result.tampered:
         return f"Tampered: {result.reason}"
-    if result.state is State.STILL_FAILING:
+    if result.state in (State.STILL_FAILING, State.NOTHING_STAGED):
         return result.reason
     if not result.verified:
         return f"{'Unverified' if result.sandbox == 'none' and not result.failed else 'Not verified'}: {result.reason}"

@@ -108,7 +108,7 @@ def _find_generated_module(context: VerificationContext, errors: tuple[CollectEr
         if error.missing_name is None or not frames or frames[-1].path in context.revision.trusted:
             continue
         module_path = error.missing_name.replace(".", "/")
-        for path in context.revision.new_code:
+        for path in (*context.revision.new_code, *context.revision.removed_paths):
             if f"/{path}".endswith((f"/{module_path}.py", f"/{module_path}/__init__.py")):
                 return path
     return ""

@@ -54,7 +54,7 @@ def read_known_failing(entries: Collection[str], revision: Revision, root: Path,
         path = root / entry.removeprefix(FILE)
         relative = path.relative_to(root).as_posix() if path.is_relative_to(root) else ""
         committed = revision.old_code.get(relative, revision.files.get(relative))
-        if committed is not None:
+        if committed is not None and relative in revision.paths:
             notes.append(f"{relative} was read as it is in {name}; the working tree's differs.")
         elif relative and relative not in revision.paths:
             notes.append(f"{relative} is not in {name}; it was read from the working tree.")

@@ -27,6 +27,7 @@ class State(StrEnum):
     FAILING = "failing"
     TAMPERED = "tampered"
     READS_TESTS = "reads_tests"
+    NOTHING_STAGED = "nothing_staged"
     NOT_VERIFIED = "not_verified"
 
 
@@ -50,7 +51,7 @@ class Verification:
     cases of added files, run on request. `not_canaried` cases passed, but the tamper check could not cover them.
     `reads_tests` are sentences about code that newly sees its tests.
     `unearned` has, for each test that failed before and passes now without a proof that the code earned it, the reason.
-    `changes` are sentences about changes since a replayed past result.
+    `changes` are sentences about changes since a replayed past result. `nothing_staged`: there was nothing to do.
     """
 
     verified: bool = False
@@ -80,6 +81,7 @@ class Verification:
     notes: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
     seconds: float = 0.0
+    nothing_staged: bool = False
 
     @property
     def new_failing(self) -> tuple[str, ...]:
@@ -90,6 +92,8 @@ class Verification:
         """The result in a word; only the first two are verified."""
         if self.verified:
             return State.KNOWN_FAILING if self.known_failing else State.VERIFIED
+        if self.nothing_staged:
+            return State.NOTHING_STAGED
         if self.tampered:
             return State.TAMPERED
         if self.new_failing or {*self.failed} - {*self.still_failing}:
@@ -273,7 +277,7 @@ def failed_cases(verdict: Verdict, outcomes: Mapping[str, str]) -> tuple[str, ..
 def _notes(context: VerificationContext, before: RevisionBaseline, spec: Spec) -> tuple[str, ...]:
     notes = list(context.revision.notes)
     if doctests := sum(case.provenance is not Provenance.USER for case in spec.cases):
-        notes.append(f"{doctests} doctest(s) are part of the code, so they come from the working tree.")
+        notes.append(f"{doctests} doctest(s) are part of the code, so they come from {context.request.code}.")
     revision = context.request.revision
     notes += [
         f"{path} could not be imported with the code of {revision} ({why})." for path, why in before.broken.items()

@@ -23,7 +23,8 @@ class Request:
     `targets` are pytest node ids, files or folders (none: the whole suite); `keep` glob patterns of files that the
     revision does not have and needs; `seconds` the wall time of one run of them (0: the setting `suite.seconds`).
     `with_new` also runs the test files that the revision does not have. `known_failing` are ids of tests that may
-    fail as they did in the revision, or files of such ids (`@path`, relative to the root).
+    fail as they did in the revision, or files of such ids (`@path`, relative to the root). `staged`: the code is that
+    of the index instead of the working tree.
     """
 
     root: Path
@@ -33,6 +34,12 @@ class Request:
     with_new: bool = False
     known_failing: tuple[str, ...] = ()
     seconds: float = 0.0
+    staged: bool = False
+
+    @property
+    def code(self) -> str:
+        """Whose code is verified, in sentences."""
+        return "what is staged" if self.staged else "the working tree"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +55,11 @@ class OverlaySession:
         return self.session.name
 
     async def run(self, run: TestRun) -> Execution:
-        """Runs with the overlay applied. Raises `SandboxBrokenError` when the sandbox itself breaks."""
-        files = {**self.files, **run.files}
+        """Runs with the overlay applied; what the run itself says about a file comes first.
+
+        Raises `SandboxBrokenError` when the sandbox itself breaks.
+        """
+        files = {path: data for path, data in self.files.items() if path not in run.without} | dict(run.files)
         without = tuple(path for path in dict.fromkeys((*self.without, *run.without)) if path not in files)
         execution = await self.session.run(replace(run, files=files, without=without))
         if execution.broken:

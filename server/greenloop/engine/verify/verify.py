@@ -40,6 +40,7 @@ from greenloop.project.git import Repository
 from greenloop.project.revision import Revision, compare
 from greenloop.project.settings import Settings
 from greenloop.project.sources import is_test_file
+from greenloop.project.staged import compare_staged, is_anything_staged
 from greenloop.project.targets import nearest_names
 from greenloop.verdict import canary
 from greenloop.verdict.inputs import ACCEPTING, judge_candidate
@@ -61,8 +62,13 @@ async def verify(
     repository = await asyncio.to_thread(Repository.find, root)
     commit = await asyncio.to_thread(repository.commit, request.revision)
 
+    if request.staged and not await asyncio.to_thread(is_anything_staged, repository, commit):
+        return Verification(
+            reason="Nothing is staged, so there is nothing to verify.", base=commit, nothing_staged=True
+        )
+
     def differences() -> Revision:
-        return compare(repository, commit, masked=masked, keep=request.keep)
+        return (compare_staged if request.staged else compare)(repository, commit, masked=masked, keep=request.keep)
 
     revision = await asyncio.to_thread(differences)
     _check_targets(request, revision)
@@ -106,7 +112,8 @@ def _check_targets(request: Request, revision: Revision) -> None:
 
 async def _run_verification(context: VerificationContext) -> Verification:
     before = await run_revision(context)
-    context.report_status("running them over the working tree's code")
+    now = "what is staged" if context.request.staged else "the working tree's code"
+    context.report_status(f"running them over {now}")
     execution = await context.run(TestRun(selectors=context.request.targets))
     spec = _required_cases(context, before, execution)
     first_results, executions = case_results(execution), [execution]
@@ -266,7 +273,9 @@ async def _run_new_tests(context: VerificationContext) -> tuple[CaseResult, ...]
     context.report_status("running the tests that only the working tree has")
     left_out = tuple(path for path in context.revision.removed_paths if path not in context.revision.added)
     session = OverlaySession(
-        session=await context.sandbox.open(context.place), files=context.revision.files, without=left_out
+        session=await context.sandbox.open(context.place),
+        files={**context.revision.files, **context.revision.added_files},
+        without=left_out,
     )
     try:
         execution = await session.run(TestRun(selectors=files, seconds=context.seconds, hash_seed=ACCEPTING))

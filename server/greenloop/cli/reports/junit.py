@@ -1,39 +1,17 @@
-"""Writes a verification as a JUnit file, from the sealed records outside the sandbox."""
+"""Verifications and fixes as JUnit XML, from the sealed records outside the sandbox."""
 
 from __future__ import annotations
 
-import os
 import re
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 from xml.etree import ElementTree as ET  # only written, never read
 
-from greenloop.core.errors import UsageError, WorkspaceError
+from greenloop.cli.reports.of_fixes import Fix
 from greenloop.core.records.verdict import CaseResult
 from greenloop.engine.verify.report import Verification
 
 # Characters that XML 1.0 cannot hold, not even escaped.
 _ILLEGAL_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def check_writable(path: Path) -> Path:
-    """The path, if a file can be written there. Raises `UsageError` before anything is run."""
-    if path.is_symlink() or path.is_dir():
-        raise UsageError(f"{path} is not a regular file.", remedy="Choose a separate file with --junit.")
-    if not path.parent.is_dir():
-        raise UsageError(
-            f"There is no folder {path.parent}.", remedy="Create it first, or choose another with --junit."
-        )
-    return path
-
-
-def write(path: Path, result: Verification) -> None:
-    """Raises `WorkspaceError` when the file cannot be written."""
-    try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
-        with os.fdopen(os.open(path, flags, 0o644), "wb") as file:
-            file.write(document(result))
-    except OSError as error:
-        raise WorkspaceError(f"{path} could not be written: {error.strerror}.") from error
 
 
 def document(result: Verification) -> bytes:
@@ -61,7 +39,7 @@ def document(result: Verification) -> bytes:
                 failure.message if failure else "",
                 failure.text if failure else "",
             )
-    if not result.verified and not (counts["failures"] or counts["errors"]):
+    if not (result.verified or result.nothing_staged) and not (counts["failures"] or counts["errors"]):
         # A CI that only reads this file must not take it for a pass.
         tampered.setdefault("", result.reason)
     for name, reason in tampered.items():
@@ -73,18 +51,46 @@ def document(result: Verification) -> bytes:
             "tampered" if result.tampered else "unverified",
             reason,
         )
+    return _whole(
+        suite,
+        counts,
+        {
+            "base": result.base,
+            "verified": str(result.verified).lower(),
+            "reason": result.reason,
+            "sandbox": result.sandbox,
+            "network": str(result.network).lower(),
+        },
+    )
+
+
+def fixes_document(fixes: Iterable[Fix]) -> bytes:
+    """One suite, one case for each target; it passes where the target is fixed as far as the user asked."""
+    suite = ET.Element("testsuite", name="greenloop fix")
+    counts = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
+    for fix in fixes:
+        spent = fix.outcome.usage if fix.outcome else None
+        element = _case(
+            suite, fix.target or "greenloop::fix", spent.model_seconds + spent.test_seconds if spent else 0.0
+        )
+        counts["tests"] += 1
+        if fix.passes:
+            continue
+        kind = "error" if fix.error is not None else "failure"
+        counts[f"{kind}s"] += 1
+        type_ = fix.error.kind if fix.error is not None else fix.outcome.reason.value if fix.outcome else ""
+        _child(element, kind, type_, fix.message)
+    return _whole(suite, counts, {})
+
+
+def _whole(suite: ET.Element, counts: Mapping[str, int], properties: Mapping[str, str]) -> bytes:
     for name, number in counts.items():
         suite.set(name, str(number))
-    properties = ET.Element("properties")
-    for name, value in {
-        "base": result.base,
-        "verified": str(result.verified).lower(),
-        "reason": result.reason,
-        "sandbox": result.sandbox,
-        "network": str(result.network).lower(),
-    }.items():
-        ET.SubElement(properties, "property", name=name, value=_escape(value))
-    suite.insert(0, properties)
+    element = ET.Element("properties")
+    for name, value in properties.items():
+        ET.SubElement(element, "property", name=name, value=_escape(value))
+    if properties:
+        suite.insert(0, element)
     root = ET.Element("testsuites")
     root.append(suite)
     text: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)

@@ -1,0 +1,1 @@
+"""Reports of `verify` and `fix` for other programs: JUnit XML, SARIF and GitHub annotations."""

@@ -1,0 +1,82 @@
+"""Annotations: what a verification or a fix has to say about single lines, before it is written in any format."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from greenloop.core.errors import GreenloopError
+from greenloop.core.python.ast_source import find_definitions, parse_module
+from greenloop.core.records.verdict import Frame
+from greenloop.core.text.encoding import decode
+
+
+class Level(StrEnum):
+    """How serious an annotation is, most serious first."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+# What each rule stands for, in one sentence; a rule's name is part of the interface and never changes.
+RULES: Mapping[str, str] = {
+    "tampered": "A pass is not honest: the tamper check or the seals of the report expose it.",
+    "reads-tests": "Code that the commit does not have sees the tests that judge it.",
+    "test-failed": "A test that must pass fails.",
+    "test-still-fails": "A test fails as it did with the commit's own code.",
+    "test-known-failing": "A test that is known to fail fails as it did before.",
+    "not-verified": "Nothing is verified, for a reason that belongs to no single test.",
+    "tests-changed": "The commit's version of a test or of its configuration was used instead of this one.",
+    "suspicious-line": "The failing tests execute this line, and it may be at fault.",
+    "not-fixed": "No attempt made the test pass.",
+    "fixed": "A result makes the test pass; it is attached as a fix.",
+    "attempt-failed": "An attempt that did not pass, with its error.",
+    "attempt-tampered": "An attempt whose pass was not honest.",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Annotation:
+    """A remark on a line. `path` is relative to the workspace ("": none); `line` counts from 1 (0: the whole file).
+
+    `case` is the test that it belongs to. `changes` are texts before and after by path, of a result that is offered.
+    """
+
+    rule: str
+    level: Level
+    message: str
+    path: str = ""
+    line: int = 0
+    end_line: int = 0
+    case: str = ""
+    changes: Mapping[str, tuple[str | None, str]] = field(default_factory=dict)
+
+
+def by_severity(annotations: Sequence[Annotation]) -> list[Annotation]:
+    """The most serious first, because some readers show only the first few."""
+    return sorted(annotations, key=lambda each: list(Level).index(each.level))
+
+
+def own_frames(frames: Sequence[Frame]) -> list[Frame]:
+    """The frames in files of the workspace; others are in packages or have no file."""
+    return [each for each in frames if not each.path.startswith(("/", "<")) and ":" not in each.path]
+
+
+def find_test(root: Path, case: str) -> tuple[str, int]:
+    """The path of a case's file and the line of its function there; 0 where it is not found."""
+    path, _colons, name = case.partition("::")
+    wanted = name.partition("[")[0].replace("::", ".")
+    return path, next((node.lineno for found, node in _definitions(root / path) if found == wanted), 0)
+
+
+def _definitions(path: Path) -> Iterator[tuple[str, ast.stmt]]:
+    try:
+        module = parse_module(decode(path.read_bytes())[0])
+    except (OSError, GreenloopError):
+        return
+    if isinstance(module, ast.Module):
+        yield from find_definitions(module.body)

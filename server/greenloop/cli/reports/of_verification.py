@@ -1,0 +1,74 @@
+"""Annotations of a verification: tampering, failing tests, code that sees its tests, tests that were restored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from greenloop.cli.reports.annotations import Annotation, Level, find_test, own_frames
+from greenloop.core.records.verdict import CaseResult
+from greenloop.engine.verify.report import Verification
+from greenloop.project.sources import is_test_file
+
+
+def annotate_verification(result: Verification, root: Path) -> list[Annotation]:
+    """Everything that the result says about a file; at least one error where it fails."""
+    found = [*_tampering(result, root), *_failures(result, root), *_sight(result), *_restored(result)]
+    if not (result.verified or result.nothing_staged) and not any(each.level is Level.ERROR for each in found):
+        found.insert(0, Annotation(rule="not-verified", level=Level.ERROR, message=result.reason or "Not verified."))
+    return found
+
+
+def _tampering(result: Verification, root: Path) -> Iterator[Annotation]:
+    for each in result.tampered:
+        path, line = find_test(root, each.case) if each.case else ("", 0)
+        yield Annotation(rule="tampered", level=Level.ERROR, message=each.reason, path=path, line=line, case=each.case)
+
+
+def _failures(result: Verification, root: Path) -> Iterator[Annotation]:
+    cases = {case.id: case for case in (*result.cases, *result.new_cases)}
+    for name in dict.fromkeys((*result.failed, *result.new_failing)):
+        if name not in result.still_failing:
+            yield from _failure(cases.get(name), name, "test-failed", Level.ERROR, root)
+    for name in result.still_failing:
+        yield from _failure(cases.get(name), name, "test-still-fails", Level.WARNING, root)
+    for name in result.known_failing:
+        yield from _failure(cases.get(name), name, "test-known-failing", Level.NOTE, root)
+
+
+def _failure(case: CaseResult | None, name: str, rule: str, level: Level, root: Path) -> Iterator[Annotation]:
+    failure = case.failure if case is not None else None
+    path, line = find_test(root, name)
+    frames = own_frames(failure.frames) if failure else []
+    line = next((frame.line for frame in reversed(frames) if frame.path == path), line)
+    outcome = case.outcome if case is not None else "missing"
+    error = f"{failure.type}: {failure.message}".strip() if failure else outcome
+    yield Annotation(rule=rule, level=level, message=f"{name}: {error}", path=path, line=line, case=name)
+    code = [frame for frame in frames if frame.path != path and not is_test_file(frame.path)]
+    if code and level is not Level.NOTE:
+        last = code[-1]
+        yield Annotation(
+            rule="suspicious-line",
+            level=Level.WARNING,
+            message=f"{name} fails below this line of {last.function}: {error}",
+            path=last.path,
+            line=last.line,
+            case=name,
+        )
+
+
+def _sight(result: Verification) -> Iterator[Annotation]:
+    for sentence in result.reads_tests:
+        named = re.search(r" in (\S.*)\.$", sentence)
+        level = Level.WARNING if result.verified else Level.ERROR
+        yield Annotation(rule="reads-tests", level=level, message=sentence, path=named[1] if named else "")
+
+
+def _restored(result: Verification) -> Iterator[Annotation]:
+    for path in result.changed:
+        message = f"{path} was restored from {result.revision}: a change of tests proves nothing about the code."
+        yield Annotation(rule="tests-changed", level=Level.NOTE, message=message, path=path)
+    for path in result.added:
+        message = f"{path} was left out, because {result.revision} does not have it."
+        yield Annotation(rule="tests-changed", level=Level.NOTE, message=message, path=path)

@@ -1,0 +1,120 @@
+"""The reports that a command line asks for: `--report KIND` or `--report KIND=FILE`, and how they are written."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from greenloop.cli.reports import github, junit, sarif
+from greenloop.cli.reports.annotations import Annotation
+from greenloop.cli.reports.of_fixes import Fix, annotate_fix
+from greenloop.cli.reports.of_verification import annotate_verification
+from greenloop.core.errors import UsageError, WorkspaceError
+from greenloop.engine.verify.report import Verification
+
+
+class Kind(StrEnum):
+    JUNIT = "junit"
+    SARIF = "sarif"
+    GITHUB = "github"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """A report to write: to a file, or (`path` None) to the terminal."""
+
+    kind: Kind
+    path: Path | None = None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--report",
+        dest="reports",
+        action="append",
+        default=[],
+        metavar="KIND[=FILE]",
+        help="also write a report: junit=FILE, sarif=FILE, or github for annotations in a workflow (repeatable)",
+    )
+
+
+def read_reports(words: Sequence[str], cwd: Path) -> tuple[Report, ...]:
+    """The reports of these words. Raises `UsageError` for an unknown kind or a file that cannot be written."""
+    return tuple(_read_report(word, cwd) for word in words)
+
+
+def _read_report(word: str, cwd: Path) -> Report:
+    name, _equals, file = word.partition("=")
+    if name not in {kind.value for kind in Kind} or bool(file) is (name == Kind.GITHUB):
+        raise UsageError(f"--report does not know '{word}'.", remedy="Use junit=FILE, sarif=FILE or github.")
+    return Report(kind=Kind(name), path=check_writable(cwd / file, f"--report {name}=FILE") if file else None)
+
+
+def check_writable(path: Path, option: str) -> Path:
+    """The path, if a file can be written there. Raises `UsageError` before anything is run."""
+    if path.is_symlink() or path.is_dir():
+        raise UsageError(f"{path} is not a regular file.", remedy=f"Choose a separate file with {option}.")
+    if not path.parent.is_dir():
+        raise UsageError(f"There is no folder {path.parent}.", remedy=f"Create it first, or choose another: {option}.")
+    return path
+
+
+def write_verification(reports: Sequence[Report], result: Verification, root: Path, *, json: bool) -> None:
+    """Raises `WorkspaceError` when a file cannot be written. `json`: standard output belongs to the JSON object."""
+    annotations = annotate_verification(result, root) if reports else []
+    properties = {"state": result.state.value, "reason": result.reason, "base": result.base}
+    for report in reports:
+        if report.kind is Kind.JUNIT and report.path:
+            write_file(report.path, junit.document(result))
+        else:
+            _write_annotations(report, annotations, root, "verify", properties, json=json)
+
+
+def write_fixes(reports: Sequence[Report], fixes: Sequence[Fix], root: Path, *, json: bool) -> None:
+    """Raises `WorkspaceError` when a file cannot be written. `json`: standard output belongs to the JSON objects."""
+    annotations = [each for fix in fixes for each in annotate_fix(fix, root)] if reports else []
+    properties = {"targets": str(len(fixes)), "fixed": str(sum(fix.passes for fix in fixes))}
+    for report in reports:
+        if report.kind is Kind.JUNIT and report.path:
+            write_file(report.path, junit.fixes_document(fixes))
+        else:
+            _write_annotations(report, annotations, root, "fix", properties, json=json)
+
+
+def _write_annotations(
+    report: Report,
+    annotations: Sequence[Annotation],
+    root: Path,
+    command: str,
+    properties: dict[str, str],
+    *,
+    json: bool,
+) -> None:
+    prefix = repository_prefix(root)
+    if report.path:
+        write_file(report.path, sarif.document(annotations, command=command, properties=properties, prefix=prefix))
+        return
+    # A workflow reads commands from either stream.
+    for line in github.command_lines(annotations, prefix):
+        print(line, file=sys.stderr if json else sys.stdout)
+
+
+def repository_prefix(root: Path) -> str:
+    """The path of the workspace in its repository, with a slash at the end; empty if it is the repository's root."""
+    top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
+    return "" if top == root else f"{root.relative_to(top).as_posix()}/"
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Writes a file, never through a link. Raises `WorkspaceError`."""
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+        with os.fdopen(os.open(path, flags, 0o644), "wb") as file:
+            file.write(data)
+    except OSError as error:
+        raise WorkspaceError(f"{path} could not be written: {error.strerror}.") from error
