@@ -50,9 +50,7 @@ class TwoCodes:
     name = "here"
     closed = 0
 
-    def __init__(
-        self, files: dict[str, tuple[str, ...]], mine: set[str], theirs: set[str], most: int = 10**6
-    ) -> None:
+    def __init__(self, files: dict[str, tuple[str, ...]], mine: set[str], theirs: set[str], most: int = 10**6) -> None:
         self.files, self.mine, self.theirs, self.most = files, mine, theirs, most
 
     async def run(self, run: TestRun) -> Execution:

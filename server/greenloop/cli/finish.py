@@ -85,7 +85,7 @@ def finish(job: FixJob, outcome: Outcome, problem: Problem | None = None) -> int
             applied = True
         except WorkspaceError as error:
             write_error = error
-    if is_writable and job.patch is not None and may_write(outcome, job.arguments.accept):
+    if is_writable and job.patch is not None and apply_result.may_write(outcome, job.arguments.accept):
         job.patch.add(_file_outcome(job, original_outcome), applied=applied)
     if applied and outcome.run is not None:
         _mark_applied(outcome.run)

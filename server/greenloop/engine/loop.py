@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
+from typing import Any
 
 from greenloop.core.budget import BudgetExceededError, Request, ask_within_budget, count_prompt_tokens
 from greenloop.core.compose import compose

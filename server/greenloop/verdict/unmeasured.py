@@ -183,7 +183,9 @@ class _UnmeasuredTests:
         execution = await session.run(own_run(self.inputs, replace(select(self.candidate, cases), seconds=seconds)))
         check_sandbox(execution)
         found = {} if forged(execution) else _results_by_id(execution)
-        ended = {case: found[case] for case in _finished(found, execution, self.candidate.case_seconds) if case in cases}
+        ended = {
+            case: found[case] for case in _finished(found, execution, self.candidate.case_seconds) if case in cases
+        }
         if not execution.killed:  # a file without an error is one that can be collected
             files = [case for case in cases if "::" not in case and case not in found]
             ended |= {file: CaseResult(id=file, outcome="passed") for file in files}

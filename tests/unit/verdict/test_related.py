@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from related_runs import CASES, ended, inputs
 
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.verdict.related import NEAREST, REPEATED, newly_failing, run_related
+from related_runs import CASES, ended, inputs
 
 PASSED = ("t.py::a", "passed")
 

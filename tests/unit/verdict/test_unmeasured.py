@@ -7,12 +7,12 @@ import os
 from dataclasses import replace
 
 import pytest
-from related_runs import TwoCodes, inputs
 
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.verdict import unmeasured
 from greenloop.verdict.unmeasured import FIRST, GROWTH, LONGEST, RESERVE, run_unmeasured
+from related_runs import TwoCodes, inputs
 
 MANY = tuple(f"t.py::test_{number:04}" for number in range(20 * FIRST))
 
@@ -20,7 +20,6 @@ MANY = tuple(f"t.py::test_{number:04}" for number in range(20 * FIRST))
 async def judge_unmeasured(session: TwoCodes, *cases: str, left: float = 600.0) -> Verdict:
     known = replace(inputs(()), own={"own.py": b""}, unmeasured=cases)
     passed = Verdict(status=Status.PASSED)
-
 
     async def open_session() -> TwoCodes:
         return session

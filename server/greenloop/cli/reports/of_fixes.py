@@ -13,7 +13,7 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, StopReason
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status
-from greenloop.core.summary import is_accepted
+from greenloop.project.apply_result import is_accepted
 
 MAX_LINES = 5  # suspicious lines of one test
 MAX_MESSAGE = 2_000
