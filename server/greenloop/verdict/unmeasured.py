@@ -161,7 +161,7 @@ class _UnmeasuredTests:
         return {case: known[case] for case in cases if case in known}
 
     async def _broken(self, session: Session, results: Mapping[str, CaseResult]) -> list[CaseResult]:
-        """Returns those that fail with the candidate each time, and pass with the user's own code; counts the others."""
+        """Returns those that fail with the candidate each time and pass with the user's code; counts the others."""
         self.passed += sum(result.outcome in DONE for result in results.values())
         suspects = [case for case, result in results.items() if result.outcome in {"failed", "error"}]
         own = await self._run_own(session, suspects)

@@ -53,13 +53,13 @@ SHORT = 80  # changes of a function for which there is time in any case
 class Kind(StrEnum):
     """What a change replaces: a name, a whole statement by nothing, or any other token."""
 
-    TOKEN = "token"
+    SYMBOL = "symbol"
     NAME = "name"
     DELETION = "deletion"
 
 
-SHORT_ORDER = ((Kind.TOKEN, Kind.NAME), (Kind.DELETION,))
-LONG_ORDER = ((Kind.TOKEN,), (Kind.DELETION,), (Kind.NAME,))
+SHORT_ORDER = ((Kind.SYMBOL, Kind.NAME), (Kind.DELETION,))
+LONG_ORDER = ((Kind.SYMBOL,), (Kind.DELETION,), (Kind.NAME,))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +110,7 @@ def one_token_changes(text: str) -> list[Change]:
     if not functions:
         nodes = [node for item in parsed.body if isinstance(item, Assignment) for node in ast.walk(item)]
     kinds = (_comparisons, _boundaries, _operators, _word_changes, _swaps, _pattern_changes)
-    result = [(Kind.TOKEN, edit) for kind in kinds for node in nodes for edit in kind(node, rows)]
+    result = [(Kind.SYMBOL, edit) for kind in kinds for node in nodes for edit in kind(node, rows)]
     for function in functions[:1]:
         result += [(Kind.NAME, edit) for edit in _name_changes(function, nodes)]
         result += [(Kind.DELETION, edit) for node in [function, *nodes] for edit in _deletions(node)]
