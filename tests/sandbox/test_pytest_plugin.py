@@ -139,6 +139,7 @@ def test_the_option_takes_no_path_and_the_last_one_counts(work):
     assert run(work, "--refine", "--collect-only").stderr == ""
 
 
+@pytest.mark.story("pytest offers to refine what fails")
 @pytest.mark.needs("bubblewrap")
 def test_each_failure_is_offered_and_nothing_is_written_without_a_yes(work):
     code, shown = run_at_terminal(

@@ -66,6 +66,7 @@ def test_what_is_staged_passes_though_the_working_tree_does_not(work, verify):
     assert (work / "m.py").read_text() == "broken (\n"
 
 
+@pytest.mark.story("a hook verifies what is staged")
 def test_what_is_staged_fails_though_the_working_tree_passes(work, verify):
     write(work, {"m.py": FILES["m.py"].replace("x + x", "x")})
     git(work, "add", "-A")
