@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from greenloop.core.deadline import Deadline
-from greenloop.core.errors import CannotVerifyError, OutOfTimeError, SandboxBrokenError, UsageError
+from greenloop.core.deadline import Deadline, before_search
+from greenloop.core.errors import CannotVerifyError, SandboxBrokenError, UsageError
 from greenloop.core.events import Event, Finished, Started
 from greenloop.core.ports import Model, NoUser, Sandbox, Session, User
 from greenloop.core.records.goal import Goal
@@ -123,7 +122,7 @@ async def refine(
         place = await build_sandbox_spec(root, settings, beating.report, harness.variables if harness else None)
         shared_pool = pool or SandboxPool()
         watch = Stopwatch()
-        async with _before_search(deadline):
+        async with before_search(deadline):
             with watch:
                 sandbox, session = await selection.open_first(place, settings, beating.report, shared_pool)
         models = harness.models if harness else Models(settings=settings, override=model, factory=opener)
@@ -143,7 +142,7 @@ async def refine(
                 calls=request.calls,
                 deadline=deadline,
             )
-            async with _before_search(deadline):
+            async with before_search(deadline):
                 baseline = await measure_baseline(context)
                 if baseline.passing and request.comment and target.kind is TargetKind.FUNCTION:
                     beating.report("its tests pass; changing it as the comment asks")
@@ -168,18 +167,6 @@ async def refine(
             await asyncio.shield(asyncio.gather(_release(session, shared_pool, keep=pool is not None), models.close()))
     emit(Finished(outcome=outcome))
     return outcome
-
-
-@asynccontextmanager
-async def _before_search(deadline: Deadline) -> AsyncIterator[None]:
-    """Raises `OutOfTimeError` where the run's time ends meanwhile."""
-    try:
-        async with deadline.limit() as limit:
-            yield
-    except TimeoutError as error:
-        if limit.expired():
-            raise OutOfTimeError(deadline.seconds) from error
-        raise
 
 
 async def warm(root: Path, settings: Settings, pool: SandboxPool, variables: Mapping[str, str] | None = None) -> None:

@@ -23,7 +23,8 @@ from greenloop.verdict.related import fail_for_related, is_out_of_time
 
 FIRST = 50  # tests or files of the first portion: the nearest come first, and what is broken mostly shows in them
 GROWTH = 4  # times as many in the next one, as each starts pytest anew
-MOST_ROUNDS = 50
+SHARE = 2  # of what waits, each sandbox takes this part of its equal share, so that all end at about the same time
+MOST_PORTIONS = 100
 SIDE_BY_SIDE = 4  # sandboxes at most, one for each processor
 LONGEST = 2  # times the limit of the related tests; more only where the rest is expected to end within the run's time
 RESERVE = 10.0  # seconds of the run's time that are left alone
@@ -98,25 +99,20 @@ class _UnmeasuredTests:
     time: _Time
     waiting: tuple[str, ...]
     lost: tuple[str, ...] = ()
+    portions: int = 0
     passed: int = 0
     failed_before: int = 0
     flaky: list[str] = field(default_factory=list)
 
     async def run(self, verdict: Verdict) -> Verdict:
-        size, began = FIRST, monotonic()
-        for _ in range(MOST_ROUNDS):
-            seconds = self._seconds_left()
-            if not self.waiting or seconds <= 0:
-                break
-            portion, self.waiting = self.waiting[:size], self.waiting[size:]
-            parts = zip(self.sessions, _split(portion, len(self.sessions)), strict=False)
-            try:
-                await gather_or_cancel([self._run_part(*each, verdict, seconds) for each in parts])
-            except _RefutedError as error:
-                return replace(error.verdict, seconds=verdict.seconds + monotonic() - began)
-            if size == FIRST and len(self.waiting) > size:
+        began = monotonic()
+        try:
+            await self._run_portion(self.sessions[0], verdict)
+            if len(self.waiting) > FIRST:
                 await self._open_more()
-            size *= GROWTH
+            await gather_or_cancel([self._run_portions(session, verdict) for session in self.sessions])
+        except _RefutedError as error:
+            return replace(error.verdict, seconds=verdict.seconds + monotonic() - began)
         left_out = len(self.waiting) + len(self.lost)
         return replace(
             verdict,
@@ -133,13 +129,22 @@ class _UnmeasuredTests:
         while len(self.sessions) < min(SIDE_BY_SIDE, processors):
             self.sessions.append(await self.open_session())
 
-    async def _run_part(self, session: Session, part: Sequence[str], verdict: Verdict, seconds: float) -> None:
-        """Runs these tests and takes in what they show. Raises `_RefutedError`."""
-        execution = await session.run(replace(select(self.candidate, part), seconds=seconds))
+    async def _run_portions(self, session: Session, verdict: Verdict) -> None:
+        """Runs portions until none is left or the time is over. Raises `_RefutedError`."""
+        while self.waiting and self.portions < MOST_PORTIONS and self._seconds_left() > 0:
+            await self._run_portion(session, verdict)
+
+    async def _run_portion(self, session: Session, verdict: Verdict) -> None:
+        """Runs the next portion and takes in what it shows. Raises `_RefutedError`."""
+        equal = len(self.waiting) // (SHARE * len(self.sessions))
+        size = FIRST if self.portions == 0 else min(FIRST * GROWTH**self.portions, max(FIRST, equal))
+        self.portions += 1
+        portion, self.waiting = self.waiting[:size], self.waiting[size:]
+        execution = await session.run(replace(select(self.candidate, portion), seconds=self._seconds_left()))
         check_sandbox(execution)
         if forgery := forged(execution):
             raise _RefutedError(replace(verdict, status=Status.TAMPERED, reason=forgery))
-        if broken := await self._broken(session, self._take_in(part, execution)):
+        if broken := await self._broken(session, self._take_in(portion, execution)):
             raise _RefutedError(fail_for_related(verdict, broken))
 
     def _seconds_left(self) -> float:
@@ -191,12 +196,6 @@ class _UnmeasuredTests:
             ended |= {file: CaseResult(id=file, outcome="passed") for file in files}
         waiting = [case for case in cases if case not in ended]
         return {**await run_alone(self.inputs, session, waiting, self.candidate.hash_seed), **ended}
-
-
-def _split(cases: Sequence[str], number: int) -> list[Sequence[str]]:
-    """Returns the cases in so many parts, or fewer; neighbours stay together, for most are of one file."""
-    size = -(-len(cases) // number)
-    return [cases[start : start + size] for start in range(0, len(cases), size)]
 
 
 def _finished(results: Mapping[str, CaseResult], execution: Execution, case_seconds: float) -> dict[str, CaseResult]:

@@ -149,7 +149,7 @@ class WaitingTests(TwoCodes):
 
     async def run(self, run: TestRun) -> Execution:
         asked = run.only or run.selectors
-        if len(asked) < FIRST:
+        if len(asked) < FIRST and self.theirs:
             return await super().run(run)
         self.asked += asked
         if len(self.asked) == FIRST:
