@@ -22,7 +22,7 @@ CONTAINERS = frozenset({list, tuple, set, frozenset, dict, type({}.keys()), type
 # What answers for a value when a test compares, shows, counts or tests it.
 ANSWERING = (
     "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__repr__", "__str__", "__bool__", "__len__",
-    "__hash__", "__contains__", "__iter__", "__getattribute__", "__getattr__", "__class__",
+    "__hash__", "__contains__", "__getattribute__", "__getattr__", "__class__",
     "__instancecheck__", "__subclasscheck__", "__float__", "__int__", "__index__", "__format__", "__round__",
     "__abs__",
 )  # fmt: skip
