@@ -183,16 +183,17 @@ def _make_session_reporter(send, root, relative_path, failures, reruns):
 
 
 def _selection(ids):
-    """Makes the plugin that keeps the cases with these ids, in this order."""
+    """Makes the plugin that keeps the cases with these ids, and all of files named by themselves, in this order."""
     position = {case: number for number, case in enumerate(ids)}
+
+    def place(item):
+        return position.get(item.nodeid, position.get(item.nodeid.partition("::")[0]))
 
     class Selection:
         @pytest.hookimpl(trylast=True)
         def pytest_collection_modifyitems(self, config, items):
-            left_out = [item for item in items if item.nodeid not in position]
-            items[:] = sorted(
-                (item for item in items if item.nodeid in position), key=lambda item: position[item.nodeid]
-            )
+            left_out = [item for item in items if place(item) is None]
+            items[:] = sorted((item for item in items if place(item) is not None), key=place)
             if left_out:
                 config.hook.pytest_deselected(items=left_out)
 

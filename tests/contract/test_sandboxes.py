@@ -158,6 +158,15 @@ async def test_of_the_selected_cases_only_the_named_ones_run_and_in_their_order(
     assert tuple(outcomes(execution)) == names
 
 
+async def test_a_file_that_is_named_among_cases_runs_as_a_whole(opened):
+    names = ("test_m.py::gone", "test_m.py")
+    session = await opened()
+    every = case_results(await session.run(TestRun(selectors=("test_m.py",))))
+    execution = await session.run(TestRun(selectors=("test_m.py",), only=names))
+    assert [case.id for case in case_results(execution)] == [case.id for case in every]
+    assert len(every) > 1
+
+
 async def test_a_case_may_have_less_time_than_the_run(opened):
     text = "import time\n\ndef test_a():\n    pass\n\ndef test_b():\n    time.sleep(60)\n\ndef test_c():\n    pass\n"
     run = TestRun(selectors=("test_w.py",), files={"test_w.py": text.encode()}, seconds=50.0, case_seconds=0.5)

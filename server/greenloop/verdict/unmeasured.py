@@ -18,7 +18,7 @@ from greenloop.core.records.verdict import CaseResult, Status, Verdict
 from greenloop.core.report import case_results, collect_errors, records_of_kind
 from greenloop.core.verdict import forged
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
-from greenloop.verdict.own_code import own_run, run_alone, select
+from greenloop.verdict.own_code import own_run, run_alone, select, select_tolerantly
 from greenloop.verdict.related import fail_for_related, is_out_of_time
 
 FIRST = 50  # tests or files of the first portion: the nearest come first, and what is broken mostly shows in them
@@ -140,7 +140,7 @@ class _UnmeasuredTests:
         size = FIRST if self.portions == 0 else min(FIRST * GROWTH**self.portions, max(FIRST, equal))
         self.portions += 1
         portion, self.waiting = self.waiting[:size], self.waiting[size:]
-        execution = await session.run(replace(select(self.candidate, portion), seconds=self._seconds_left()))
+        execution = await session.run(replace(select_tolerantly(self.candidate, portion), seconds=self._seconds_left()))
         check_sandbox(execution)
         if forgery := forged(execution):
             raise _RefutedError(replace(verdict, status=Status.TAMPERED, reason=forgery))
@@ -185,7 +185,7 @@ class _UnmeasuredTests:
         if not cases:
             return {}
         seconds = max(self.inputs.limits.seconds, self._seconds_left())
-        execution = await session.run(own_run(self.inputs, replace(select(self.candidate, cases), seconds=seconds)))
+        execution = await session.run(own_run(self.inputs, replace(select_tolerantly(self.candidate, cases), seconds=seconds)))
         check_sandbox(execution)
         found = {} if forged(execution) else _results_by_id(execution)
         ended = {
