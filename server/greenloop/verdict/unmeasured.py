@@ -185,7 +185,8 @@ class _UnmeasuredTests:
         if not cases:
             return {}
         seconds = max(self.inputs.limits.seconds, self._seconds_left())
-        execution = await session.run(own_run(self.inputs, replace(select_tolerantly(self.candidate, cases), seconds=seconds)))
+        run = replace(select_tolerantly(self.candidate, cases), seconds=seconds)
+        execution = await session.run(own_run(self.inputs, run))
         check_sandbox(execution)
         found = {} if forged(execution) else _results_by_id(execution)
         ended = {

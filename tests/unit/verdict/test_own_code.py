@@ -23,7 +23,7 @@ Answer = Callable[[TestRun, bool], dict[str, str]]
 
 
 def execution(run: TestRun, outcomes: dict[str, str]) -> Execution:
-    chosen = [case for case in (ONE, TWO, NEAR, FAR, NEW) if case in run.selectors]
+    chosen = [case for case in (ONE, TWO, NEAR, FAR, NEW) if case in (run.only or run.selectors)]
     records: list[dict[str, object]] = [{"kind": "start"}]
     records.append({"kind": "collected", "cases": [{"id": case, "path": "p", "line": 1} for case in chosen]})
     ended = True
@@ -52,7 +52,7 @@ class Play:
 
     async def run(self, run: TestRun) -> Execution:
         is_own = run.files.get("m.py", b"") != CODE.encode()
-        self.ran.append((run.selectors, is_own))
+        self.ran.append((run.only or run.selectors, is_own))
         return execution(run, self.answer(run, is_own))
 
     async def close(self) -> None:
