@@ -126,7 +126,7 @@ def _await_exit(worker, streams, processes):
 
 
 class _BoundedBuffer:
-    """Keeps all bytes up to a limit; more is an overflow."""
+    """Keeps all bytes up to a limit; more is an overflow, after which nothing is kept, so that no gap arises."""
 
     def __init__(self, limit):
         self.limit, self.data, self.overflow = limit, bytearray(), ""
@@ -134,7 +134,7 @@ class _BoundedBuffer:
 
     def add(self, data):
         self.last = time.monotonic()
-        if len(self.data) + len(data) > self.limit:
+        if self.overflow or len(self.data) + len(data) > self.limit:
             self.overflow = "report"
         else:
             self.data += data
