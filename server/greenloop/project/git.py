@@ -134,13 +134,8 @@ class Repository:
                     path = folder + os.fsdecode(name)
                     if mode == FOLDER:
                         next_level[f"{path}/"] = oid
-                    elif mode != MODULE:
-                        entries[path] = Entry(path=path, mode=mode, oid=oid)
-                    elif (nested := self._submodule(path, oid)) is not None:
-                        entries.update(nested.entries)
-                        unread += nested.missing_submodules
                     else:
-                        unread.append(path)
+                        self._add(Entry(path=path, mode=mode, oid=oid), entries, unread)
             level = next_level
         return Tree(entries=entries, missing_submodules=tuple(unread))
 
@@ -160,14 +155,18 @@ class Repository:
                 raise CannotVerifyError(
                     f"{path} has conflicts that are not resolved.", remedy=f"Resolve them, then `git add {path}`."
                 )
-            if mode != MODULE:
-                entries[path] = Entry(path=path, mode=mode, oid=oid)
-            elif (nested := self._submodule(path, oid)) is not None:
-                entries.update(nested.entries)
-                unread += nested.missing_submodules
-            else:
-                unread.append(path)
+            self._add(Entry(path=path, mode=mode, oid=oid), entries, unread)
         return Tree(entries=entries, missing_submodules=tuple(unread))
+
+    def _add(self, entry: Entry, entries: dict[str, Entry], unread: list[str]) -> None:
+        """Adds a file, or what a submodule has; the path of one that is not checked out goes to `unread`."""
+        if entry.mode != MODULE:
+            entries[entry.path] = entry
+        elif (nested := self._submodule(entry.path, entry.oid)) is not None:
+            entries.update(nested.entries)
+            unread += nested.missing_submodules
+        else:
+            unread.append(entry.path)
 
     def _submodule(self, path: str, oid: str) -> Tree | None:
         folder = self.root / path
