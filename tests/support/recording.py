@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.ports import Infiller, Model, slots
+from greenloop.core.ports import Infiller, Model, context, slots
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
 from greenloop.models.providers.replay import request_key
 
@@ -35,6 +35,10 @@ class Recording:
     def slots(self) -> int:
         return slots(self._model)
 
+    @property
+    def context(self) -> int:
+        return context(self._model)
+
     async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
         reply = await self._model.complete(request, on_token)
         self._write(request, reply)
@@ -52,6 +56,8 @@ class Recording:
             exchange["hole"] = True
         if self.slots > 1:
             exchange["slots"] = self.slots
+        if self.context:
+            exchange["context"] = self.context
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(exchange, ensure_ascii=False) + "\n")
 

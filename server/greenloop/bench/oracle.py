@@ -46,6 +46,11 @@ class Oracle:
     def name(self) -> str:
         return ORACLE
 
+    @property
+    def context(self) -> int:
+        """As large models have it, so that nothing is missed for lack of room."""
+        return 128_000
+
     async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
         """The text of what the user's messages quote (as `name`), the last message first."""
         text = self._answer([message.content for message in request.messages if message.role == "user"])

@@ -20,7 +20,7 @@ from typing import Any
 
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import UsageError
-from greenloop.core.ports import Infiller, Model, slots
+from greenloop.core.ports import Infiller, Model, context, slots
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
 from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate_messages, estimate_tokens
@@ -137,6 +137,10 @@ class RecordedModel:
     @property
     def slots(self) -> int:
         return slots(self.model)
+
+    @property
+    def context(self) -> int:
+        return context(self.model)
 
     def count_tokens(self, text: str) -> int:
         return self.model.count_tokens(text)

@@ -46,6 +46,11 @@ def slots(model: Model) -> int:
     return int(getattr(model, "slots", 1))
 
 
+def context(model: Model) -> int:
+    """Tokens of prompt and answer together that the model takes; 0 where it is not known."""
+    return int(getattr(model, "context", 0))
+
+
 class Session(Protocol):
     """An open sandbox. `run` never raises because of a candidate; cancelling it kills the candidate's process tree.
 

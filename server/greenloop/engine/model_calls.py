@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from string import Template
 
 from greenloop.core.budget import Request, ask_within_budget
-from greenloop.core.ports import Infiller, Model, slots
+from greenloop.core.ports import Infiller, Model, context, slots
 from greenloop.core.records.attempt import Attempt, Draft, Finding, Move
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message, Reply, Role
 from greenloop.core.records.problem import Excerpt, Problem
@@ -24,10 +24,11 @@ from greenloop.drafting.prompt import assemble
 from greenloop.engine.presets import Preset
 from greenloop.models.roles import Models, apply_sampling, count_failures
 from greenloop.project import templates
-from greenloop.project.settings import Settings
+from greenloop.project.settings import PromptSettings, Settings
 
 UNREADABLE = {"EmptyAnswer", "NoCode", "TruncatedAnswer", "WrongFunction", "Repetition"}
 REPETITION_PENALTY = 0.5
+LARGE = 16_000  # tokens of context from which on prompts have room
 PLACES = "places"  # the folder of the templates for a problem that is open
 SHOWN_AGAIN = 300  # characters of an unreadable answer that are shown to its model
 
@@ -78,7 +79,7 @@ class ModelCalls:
             self.excerpts.get(problem.question, ()),
             attempts,
             draft,
-            budget=self.settings.prompt.tokens,
+            budget=self.prompt_tokens,
             count=self.count_tokens,
         )
         request = ChatRequest(
@@ -88,6 +89,14 @@ class ModelCalls:
             max_tokens=self.settings.answer.tokens,
         )
         return apply_sampling(self.settings, request, attempts)
+
+    @property
+    def prompt_tokens(self) -> int:
+        """The most tokens of a prompt, by the settings and by the context of the run's first drafting model."""
+        prompt = self.settings.prompt
+        is_default = prompt.tokens == PromptSettings().tokens
+        has_room = self.first_drafter is not None and context(self.first_drafter) >= LARGE
+        return prompt.room if is_default and has_room else prompt.tokens
 
     def count_tokens(self, text: str) -> int:
         """Counts tokens as the run's first drafting model does, even after an escalation to another model."""

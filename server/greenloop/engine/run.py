@@ -87,9 +87,6 @@ class RefineRun:
         )
         deadline = self.context.deadline
         deadline.proof_seconds = self.baseline.proof_seconds
-        has_room = settings.prompt.tokens >= ROOM
-        places = settings.prompt.places or (self.preset.places if has_room else 0)
-        self.baseline = replace(self.baseline, problem=replace(self.baseline.problem, places=places))
         self.state = RunState(problem=self.baseline.problem, ledger=Ledger(budget), deadline=deadline)
         self.state.start_from(self.baseline)
         self.calls = ModelCalls(
@@ -149,6 +146,9 @@ class RefineRun:
         if self.baseline.has_result:
             return None
         drafter = await self.calls.drafter()
+        has_room = self.calls.prompt_tokens >= ROOM
+        places = self.context.settings.prompt.places or (self.preset.places if has_room else 0)
+        self.state.problem = replace(self.state.problem, places=places)
         await self.models.model_for(Role.REFINER)
         await self._gather_context(self.state.problem.opened(()))
         await self._describe_baseline()

@@ -106,14 +106,22 @@ class ImproveSettings:
 class PromptSettings:
     tokens: int = setting(
         2600,
-        "Maximum tokens of a prompt; with the answer, the default fits a 4k context.",
+        "Maximum tokens of a prompt; with the answer, the default fits a 4k context. A model that is known to take "
+        "16,000 or more gets `prompt.room` instead, unless you set another number here.",
+        repository="lower",
+        least=200,
+    )
+    room: int = setting(
+        8000,
+        "Maximum tokens of a prompt for a model that is known to take 16,000 or more, so that several suspects and the "
+        "outline of their files fit; only with the default of `prompt.tokens`.",
         repository="lower",
         least=200,
     )
     places: int = setting(
         0,
         "Suspects that a prompt shows with the outline of their files, so that one answer may change them and what is "
-        "beside them there; 0: as many as the preset says where `tokens` is 6000 or more, else only the regions.",
+        "beside them there; 0: as many as the preset says where a prompt may have 6000 tokens, else only the regions.",
         repository="lower",
         least=0,
     )

@@ -20,7 +20,7 @@ from greenloop.drafting.feedback.published import generic
 from greenloop.engine.feedback import Feedback
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.presets import find_preset
-from greenloop.project.settings import FeedbackSettings, Settings
+from greenloop.project.settings import FeedbackSettings, PromptSettings, Settings
 
 PRESET = replace(find_preset("plain"), feedback=("raw",), treat={"logic": ("cases",), "answer": ("generic",)})
 
@@ -95,3 +95,30 @@ async def test_what_parts_ask_holds_no_secret():
     )
     assert "sk-12345678" not in requests[0].messages[0].content
     assert requests[0].messages[0].content.startswith("key = ")
+
+
+@pytest.mark.parametrize(
+    ("context", "prompt", "tokens"),
+    [
+        (0, PromptSettings(), 2600),
+        (4096, PromptSettings(), 2600),
+        (128_000, PromptSettings(), 8000),
+        (128_000, PromptSettings(room=4000), 4000),
+        (128_000, PromptSettings(tokens=1000), 1000),
+    ],
+    ids=["unknown", "small", "large", "as set", "a number of one's own"],
+)
+async def test_a_model_that_is_known_to_take_more_gets_longer_prompts(context, prompt, tokens):
+    class Model:
+        def __init__(self) -> None:
+            self.context = context
+
+    class Models:
+        async def model_for(self, _role):
+            return Model()
+
+    calls = ModelCalls(
+        settings=Settings(prompt=prompt), preset=PRESET, models=Models(), state=RunState(problem=PROBLEM), secrets=()
+    )
+    await calls.drafter()
+    assert calls.prompt_tokens == tokens

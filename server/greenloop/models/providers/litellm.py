@@ -27,6 +27,7 @@ from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate_messages, estimate_tokens
 from greenloop.models import provider_errors
 from greenloop.models.embedded.default_model import ollama_base
+from greenloop.models.known_models import known_context
 from greenloop.project.settings import ApiSettings, Settings
 
 CONNECT_SECONDS = 10.0
@@ -87,6 +88,10 @@ class LiteLLM:
             return REMOTE_SLOTS
         number = os.environ.get("OLLAMA_NUM_PARALLEL", "")
         return max(1, int(number)) if number.isascii() and number.isdigit() else 1
+
+    @property
+    def context(self) -> int:
+        return 0 if self._name.startswith(OLLAMA) else known_context(self._name)
 
     async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
         """Retries transient errors up to `api.retries` times.

@@ -47,6 +47,10 @@ class Local:
         """The number of requests that the server answers concurrently."""
         return self._settings.embedded.slots
 
+    @property
+    def context(self) -> int:
+        return self._settings.embedded.context
+
     async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
         """Raises `ModelError` when the model is not downloaded, cannot run here, or its server is lost twice."""
         guess = estimate_messages(request.messages)

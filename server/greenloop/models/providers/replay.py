@@ -2,7 +2,8 @@
 
 `replay:FILE` answers from FILE, which `scripts/transcripts.py` records.
 FILE is JSONL, one exchange per line; its `key` is a hash of the messages (or the infill) and the sampling, so that
-order does not matter. `hole` marks an infill; `slots` are the recorded model's, if it had more than one.
+order does not matter. `hole` marks an infill; `slots` (if more than one) and `context` (if known) are the recorded
+model's.
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ class Recorded:
     replies: dict[str, list[Reply]] = field(default_factory=dict)
     has_infills: bool = False
     slots: int = 1
+    context: int = 0
 
 
 class Replay:
@@ -84,6 +86,11 @@ class Replay:
     def slots(self) -> int:
         """The recorded model's number of slots, on which the requests depend."""
         return self._recorded.slots
+
+    @property
+    def context(self) -> int:
+        """The recorded model's context, on which the requests depend too."""
+        return self._recorded.context
 
     async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
         """Raises `ModelError` when this request was never recorded."""
@@ -136,6 +143,7 @@ def _read(path: Path) -> Recorded:
             contents.replies.setdefault(exchange["key"], []).append(reply)
             contents.has_infills = contents.has_infills or bool(exchange.get("hole"))
             contents.slots = max(contents.slots, int(exchange.get("slots", 1)))
+            contents.context = max(contents.context, int(exchange.get("context", 0)))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise UsageError(
                 f"Line {number} of the replay file {path} is not a recorded exchange.", remedy="Record the file again."

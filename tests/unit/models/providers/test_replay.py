@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 import pytest
 
 from greenloop.core.errors import ModelError, UsageError
-from greenloop.core.ports import Infiller, slots
+from greenloop.core.ports import Infiller, context, slots
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message, Reply, Role
 from greenloop.core.records.usage import Usage
 from greenloop.models.providers import replay
@@ -118,6 +118,7 @@ class Filling(Counting):
     """Fills holes too, four at a time."""
 
     slots = 4
+    context = 32_000
 
     async def infill(self, request, on_token):
         on_token(request.prefix)
@@ -147,12 +148,13 @@ async def test_what_the_model_cannot_its_recording_and_its_replay_cannot(tmp_pat
     assert not isinstance(load(tmp_path / "r.jsonl"), Infiller)
 
 
-async def test_slots_are_passed_through_and_replayed(tmp_path):
+@pytest.mark.parametrize(("fact", "of_filling", "of_others"), [(slots, 4, 1), (context, 32_000, 0)])
+async def test_what_requests_depend_on_is_passed_through_and_replayed(tmp_path, fact, of_filling, of_others):
     recorder = record_model(Filling(), tmp_path / "r.jsonl")
     await recorder.complete(ASK, str)
-    assert slots(recorder) == slots(load(tmp_path / "r.jsonl")) == 4
+    assert fact(recorder) == fact(load(tmp_path / "r.jsonl")) == of_filling
     await record(tmp_path / "one.jsonl", ASK)
-    assert slots(record_model(Counting(), tmp_path / "x")) == slots(load(tmp_path / "one.jsonl")) == 1
+    assert fact(record_model(Counting(), tmp_path / "x")) == fact(load(tmp_path / "one.jsonl")) == of_others
 
 
 async def test_greedy_answers_do_not_depend_on_the_seed(tmp_path):
