@@ -68,13 +68,12 @@ def _user_node(problem: Problem, region: Region) -> Definition | None:
 def _find(problem: Problem, region: Region, user: Definition | None, source: Fragment) -> Choice | None:
     """The definition of a region in one piece: by its qualified name first, then by shorter endings of it.
 
-    A method may be written without its class, or in a class that the module does not have; roles (setter, overload) are
-    kept apart.
+    A method may be written without its class, or in a class that no file of the regions and suspects has; roles
+    (setter, overload) are kept apart.
     """
     if region.assigns:
         return _find_assignment(region, source)
     parts = plain_name(region.qualname).split(".")
-    own_names = {name for name, _node in find_definitions(statements_of(problem.files[region.path]))}
     places = list(_definitions_with_siblings(source.body))
     for skip in range(len(parts)):
         name = ".".join(parts[skip:])
@@ -82,6 +81,7 @@ def _find(problem: Problem, region: Region, user: Definition | None, source: Fra
         if choice := _choose_by_role(source, matching, user):
             return choice
     if len(parts) > 1:
+        own_names = _defined_names(problem)
         foreign = [
             place
             for place in places
@@ -95,6 +95,12 @@ def _find(problem: Problem, region: Region, user: Definition | None, source: Fra
             if isinstance(node, ast.Assign | ast.AnnAssign) and parts[-1] in bound_names(node) and len(parts) == 1:
                 return Choice(piece=source, node=node, siblings=source.body)
     return _wrap_bare_methods(user, source)
+
+
+def _defined_names(problem: Problem) -> set[str]:
+    """The functions and classes of the files of the regions and suspects."""
+    paths = {region.path for region in (*problem.regions, *problem.suspects)}
+    return {name for path in paths for name, _node in find_definitions(statements_of(problem.files.get(path, "")))}
 
 
 def _find_assignment(region: Region, source: Fragment) -> Choice | None:

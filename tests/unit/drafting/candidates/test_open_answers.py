@@ -137,3 +137,17 @@ def test_the_question_shows_the_suspects_that_follow():
     narrow = replace(problem, places=0)
     assert narrow.opened((TOTAL,)) == narrow.focused((TOTAL,))
     assert first.question != problem.question
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_a_method_of_a_class_in_another_file_is_not_taken_for_one_of_the_same_name(is_open):
+    special = (
+        "from shop import Basket\n\n\nclass Special(Basket):\n    def add(self, item):\n        super().add(item)\n"
+    )
+    files = {**FILES, "special.py": special}
+    other = Region(path="special.py", qualname="Special.add", start=5, end=6)
+    problem = replace(NARROW, regions=(ADD, other), originals=files, files=files, open=is_open)
+    answer = "```python\nclass Special(Basket):\n    def add(self, item):\n        super().add([item])\n```"
+    found = read(answer, problem)
+    assert isinstance(found, Candidate)
+    assert [each.qualname for each in found.texts] == ["Special.add"]
