@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report import case_result
+from greenloop.core.report.cases import case_result
 from greenloop.verdict import canary
 
 PROJECTS = ("packaging", "more-itertools", "attrs")

@@ -34,7 +34,7 @@ from parity_table import Row, summary, table
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report import case_results, collected_cases, describe_end
+from greenloop.core.report.cases import case_results, collected_cases, describe_end
 from greenloop.engine import refine
 from greenloop.project import configuration, interpreters
 from greenloop.verdict import canary

@@ -18,7 +18,7 @@ from greenloop.bench.ast_edits import Source, apply_edits
 from greenloop.bench.operators import all_edits
 from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
-from greenloop.core.report import case_results
+from greenloop.core.report.cases import case_results
 from greenloop.specs.kinds import doctest as doctests
 from greenloop.verdict.inputs import ACCEPTING
 

@@ -20,7 +20,8 @@ from greenloop.bench.ast_edits import Edit, Source, apply_edits
 from greenloop.bench.operators import Function, all_edits
 from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.spec import Case, Region, Spec
-from greenloop.core.report import case_results, collected_cases, reached_functions
+from greenloop.core.report.cases import case_results, collected_cases
+from greenloop.core.report.traces import reached_functions
 from greenloop.core.test_selection import fit_selectors
 from greenloop.verdict.inputs import ACCEPTING
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report import case_results
+from greenloop.core.report.cases import case_results
 from greenloop.engine import refine
 from greenloop.project.settings import Settings
 from greenloop.sandboxes import selection

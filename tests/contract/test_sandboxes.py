@@ -17,7 +17,8 @@ from greenloop.core import registry
 from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import Environment, Execution, Limits, SandboxSpec, TestRun, WatchedLines
 from greenloop.core.records.verdict import CaseResult, Status
-from greenloop.core.report import case_results, collected_cases, line_traces, reached_functions
+from greenloop.core.report.cases import case_results, collected_cases
+from greenloop.core.report.traces import line_traces, reached_functions
 from greenloop.core.verdict import judge
 from greenloop.project.settings import SandboxSettings, Settings
 

@@ -68,7 +68,8 @@ class Play:
 
     async def run_tests(self, root, selectors, *, buffers, settings, pool, traced, seconds=0.0):
         """One test, red until `double` doubles; a text with WAIT in it holds it up until `test/go`."""
-        from greenloop.core.report import CollectedCase, ReachedFunction
+        from greenloop.core.report.cases import CollectedCase
+        from greenloop.core.report.traces import ReachedFunction
         from greenloop.engine.run_tests import Report
 
         text = (buffers.get("m.py") or (root / "m.py").read_bytes()).decode()

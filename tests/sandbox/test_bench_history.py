@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-from pathlib import Path
-
 import pytest
 
+from git_program import git
 from greenloop.bench import history, history_records, plans
 from greenloop.bench.history import HistoryRequest
 from greenloop.bench.run import Experiment, run
@@ -45,15 +42,6 @@ FIXED_TEST = """
 def test_small_letters():
     assert split("One") == ["one"]
 """
-
-
-def git(root: Path, *words: str) -> str:
-    identity = ("-c", "user.name=a", "-c", "user.email=a@b")
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environ |= {"GIT_CONFIG_GLOBAL": os.devnull}
-    return subprocess.run(
-        ["git", *identity, *words], cwd=root, check=True, capture_output=True, text=True, env=environ
-    ).stdout.strip()
 
 
 @pytest.fixture

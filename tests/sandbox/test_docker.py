@@ -18,7 +18,7 @@ from containers import BUSY, one, own_containers, place, tried, until
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import Limits, TestRun
 from greenloop.core.records.verdict import Status
-from greenloop.core.report import case_results
+from greenloop.core.report.cases import case_results
 from greenloop.core.verdict import judge
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes import selection

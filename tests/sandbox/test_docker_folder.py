@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from containers import one, own_containers, place, tried
 from greenloop.core.records.sandbox import TestRun
-from greenloop.core.report import case_results
+from greenloop.core.report.cases import case_results
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.backends import _container, docker
 

@@ -19,7 +19,7 @@ import pytest
 from containers import BUSY, own_containers, place, tried, until
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import TestRun
-from greenloop.core.report import case_results
+from greenloop.core.report.cases import case_results
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes.backends import docker
 from greenloop.sandboxes.container import environment, image, prune

@@ -8,7 +8,8 @@ import pytest
 
 from containers import place
 from greenloop.core.records.sandbox import TestRun, WatchedLines
-from greenloop.core.report import case_results, line_traces, records_of_kind
+from greenloop.core.report.cases import case_results, records_of_kind
+from greenloop.core.report.traces import line_traces
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.backends import docker
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core import report
 from greenloop.core.records.sandbox import Limits, TestRun
 from greenloop.core.records.verdict import Status
+from greenloop.core.report import cases as report
 from greenloop.core.verdict import judge
 from greenloop.sandboxes.backends._supervisor import descendants, is_alive
 from greenloop.verdict import canary

@@ -8,7 +8,7 @@ import pytest
 
 from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.verdict import Status
-from greenloop.core.report import case_results, records_of_kind
+from greenloop.core.report.cases import case_results, records_of_kind
 from greenloop.core.verdict import judge
 
 pytestmark = [

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 import yaml
 
+from git_program import git
 from pipelines import HOUSE, SERVER, environment, package, run_action, run_gitlab_job
 from sarif_schema import SARIF_SCHEMA
 
@@ -25,13 +26,6 @@ FILES = {
 }
 RIGHT = "def double(x):\n    return x * 2\n"
 CASE = "tests/test_m.py::test_double"
-
-
-def git(root: Path, *words: str) -> str:
-    command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words]
-    return subprocess.run(
-        command, cwd=root, env=environment(), check=True, capture_output=True, text=True
-    ).stdout.strip()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.records.sandbox import Execution, TestRun
-from greenloop.core.report import case_results, collect_errors
+from greenloop.core.report.cases import case_results, collect_errors
 from greenloop.engine import refine
 from greenloop.project import configuration
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import jsonschema
 import pytest
 
+from git_program import git
 from greenloop.cli.main import main
 from sarif_schema import SARIF_SCHEMA
 
@@ -23,12 +23,6 @@ TEST = (
 )
 RIGHT = "def double(x):\n    return x * 2\n"
 FAKE = "class All:\n    def __eq__(self, other):\n        return True\n    __hash__ = None\n\n\ndef double(x):\n    return All()\n"
-
-
-def git(root: Path, *words: str) -> None:
-    subprocess.run(
-        ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=root, check=True, capture_output=True
-    )
 
 
 @pytest.fixture

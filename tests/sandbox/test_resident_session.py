@@ -11,8 +11,8 @@ from textwrap import dedent
 
 import pytest
 
-from greenloop.core import report
 from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
+from greenloop.core.report import cases as report
 from greenloop.sandboxes.backends import _mounts, _resident
 from greenloop.sandboxes.backends._supervisor import descendants
 from greenloop.sandboxes.backends.bubblewrap import Bubblewrap

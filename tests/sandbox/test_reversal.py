@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core.records.sandbox import Reversal, TestRun
-from greenloop.core.report import records_of_kind
+from greenloop.core.report.cases import records_of_kind
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 

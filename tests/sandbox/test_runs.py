@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core import report
 from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.verdict import Frame, Status
+from greenloop.core.report import cases as report
+from greenloop.core.report.traces import reached_functions
 from greenloop.core.verdict import judge
 
 pytestmark = pytest.mark.needs("bubblewrap")
@@ -192,7 +193,7 @@ async def test_doctest_examples_are_cases_in_order(sums, opened):
 async def test_trace_tells_who_called_whom(sums, opened):
     session = await opened(sums)
     execution = await session.run(TestRun(selectors=("test_m.py::test_good", "test_m.py::TestBox"), trace=True))
-    reached = report.reached_functions(execution)
+    reached = reached_functions(execution)
     good = [(reach.path, reach.name, reach.depth) for reach in reached["test_m.py::test_good"]]
     assert good == [("test_m.py", "test_good", 0), ("m.py", "add", 1), ("m.py", "inner", 2)]
     inner = reached["test_m.py::test_good"][2]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core import report
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.spec import Spec
+from greenloop.core.report import cases as report
 from greenloop.project import targets
 from greenloop.specs.kinds import examples
 

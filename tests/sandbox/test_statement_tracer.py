@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core.records.sandbox import SuspectedLines, TestRun, WatchedLines
-from greenloop.core.report import case_results, statement_traces
+from greenloop.core.report.cases import case_results
+from greenloop.core.report.traces import statement_traces
 from greenloop.core.verdict import forged
 
 pytestmark = pytest.mark.needs("bubblewrap")

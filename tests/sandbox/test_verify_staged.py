@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from git_program import git
 from greenloop.cli.main import main
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
@@ -21,12 +21,6 @@ FILES = {
 }
 OTHER = "from helper import twice\n\n\ndef double(x):\n    return twice(x)\n"
 DOUBLE = "tests/test_m.py::test_double"
-
-
-def git(root: Path, *words: str) -> None:
-    subprocess.run(
-        ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=root, check=True, capture_output=True
-    )
 
 
 def write(root: Path, files: Mapping[str, str]) -> None:

@@ -12,7 +12,8 @@ from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verifi
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
-from greenloop.core.report import CollectedCase, ReachedFunction
+from greenloop.core.report.cases import CollectedCase
+from greenloop.core.report.traces import ReachedFunction
 from greenloop.core.text.diff import main_line_end, split_lines
 from greenloop.engine.run_tests import Report
 from greenloop.project.syntax import definitions

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from greenloop.core.records.sandbox import Environment, Execution, SandboxSpec, TestRun
 from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report import case_results
+from greenloop.core.report.cases import case_results
 from greenloop.sandboxes.backends import _container, docker
 from greenloop.sandboxes.container import engine
 from greenloop.sandboxes.container.engine import LABEL, OWNER_LABEL

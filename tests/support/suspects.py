@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from greenloop.core.records.verdict import Failure, Frame
-from greenloop.core.report import ReachedFunction, StatementTrace
+from greenloop.core.report.traces import ReachedFunction, StatementTrace
 from greenloop.localize.evidence import gather_evidence
 
 MODULE = '''\

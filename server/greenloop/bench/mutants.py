@@ -20,7 +20,7 @@ from greenloop.bench.mutate_project import MutantRequest, draw_mutants, find_mut
 from greenloop.bench.tasks import Task
 from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import Execution, TestRun
-from greenloop.core.report import case_results
+from greenloop.core.report.cases import case_results
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.pool import SandboxPool
 

@@ -20,7 +20,8 @@ from greenloop.bench.tasks import Task
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import Execution, TestRun
-from greenloop.core.report import collect_errors, reached_functions
+from greenloop.core.report.cases import collect_errors
+from greenloop.core.report.traces import reached_functions
 from greenloop.core.test_selection import fit_selectors
 from greenloop.project import workspace
 from greenloop.project.settings import Settings

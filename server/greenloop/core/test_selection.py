@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from greenloop.core.records.problem import Approach
 from greenloop.core.records.spec import Case, Region
-from greenloop.core.report import ReachedFunction
+from greenloop.core.report.traces import ReachedFunction
 
 MOST_TESTS = 5
 MOST_SELECTORS = 400  # ids; more of them are selected by their files

@@ -12,16 +12,9 @@ from dataclasses import replace
 
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
-from greenloop.core.report import (
-    case_results,
-    collect_errors,
-    collected_cases,
-    describe_end,
-    opened_sources,
-    records_of_kind,
-    source_reads,
-)
+from greenloop.core.report.cases import case_results, collect_errors, collected_cases, describe_end, records_of_kind
 from greenloop.core.report.schema import well_formed
+from greenloop.core.report.traces import opened_sources, source_reads
 
 
 def judge(expected: Sequence[str], baseline: Mapping[str, str], execution: Execution) -> Verdict:

@@ -22,7 +22,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Limits, SandboxSpec, TestRun
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.core.records.verdict import Failure, Verdict
-from greenloop.core.report import CollectError, case_results, collect_errors
+from greenloop.core.report.cases import CollectError, case_results, collect_errors
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.text.encoding import decode

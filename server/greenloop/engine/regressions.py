@@ -12,7 +12,7 @@ from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError, SandboxBrokenError
 from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
-from greenloop.core.report import case_results, collect_errors
+from greenloop.core.report.cases import case_results, collect_errors
 from greenloop.engine.refine import build_sandbox_spec, ignore_status, refuse_unreadable
 from greenloop.project import workspace
 from greenloop.project.environment_faults import find_environment_fault

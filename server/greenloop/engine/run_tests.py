@@ -14,16 +14,15 @@ from pathlib import Path
 from greenloop.core.errors import CannotVerifyError, GreenloopError, SandboxBrokenError
 from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
 from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report import (
+from greenloop.core.report.cases import (
     CollectedCase,
     CollectError,
-    ReachedFunction,
     case_results,
     collect_errors,
     collected_cases,
-    reached_functions,
     records_of_kind,
 )
+from greenloop.core.report.traces import ReachedFunction, reached_functions
 from greenloop.core.test_selection import fit_selectors
 from greenloop.engine.refine import build_sandbox_spec, ignore_status
 from greenloop.localize.failing_test import PYTEST_BROKE

@@ -16,7 +16,7 @@ from greenloop.core.errors import CannotVerifyError
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import USER_PROVENANCES, Provenance, Spec, TargetKind
-from greenloop.core.report import case_results
+from greenloop.core.report.cases import case_results
 from greenloop.core.run_state import Baseline
 from greenloop.localize.context import BaselineContext, build_baseline, fault_baseline, passing_baseline
 from greenloop.localize.regions import is_unwritten

@@ -17,7 +17,8 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, Limits, SandboxSpec, TestRun
 from greenloop.core.records.spec import Region, Spec, Target, TargetKind
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
-from greenloop.core.report import ReachedFunction, case_results
+from greenloop.core.report.cases import case_results
+from greenloop.core.report.traces import ReachedFunction
 from greenloop.core.run_state import Baseline
 from greenloop.core.test_selection import find_approaches
 from greenloop.core.text.diff import split_lines

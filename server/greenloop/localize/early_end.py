@@ -13,7 +13,7 @@ from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Spec
 from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report import case_results, collect_errors, describe_end
+from greenloop.core.report.cases import case_results, collect_errors, describe_end
 from greenloop.core.run_state import Baseline
 from greenloop.localize.context import BaselineContext, fault_baseline, passing_baseline
 from greenloop.localize.measuring import is_cut_short

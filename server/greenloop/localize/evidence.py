@@ -8,7 +8,7 @@ from functools import cached_property
 
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import Failure
-from greenloop.core.report import ReachedFunction, StatementTrace
+from greenloop.core.report.traces import ReachedFunction, StatementTrace
 from greenloop.localize.regions import TextOf, region_at
 
 

@@ -13,13 +13,7 @@ from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import CaseResult, Frame
-from greenloop.core.report import (
-    case_results,
-    collect_errors,
-    collected_cases,
-    records_of_kind,
-    whole_stack,
-)
+from greenloop.core.report.cases import case_results, collect_errors, collected_cases, records_of_kind, whole_stack
 from greenloop.core.run_state import Baseline
 from greenloop.localize import assignments, ranking, regions
 from greenloop.localize.context import BaselineContext, build_baseline

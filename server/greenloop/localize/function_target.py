@@ -13,9 +13,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import Frame, Status
-from greenloop.core.report import (
-    collected_cases,
-)
+from greenloop.core.report.cases import collected_cases
 from greenloop.core.run_state import Baseline
 from greenloop.localize import regions
 from greenloop.localize.context import BaselineContext, build_baseline

@@ -13,7 +13,7 @@ from time import monotonic
 from greenloop.core.reach import Reach
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report import case_results, collected_cases, records_of_kind
+from greenloop.core.report.cases import case_results, collected_cases, records_of_kind
 from greenloop.core.test_selection import MOST_SELECTORS, fit_selectors
 from greenloop.localize.context import BaselineContext
 

@@ -13,7 +13,7 @@ from greenloop.core.reach import Reach
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report import ReachedFunction
+from greenloop.core.report.traces import ReachedFunction
 from greenloop.localize import assignments
 from greenloop.localize.context import BaselineContext
 from greenloop.localize.measuring import Measurement, is_cut_short

@@ -12,7 +12,7 @@ from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import SuspectedLines, WatchedLines
 from greenloop.core.records.spec import Region
-from greenloop.core.report import StatementTrace, statement_traces
+from greenloop.core.report.traces import StatementTrace, statement_traces
 from greenloop.localize import regions
 from greenloop.localize.context import BaselineContext
 from greenloop.localize.evidence import Evidence

@@ -1,4 +1,4 @@
-"""Reads the memory and process limits of this process from its control groups (cgroups v1 and v2).
+"""Reads the memory, processor and process limits of this process from its control groups (cgroups v1 and v2).
 
 Reads from the group's own folder up to the visible root: a limit anywhere on the way holds.
 Inside a container the path in /proc/self/cgroup is the host's and may not exist; then the root is the group.
@@ -6,6 +6,7 @@ Inside a container the path in /proc/self/cgroup is the host's and may not exist
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -45,6 +46,20 @@ def read_limits(root: Path = Path("/")) -> CgroupLimits:
         free_memory=min(free_bytes, default=None),
         processes=min(process_limits, default=None),
     )
+
+
+def processor_count(root: Path = Path("/")) -> int:
+    """The number of processors that this process may keep busy at once, at least 1."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    for folder in _groups(root, "cpu"):
+        quota, _space, period = (_text(folder / "cpu.max") or _version_1_quota(folder)).strip().partition(" ")
+        if quota.isdigit() and period.isdigit() and int(period):
+            processors = min(processors, max(1, int(quota) // int(period)))
+    return processors
+
+
+def _version_1_quota(folder: Path) -> str:
+    return f"{_text(folder / 'cpu.cfs_quota_us').strip()} {_text(folder / 'cpu.cfs_period_us').strip()}"
 
 
 def _groups(root: Path, controller: str) -> Iterator[Path]:

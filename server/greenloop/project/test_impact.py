@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from sys import intern
 
-from greenloop.core.report import ReachedFunction
+from greenloop.core.report.traces import ReachedFunction
 from greenloop.project import sources, workspace
 from greenloop.project.syntax import definitions
 

@@ -16,7 +16,8 @@ from greenloop.core.errors import CannotVerifyError
 from greenloop.core.ports import Session
 from greenloop.core.records.goal import Gain, Goal, ProfiledLine, Workload
 from greenloop.core.records.sandbox import Execution, ProfiledLines, TestRun, WatchedLines
-from greenloop.core.report import LineCost, case_results, describe_end, line_costs, passed_seconds, peak_bytes
+from greenloop.core.report.cases import case_results, describe_end, passed_seconds
+from greenloop.core.report.traces import LineCost, line_costs, peak_bytes
 from greenloop.core.summary import show_cost
 from greenloop.project.syntax import definitions
 from greenloop.specs.goals import failed_call

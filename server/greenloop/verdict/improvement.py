@@ -12,7 +12,7 @@ from greenloop.core.ports import Session
 from greenloop.core.records.goal import Gain, Goal, Improvement, ProfiledLine, Workload
 from greenloop.core.records.spec import Case
 from greenloop.core.records.verdict import CaseResult, Failure
-from greenloop.core.report import case_results, describe_end, passed_seconds
+from greenloop.core.report.cases import case_results, describe_end, passed_seconds
 from greenloop.core.summary import describe_gain, show_cost
 from greenloop.specs import goals
 from greenloop.specs.comparison import Comparison

@@ -27,7 +27,8 @@ from greenloop.core.python.ast_source import (
 from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import TestRun, WatchedLines
-from greenloop.core.report import LineTrace, case_results, line_traces
+from greenloop.core.report.cases import case_results
+from greenloop.core.report.traces import LineTrace, line_traces
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.text.diff import diff_hunks, with_plain_ends
 from greenloop.drafting.candidates.mutate import one_token_changes

@@ -11,7 +11,7 @@ from dataclasses import replace
 from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
-from greenloop.core.report import case_results
+from greenloop.core.report.cases import case_results
 from greenloop.core.test_selection import MOST_SELECTORS, fit_selectors
 from greenloop.core.verdict import forged
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox

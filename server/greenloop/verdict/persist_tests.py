@@ -23,7 +23,7 @@ from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.spec import Provenance
-from greenloop.core.report import case_results
+from greenloop.core.report.cases import case_results
 from greenloop.core.testfiles.append import FileForm, append_tests, detect_style, new_tests, render_tests
 from greenloop.core.testfiles.imports import resolve_imports
 from greenloop.core.testfiles.naming import class_name

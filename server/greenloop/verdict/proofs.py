@@ -15,7 +15,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.spec import Case
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
-from greenloop.core.report import case_results, describe_end, records_of_kind
+from greenloop.core.report.cases import case_results, describe_end, records_of_kind
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.verdict import forged, judge
 from greenloop.verdict import canary

@@ -12,7 +12,7 @@ from dataclasses import replace
 from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
-from greenloop.core.report import case_results
+from greenloop.core.report.cases import case_results
 from greenloop.core.verdict import forged
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 from greenloop.verdict.own_code import own_run, select

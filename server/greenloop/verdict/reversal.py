@@ -15,7 +15,8 @@ from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import Execution, Reversal, TestRun
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import SourceRead, Status, Verdict
-from greenloop.core.report import records_of_kind, source_reads
+from greenloop.core.report.cases import records_of_kind
+from greenloop.core.report.traces import source_reads
 from greenloop.core.verdict import forged
 from greenloop.verdict.assertion_lines import Lines, assertion_lines, helper_lines, strict_lines
 from greenloop.verdict.canary import function_of

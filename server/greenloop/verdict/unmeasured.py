@@ -6,7 +6,6 @@ Many of them run in several sandboxes at once. It must not know where candidates
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
@@ -15,8 +14,9 @@ from greenloop.core.concurrency import gather_or_cancel
 from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
-from greenloop.core.report import case_results, collect_errors, records_of_kind
+from greenloop.core.report.cases import case_results, collect_errors, records_of_kind
 from greenloop.core.verdict import forged
+from greenloop.project import cgroups
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 from greenloop.verdict.own_code import own_run, run_alone, select, select_tolerantly
 from greenloop.verdict.related import fail_for_related, is_out_of_time
@@ -125,8 +125,7 @@ class _UnmeasuredTests:
         )
 
     async def _open_more(self) -> None:
-        processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        while len(self.sessions) < min(SIDE_BY_SIDE, processors):
+        while len(self.sessions) < min(SIDE_BY_SIDE, cgroups.processor_count()):
             self.sessions.append(await self.open_session())
 
     async def _run_portions(self, session: Session, verdict: Verdict) -> None:
@@ -167,17 +166,21 @@ class _UnmeasuredTests:
 
     async def _broken(self, session: Session, results: Mapping[str, CaseResult]) -> list[CaseResult]:
         """Returns those that fail with the candidate each time and pass with the user's code; counts the others."""
+        failed = [case for case, result in results.items() if result.outcome in {"failed", "error"}]
         self.passed += sum(result.outcome in DONE for result in results.values())
-        suspects = [case for case, result in results.items() if result.outcome in {"failed", "error"}]
-        own = await self._run_own(session, suspects)
-        broken = [results[case] for case in suspects if case in own and own[case].passed]
+        self.lost += tuple(case for case in results if results[case].outcome not in DONE and case not in failed)
+        own = await self._run_own(session, failed)
+        for case in failed:
+            if case not in own or own[case].outcome == "missing":
+                self.lost += (case,)
+            elif own[case].passed:
+                self.flaky.append(case)
+            else:
+                self.failed_before += 1
+        broken = [results[case] for case in failed if case in own and own[case].passed]
         if broken:
             repeat = _results_by_id(await session.run(select(self.candidate, [each.id for each in broken])))
             broken = [each for each in broken if each.id not in repeat or not repeat[each.id].passed]
-        ended = {case for case in suspects if case in own and own[case].outcome != "missing"}
-        self.flaky += [case for case in suspects if case in ended and own[case].passed]
-        self.failed_before += sum(not own[case].passed for case in ended)
-        self.lost += tuple(case for case in results if results[case].outcome not in DONE and case not in ended)
         return broken
 
     async def _run_own(self, session: Session, cases: Sequence[str]) -> dict[str, CaseResult]:

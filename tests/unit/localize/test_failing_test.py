@@ -10,7 +10,7 @@ import pytest
 
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import CaseResult, Failure
-from greenloop.core.report import ReachedFunction
+from greenloop.core.report.traces import ReachedFunction
 from greenloop.localize import failing_test
 from greenloop.localize.evidence import gather_evidence
 from greenloop.localize.related_tests import RelatedTestsRun

@@ -9,7 +9,7 @@ import pytest
 from cart import CART, TEST, TEXTS
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import Failure, Frame
-from greenloop.core.report import StatementTrace
+from greenloop.core.report.traces import StatementTrace
 from greenloop.localize import ranking
 from greenloop.localize.evidence import gather_evidence
 

@@ -106,6 +106,41 @@ def test_the_tightest_limit_on_the_way_holds(tmp_path, name):
     assert cgroups.read_limits(tmp_path) == expected
 
 
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/a/cpu.max": "150000 100000\n"}, 1),
+        ({"proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/a/cpu.max": "50000 100000\n"}, 1),
+        ({"proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/a/cpu.max": "300000 100000\n"}, 3),
+        ({"proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/a/cpu.max": "max 100000\n"}, 8),
+        (
+            {
+                "proc/self/cgroup": "3:cpu,cpuacct:/a\n",
+                "sys/fs/cgroup/cpu/a/cpu.cfs_quota_us": "200000\n",
+                "sys/fs/cgroup/cpu/a/cpu.cfs_period_us": "100000\n",
+            },
+            2,
+        ),
+        (
+            {
+                "proc/self/cgroup": "3:cpu,cpuacct:/a\n",
+                "sys/fs/cgroup/cpu/a/cpu.cfs_quota_us": "-1\n",
+                "sys/fs/cgroup/cpu/a/cpu.cfs_period_us": "100000\n",
+            },
+            8,
+        ),
+        ({}, 8),
+    ],
+)
+def test_a_share_of_the_processors_counts_as_so_many(tmp_path, monkeypatch, files, expected):
+    monkeypatch.setattr(cgroups.os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    for path, text in files.items():
+        file = tmp_path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    assert cgroups.processor_count(tmp_path) == expected
+
+
 def test_this_machine_can_be_read():
     found = cgroups.read_limits()
     assert found.memory is None or found.memory > 0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from greenloop.core.report import ReachedFunction
+from greenloop.core.report.traces import ReachedFunction
 from greenloop.project.test_impact import Coverage, affected_tests, group_by_file, outline_hash
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core.records.verdict import CaseResult, Failure
-from greenloop.core.report import CollectError
+from greenloop.core.report.cases import CollectError
 from greenloop.engine.run_tests import Report
 from greenloop.pytest_plugin.compare import MAX_LISTED, describe, host_outcomes
 

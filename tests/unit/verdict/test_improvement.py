@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from greenloop.core.records.goal import Goal
-from greenloop.core.report import LineCost
+from greenloop.core.report.traces import LineCost
 from greenloop.verdict import gain, improvement
 
 TEXT = "def f(items):\n    seen = []\n    for item in items:\n        if item not in seen:\n            seen.append(item)\n"

@@ -20,7 +20,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import CaseResult, Failure
-from greenloop.core.report import case_results
+from greenloop.core.report.cases import case_results
 from greenloop.drafting.feedback._failing_lines import Sources, attempt_sources
 from greenloop.drafting.feedback._value_diff import shorten
 from greenloop.sandboxes import payload

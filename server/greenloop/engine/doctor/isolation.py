@@ -23,7 +23,7 @@ from greenloop.core import registry
 from greenloop.core.errors import CannotVerifyError, GreenloopError
 from greenloop.core.ports import Sandbox, Session
 from greenloop.core.records.sandbox import Environment, Execution, Limits, Probe, SandboxSpec, TestRun
-from greenloop.core.report import case_results
+from greenloop.core.report.cases import case_results
 from greenloop.project import workspace
 from greenloop.project.settings import Settings, state_folder
 from greenloop.project.workspace import MASKED

@@ -18,7 +18,8 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
-from greenloop.core.report import case_results, collect_errors, collected_cases, opened_sources, source_reads
+from greenloop.core.report.cases import case_results, collect_errors, collected_cases
+from greenloop.core.report.traces import opened_sources, source_reads
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.verdict import judge

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from importlib.util import find_spec
 from pathlib import Path
@@ -62,16 +61,5 @@ def free_memory() -> int:
 
 def thread_count() -> int:
     """The number of cores that this process may use: more threads would wait for each other."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    cores = min(cores, psutil.cpu_count(logical=False) or cores)
-    quota, _, period = _read("/sys/fs/cgroup/cpu.max").partition(" ")
-    if quota.isdigit() and period.isdigit():
-        cores = min(cores, max(1, int(quota) // int(period)))
-    return cores
-
-
-def _read(file: str) -> str:
-    try:
-        return Path(file).read_text(encoding="ascii").strip()
-    except OSError:
-        return ""
+    processors = cgroups.processor_count()
+    return min(processors, psutil.cpu_count(logical=False) or processors)

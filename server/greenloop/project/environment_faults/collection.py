@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from greenloop.core.records.sandbox import Environment, Execution
-from greenloop.core.report import collected_cases, last_stack
+from greenloop.core.report.cases import collected_cases, last_stack
 from greenloop.project.environment_faults.rows import Fault, Row, first_fault
 from greenloop.project.environment_faults.tables import OPTIONS
 

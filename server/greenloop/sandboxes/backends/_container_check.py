@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from greenloop.core.records.sandbox import Environment, Execution, Limits, SandboxSpec, TestRun
-from greenloop.core.report import case_results
+from greenloop.core.report.cases import case_results
 from greenloop.sandboxes.backends._container import NAME, ContainerSession
 from greenloop.sandboxes.backends._supervisor import SupervisorError
 from greenloop.sandboxes.container.connection import ContainerError

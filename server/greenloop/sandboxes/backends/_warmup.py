@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from greenloop.core.records.sandbox import Execution, TestRun
-from greenloop.core.report import collected_cases, records_of_kind
+from greenloop.core.report.cases import collected_cases, records_of_kind
 from greenloop.core.verdict import forged
 from greenloop.project.sources import CONFIGURATION
 

@@ -12,7 +12,7 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.spec import Provenance, Region
-from greenloop.core.report import case_results, collect_errors, collected_cases, describe_end
+from greenloop.core.report.cases import case_results, collect_errors, collected_cases, describe_end
 from greenloop.core.verdict import forged
 from greenloop.specs.properties import property_tests
 from greenloop.specs.properties.value_strategies import ParameterStrategy

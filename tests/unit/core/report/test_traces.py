@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from greenloop.core.records.sandbox import Execution
-from greenloop.core.report import Step, line_traces
+from greenloop.core.report.traces import Step, line_traces
 
 RECORD = {
     "kind": "watch", "seq": 3, "id": "t", "files": ["m.py"], "hits": [[0, 2, 5]], "steps": [[0, 2, 1, {"x": "1"}]],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import textwrap
 
-from greenloop.core.report import LineTrace, Step
+from greenloop.core.report.traces import LineTrace, Step
 from greenloop.drafting.feedback.published._blocks import basic_blocks, block_visits
 
 CODE = "def total(items):\n    s = 0\n    t = 1\n    for i in items:\n        s = i\n    return s\n"

@@ -16,7 +16,7 @@ from greenloop.core.records.sandbox import Execution, WatchedLines
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
-from greenloop.core.report import Step
+from greenloop.core.report.traces import Step
 from greenloop.drafting.feedback.published import ldb, runtime_trace
 
 CODE = "def total(items):\n    s = 0\n    t = 1\n    for i in items:\n        s = i\n    return s\n"

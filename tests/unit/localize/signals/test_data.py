@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from greenloop.core.report import StatementTrace
+from greenloop.core.report.traces import StatementTrace
 from greenloop.localize.signals import data
 from suspects import by_name, evidence
 

@@ -7,7 +7,7 @@ from math import sqrt
 
 import pytest
 
-from greenloop.core.report import ReachedFunction, StatementTrace
+from greenloop.core.report.traces import ReachedFunction, StatementTrace
 from greenloop.localize.evidence import gather_evidence
 from greenloop.localize.signals.spectrum import dstar, line_scores, ochiai, scores, tarantula
 

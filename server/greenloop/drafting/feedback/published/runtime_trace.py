@@ -20,7 +20,8 @@ from greenloop.core.records.sandbox import WatchedLines
 from greenloop.core.records.spec import Provenance
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report import LineTrace, case_results, line_traces
+from greenloop.core.report.cases import case_results
+from greenloop.core.report.traces import LineTrace, line_traces
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.feedback._failing_lines import attempt_sources, failed_statement
 from greenloop.drafting.feedback._rejected_answers import describe_newest
