@@ -1,7 +1,7 @@
 """A model that answers with the solution's text of the functions and assignments it is asked about, and no others.
 
 It measures localisation without a model: a function that nobody asks about stays as it is. Where a question shows the
-outline of a file, and so asks about all of it, the answer has whatever the solution changes there.
+outline of a file or class, and so asks about all of it, the answer has whatever the solution changes there.
 """
 
 from __future__ import annotations
@@ -77,10 +77,15 @@ class Oracle:
     def _answer(self, texts: Sequence[str]) -> str:
         for text in reversed(texts):
             names = [name for quoted in _QUOTED.findall(text) for name in quoted.split(", ")]
-            names += [name for path in _OUTLINE.findall(text) for name in self._changed.get(path, ())]
+            names += [name for place in _OUTLINE.findall(text) for name in self._changed_in(place)]
             if found := [self._find(name, text).answer for name in dict.fromkeys(names) if name in self._places]:
                 return "\n".join(f"```python\n{each}\n```\n" for each in found)
         return NOTHING
+
+    def _changed_in(self, place: str) -> list[str]:
+        """The names of what the solution changes in a file or in a class (`path::Class`)."""
+        path, _colons, owner = place.partition("::")
+        return [name for name in self._changed.get(path, ()) if not owner or name.startswith(f"{owner}.")]
 
     def _find(self, name: str, text: str) -> _Place:
         """The place of this name; where several files have one, that whose own code the question shows."""

@@ -124,6 +124,9 @@ async def test_where_the_outline_of_a_file_is_shown_all_that_changes_in_it_is_th
     assert "side" not in text
     assert "grow" not in await answer(known, "some of these: `first`")
     assert "grow" not in await answer(known, "some of these: `first`\n\nThe outline of `other.py`:\n")
+    of_class = await answer(known, "some of these: `Box.side`\n\nThe outline of `m.py::Box`:\n")
+    assert "def grow(self)" in of_class
+    assert "TABLE =" not in of_class
 
 
 async def test_of_two_files_with_the_same_name_that_counts_whose_code_is_shown():

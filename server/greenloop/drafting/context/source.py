@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
+from greenloop.core.text.tokens import estimate_tokens
 from greenloop.project.syntax import definitions
 from greenloop.project.syntax.definitions import Definition
 
 MOST_USERS = 2  # of an assignment that are shown
+MOST_TOKENS = 4_000  # of the outline of a file
 MOST_LINES = 12  # of a constant or class head that is shown whole
 
 
@@ -35,8 +37,8 @@ async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
         text = problem.files[path]
         if used := surroundings(text, path, regions):
             excerpts.append(Excerpt(title=f"What `{path}` has beside it:", text=used, value=0.6))
-        if problem.open and (outline := surroundings(text, path, regions, every=True)):
-            excerpts.append(Excerpt(title=f"The outline of `{path}`:", text=outline, value=0.5))
+        if problem.open:
+            excerpts += _outlines(text, path, regions)
         names = ", ".join(f"`{region.qualname}`" for region in regions)
         verb = "is to be written" if all(region.created for region in regions) else "as it stands"
         excerpts.append(
@@ -49,6 +51,21 @@ async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
             )
         )
     return excerpts
+
+
+def _outlines(text: str, path: str, regions: Sequence[Region]) -> Iterator[Excerpt]:
+    """The outline of a file; where that is long, those of the regions' classes."""
+    outline = surroundings(text, path, regions, every=True)
+    if not outline or estimate_tokens(outline) <= MOST_TOKENS:
+        outlines = {path: outline}
+    else:
+        items = definitions.find_definitions(text, path)
+        owners = dict.fromkeys(region.qualname.rpartition(".")[0] for region in regions)
+        classes = (definitions.find_by_qualname(items, owner) for owner in owners if owner)
+        outlines = {f"{path}::{each.qualname}": _signature(text, each, items) for each in classes if each}
+    for place, shown in outlines.items():
+        if shown:
+            yield Excerpt(title=f"The outline of `{place}`:", text=with_plain_ends(shown), value=0.5)
 
 
 def _users(problem: Problem) -> str:

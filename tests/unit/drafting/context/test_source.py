@@ -251,3 +251,14 @@ async def test_an_open_problem_shows_the_outline_of_its_files():
     )
     assert "import re" in outline.text
     assert "def unused():\n    ..." in outline.text
+
+
+async def test_of_a_long_file_only_the_outlines_of_the_regions_classes_are_shown():
+    many = "".join(f"\n\ndef unused_{number}(first, second, third=None):\n    pass\n" for number in range(500))
+    files = {"shop.py": SHOP + many}
+    problem = Problem(root=Path("/w"), spec=Spec(), regions=(TAX,), originals={}, files=files, open=True)
+    outlines = [each for each in await source_context.gather(problem, None) if "outline" in each.title]
+    assert [each.title for each in outlines] == ["The outline of `shop.py::Shop`:"]
+    assert "rates =" in outlines[0].text
+    assert "def tax(self, kind):" in outlines[0].text
+    assert "unused" not in outlines[0].text
