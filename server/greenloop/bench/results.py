@@ -221,7 +221,8 @@ def _regions_of(attempt: Attempt, problem: Problem) -> set[Region]:
     if draft is not None and draft.masked is not None:
         return {draft.masked.region}
     about = draft.regions if draft else ()
-    return {*(about or problem.regions), *(attempt.candidate.texts if attempt.candidate else ())}
+    shown = problem.opened(about) if draft is not None and draft.move is not Move.MUTATE else problem.focused(about)
+    return {*shown.regions, *(attempt.candidate.texts if attempt.candidate else ())}
 
 
 def _usage_fields(usage: Usage) -> dict[str, Any]:

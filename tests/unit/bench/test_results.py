@@ -100,6 +100,19 @@ def test_a_run_asked_about_what_its_model_was_asked_to_write(problem, regions, a
     assert results.asked_right(outcome, None, functions) is None
 
 
+def test_a_whole_answer_asks_about_the_suspects_that_it_is_shown_and_a_hole_does_not(problem):
+    run = replace(problem("def f():\n    pass\n"), regions=(OTHER,), suspects=(REGION,), places=2)
+    for move, region, right in ((Move.DRAFT, None, True), (Move.INFILL, OTHER, False)):
+        outcome = Outcome(
+            solved=False,
+            verified=Verified.UNVERIFIED,
+            reason=StopReason.ATTEMPTS,
+            message="",
+            attempts=[attempt(0), attempt(1, move, region=region)],
+        )
+        assert results.asked_right(outcome, run, ["m.py::Box.grow"]) is right
+
+
 def test_the_place_of_the_right_function_counts_the_regions_and_then_the_suspects(problem):
     run = replace(problem("def f():\n    pass\n"), regions=(OTHER,), suspects=(REGION,))
     assert results.place_of(run, ["m.py::Box.grow"]) == 2

@@ -70,7 +70,7 @@ def _rungs_of_all(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[lis
     """The rungs of the first regions and of each suspect in turn: the cheap rungs of all, then the others.
 
     A suspect whose change passes more tests, or lets them fail later, comes first; one of which the model only repeats
-    the code comes last.
+    the code comes last. A whole answer that could have changed a suspect too stands for that suspect's own first one.
     """
     focuses = [_focus(problem, regions, attempts) for regions in ((), *((region,) for region in problem.suspects))]
     rungs = {focus.regions: focus.rungs() for focus in focuses}
@@ -78,9 +78,23 @@ def _rungs_of_all(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[lis
     in_turn = sorted(focuses, key=lambda focus: all(region.assigns for region in focus.problem.regions))
     yield from (rungs[focus.regions][0] for focus in in_turn)
     focuses.sort(key=lambda focus: (*(-part for part in focus.gain), focus.is_exhausted))
-    for first, last in ((1, FIRST_TURN), (FIRST_TURN, None)):
-        for focus in focuses:
-            yield from rungs[focus.regions][first:last]
+    shown = _shown_beside(problem, attempts)
+    first_turns = {focus.regions: FIRST_TURN - (shown >= {*focus.problem.regions}) for focus in focuses}
+    for focus in focuses:
+        yield from rungs[focus.regions][1 : first_turns[focus.regions]]
+    for focus in focuses:
+        yield from rungs[focus.regions][first_turns[focus.regions] :]
+
+
+def _shown_beside(problem: Problem, attempts: Sequence[Attempt]) -> set[Region]:
+    """The suspects that whole answers about others could have changed too."""
+    asked = {each.draft.regions for each in attempts if each.draft and each.draft.move is Move.DRAFT}
+    return {
+        region
+        for regions in asked
+        for region in problem.opened(regions).regions
+        if region not in problem.focused(regions).regions
+    }
 
 
 def _focus(problem: Problem, regions: tuple[Region, ...], attempts: Sequence[Attempt]) -> _Focus:

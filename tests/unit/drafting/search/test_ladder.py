@@ -253,5 +253,20 @@ def test_ten_suspects_get_a_whole_answer_within_the_attempts_of_the_preset():
     assert len(attempts) - len(drafts_of(attempts, Move.MUTATE)) <= 40
 
 
+def test_what_an_answer_about_another_could_have_changed_is_asked_about_later():
+    subject = replace(with_suspects(), places=2)
+    attempts: list[Attempt] = [BASE]
+    while Move.RESTART not in [attempt.draft.move for attempt in attempts if attempt.draft]:
+        for draft in ladder.plan(subject, attempts):
+            attempts.append(tried(len(attempts), draft, error="NoGain"))
+    asked = [draft.regions for draft in drafts_of(attempts, Move.DRAFT)]
+    assert asked == [(), (LAST,)]  # the first answer was shown g too
+    attempts = attempts[:1]
+    for _ in range(40):
+        for draft in ladder.plan(subject, attempts):
+            attempts.append(tried(len(attempts), draft, error="NoGain"))
+    assert (SUSPECT,) in [draft.regions for draft in drafts_of(attempts, Move.DRAFT)]
+
+
 def drafts_of(attempts: list[Attempt], move: Move) -> list[Draft]:
     return [attempt.draft for attempt in attempts if attempt.draft and attempt.draft.move is move]
