@@ -15,9 +15,9 @@ from typing import Any
 
 from greenloop.bench.hidden_tests import NOT_RUN, Judge, Judgement
 from greenloop.core.compose import compose
-from greenloop.core.election import CHEAP, count_asked
+from greenloop.core.election import CHEAP, WITHOUT_MODEL, count_asked
 from greenloop.core.errors import UsageError
-from greenloop.core.records.attempt import Attempt, Move
+from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
@@ -193,7 +193,7 @@ def asked_right(outcome: Outcome, problem: Problem | None, functions: Sequence[s
 
     None where there are none, or no model was asked.
     """
-    asked = [each for each in outcome.attempts if each.draft and each.draft.move is not Move.MUTATE]
+    asked = [each for each in outcome.attempts if each.draft and each.draft.move not in WITHOUT_MODEL]
     if not functions or problem is None or not asked:
         return None
     return any(_is_in(functions, region) for each in asked for region in _regions_of(each, problem))
@@ -221,7 +221,8 @@ def _regions_of(attempt: Attempt, problem: Problem) -> set[Region]:
     if draft is not None and draft.masked is not None:
         return {draft.masked.region}
     about = draft.regions if draft else ()
-    shown = problem.opened(about) if draft is not None and draft.move is not Move.MUTATE else problem.focused(about)
+    is_asked = draft is not None and draft.move not in WITHOUT_MODEL
+    shown = problem.opened(about) if is_asked else problem.focused(about)
     return {*shown.regions, *(attempt.candidate.texts if attempt.candidate else ())}
 
 

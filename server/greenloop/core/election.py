@@ -11,7 +11,8 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status
 from greenloop.core.text.diff import count_changed_lines
 
-CHEAP = (Move.INFILL, Move.MUTATE)  # too many and too small to describe one by one
+WITHOUT_MODEL = (Move.MUTATE, Move.MERGE)
+CHEAP = (Move.INFILL, *WITHOUT_MODEL)  # too many and too small to describe one by one
 
 
 def is_valid(attempt: Attempt) -> bool:
@@ -40,7 +41,7 @@ def newest_best(attempts: Sequence[Attempt]) -> Attempt | None:
 
 def count_asked(attempts: Sequence[Attempt]) -> int:
     """Counts the attempts that the model was asked for."""
-    return sum(attempt.draft is not None and attempt.draft.move is not Move.MUTATE for attempt in attempts)
+    return sum(attempt.draft is not None and attempt.draft.move not in WITHOUT_MODEL for attempt in attempts)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from string import Template
 
 from greenloop.core.compose import region_text
+from greenloop.core.election import CHEAP
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Message
 from greenloop.core.records.problem import Excerpt, Problem
@@ -112,7 +113,7 @@ def list_failures(attempts: Sequence[Attempt], *, except_number: int | None) -> 
     """One line for each kind of failure of whole answers so far: error class and reason; newest kinds last."""
     kinds: dict[str, list[int]] = {}
     for attempt in attempts:
-        cheap = attempt.draft is not None and attempt.draft.move in (Move.MUTATE, Move.INFILL)
+        cheap = attempt.draft is not None and attempt.draft.move in CHEAP
         if attempt.number in (0, except_number) or cheap:
             continue
         reason = f" ({one_line(attempt.verdict.reason)})" if attempt.verdict.reason else ""

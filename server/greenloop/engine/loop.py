@@ -16,7 +16,7 @@ from typing import Any
 from greenloop.core.budget import BudgetExceededError, Request, ask_within_budget, count_prompt_tokens
 from greenloop.core.compose import compose
 from greenloop.core.concurrency import gather_or_cancel
-from greenloop.core.election import CHEAP, Election, best_attempt, count_asked, elect_nearest
+from greenloop.core.election import CHEAP, WITHOUT_MODEL, Election, best_attempt, count_asked, elect_nearest
 from greenloop.core.events import Event, Planned, Proposed, Started, Tested, Token
 from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Finding, Move
 from greenloop.core.records.model import Reply
@@ -26,7 +26,7 @@ from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.drafting.candidates.copying import is_copy
-from greenloop.engine import attempt_steps
+from greenloop.engine import attempt_steps, without_model
 from greenloop.engine.attempt_steps import Files
 
 GRACE = 1.0  # seconds after the end until a proof is cut that should have ended by itself
@@ -187,7 +187,7 @@ class _Loop:
         room = self.state.ledger.budget.attempts - count_asked(self.state.attempts)
         kept = []
         for draft in drafts:
-            room -= draft.move is not Move.MUTATE
+            room -= draft.move not in WITHOUT_MODEL
             if room >= 0:
                 kept.append(draft)
         return kept
@@ -198,22 +198,22 @@ class _Loop:
             if draft.move not in CHEAP and not (parent := self.state.attempts[draft.parent]).notes and parent.number:
                 self.state.attempts[draft.parent] = await self._describe(parent, always=True)
         for draft in drafts:
-            if draft.move is not Move.MUTATE:
+            if draft.move not in WITHOUT_MODEL:
                 await self.parts.prepare(self._question(draft))
         first = len(self.state.attempts)
         numbered = list(enumerate(drafts, first))
         requested = await gather_or_cancel(
-            [self._request_candidate(*each) for each in numbered if each[1].move is not Move.MUTATE]
+            [self._request_candidate(*each) for each in numbered if each[1].move not in WITHOUT_MODEL]
         )
         answered = {attempt.number: attempt for attempt in requested if attempt}
         result: list[Attempt] = []
         for number, draft in numbered:
             before = [*self.state.attempts, *result]
-            if draft.move is Move.MUTATE:
+            if draft.move in WITHOUT_MODEL:
                 problem = self.state.problem.focused(draft.regions)
                 most = self.state.deadline.left_to_search / 2
-                mutated = await attempt_steps.best_mutant(problem, len(before), draft, before, self.parts.glance, most)
-                result.append(mutated)
+                make = without_model.best_mutant if draft.move is Move.MUTATE else without_model.best_merge
+                result.append(await make(problem, len(before), draft, before, self.parts.glance, most))
             elif number in answered:  # renumbered: a draft that the budget did not allow leaves no gap
                 attempt = replace(answered[number], number=len(before))
                 result.append(attempt_steps.check_candidate(self._problem_of(attempt), attempt, before, self.emit))

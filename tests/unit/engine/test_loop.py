@@ -21,7 +21,7 @@ from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.summary import total_usage
-from greenloop.drafting.search import chain
+from greenloop.drafting.search import chain, ladder
 from greenloop.drafting.search.published import restart_on_repeat
 from greenloop.engine import loop
 
@@ -130,6 +130,25 @@ def summarised(event) -> str:
         case Tested(attempt=attempt):
             return f"tested {attempt.number} {attempt.verdict.status} {attempt.error_class}".strip()
     raise AssertionError(event)
+
+
+async def test_two_answers_are_merged_without_a_model():
+    text = "def double(x):\n    return half(x) * 3\n\n\ndef half(x):\n    return x\n"
+    half = Region(path="m.py", qualname="half", start=5, end=6)
+    answers = [answer("half(x) * 4"), answer("x / 2").replace("double", "half")]
+    stage = Stage(*answers, plan=plan_answers_then_merges)
+    stage.problem = replace(PROBLEM, originals={"m.py": text}, files={"m.py": text}, suspects=(half,))
+    outcome = await stage.run()
+    assert outcome.solved
+    merged = outcome.attempts[-1]
+    assert (merged.draft.move, merged.parent, merged.draft.others) == (Move.MERGE, 2, (1,))
+    assert len(merged.candidate.texts) == 2
+    assert len(stage.prompts) == 2
+
+
+def plan_answers_then_merges(problem, attempts):
+    answers = [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, regions=each) for each in ((), problem.suspects)]
+    return answers[len(attempts) - 1 : len(attempts)] or ladder._merges(attempts)
 
 
 async def test_wrong_then_right():

@@ -14,7 +14,7 @@ from greenloop.core.records.verdict import ErrorGroup, Verdict
 
 
 class Move(StrEnum):
-    """The operation of search on the parent attempt."""
+    """The operation of search on the parent attempt. `MUTATE` and `MERGE` ask no model."""
 
     DRAFT = "draft"
     REFINE = "refine"
@@ -38,9 +38,10 @@ class Draft:
     """The next step that search plans.
 
     `masked` are the lines of the parent's text to fill for `Move.INFILL`; `others` are attempts that the prompt shows
-    with the parent; `prompt` names a template in place of the move's own; `hint` is a strategy, plan or reflection to
-    follow, and `label` a short name of it for the user. `regions` are the suspects to change in place of the problem's
-    own regions (none: those). `choice` is 0 for the best filling of a mask, 1 for the next best one.
+    with the parent, or that are merged with it, one at a time; `prompt` names a template in place of the move's own;
+    `hint` is a strategy, plan or reflection to follow, and `label` a short name of it for the user. `regions` are the
+    suspects to change in place of the problem's own regions (none: those). `choice` is 0 for the best filling of a
+    mask, 1 for the next best one.
     """
 
     parent: int

@@ -1,4 +1,4 @@
-"""From cheap to expensive: one-token changes, infills, samples, and repairs of the best sample.
+"""From cheap to expensive: one-token changes, merges, infills, samples, and repairs of the best sample.
 
 Ordered by what small models do well, as measured (docs/evidence.md): they fill masked lines far better than they repair
 a function they are shown, and their next sample is worth more than their next repair.
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from greenloop.core.classify import failure_key
 from greenloop.core.compose import region_text
 from greenloop.core.election import CHEAP, best_attempt, is_valid
 from greenloop.core.python.ast_source import parse_fragment
@@ -77,6 +78,7 @@ def _rungs_of_all(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[lis
     # An assignment is tried after all functions, which are more often at fault.
     in_turn = sorted(focuses, key=lambda focus: all(region.assigns for region in focus.problem.regions))
     yield from (rungs[focus.regions][0] for focus in in_turn)
+    yield _merges(attempts)
     focuses.sort(key=lambda focus: (*(-part for part in focus.gain), focus.is_exhausted))
     shown = _shown_beside(problem, attempts)
     first_turns = {focus.regions: FIRST_TURN - (shown >= {*focus.problem.regions}) for focus in focuses}
@@ -84,6 +86,28 @@ def _rungs_of_all(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[lis
         yield from rungs[focus.regions][1 : first_turns[focus.regions]]
     for focus in focuses:
         yield from rungs[focus.regions][first_turns[focus.regions] :]
+
+
+def _merges(attempts: Sequence[Attempt]) -> list[Draft]:
+    """Each answer that was run, merged with the earlier ones that know what it does not.
+
+    They pass different tests; or they change other functions, and one of the two lets the tests fail otherwise.
+    """
+    baseline = attempts[0]
+    answers = [each for each in attempts[1:] if is_valid(each) and each.draft and each.draft.move in WHOLE_ANSWERS]
+    drafts = []
+    for index, newest in enumerate(answers):
+        if others := tuple(each.number for each in answers[:index] if _complement(each, newest, baseline)):
+            drafts.append(Draft(parent=newest.number, move=Move.MERGE, role=Role.REFINER, others=others))
+    return drafts
+
+
+def _complement(first: Attempt, second: Attempt, baseline: Attempt) -> bool:
+    passed = [{case.id for case in each.verdict.cases if case.passed} for each in (first, second)]
+    if passed[0] - passed[1] and passed[1] - passed[0]:
+        return True
+    is_elsewhere = first.candidate and second.candidate and not {*first.candidate.texts} >= {*second.candidate.texts}
+    return bool(is_elsewhere) and any(failure_key(each) != failure_key(baseline) for each in (first, second))
 
 
 def _shown_beside(problem: Problem, attempts: Sequence[Attempt]) -> set[Region]:

@@ -268,5 +268,35 @@ def test_what_an_answer_about_another_could_have_changed_is_asked_about_later():
     assert (SUSPECT,) in [draft.regions for draft in drafts_of(attempts, Move.DRAFT)]
 
 
+def whole(number: int, region: Region, *passing: int, message: str = "") -> Attempt:
+    draft = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, regions=(region,))
+    attempt = tried(number, draft)
+    failure = Failure(type="AttributeError" if message else "AssertionError", message=message)
+    cases = tuple(
+        replace(case, outcome="passed", failure=None)
+        if index in passing
+        else replace(case, outcome="failed", failure=failure)
+        for index, case in enumerate(attempt.verdict.cases)
+    )
+    return replace(attempt, verdict=replace(attempt.verdict, cases=cases))
+
+
+def merges_after(*attempts: Attempt) -> list[tuple[int, tuple[int, ...]]]:
+    """The merges that follow, as parent and others."""
+    base = whole(0, SUSPECT)
+    return [(draft.parent, draft.others) for draft in ladder._merges([base, *attempts])]
+
+
+def test_answers_about_different_functions_are_merged_where_one_of_them_changes_the_failure():
+    assert merges_after(whole(1, SUSPECT), whole(2, LAST)) == []
+    assert merges_after(whole(1, SUSPECT, message="no b"), whole(2, LAST), whole(3, LAST)) == [(2, (1,)), (3, (1,))]
+    assert merges_after(whole(1, SUSPECT), whole(2, LAST, message="no b")) == [(2, (1,))]
+    assert merges_after(whole(1, SUSPECT), whole(2, SUSPECT, message="no b")) == []
+
+
+def test_answers_about_one_function_are_merged_where_each_passes_what_the_other_does_not():
+    assert merges_after(whole(1, SUSPECT, 0), whole(2, SUSPECT, 1), whole(3, SUSPECT, 0, 1)) == [(2, (1,))]
+
+
 def drafts_of(attempts: list[Attempt], move: Move) -> list[Draft]:
     return [attempt.draft for attempt in attempts if attempt.draft and attempt.draft.move is move]

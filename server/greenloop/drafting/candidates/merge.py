@@ -1,0 +1,36 @@
+"""Merges the changes of two candidates."""
+
+from __future__ import annotations
+
+from greenloop.core.compose import region_text
+from greenloop.core.records.attempt import Candidate
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
+from greenloop.core.text import diff
+
+
+def merge(problem: Problem, first: Candidate, second: Candidate) -> Candidate | None:
+    """The candidate with the changes of both; None where they touch, or where one already has all of the other's."""
+    texts = dict(first.texts)
+    for region, text in second.texts.items():
+        if region in texts:
+            own = "" if region.created else diff.with_plain_ends(region_text(problem, region))
+            merged = diff.merge(own, diff.with_plain_ends(texts[region]), diff.with_plain_ends(text))
+            if merged is None:
+                return None
+            texts[region] = merged
+        elif any(_overlap(region, other) for other in texts):
+            return None
+        else:
+            texts[region] = text
+    if texts in (dict(first.texts), dict(second.texts)):
+        return None
+    return Candidate(
+        texts=texts,
+        imports=tuple(dict.fromkeys((*first.imports, *second.imports))),
+        helpers=tuple(dict.fromkeys((*first.helpers, *second.helpers))),
+    )
+
+
+def _overlap(first: Region, second: Region) -> bool:
+    return first.path == second.path and first.start <= second.end and second.start <= first.end

@@ -1,0 +1,142 @@
+"""Attempts that no model is asked for: one-token changes of an attempt, and merges of it with others.
+
+Each tests many candidates and is one attempt: the best of them, or a finding where none passes more tests.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from time import monotonic
+
+from greenloop.core.compose import compose
+from greenloop.core.records.attempt import Attempt, Candidate, Draft, FeedbackNote, Finding, Move
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop.drafting.candidates.gate import check
+from greenloop.drafting.candidates.merge import merge
+from greenloop.drafting.candidates.mutate import mutants
+from greenloop.engine.attempt_steps import Files, find_duplicate, with_finding, with_verdict
+
+NO_GAIN = "NoGain"
+MUTATION_SECONDS = 10.0  # wall time for all one-token changes of the regions that were chosen first
+SUSPECTS_SECONDS = 20.0  # wall time for those of all other suspects: equal shares, with what others left over
+MERGE_SECONDS = 5.0  # wall time for all merges with one attempt
+MOST_PASSING = 3  # with more passing changes, the first is as likely wrong as right
+
+Verify = Callable[[Files], Awaitable[Verdict]]
+
+
+async def best_mutant(
+    problem: Problem,
+    number: int,
+    draft: Draft,
+    attempts: Sequence[Attempt],
+    verify: Verify,
+    seconds_left: float = math.inf,
+) -> Attempt:
+    """Tests the one-token changes of the parent's code; returns the best, or a finding if none passes more tests.
+
+    Takes at most `seconds_left`, and the time of one change.
+
+    If more than `MOST_PASSING` of them pass, the tests are too weak to choose, and none is taken.
+    """
+    parent = attempts[draft.parent]
+    limit = min(_mutation_seconds(problem, draft, attempts), seconds_left)
+    trial = await _try_all(problem, mutants(problem, parent), parent, verify, limit=limit, most_passing=MOST_PASSING)
+    blank = _blank(number, draft, "one-token changes", trial)
+    if trial.passing > MOST_PASSING:
+        message = f"More than {MOST_PASSING} one-token edits pass: the tests are too weak to choose one."
+        return with_finding(blank, Finding(error_class=NO_GAIN, message=message))
+    return _finish(blank, trial, f"None of {trial.tried} one-token edits passes more tests.")
+
+
+async def best_merge(
+    problem: Problem,
+    number: int,
+    draft: Draft,
+    attempts: Sequence[Attempt],
+    verify: Verify,
+    seconds_left: float = math.inf,
+) -> Attempt:
+    """Tests the parent's changes together with those of each of the `others`; returns as `best_mutant` does."""
+    parent = attempts[draft.parent]
+    assert parent.candidate is not None
+
+    def candidates() -> Iterator[Candidate]:
+        for other in (attempts[each].candidate for each in draft.others):
+            merged = merge(problem, parent.candidate, other) if parent.candidate and other else None
+            if merged is not None and not find_duplicate(problem, merged, attempts):
+                yield merged
+
+    trial = await _try_all(problem, candidates(), parent, verify, limit=min(MERGE_SECONDS, seconds_left))
+    message = f"None of {trial.tried} combinations of answers passes more tests."
+    return _finish(_blank(number, draft, "combined answers", trial), trial, message)
+
+
+@dataclass(kw_only=True)
+class _Trial:
+    """What the candidates of one attempt have shown; `seconds` are those of their runs."""
+
+    best: tuple[Candidate, Verdict] | None = None
+    tried: int = 0
+    passing: int = 0
+    seconds: float = 0.0
+
+
+async def _try_all(
+    problem: Problem,
+    candidates: Iterable[Candidate],
+    parent: Attempt,
+    verify: Verify,
+    *,
+    limit: float,
+    most_passing: int = 0,
+) -> _Trial:
+    """Tests candidates until one too many passes or the time is over."""
+    trial, began = _Trial(), monotonic()
+    for candidate in candidates:
+        files = compose(problem, candidate)
+        if monotonic() - began > limit or trial.passing > most_passing:
+            break
+        verdict = await verify(files)
+        trial.tried += 1
+        trial.seconds += verdict.seconds
+        passed = verdict.status is Status.PASSED
+        is_better = verdict.score > (trial.best[1] if trial.best else parent.verdict).score
+        # The gate reads whole files, which would take as long as the tests: only what may be taken passes it.
+        if not (is_better or passed) or check(problem, candidate, files, parent=parent.candidate):
+            continue
+        if is_better or not trial.passing:
+            trial.best = candidate, verdict
+        trial.passing += passed
+    return trial
+
+
+def _blank(number: int, draft: Draft, maker: str, trial: _Trial) -> Attempt:
+    return Attempt(
+        number=number,
+        parent=draft.parent,
+        draft=draft,
+        model=maker,
+        verdict=Verdict(status=Status.REFUSED, seconds=trial.seconds),
+        notes=(FeedbackNote(text="", fields={"tried": trial.tried}),),
+    )
+
+
+def _finish(blank: Attempt, trial: _Trial, no_gain: str) -> Attempt:
+    if trial.best is None:
+        return with_finding(blank, Finding(error_class=NO_GAIN, message=no_gain))
+    candidate, verdict = trial.best
+    return with_verdict(replace(blank, candidate=candidate), replace(verdict, seconds=trial.seconds))
+
+
+def _mutation_seconds(problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> float:
+    """The wall time for the one-token changes of a draft: its share of what earlier ones of the run left over."""
+    earlier = [each for each in attempts if each.draft and each.draft.move is Move.MUTATE]
+    waiting = len(problem.suspects) - len({each.draft.regions for each in earlier if each.draft and each.draft.regions})
+    if not draft.regions:
+        return MUTATION_SECONDS
+    left = MUTATION_SECONDS + SUSPECTS_SECONDS - sum(each.verdict.seconds for each in earlier)
+    return max(SUSPECTS_SECONDS / max(1, len(problem.suspects)), left / max(1, waiting))

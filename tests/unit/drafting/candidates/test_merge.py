@@ -1,0 +1,47 @@
+"""Two candidates, and the one that has the changes of both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from greenloop.core.records.attempt import Candidate
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region, Spec
+from greenloop.drafting.candidates.merge import merge
+
+SOURCE = "def f(a):\n    a += 1\n    b = a\n    c = b\n    return c\n\n\ndef g():\n    return 1\n"
+F = Region(path="m.py", qualname="f", start=1, end=5)
+G = Region(path="m.py", qualname="g", start=8, end=9)
+PROBLEM = Problem(root=Path("/w"), spec=Spec(), regions=(F,), originals={}, files={"m.py": SOURCE})
+OWN = "def f(a):\n    a += 1\n    b = a\n    c = b\n    return c\n"
+
+
+def of(text: str, region: Region = F, **more) -> Candidate:
+    return Candidate(texts={region: text}, **more)
+
+
+def test_changes_of_two_functions():
+    merged = merge(PROBLEM, of(OWN.replace("1", "2"), imports=("import os",)), of("def g():\n    return 2\n", G))
+    assert merged == Candidate(
+        texts={F: OWN.replace("1", "2"), G: "def g():\n    return 2\n"}, imports=("import os",), helpers=()
+    )
+
+
+def test_changes_of_different_lines_of_one_function():
+    merged = merge(PROBLEM, of(OWN.replace("1", "2")), of(OWN.replace("return c", "return -c")))
+    assert merged is not None
+    assert merged.texts == {F: OWN.replace("1", "2").replace("return c", "return -c")}
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        of(OWN.replace("1", "3")),  # the same line
+        of(OWN.replace("1", "2")),  # the same change
+        of("class K:\n    pass\n", Region(path="m.py", qualname="K", start=4, end=9)),  # a place that overlaps
+    ],
+)
+def test_what_cannot_be_merged_or_is_nothing_new_is_none(second):
+    assert merge(PROBLEM, of(OWN.replace("1", "2")), second) is None

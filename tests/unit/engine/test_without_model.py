@@ -1,0 +1,84 @@
+"""Attempts without a model: the time for one-token changes of each suspect, and merges of two answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from greenloop.core.records.attempt import Attempt, Candidate, Draft, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop.engine import without_model
+
+FIRST, *SUSPECTS = (Region(path="m.py", qualname=name, start=1, end=2) for name in "fghijk")
+PROBLEM = Problem(
+    root=Path("/w"),
+    spec=Spec(cases=(Case(id="t", path="t.py", line=1),), selectors=("t",)),
+    regions=(FIRST,),
+    originals={},
+    files={},
+    suspects=tuple(SUSPECTS),
+)
+
+
+def mutate(*regions: Region) -> Draft:
+    return Draft(parent=0, move=Move.MUTATE, role=Role.REFINER, regions=regions)
+
+
+def spent(seconds: float, *regions: Region) -> Attempt:
+    return Attempt(number=1, draft=mutate(*regions), verdict=Verdict(status=Status.REFUSED, seconds=seconds))
+
+
+@pytest.mark.parametrize(
+    ("earlier", "seconds"),
+    [
+        ([spent(10.0)], 4.0),
+        ([spent(4.0)], 5.2),  # 26 s for five
+        ([spent(10.0), spent(0.0, SUSPECTS[0])], 5.0),  # 20 s for four
+        ([spent(30.0)], 4.0),  # never less than an equal share
+    ],
+)
+def test_a_suspect_gets_its_share_and_what_others_left_over(earlier, seconds):
+    limit = without_model._mutation_seconds(PROBLEM, mutate(SUSPECTS[1]), earlier)
+    assert limit == pytest.approx(seconds)
+
+
+def test_the_regions_that_were_chosen_first_have_their_own_time():
+    assert without_model._mutation_seconds(PROBLEM, mutate(), []) == without_model.MUTATION_SECONDS
+    alone = replace(PROBLEM, suspects=())
+    assert without_model._mutation_seconds(alone, mutate(), []) == without_model.MUTATION_SECONDS
+
+
+TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 1\n"
+F, G = Region(path="m.py", qualname="f", start=1, end=2), Region(path="m.py", qualname="g", start=5, end=6)
+BOTH = replace(PROBLEM, regions=(F,), suspects=(G,), files={"m.py": TEXT}, originals={"m.py": TEXT})
+
+
+def answered(number: int, region: Region, value: int) -> Attempt:
+    candidate = Candidate(texts={region: f"def {region.qualname}():\n    return {value}\n"})
+    draft = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, regions=(region,))
+    return Attempt(number=number, parent=0, draft=draft, candidate=candidate, verdict=Verdict(status=Status.FAILED))
+
+
+async def sum_is_5(files) -> Verdict:
+    space: dict = {}
+    exec(files["m.py"], space)
+    return Verdict(status=Status.PASSED if space["f"]() + space["g"]() == 5 else Status.FAILED)
+
+
+@pytest.mark.parametrize(("values", "tried", "passes"), [((2, 3), 2, True), ((4, 3), 2, False)])
+async def test_the_merge_that_passes_is_the_attempt(values, tried, passes):
+    attempts = [Attempt(number=0, verdict=Verdict(status=Status.FAILED))]
+    attempts += [answered(1, F, 7), answered(2, F, values[0]), answered(3, G, values[1])]
+    draft = Draft(parent=3, move=Move.MERGE, role=Role.REFINER, others=(1, 2))
+    attempt = await without_model.best_merge(BOTH, 4, draft, attempts, sum_is_5)
+    assert attempt.notes[0].fields == {"tried": tried}
+    assert (attempt.verdict.status is Status.PASSED) is passes
+    if passes:
+        assert attempt.candidate.texts == {**attempts[2].candidate.texts, **attempts[3].candidate.texts}
+    else:
+        assert attempt.finding.message == "None of 2 combinations of answers passes more tests."
