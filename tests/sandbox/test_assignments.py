@@ -188,6 +188,22 @@ def test_a_test_that_reads_an_assignment_and_reaches_no_function(run, tmp_path):
     assert (tmp_path / "limits.py").read_text() == "LOWEST = 1\nHIGHEST = 10\n"
 
 
+def test_a_constant_of_a_module_of_its_own_where_functions_of_many_modules_run(run, tmp_path):
+    files = {
+        "forms.py": 'PAGE = "<h2>{title}</h2>"\n',
+        "shop.py": "from forms import PAGE\nfrom marks import bold\nfrom words import title\n\n\n"
+        "def page(name):\n    return PAGE.format(title=bold(title(name)))\n",
+        "marks.py": 'from sizes import limit\n\n\ndef bold(text):\n    return f"<b>{limit(text)}</b>"\n',
+        "words.py": "def title(text):\n    return text.title()\n",
+        "sizes.py": "def limit(text):\n    return text[:80]\n",
+        "test_shop.py": "from shop import page\n\n\n"
+        'def test_page():\n    assert page("pen") == "<h1><b>Pen</b></h1>"\n',
+    }
+    events = run("test_page", fenced('PAGE = "<h1>{title}</h1>"'), files=files)
+    assert_verified(events)
+    assert (tmp_path / "forms.py").read_text() == 'PAGE = "<h1>{title}</h1>"\n'
+
+
 def test_a_hole_in_a_table(run, tmp_path):
     wrong = TABLE.replace('"pen": 19', '"pencil": 7')
     events = run(

@@ -20,7 +20,7 @@ from greenloop.localize.measuring import Measurement, is_cut_short
 from greenloop.localize.ranking import rank, suspicions
 from greenloop.project.workspace import importing_tests
 
-MOST_MODULES = 3  # modules with the most suspicious functions
+MOST_MODULES = 3  # modules with the most suspicious functions, beside that of the most suspicious assignment
 SHARE = 0.25  # of the run's time that is left: the most for all of them
 FIRST = 6.0  # seconds that the search waits for those of a failing test; others run beside it (engine/related_trace.py)
 
@@ -67,7 +67,8 @@ async def run_related_tests(
     evidence = context.gather_evidence(measurement.reach.functions, failures, ())
     first = created or rank(evidence)
     read = () if created else assignments.find_read(evidence, first, suspicions(evidence), context.snapshot.root)
-    modules = dict.fromkeys(list(dict.fromkeys(region.path for region in (*first, *read)))[:MOST_MODULES])
+    ranked = list(dict.fromkeys(region.path for region in first))[:MOST_MODULES]
+    modules = dict.fromkeys([*ranked, *(region.path for region in list(read)[:1])])
     related = await run_importing_tests(context, [context.target.path], modules, measurement, targets, most=FIRST)
     return replace(related, modules=tuple(modules))
 
