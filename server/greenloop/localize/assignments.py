@@ -2,12 +2,14 @@
 
 A name is looked up as Python would, as far as the text tells: in the module, in what it imports from other modules of
 the workspace, for `self` and `cls` in the class, its bases and the classes derived from it. An assignment that is read
-by another assignment counts as read too.
+by another assignment counts as read too, and so does a class attribute whose name a function has as a text
+(`vars(cls).get("tokens")`), in the classes that the test names.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -31,6 +33,7 @@ from greenloop.project.sources import absolute_module, find_module, is_trusted
 from greenloop.project.syntax import definitions
 
 MOST_READERS = 12  # functions whose names are looked up, most suspicious first
+MOST_QUOTING = 50  # functions whose texts may be names of class attributes
 MOST = 3  # assignments that are suspects
 STEPS = 3  # assignments between the one that is read and the one that is wrong
 DISCOUNT = 0.5  # of a reader's suspicion for what it reads, and of that for what is read for it
@@ -39,6 +42,7 @@ FIRST_PLACE = 2  # functions that always come before
 _RECEIVERS = ("self", "cls", "mcs")
 _ANNOTATIONS = ("annotation", "returns")
 _NEVER = {"__all__", "__slots__"}
+_QUOTED = re.compile(r"""["']([^\W\d]\w*)["']""")
 
 
 def find_read(
@@ -55,8 +59,9 @@ def find_read(
         for each, share in names.read_by(region, paths):
             found[each] = max(found.get(each, 0.0), share * suspicions.get(region, 0.0))
     highest = max(suspicions.values(), default=1.0)
+    quoted = {name for region in ranked[:MOST_QUOTING] for name in names.quoted_by(region)}
     for test in _tests(evidence):
-        for each, share in names.read_by(test, paths):
+        for each, share in names.read_by(test, paths, quoted):
             found[each] = max(found.get(each, 0.0), share * highest)
     every = dict.fromkeys([*evidence.suspects, *found], Entry(depth=1, order=0))
     spoken = words.scores(replace(evidence, suspects=every)) if found else {}
@@ -104,17 +109,26 @@ class Names:
     modules: dict[str, _Module | None] = field(default_factory=dict)
     files: dict[tuple[str, str], str | None] = field(default_factory=dict)
 
-    def read_by(self, region: Region, paths: Collection[str]) -> Iterator[tuple[Region, float]]:
+    def quoted_by(self, region: Region) -> list[str]:
+        """The texts of a function that may be names."""
+        return _QUOTED.findall(definitions.line_span(self.text_of(region.path) or "", region.start, region.end))
+
+    def read_by(
+        self, region: Region, paths: Collection[str], quoted: Collection[str] = ()
+    ) -> Iterator[tuple[Region, float]]:
         """Yields the assignments that a function reads, with its share of the suspicion.
 
-        `paths` are the files whose classes may be derived from the function's own.
+        `paths` are the files whose classes may be derived from the function's own. `quoted` are names of attributes
+        that something reads of the classes which the function names.
         """
         module = self._module(region.path)
         if module is None:
             return
         text = definitions.line_span(self.text_of(region.path) or "", region.start, region.end)
         owner = region.qualname.rpartition(".")[0]
-        waiting = [(place, DISCOUNT) for place in self._places(module, owner, with_plain_ends(text), paths)]
+        text = with_plain_ends(text)
+        places = [*self._places(module, owner, text, paths), *self._attributes_of_named(module, text, quoted)]
+        waiting = [(place, DISCOUNT) for place in places]
         seen: set[tuple[str, str]] = set()
         while waiting:
             (other, name), share = waiting.pop(0)
@@ -127,8 +141,8 @@ class Names:
                 yield Region(path=other.path, qualname=name, start=node.lineno, end=end, assigns=True), share
             if share > DISCOUNT**STEPS and node.value is not None:
                 inner = source_of(node.value, other.source.lines)
-                places = self._places(other, name.rpartition(".")[0], f"({inner})", ())
-                waiting += [(place, share * DISCOUNT) for place in places]
+                parts = self._places(other, name.rpartition(".")[0], f"({inner})", ())
+                waiting += [(place, share * DISCOUNT) for place in parts]
 
     def _places(self, module: _Module, owner: str, text: str, paths: Collection[str]) -> Iterator[tuple[_Module, str]]:
         """Yields the module and qualified name of everything that the code may read; `owner` is the class around it."""
@@ -161,6 +175,14 @@ class Names:
                         yield from self._attribute(other, name, node.attr, ())
                     elif not name:
                         yield other, node.attr
+
+    def _attributes_of_named(
+        self, module: _Module, text: str, attributes: Collection[str]
+    ) -> Iterator[tuple[_Module, str]]:
+        for name in sorted(free_names(text)) if attributes else ():
+            for other, owner in self._name(module, name):
+                for attribute in sorted(attributes):
+                    yield from self._attribute(other, owner, attribute, ())
 
     def _name(self, module: _Module, name: str) -> Iterator[tuple[_Module, str]]:
         if name in module.imports:

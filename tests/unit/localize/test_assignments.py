@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from greenloop.core.records.spec import Region
@@ -100,6 +102,24 @@ def test_what_the_failing_test_reads_is_suspicious_without_any_function(root):
     found = assignments.find_read(evidence(failing=failure), [], {}, root)
     assert {each.qualname for each in found} == {"Closed.kinds", "Shop.kinds", "HIGHEST"}  # never a conftest's
     assert all(each.assigns for each in found)
+
+
+def test_a_class_attribute_that_is_read_by_its_name_is_suspicious_in_the_classes_of_the_test(tmp_path):
+    texts = {
+        "lexer.py": "class Lexer:\n    rules = ()\n    name = 'plain'\n\n    def run(self):\n"
+        "        return [vars(each).get('rules', 1) for each in type(self).__mro__]\n",
+        "tex.py": "from lexer import Lexer\n\n\nclass Tex(Lexer):\n    name = 'TeX'\n    rules = (1,)\n\n\n"
+        "class Markdown(Lexer):\n    rules = (2,)\n",
+        "test_tex.py": "from tex import Tex\n\n\ndef test_rules():\n    assert Tex().run() == [(2,)]\n",
+    }
+    for path, text in texts.items():
+        (tmp_path / path).write_text(text)
+    run = Region(path="lexer.py", qualname="Lexer.run", start=5, end=6)
+    frames = (Frame(path="test_tex.py", line=5, function="test_rules"),)
+    failure = Failure(type="AssertionError", message="", frames=frames)
+    known = replace(evidence(run, failing=failure), text_of=texts.get)
+    found = assignments.find_read(known, [run], {run: 1.0}, tmp_path)
+    assert [(each.path, each.qualname) for each in found] == [("tex.py", "Tex.rules"), ("lexer.py", "Lexer.rules")]
 
 
 def test_a_region_is_the_whole_statement(root):
