@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -37,7 +37,7 @@ class Oracle:
         self._places: dict[str, list[_Place]] = {}
         for path, text in task.solution.items():
             own = {each.name: each.lines for each in _read_places(own_text(path) or "")}
-            for each in _read_places(text):
+            for each in _read_places(text, own):
                 place = replace(each, own=frozenset(line.strip() for line in own.get(each.name, ())))
                 self._places.setdefault(each.name, []).append(place)
         self._changed = {path: _changed(own_text(path), text) for path, text in task.solution.items()}
@@ -106,20 +106,31 @@ class _Place:
     own: frozenset[str] = frozenset()
 
 
-def _read_places(text: str) -> Iterator[_Place]:
+def _read_places(text: str, own: Collection[str] = ()) -> Iterator[_Place]:
+    """`own` are the names of the user's file: a method's answer has what it uses of its class and these lack."""
     module = parse_module(text)
     if isinstance(module, SyntaxError):
         return
     file_lines = with_plain_ends(text).split("\n")
     source = Fragment(lines=tuple(file_lines), body=tuple(module.body))
     functions = [(name, node) for name, node in find_definitions(module.body) if isinstance(node, FUNCTIONS)]
-    for name, node in (*functions, *find_assignments(source).items()):
-        lines = file_lines[start_line(node, file_lines) - 1 : node.end_lineno]
+    nodes = dict((*functions, *find_assignments(source).items()))
+    for name, node in nodes.items():
+        lines = _lines_of(node, file_lines)
         code = textwrap.dedent("\n".join(lines))
+        owner = name.rpartition(".")[0]
+        used = {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
+        new = [each for each in nodes if owner and each not in own and each in {f"{owner}.{name}" for name in used}]
+        parts = [_lines_of(nodes[each], file_lines) for each in new if each != name]
+        code = "\n\n".join([*(textwrap.dedent("\n".join(part)) for part in parts), code])
         for outer in reversed(name.split(".")[:-1]):
             if _is_class(module, outer):
                 code = f"class {outer}:\n{textwrap.indent(code, '    ')}"
         yield _Place(name=name, lines=lines, answer="\n\n".join([*_needed(module, code, name), code]))
+
+
+def _lines_of(node: ast.stmt, lines: Sequence[str]) -> Sequence[str]:
+    return lines[start_line(node, lines) - 1 : node.end_lineno]
 
 
 def _changed(own: str | None, solution: str) -> list[str]:

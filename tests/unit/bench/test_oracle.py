@@ -129,6 +129,19 @@ async def test_where_the_outline_of_a_file_is_shown_all_that_changes_in_it_is_th
     assert "TABLE =" not in of_class
 
 
+async def test_a_method_comes_with_what_it_uses_of_its_class_and_the_user_lacks():
+    own = "class Box:\n    size = 1\n\n    def grow(self):\n        return self.size\n"
+    solution = (
+        "class Box:\n    size = 2\n    most = 9\n    least = 0\n\n"
+        "    def grow(self):\n        return min(self.size, self.most)\n"
+    )
+    task = Task(id="t", kind="k", target="t", files={}, cases=("c",), solution={"m.py": solution})
+    text = await answer(Oracle(task, {"m.py": own}.get), "Write `Box.grow`.")
+    assert "class Box:\n    most = 9\n\n    def grow(self):" in text
+    assert "size = 2" not in text
+    assert "least" not in text
+
+
 async def test_of_two_files_with_the_same_name_that_counts_whose_code_is_shown():
     solution = {"a.py": "async def get():\n    await start()\n    return 2\n", "b.py": "def get():\n    return 2\n"}
     own = {path: text.replace("2", "1") for path, text in solution.items()}
