@@ -15,10 +15,12 @@ import pytest
 
 from editor_runs import a_run
 from greenloop.core.records.spec import Target, TargetKind
-from greenloop.lsp.connection import stdio
-from greenloop.lsp.connection.stdio import Inbox, Outbox
+from greenloop.lsp.connection import inbox as inbox_module
+from greenloop.lsp.connection.inbox import Inbox
 from greenloop.lsp.presenters.progress import RunProgressLine
 from greenloop.lsp.server import create_server
+from greenloop.serving import stdio
+from greenloop.serving.stdio import Outbox
 
 from .conftest import HERE, environment, served
 from .stand_in import Play
@@ -101,14 +103,14 @@ def test_the_end_in_the_middle_of_a_message_is_the_end():
 
 
 def test_a_message_that_is_too_long_is_passed_over(monkeypatch):
-    monkeypatch.setattr(stdio, "LONGEST", 100)
-    monkeypatch.setattr(stdio, "PIECE", 7)
+    monkeypatch.setattr(inbox_module, "LONGEST", 100)
+    monkeypatch.setattr(inbox_module, "PIECE", 7)
     inbox = Inbox(io.BytesIO(frame(b"x" * 101) + frame(b"x" * 100) + frame(b"after")))
     assert [inbox.read(), inbox.read(), inbox.read(), inbox.read()] == [b"", b"x" * 100, b"after", None]
 
 
 def test_a_line_without_end_is_read_in_pieces(monkeypatch):
-    monkeypatch.setattr(stdio, "LINE", 8)
+    monkeypatch.setattr(inbox_module, "LINE", 8)
     stream = io.BytesIO(b"x" * 1000 + b"\r\n\r\n")
     assert Inbox(stream).read() == b""
 
