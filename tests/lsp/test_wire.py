@@ -3,7 +3,6 @@
 import asyncio
 import io
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -19,8 +18,6 @@ from greenloop.lsp.connection import inbox as inbox_module
 from greenloop.lsp.connection.inbox import Inbox
 from greenloop.lsp.presenters.progress import RunProgressLine
 from greenloop.lsp.server import create_server
-from greenloop.serving import stdio
-from greenloop.serving.stdio import Outbox
 
 from .conftest import HERE, environment, served
 from .stand_in import Play
@@ -211,27 +208,6 @@ async def test_a_client_that_stops_reading_costs_little_and_gets_everything_late
     await editor.reply(9_999)
     numbers = [message["id"] for message in editor.inbox if isinstance(message.get("id"), int)]
     assert numbers == list(range(10_000))
-
-
-def test_output_that_nobody_reads_is_bounded(monkeypatch, caplog):
-    size = 1 << 20  # more than any pipe holds
-    monkeypatch.setattr(stdio, "SLOW_BACKLOG", 1000)
-    monkeypatch.setattr(stdio, "MAX_BACKLOG", 2 * size + 1000)
-    source, sink = os.pipe()
-    ended = []
-    outbox = Outbox(os.fdopen(sink, "wb"), on_give_up=lambda: ended.append(True))
-    assert not outbox.behind
-    outbox.write(b"x" * size)
-    assert outbox.behind
-    outbox.write(b"y" * size)
-    assert not ended
-    for _ in range(3):
-        outbox.write(b"z" * size)
-    assert ended == [True]
-    assert "The client does not read" in caplog.text
-    with os.fdopen(source, "rb") as reading:
-        assert len(reading.read(2 * size)) == 2 * size
-    outbox.close()
 
 
 async def test_progress_is_left_out_while_nobody_reads(project):

@@ -138,6 +138,7 @@ async def test_a_permitted_change_is_written(project):
         assert await ask(agent, session, f"fix {DOUBLE}") == "end_turn"
         await editor.wait_until(lambda: "Applied." in editor.said)
     assert (project / "m.py").read_text() == RIGHT
+    assert editor.updates[0].session_update == "available_commands_update"
     assert "attempt 1" in editor.said
     assert "attempt 2: passed" in editor.said
     assert "Verified in bubblewrap" in editor.said

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import acp
 from acp.agent.connection import AgentSideConnection
+from acp.helpers import update_available_commands
 from acp.interfaces import Agent, Client
 from acp.schema import (
     AgentCapabilities,
@@ -163,7 +164,7 @@ class GreenloopAgent:
         ]
         with contextlib.suppress(ConnectionError):
             assert self._client is not None
-            await self._client.session_update(session_id, acp.update_available_commands(commands))
+            await self._client.session_update(session_id, update_available_commands(commands))
 
 
 async def serve(agent: GreenloopAgent) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
 import threading
 from typing import Any, BinaryIO
 
@@ -110,4 +111,6 @@ def _request_id(line: bytes) -> Any:
 
 
 def _is_id(number: Any) -> bool:
-    return isinstance(number, int | float | str) and not isinstance(number, bool)
+    if isinstance(number, float):
+        return math.isfinite(number)  # Python reads NaN, which no JSON has
+    return isinstance(number, int | str) and not isinstance(number, bool)
