@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import acp
@@ -10,7 +11,7 @@ from acp.schema import PermissionOption, ToolCallLocation
 
 from greenloop.acp.client_files import ClientFiles
 from greenloop.acp.updates import Updates
-from greenloop.core.errors import GreenloopError, WorkspaceError
+from greenloop.core.errors import WorkspaceError
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status
@@ -28,15 +29,15 @@ OPTIONS = (
 _ADVERBS = {Verified.VERIFIED: "verified", Verified.PARTIALLY: "partially verified", Verified.UNVERIFIED: "unverified"}
 
 
-async def offer(outcome: Outcome, problem: Problem, files: ClientFiles, updates: Updates, settings: Settings) -> bool:
-    """Shows the change, and writes it where the user permits that; was it written?
+async def offer(outcome: Outcome, problem: Problem, files: ClientFiles, updates: Updates, settings: Settings) -> None:
+    """Shows the change, and writes it where the user permits that.
 
     Text that was typed meanwhile is merged, and the result verified again over it. Raises `WorkspaceError` where the
     change does not fit any more, or cannot be written; then nothing has changed.
     """
     changes = await _plan(outcome, problem, files, updates, settings)
     if not changes:
-        return False
+        return
     call = updates.start(
         f"Apply the {_ADVERBS[outcome.verified]} change of {', '.join(change.path for change in changes)}",
         kind="edit",
@@ -45,18 +46,35 @@ async def offer(outcome: Outcome, problem: Problem, files: ClientFiles, updates:
         locations=[_location(problem.root, change) for change in changes],
     )
     try:
-        if await updates.choose(call, OPTIONS) != APPLY:
-            updates.change(call, status="failed")
-            updates.say(f"Not applied. {KEPT_IN_HISTORY}\n")
-            return False
-        updates.change(call, status="in_progress")
-        await _uncancelled(files.write(changes))
-    except (GreenloopError, asyncio.CancelledError):
+        permitted = await updates.choose(call, OPTIONS) == APPLY
+    except asyncio.CancelledError:
+        updates.change(call, status="failed")
+        raise
+    if not permitted:
+        updates.change(call, status="failed")
+        updates.say(f"Not applied. {KEPT_IN_HISTORY}\n")
+        return
+    writing = asyncio.create_task(_write(call, changes, outcome, files, updates))
+    try:
+        await asyncio.shield(writing)
+    except asyncio.CancelledError:
+        # What has begun is finished: a half of several files would be worse than all or none.
+        await asyncio.gather(writing, return_exceptions=True)
+        raise
+
+
+async def _write(
+    call: str, changes: Sequence[FileChange], outcome: Outcome, files: ClientFiles, updates: Updates
+) -> None:
+    updates.change(call, status="in_progress")
+    try:
+        await files.write(changes)
+    except BaseException:
         updates.change(call, status="failed")
         raise
     updates.change(call, status="completed")
+    updates.say("Applied.\n")
     await asyncio.to_thread(_mark_applied, outcome.run)
-    return True
 
 
 async def _plan(
@@ -82,16 +100,6 @@ async def _plan(
                 f"{names} changed during the run, and the result fails with that change.", remedy=KEPT_IN_HISTORY
             )
     return [change for change in changes if change.new != change.old]
-
-
-async def _uncancelled(writing: object) -> None:
-    """Finishes what has begun to be written, also when it is cancelled meanwhile."""
-    task = asyncio.ensure_future(writing)  # type: ignore[call-overload]
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.gather(task, return_exceptions=True)
-        raise
 
 
 def _diff(root: Path, change: FileChange) -> object:

@@ -172,7 +172,11 @@ async def serve(agent: GreenloopAgent) -> None:
     source, sink = take_stdio()
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
-    transport = LineTransport(source, Outbox(sink, on_give_up=lambda: loop.call_soon_threadsafe(ended.set)))
+
+    def give_up() -> None:  # called by the thread that writes
+        loop.call_soon_threadsafe(ended.set)
+
+    transport = LineTransport(source, Outbox(sink, on_give_up=give_up))
     connection = AgentSideConnection(cast("Agent", agent), transport, listening=False)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, ended.set)

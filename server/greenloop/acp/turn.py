@@ -19,7 +19,6 @@ from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Specified, Started, Tested
 from greenloop.core.records import outcome as records
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.summary import attempt_label, attempt_result, rejection
@@ -125,6 +124,7 @@ class Turn:
                 case Tested():
                     updates.say(f"- {_attempt_line(event.attempt)}\n")
 
+        user = ClientUser(self.client, self.capabilities, self.session_id)
         try:
             request = engine.Request(
                 root=self.root,
@@ -135,10 +135,10 @@ class Turn:
             )
             outcome = await engine.refine(
                 request,
-                settings=settings,
+                settings=settings if user.can_answer else replace(settings, ask=0),
                 emit=show,
                 report_status=report,
-                user=ClientUser(updates),
+                user=user,
                 pool=self.service.pool,
             )
         except BaseException:
@@ -147,14 +147,8 @@ class Turn:
         updates.change(call, outcome.message, status="completed" if outcome.solved else "failed")
         updates.say(f"\n{outcome.message}\n")
         if problem is not None and outcome.solved and outcome.after:
-            await self._offer(outcome, problem, files, updates, settings)
+            await offer(outcome, problem, files, updates, settings)
         return STOPS.get(outcome.reason, "end_turn")
-
-    async def _offer(
-        self, outcome: Outcome, problem: Problem, files: ClientFiles, updates: Updates, settings: Settings
-    ) -> None:
-        if await offer(outcome, problem, files, updates, settings):
-            updates.say("Applied.\n")
 
     def _file_of(self, target: str) -> list[str]:
         """The file of a target, relative to the folder; none if it lies elsewhere."""

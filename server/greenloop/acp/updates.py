@@ -49,9 +49,10 @@ class Updates:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         assert self._sending is not None
-        await self.flush()
-        self._sending.cancel()
-        await asyncio.gather(self._sending, return_exceptions=True)
+        try:
+            await self.flush()
+        finally:
+            self._sending.cancel()
 
     def say(self, text: str) -> None:
         """Adds to the answer of the turn."""

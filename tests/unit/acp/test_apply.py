@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import acp
 import pytest
 
-from acp_turn import RIGHT, WRONG, FakeClient, ask, found
+from acp_turn import FILES, RIGHT, WRONG, FakeClient, ask, found
+
+
+class SlowWriter(FakeClient):
+    """Writes when it may."""
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(**fields)
+        self.asked_to_write, self.may_write = asyncio.Event(), asyncio.Event()
+
+    async def write_text_file(self, session_id: str, path: str, content: str) -> None:
+        self.asked_to_write.set()
+        await self.may_write.wait()
+        await super().write_text_file(session_id, path, content)
 
 
 async def test_a_permitted_change_is_shown_and_written(root, use):
@@ -73,3 +87,18 @@ async def test_a_change_at_the_same_place_is_refused(root, use):
     assert await ask(root, client) == "end_turn"
     assert client.asked == []
     assert "m.py changed at the same place during the run." in client.said
+
+
+async def test_a_write_that_has_begun_is_finished_though_the_turn_is_cancelled(root, use):
+    use(found())
+    path = str(root / "m.py")
+    client = SlowWriter(buffers={path: WRONG})
+    running = asyncio.create_task(ask(root, client, capabilities=FILES))
+    await asyncio.wait_for(client.asked_to_write.wait(), 5)
+    running.cancel()
+    await asyncio.sleep(0)
+    client.may_write.set()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert client.buffers[path] == RIGHT
+    assert client.calls("edit") == [("Apply the verified change of m.py", "completed")]
