@@ -224,6 +224,20 @@ async def test_a_client_that_disappears_ends_the_agent(project):
     assert (project / "m.py").read_text() == WRONG
 
 
+async def test_a_signal_ends_the_agent_without_a_word(project):
+    words, env = command(project)
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(*words, env=env, stdin=pipe, stdout=pipe, stderr=pipe)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}}\n')
+    assert b"agentCapabilities" in await process.stdout.readline()
+    process.terminate()
+    assert await asyncio.wait_for(process.wait(), 30) == 0
+    assert process.stderr is not None
+    assert (await process.stdout.read(), await process.stderr.read()) == (b"", b"")
+
+
 async def test_a_folder_outside_the_roots_and_an_unknown_session_are_refused(project, tmp_path):
     async with connect(project, Editor()) as (agent, _process, session):
         for cwd in ("/", str(tmp_path), "relative", str(project / "m.py"), "/nul\0l"):
