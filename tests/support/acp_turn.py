@@ -37,6 +37,7 @@ class FakeClient:
         self.answer, self.buffers = answer, buffers or {}
         self.updates: list[Any] = []
         self.asked: list[list[Any]] = []
+        self.shown: list[Any] = []
         self.ignored: set[str] = set()
 
     async def session_update(self, _session: str, update: Any) -> None:
@@ -44,6 +45,7 @@ class FakeClient:
 
     async def request_permission(self, session_id: str, tool_call: Any, options: list[Any]) -> Any:
         self.asked.append(options)
+        self.shown.append(tool_call)
         if self.answer == "never":
             await asyncio.Event().wait()
         if self.answer == "error":

@@ -38,15 +38,16 @@ async def offer(outcome: Outcome, problem: Problem, files: ClientFiles, updates:
     changes = await _plan(outcome, problem, files, updates, settings)
     if not changes:
         return
-    call = updates.start(
-        f"Apply the {_ADVERBS[outcome.verified]} change of {', '.join(change.path for change in changes)}",
-        kind="edit",
-        status="pending",
-        content=[_diff(problem.root, change) for change in changes],
-        locations=[_location(problem.root, change) for change in changes],
-    )
+    title = f"Apply the {_ADVERBS[outcome.verified]} change of {', '.join(change.path for change in changes)}"
+    shown = {
+        "kind": "edit",
+        "status": "pending",
+        "content": [_diff(problem.root, change) for change in changes],
+        "locations": [_location(problem.root, change) for change in changes],
+    }
+    call = updates.start(title, **shown)
     try:
-        permitted = await updates.choose(call, OPTIONS) == APPLY
+        permitted = await updates.choose(call, OPTIONS, title=title, **shown) == APPLY
     except asyncio.CancelledError:
         updates.change(call, status="failed")
         raise

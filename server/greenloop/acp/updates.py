@@ -77,11 +77,14 @@ class Updates:
     async def flush(self) -> None:
         await self._waiting.join()
 
-    async def choose(self, call: str, options: Sequence[PermissionOption]) -> str | None:
-        """The id of the option that the user chose about a tool call; None without an answer in time."""
+    async def choose(self, call: str, options: Sequence[PermissionOption], **fields: Any) -> str | None:
+        """The id of the option that the user chose about a tool call; None without an answer in time.
+
+        `fields` are those of the call: some clients ask about what they are shown here alone.
+        """
         await self.flush()
         asked = self._client.request_permission(
-            session_id=self._session_id, tool_call=ToolCallUpdate(tool_call_id=call), options=list(options)
+            session_id=self._session_id, tool_call=ToolCallUpdate(tool_call_id=call, **fields), options=list(options)
         )
         reply = await with_timeout(asked, PERSON)
         return reply.outcome.option_id if reply is not None and isinstance(reply.outcome, AllowedOutcome) else None

@@ -36,6 +36,8 @@ async def test_a_permitted_change_is_shown_and_written(root, use):
     (edit,) = [each for each in client.updates if getattr(each, "kind", "") == "edit"]
     assert edit.content == [acp.tool_diff_content(str(root / "m.py"), RIGHT, WRONG)]
     assert [(location.path, location.line) for location in edit.locations] == [(str(root / "m.py"), 2)]
+    (asked,) = client.shown
+    assert (asked.title, asked.content, asked.locations) == (edit.title, edit.content, edit.locations)
 
 
 @pytest.mark.parametrize("answer", ["reject", "dismissed", "error"])
