@@ -32,8 +32,8 @@ class ClientFiles:
         if text is None:
             return disk
         with contextlib.suppress(GreenloopError):
-            saved, encoding = decode(disk) if disk is not None else (None, declared_encoding(text))
-            return disk if text == saved else encode(text, encoding)
+            saved, encoding = decode(disk) if disk is not None else ("", declared_encoding(text))
+            return encode(_with_ends_of(saved, text), encoding)
         return text.encode("utf-8", "surrogatepass")
 
     async def unsaved(self, paths: Sequence[str]) -> dict[str, bytes]:
@@ -81,6 +81,15 @@ class ClientFiles:
             return True
 
         return await with_timeout(write(), SOON) is True and (not self._can_read or await self.read(path) == data)
+
+
+def _with_ends_of(saved: str, text: str) -> str:
+    """The text with the line ends of the file, where the client gives lines: with line feeds, and none at the end."""
+    if "\r\n" in saved and "\r" not in text:
+        text = text.replace("\n", "\r\n")
+    if saved.endswith("\n") and text and not text.endswith("\n"):
+        text += "\r\n" if "\r\n" in saved else "\n"
+    return text
 
 
 def _read_disk(path: Path) -> bytes | None:
