@@ -3,7 +3,6 @@
 import asyncio
 import io
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -15,8 +14,8 @@ import pytest
 
 from editor_runs import a_run
 from greenloop.core.records.spec import Target, TargetKind
-from greenloop.lsp.connection import stdio
-from greenloop.lsp.connection.stdio import Inbox, Outbox
+from greenloop.lsp.connection import inbox as inbox_module
+from greenloop.lsp.connection.inbox import Inbox
 from greenloop.lsp.presenters.progress import RunProgressLine
 from greenloop.lsp.server import create_server
 
@@ -101,14 +100,14 @@ def test_the_end_in_the_middle_of_a_message_is_the_end():
 
 
 def test_a_message_that_is_too_long_is_passed_over(monkeypatch):
-    monkeypatch.setattr(stdio, "LONGEST", 100)
-    monkeypatch.setattr(stdio, "PIECE", 7)
+    monkeypatch.setattr(inbox_module, "LONGEST", 100)
+    monkeypatch.setattr(inbox_module, "PIECE", 7)
     inbox = Inbox(io.BytesIO(frame(b"x" * 101) + frame(b"x" * 100) + frame(b"after")))
     assert [inbox.read(), inbox.read(), inbox.read(), inbox.read()] == [b"", b"x" * 100, b"after", None]
 
 
 def test_a_line_without_end_is_read_in_pieces(monkeypatch):
-    monkeypatch.setattr(stdio, "LINE", 8)
+    monkeypatch.setattr(inbox_module, "LINE", 8)
     stream = io.BytesIO(b"x" * 1000 + b"\r\n\r\n")
     assert Inbox(stream).read() == b""
 
@@ -209,27 +208,6 @@ async def test_a_client_that_stops_reading_costs_little_and_gets_everything_late
     await editor.reply(9_999)
     numbers = [message["id"] for message in editor.inbox if isinstance(message.get("id"), int)]
     assert numbers == list(range(10_000))
-
-
-def test_output_that_nobody_reads_is_bounded(monkeypatch, caplog):
-    size = 1 << 20  # more than any pipe holds
-    monkeypatch.setattr(stdio, "SLOW_BACKLOG", 1000)
-    monkeypatch.setattr(stdio, "MAX_BACKLOG", 2 * size + 1000)
-    source, sink = os.pipe()
-    ended = []
-    outbox = Outbox(os.fdopen(sink, "wb"), on_give_up=lambda: ended.append(True))
-    assert not outbox.behind
-    outbox.write(b"x" * size)
-    assert outbox.behind
-    outbox.write(b"y" * size)
-    assert not ended
-    for _ in range(3):
-        outbox.write(b"z" * size)
-    assert ended == [True]
-    assert "The client does not read" in caplog.text
-    with os.fdopen(source, "rb") as reading:
-        assert len(reading.read(2 * size)) == 2 * size
-    outbox.close()
 
 
 async def test_progress_is_left_out_while_nobody_reads(project):

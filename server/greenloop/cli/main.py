@@ -17,7 +17,20 @@ from greenloop.cli.errors import print_error, report_unexpected
 from greenloop.cli.exit_codes import CANCELLED, HELP, NOT_SOLVED, USAGE
 from greenloop.core.errors import GreenloopError
 
-SUBCOMMANDS = ("fix", "improve", "tests", "verify", "serve", "mcp", "doctor", "setup", "model", "history", "bench")
+SUBCOMMANDS = (
+    "fix",
+    "improve",
+    "tests",
+    "verify",
+    "serve",
+    "mcp",
+    "acp",
+    "doctor",
+    "setup",
+    "model",
+    "history",
+    "bench",
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -77,6 +90,7 @@ SUMMARIES = {
     "verify": "run a commit's tests against your working tree, in a way that cannot be faked",
     "serve": "run the language server on standard input and output",
     "mcp": "serve agents by the Model Context Protocol",
+    "acp": "serve editors as an agent, by the Agent Client Protocol",
     "doctor": "check what greenloop needs on this machine",
     "setup": "connect an editor",
     "model": "manage the embedded model",

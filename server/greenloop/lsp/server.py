@@ -23,7 +23,7 @@ from greenloop import __version__
 from greenloop.lsp.client_settings import SettingsLoader
 from greenloop.lsp.connection import jsonrpc, logs
 from greenloop.lsp.connection.client import Client
-from greenloop.lsp.connection.stdio import Inbox, Outbox, take_stdio
+from greenloop.lsp.connection.inbox import Inbox
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.engines import Engine, Engines
@@ -60,6 +60,7 @@ from greenloop.lsp.state.results import TestResults
 from greenloop.lsp.tasks import Tasks
 from greenloop.lsp.testing.commands import TestCommands
 from greenloop.lsp.testing.scheduler import TestScheduler
+from greenloop.serving.stdio import Outbox, take_stdio
 
 log = logging.getLogger(__name__)
 

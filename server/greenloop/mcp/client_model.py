@@ -13,7 +13,7 @@ from greenloop.core.errors import ModelError
 from greenloop.core.records.model import ChatRequest, Reply
 from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate_messages, estimate_tokens
-from greenloop.mcp.service import ServiceContext
+from greenloop.mcp.context import ServiceContext
 from greenloop.project.settings import Settings
 
 CLIENT = "client"

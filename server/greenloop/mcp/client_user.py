@@ -10,7 +10,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, create_model
 
 from greenloop.core.text.redact import clean_for_display
-from greenloop.mcp.service import ServiceContext
+from greenloop.mcp.context import ServiceContext
 
 PATIENCE = 120.0  # seconds that a run waits for an answer
 

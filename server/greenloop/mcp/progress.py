@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
-from greenloop.mcp.service import ServiceContext
+from greenloop.mcp.context import ServiceContext
 
 
 @asynccontextmanager

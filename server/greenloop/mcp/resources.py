@@ -11,8 +11,9 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 from greenloop.core.errors import UsageError
 from greenloop.core.text.json_codec import to_json
 from greenloop.engine.history.rows import Record
-from greenloop.mcp.service import Service, ServiceContext, service_of
+from greenloop.mcp.context import ServiceContext, service_of
 from greenloop.mcp.tools.history import find_run, run_object
+from greenloop.serving.service import Service
 
 
 def add_resources(server: MCPServer[Service]) -> None:

@@ -15,13 +15,13 @@ from mcp_types import ToolAnnotations
 
 from greenloop import __version__
 from greenloop.mcp.resources import add_resources
-from greenloop.mcp.service import Service
 from greenloop.mcp.tools.doctor import doctor
 from greenloop.mcp.tools.explain_failure import explain_failure
 from greenloop.mcp.tools.history import history
 from greenloop.mcp.tools.refine import refine
 from greenloop.mcp.tools.run_tests import run_tests
 from greenloop.mcp.tools.verify import verify
+from greenloop.serving.service import Service
 
 LOOPBACK = "127.0.0.1"
 INSTRUCTIONS = """\

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,31 +61,35 @@ def write_result(
     all texts again, and nothing is written unless it returns True. `originals` are the other files the result relies
     on.
     """
-    changes = [plan_change(root, path, outcome) for path in sorted(outcome.after) if _differs(outcome, path)]
-    changed_paths = [change.path for change in changes if change.is_merged] + _changed_originals(
-        root, originals or {}, outcome
-    )
-    if changed_paths:
-        names = ", ".join(changed_paths)
+    changes = [plan_change(path, outcome, _read_bytes(root / path)) for path in changed_paths(outcome)]
+    relied_on = {path: text for path, text in (originals or {}).items() if path not in changed_paths(outcome)}
+    stale_paths = [change.path for change in changes if change.is_merged]
+    stale_paths += [path for path, text in relied_on.items() if is_stale(_read_bytes(root / path), text)]
+    if stale_paths:
+        names = ", ".join(stale_paths)
         if reverify is None:
             raise WorkspaceError(f"{names} changed since the run.", remedy=KEPT_IN_HISTORY)
         # The current text on the disk counts, not the one that the run saw.
-        current = {path: data for path in changed_paths if (data := _read_bytes(root / path)) is not None}
+        current = {path: data for path in stale_paths if (data := _read_bytes(root / path)) is not None}
         if not reverify({**current, **{change.path: change.new for change in changes}}):
             raise WorkspaceError(
                 f"{names} changed during the run, and the result fails with that change.", remedy=KEPT_IN_HISTORY
             )
-    _write_all(root, changes)
+    write_changes(root, changes)
     return [change.path for change in changes]
 
 
-def _differs(outcome: Outcome, path: str) -> bool:
-    return outcome.after[path] != outcome.before.get(path)
+def changed_paths(outcome: Outcome) -> list[str]:
+    """The files that the result changes, sorted."""
+    return [path for path in sorted(outcome.after) if outcome.after[path] != outcome.before.get(path)]
 
 
-def plan_change(root: Path, path: str, outcome: Outcome) -> FileChange:
+def plan_change(path: str, outcome: Outcome, old_data: bytes | None) -> FileChange:
+    """The change of one file that has these bytes now (None: no file), merged with what was changed during the run.
+
+    Raises `WorkspaceError` where the two changes overlap.
+    """
     before, after = outcome.before.get(path), outcome.after[path]
-    old_data = _read_bytes(root / path)
     if old_data is None:
         if before is not None:
             raise WorkspaceError(f"{path} was deleted during the run.", remedy=KEPT_IN_HISTORY)
@@ -107,21 +111,15 @@ def plan_change(root: Path, path: str, outcome: Outcome) -> FileChange:
     return FileChange(path=path, old=old_data, new=_encode(path, merged, encoding), is_merged=True)
 
 
-def _changed_originals(root: Path, originals: Mapping[str, str | None], outcome: Outcome) -> list[str]:
-    """Files that the verdict relies on and that changed since."""
-    changed_paths = []
-    for path, text in originals.items():
-        if path in outcome.after and _differs(outcome, path):
-            continue
-        current = _read_bytes(root / path)
-        if (current is None) != (text is None) or (
-            current is not None and text is not None and _decode_or_none(current) != text
-        ):
-            changed_paths.append(path)
-    return changed_paths
+def is_stale(data: bytes | None, text: str | None) -> bool:
+    """Is what a file has now another text than the one that the verdict relies on (None: no file)?"""
+    if data is None or text is None:
+        return (data is None) != (text is None)
+    return _decode_or_none(data) != text
 
 
-def _write_all(root: Path, changes: list[FileChange]) -> None:
+def write_changes(root: Path, changes: Sequence[FileChange]) -> None:
+    """Writes all of the changes or none. Raises `WorkspaceError`."""
     done: list[FileChange] = []
     try:
         for change in (change for change in changes if change.new != change.old):

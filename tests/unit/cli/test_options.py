@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from greenloop.cli import options
-from greenloop.cli.commands import mcp
+from greenloop.cli.commands import acp, mcp
 
 
-@pytest.mark.parametrize("add", [options.add, mcp.add_arguments], ids=["most commands", "mcp"])
+@pytest.mark.parametrize(
+    "add", [options.add, mcp.add_arguments, acp.add_arguments], ids=["most commands", "mcp", "acp"]
+)
 def test_every_command_names_settings_alike(add):
     parser = argparse.ArgumentParser()
     add(parser)

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     try:
         from greenloop.mcp import server  # noqa: PLC0415 - an optional library that no other command needs
-        from greenloop.mcp.service import Service  # noqa: PLC0415
+        from greenloop.serving.service import Service  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name not in {"mcp", "mcp_types", "uvicorn"}:
             raise

@@ -35,6 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
         print(f"`greenloop setup EDITOR` prints the lines for one of: {', '.join(EDITORS)}")
         print(f"For coding agents: {', '.join(AGENTS)}")
+        print("An editor that speaks the Agent Client Protocol starts `greenloop acp`.")
         return exit_codes.VERIFIED
     editor = ALL.get(arguments.editor.lower())
     if editor is None:

@@ -21,7 +21,7 @@ from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.capabilities import Capabilities
 from greenloop.lsp.connection.jsonrpc import Protocol
 from greenloop.lsp.connection.messages import REFUSED
-from greenloop.lsp.connection.stdio import Outbox
+from greenloop.serving.stdio import Outbox
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

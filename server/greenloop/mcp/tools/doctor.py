@@ -7,7 +7,7 @@ from typing import Any
 
 from greenloop.engine.doctor import report
 from greenloop.mcp.arguments import Root
-from greenloop.mcp.service import ServiceContext, service_of, tell_errors
+from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 
 
 @tell_errors

@@ -11,8 +11,8 @@ from greenloop.core.records.verdict import CaseResult
 from greenloop.engine.events_json import MAX_MESSAGE
 from greenloop.engine.explain import explain
 from greenloop.mcp.arguments import Root, Seconds
+from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 from greenloop.mcp.progress import report_progress
-from greenloop.mcp.service import ServiceContext, service_of, tell_errors
 from greenloop.mcp.tools.run_tests import failure_object
 
 

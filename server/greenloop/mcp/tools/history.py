@@ -11,7 +11,8 @@ from greenloop.engine.events_json import attempt_object, finished_object
 from greenloop.engine.history.rows import Record
 from greenloop.engine.history.store import History
 from greenloop.mcp.arguments import Root
-from greenloop.mcp.service import Service, ServiceContext, service_of, tell_errors
+from greenloop.mcp.context import ServiceContext, service_of, tell_errors
+from greenloop.serving.service import Service
 
 ATTEMPT_FIELDS = ("attempt", "parent", "model", "status", "passed", "total", "error_class", "message")
 

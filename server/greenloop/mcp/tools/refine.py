@@ -18,8 +18,8 @@ from greenloop.engine.history.store import History
 from greenloop.mcp.arguments import Root, Seconds
 from greenloop.mcp.client_model import CLIENT, ClientModel
 from greenloop.mcp.client_user import ClientUser
+from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 from greenloop.mcp.progress import report_progress
-from greenloop.mcp.service import ServiceContext, service_of, tell_errors
 from greenloop.project.apply_result import may_write, write_result
 
 

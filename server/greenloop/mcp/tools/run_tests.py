@@ -8,8 +8,8 @@ from greenloop.core.records.verdict import CaseResult
 from greenloop.engine import run_tests as runner
 from greenloop.engine.events_json import MAX_MESSAGE, case_object
 from greenloop.mcp.arguments import Root, Seconds, Selectors
+from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 from greenloop.mcp.progress import report_progress
-from greenloop.mcp.service import ServiceContext, service_of, tell_errors
 
 
 @tell_errors

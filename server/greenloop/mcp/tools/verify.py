@@ -13,8 +13,8 @@ from greenloop.engine.verify.report_json import result_json
 from greenloop.engine.verify.setup import Request
 from greenloop.engine.verify.verify import verify as verify_tests
 from greenloop.mcp.arguments import Root, Seconds
+from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 from greenloop.mcp.progress import report_progress
-from greenloop.mcp.service import ServiceContext, service_of, tell_errors
 
 
 @tell_errors

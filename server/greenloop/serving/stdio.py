@@ -1,4 +1,4 @@
-"""Reserves the server's standard input and output for the protocol.
+"""Reserves standard input and output for a protocol.
 
 A library's print, a write to descriptor 1 or a child process would corrupt the stream; a client that does not read
 would block the event loop. This module prevents both. It must not know what the bytes mean.
@@ -9,20 +9,14 @@ from __future__ import annotations
 import logging
 import os
 import queue
-import re
 import sys
 import threading
 from collections.abc import Callable
 from typing import BinaryIO, cast
 
-# Bytes: maximum of one message, of a header line, and of one read.
-LONGEST = 256 << 20
-LINE = 64 << 10
-PIECE = 1 << 20
 # Unread bytes at which optional messages are left out, and at which the connection is given up.
 SLOW_BACKLOG = 1 << 20
 MAX_BACKLOG = 64 << 20
-_LENGTH = re.compile(rb"content-length\s*:\s*(\d{1,18})\s*$", re.IGNORECASE)
 
 log = logging.getLogger(__name__)
 
@@ -39,63 +33,6 @@ def take_stdio() -> tuple[BinaryIO, BinaryIO]:
     os.dup2(devnull, 0)
     os.close(devnull)
     return os.fdopen(source, "rb"), os.fdopen(sink, "wb")
-
-
-class Inbox:
-    """Reads messages from a stream (header lines, a blank line, the body), tolerating sloppy clients.
-
-    Lines may end with LF alone, header names may have any case, and a line that is not a header is skipped.
-    """
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._skipped = 0
-
-    def read(self) -> bytes | None:
-        """The next body; empty where it has no usable length or is too long; None when the input ended."""
-        try:
-            if not self._skip():
-                return None
-            length = self._length()
-            if length is not None and length > LONGEST:
-                log.error("A message of %d bytes is skipped; at most %d are read", length, LONGEST)
-                self._skipped = length
-                return b""
-            return None if length is None else self._body(length)
-        except OSError:
-            return None
-
-    def _length(self) -> int | None:
-        """The length in the headers, 0 without one; None when the input ended."""
-        length, any_header = 0, False
-        while line := self._stream.readline(LINE):
-            if line.strip():
-                any_header = True
-                # Also after the rest of a message that was longer than its stated length.
-                if match := _LENGTH.search(line):
-                    length = int(match[1])
-            elif any_header:
-                return length
-        return None
-
-    def _body(self, length: int) -> bytes | None:
-        # In chunks: a wrong length must not allocate memory for bytes that never come.
-        pieces = []
-        while length:
-            piece = self._stream.read(min(length, PIECE))
-            if not piece:
-                return None
-            pieces.append(piece)
-            length -= len(piece)
-        return b"".join(pieces)
-
-    def _skip(self) -> bool:
-        while self._skipped:
-            piece = self._stream.read(min(self._skipped, PIECE))
-            if not piece:
-                return False
-            self._skipped -= len(piece)
-        return True
 
 
 class Outbox:

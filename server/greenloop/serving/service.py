@@ -1,24 +1,18 @@
-"""What all tools of one server share: the folders that a client may touch, the settings, the open sandboxes."""
+"""What a program that connects may use: the folders it may touch, the settings, the open sandboxes."""
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
-from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.exceptions import ToolError
-
-from greenloop.core.errors import GreenloopError, UsageError
+from greenloop.core.errors import UsageError
 from greenloop.project import configuration, workspace
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.pool import SandboxPool
 
-P = ParamSpec("P")
-R = TypeVar("R")
 FILE_MODELS = ("scripted", "replay")  # models whose answers are read from a file
 
 
@@ -68,23 +62,3 @@ class Service:
         """Returns the settings of a workspace; empty values of `wanted` change nothing. Raises `SettingsError`."""
         chosen = {name: value for name, value in wanted.items() if value not in ("", 0, None)}
         return configuration.load(root, command_line={**self.overrides, **chosen})[0]
-
-
-ServiceContext = Context[Service, Any]
-
-
-def service_of(context: ServiceContext) -> Service:
-    return context.request_context.lifespan_context
-
-
-def tell_errors(tool: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
-    """What a user can mend reaches the client as one sentence with the remedy."""
-
-    @functools.wraps(tool)
-    async def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return await tool(*args, **kwargs)
-        except GreenloopError as error:
-            raise ToolError(f"{error} {error.remedy}".strip()) from error
-
-    return call

@@ -1,0 +1,181 @@
+"""One prompt from its text to the end of its turn: targets, runs, attempts as updates, results as edits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import acp
+from acp.interfaces import Client
+from acp.schema import ClientCapabilities, StopReason, ToolCallLocation
+
+from greenloop.acp.apply import offer
+from greenloop.acp.client_files import ClientFiles
+from greenloop.acp.client_user import ClientUser
+from greenloop.acp.prompt import ASK, Wish, read_prompt
+from greenloop.acp.updates import Updates
+from greenloop.core.errors import GreenloopError
+from greenloop.core.events import Event, Specified, Started, Tested
+from greenloop.core.records import outcome as records
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
+from greenloop.core.summary import attempt_label, attempt_result, rejection
+from greenloop.core.text.redact import clean_for_display
+from greenloop.engine import refine as engine
+from greenloop.project import targets
+from greenloop.project.settings import Settings
+from greenloop.serving.service import Service
+
+STOPS: dict[records.StopReason, StopReason] = {
+    records.StopReason.CANCELLED: "cancelled",
+    records.StopReason.ATTEMPTS: "max_turn_requests",
+    records.StopReason.TOKENS: "max_tokens",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    """What a turn works with. `root` is the folder of its session."""
+
+    service: Service
+    root: Path
+    session_id: str
+    client: Client
+    capabilities: ClientCapabilities | None
+
+    async def run(self, blocks: Sequence[object]) -> StopReason:
+        """Does what the prompt asks; what a user can mend is said in one sentence with the remedy."""
+        async with Updates(self.client, self.session_id) as updates:
+            wish = read_prompt(blocks)
+            if wish is None:
+                updates.say(ASK)
+                return "end_turn"
+            files = ClientFiles(self.client, self.capabilities, self.session_id, self.root)
+            try:
+                settings = self.service.load_settings(self.root, {})
+                if wish.targets:
+                    return await self._fix_all(wish.targets, wish, files, updates, settings)
+                failing = await self._list_failing(updates, settings)
+                return await self._fix_all(failing, wish, files, updates, settings)
+            except GreenloopError as error:
+                updates.say(_sentence(error))
+                return "end_turn"
+
+    async def _list_failing(self, updates: Updates, settings: Settings) -> list[str]:
+        call = updates.start("Run the tests", kind="execute", status="in_progress")
+        try:
+            failing = await engine.list_failing_tests(
+                self.root, settings=settings, report_status=lambda text: updates.change(call, text)
+            )
+        except BaseException:
+            updates.change(call, status="failed")
+            raise
+        found = f"{len(failing)} failing" if failing else "All tests pass; there is nothing to fix."
+        updates.change(call, "\n".join([found, *failing]), status="completed")
+        updates.say(f"{found}\n" if not failing else "")
+        return failing
+
+    async def _fix_all(
+        self, wanted: Sequence[str], wish: Wish, files: ClientFiles, updates: Updates, settings: Settings
+    ) -> StopReason:
+        stop: StopReason = "end_turn"
+        for number, target in enumerate(wanted):
+            if len(wanted) > 1:
+                updates.put(_plan(wanted, number))
+            try:
+                stop = await self._fix(target, wish, files, updates, settings)
+            except GreenloopError as error:
+                if len(wanted) == 1:
+                    raise
+                # One test that cannot be fixed must not stop the others.
+                updates.say(f"{target}: {_sentence(error)}\n")
+            if stop == "cancelled":
+                return stop
+        if len(wanted) > 1:
+            updates.put(_plan(wanted, len(wanted)))
+        return stop if len(wanted) == 1 else "end_turn"
+
+    async def _fix(
+        self, target: str, wish: Wish, files: ClientFiles, updates: Updates, settings: Settings
+    ) -> StopReason:
+        problem: Problem | None = None
+        call = updates.start(f"Refine {target}", kind="execute", status="in_progress")
+        status = ""
+
+        def report(text: str) -> None:
+            nonlocal status
+            if text != status:
+                status = text
+                updates.change(call, text)
+
+        def show(event: Event) -> None:
+            nonlocal problem
+            match event:
+                case Started():
+                    problem = event.problem
+                    regions = (*problem.regions, *problem.suspects)
+                    locations = [self._location(region) for region in regions]
+                    report(f"at fault may be: {', '.join(region.label for region in regions)}")
+                    updates.change(call, locations=locations)
+                case Specified() if problem is not None:
+                    problem = replace(problem, spec=event.spec)
+                case Tested():
+                    updates.say(f"- {_attempt_line(event.attempt)}\n")
+
+        user = ClientUser(self.client, self.capabilities, self.session_id)
+        try:
+            request = engine.Request(
+                root=self.root,
+                target=target,
+                buffers=await files.unsaved(self._file_of(target)),
+                comment=wish.comment,
+                goal=wish.goal,
+            )
+            outcome = await engine.refine(
+                request,
+                settings=settings if user.can_answer else replace(settings, ask=0),
+                emit=show,
+                report_status=report,
+                user=user,
+                pool=self.service.pool,
+            )
+        except BaseException:
+            updates.change(call, status="failed")
+            raise
+        updates.change(call, outcome.message, status="completed" if outcome.solved else "failed")
+        updates.say(f"\n{outcome.message}\n")
+        if problem is not None and outcome.solved and outcome.after:
+            await offer(outcome, problem, files, updates, settings)
+        return STOPS.get(outcome.reason, "end_turn")
+
+    def _file_of(self, target: str) -> list[str]:
+        """The file of a target, relative to the folder; none if it lies elsewhere."""
+        path = targets.relative_path(targets.split_target(target).path, str(self.root))
+        return [path] if path else []
+
+    def _location(self, region: Region) -> ToolCallLocation:
+        return ToolCallLocation(path=str(self.root / region.path), line=max(region.start, 1))
+
+
+def _sentence(error: GreenloopError) -> str:
+    return f"{error} {error.remedy}".strip()
+
+
+def _attempt_line(attempt: Attempt) -> str:
+    """`attempt 2: 1 of 3 tests pass (AssertionError)`."""
+    result = rejection(attempt) or attempt_result(attempt)
+    error = f" ({attempt.error_class})" if attempt.error_class and not rejection(attempt) else ""
+    return f"attempt {attempt_label(attempt)}: {result}{error}"
+
+
+def _plan(wanted: Sequence[str], done: int) -> object:
+    """The targets as a plan, of which this many are done and the next is in progress."""
+    return acp.update_plan(
+        acp.plan_entry(
+            clean_for_display(target),
+            status="completed" if number < done else "in_progress" if number == done else "pending",
+        )
+        for number, target in enumerate(wanted)
+    )
