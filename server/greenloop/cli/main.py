@@ -17,7 +17,9 @@ from greenloop.cli.errors import print_error, report_unexpected
 from greenloop.cli.exit_codes import CANCELLED, HELP, NOT_SOLVED, USAGE
 from greenloop.core.errors import GreenloopError
 
-SUBCOMMANDS = ("fix", "improve", "tests", "verify", "serve", "mcp", "doctor", "setup", "model", "history", "bench")
+SUBCOMMANDS = (
+    "fix", "improve", "tests", "verify", "export", "serve", "mcp", "doctor", "setup", "model", "history", "bench",
+)  # fmt: skip
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -75,6 +77,7 @@ SUMMARIES = {
     "improve": "make a function that passes its tests faster or simpler, or change it as a comment asks",
     "tests": "show or edit the tests that were generated from a docstring",
     "verify": "run a commit's tests against your working tree, in a way that cannot be faked",
+    "export": "write a run as a file that another machine can verify",
     "serve": "run the language server on standard input and output",
     "mcp": "serve agents by the Model Context Protocol",
     "doctor": "check what greenloop needs on this machine",

@@ -79,6 +79,22 @@ def write_result(
     return [change.path for change in changes]
 
 
+def write_texts(root: Path, before: Mapping[str, str | None], after: Mapping[str, str]) -> list[str]:
+    """Writes whole texts, only over exactly the ones before (None: no file); returns the paths.
+
+    Raises `WorkspaceError` when a file has changed or cannot be written; then nothing has changed.
+    """
+    changes = []
+    for path in sorted(path for path, text in after.items() if text != before.get(path)):
+        old, text = _read_bytes(root / path), before.get(path)
+        if (None if old is None else _decode_or_none(old)) != text:
+            raise WorkspaceError(f"{path} changed meanwhile.", remedy="Nothing was written.")
+        encoding = declared_encoding(after[path]) if old is None else decode(old)[1]
+        changes.append(FileChange(path=path, old=old, new=_encode(path, after[path], encoding), is_merged=False))
+    _write_all(root, changes)
+    return [change.path for change in changes]
+
+
 def _differs(outcome: Outcome, path: str) -> bool:
     return outcome.after[path] != outcome.before.get(path)
 
