@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -55,7 +56,12 @@ class User:
             **variables,
         }
         done = subprocess.run(
-            [sys.executable, "-m", "greenloop", *words], cwd=self.work, env=environment, capture_output=True, text=True
+            [sys.executable, "-m", "greenloop", *words],
+            cwd=self.work,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         return done.returncode, done.stdout, done.stderr
 
@@ -66,38 +72,51 @@ class User:
             path.write_text(text, encoding="utf-8")
 
 
-@pytest.fixture
-def make_user(tmp_path) -> Callable[[str], User]:
-    def make(name: str) -> User:
-        home = tmp_path / "homes" / name
-        home.mkdir(parents=True)
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", home / "env"], check=True)
-        user = User(home=home, python=home / "env" / "bin" / "python")
-        user.write(FILES)
-        return user
-
-    return make
+def make_user(home: Path) -> User:
+    home.mkdir(parents=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", home / "env"], check=True)
+    user = User(home=home, python=home / "env" / "bin" / "python")
+    user.write(FILES)
+    return user
 
 
-@pytest.fixture
-def exported(make_user, tmp_path) -> Path:
+@pytest.fixture(scope="module")
+def homes(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("homes")
+
+
+@pytest.fixture(scope="module")
+def original(homes) -> Path:
     """A run of the user `adelaide_q`, exported."""
-    author = make_user("adelaide_q")
+    author = make_user(homes / "adelaide_q")
     site = next((author.home / "env" / "lib").glob("python*/site-packages"))
     (site / "attrs-22.1.0.dist-info").mkdir()
     answers = author.home / "answers.jsonl"
     answers.write_text(json.dumps("```python\ndef double(x):\n    return x * 2\n```") + "\n")
     code, out, err = author.run("fix", DOUBLE, "--model", f"scripted:{answers}", "--preset", "plain", "--json")
     assert code == 0, out + err
-    file = tmp_path / "run.json"
+    file = homes / "run.json"
     code, out, err = author.run("export", "last", "--out", str(file))
     assert code == 0, out + err
     return file
 
 
 @pytest.fixture
-def colleague(make_user) -> User:
-    return make_user("berthold_z")
+def exported(original, tmp_path) -> Path:
+    return Path(shutil.copy(original, tmp_path))
+
+
+@pytest.fixture(scope="module")
+def second_user(homes) -> User:
+    return make_user(homes / "berthold_z")
+
+
+@pytest.fixture
+def colleague(second_user) -> User:
+    """Another user, with a fresh copy of the project."""
+    shutil.rmtree(second_user.work)
+    second_user.write(FILES)
+    return second_user
 
 
 def change(file: Path, edit: Callable[[dict], None]) -> None:
@@ -129,9 +148,9 @@ def test_a_colleague_verifies_and_applies_what_was_exported(exported, colleague)
     assert "m.py has the change already." in json.loads(out)["changes"]
 
 
-def test_the_file_names_nothing_of_the_machine(exported, tmp_path):
+def test_the_file_names_nothing_of_the_machine(exported, homes):
     text = exported.read_text()
-    for word in (str(tmp_path), "homes", "adelaide_q", sys.executable):
+    for word in (str(homes), "adelaide_q", sys.executable):
         assert word not in text
     value = json.loads(text)
     assert value["model"] == "scripted:answers.jsonl"
