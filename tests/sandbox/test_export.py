@@ -224,7 +224,9 @@ def test_a_test_that_does_not_exist_is_named(exported, colleague):
     assert "test_none, which pytest does not find here" in err
 
 
-def test_code_of_others_is_never_run_without_a_sandbox(exported, colleague):
-    code, _out, err = colleague.run("verify", str(exported), "--sandbox", "none")
+def test_code_of_others_is_never_run_without_a_sandbox(exported, colleague, tmp_path):
+    (tmp_path / "greenloop").mkdir()
+    (tmp_path / "greenloop" / "config.toml").write_text("sandbox.unsafe = true\n")
+    code, _out, err = colleague.run("verify", str(exported), "--sandbox", "none", XDG_CONFIG_HOME=str(tmp_path))
     assert code == 3
     assert "only in a sandbox" in err
