@@ -167,6 +167,15 @@ def test_a_change_elsewhere_in_the_file_is_merged(exported, colleague):
     assert (colleague.work / "m.py").read_text() == RIGHT + "\n\ndef two():\n    return 2\n"
 
 
+def test_a_module_that_only_the_change_has(exported, colleague):
+    change(exported, lambda value: value.update(change=[{"path": "m.py", "before": None, "after": RIGHT}]))
+    (colleague.work / "m.py").unlink()
+    code, out, err = colleague.run("verify", str(exported), "--apply", "--json")
+    assert code == 0, out + err
+    assert set(json.loads(out)["fixed"]) == {DOUBLE, ONE}
+    assert (colleague.work / "m.py").read_text() == RIGHT
+
+
 @pytest.mark.parametrize(
     ("files", "named"),
     [
@@ -208,6 +217,25 @@ def test_a_faked_pass_is_refused_and_named(exported, colleague, after, state, na
     assert named in value["reason"]
     assert "run.json says that its result is verified; here it is not." in value["changes"]
     assert (colleague.work / "m.py").read_text() == FILES["m.py"]
+
+
+def test_a_change_that_reads_its_tests_is_refused(exported, colleague):
+    reading = "def double(x):\n    return int(open('tests/test_m.py').read().partition('== ')[2][:2])\n"
+    after = reading + FILES["m.py"].partition("x + 1\n")[2]
+    change(exported, lambda value: value["change"][0].update(after=after))
+    code, out, err = colleague.run("verify", str(exported), "--json")
+    assert (code, json.loads(out)["state"]) == (1, "reads_tests"), err
+
+
+@pytest.mark.parametrize("path", ["conftest.py", "tests/test_m.py", "../m.py", ".venv/x.py"])
+def test_a_file_that_changes_what_it_may_not_is_refused_before_anything_runs(exported, colleague, path):
+    change(exported, lambda value: value["change"].append({"path": path, "before": None, "after": "1 / 0\n"}))
+    code, out, err = colleague.run("verify", str(exported), "--apply", "--json")
+    assert (code, json.loads(out)["verified"], json.loads(out)["cases"]) == (2, False, [])
+    assert path in err
+    assert "running" not in err
+    assert (colleague.work / "m.py").read_text() == FILES["m.py"]
+    assert not (colleague.work / "conftest.py").exists()
 
 
 def test_a_test_that_passes_anyway_shows_nothing(exported, colleague):
