@@ -90,6 +90,12 @@ def locate(root: str | None, target: str | None, *, cwd: Path) -> tuple[Path, st
     return folder, _relative(target, path, folder)
 
 
+def run_number(word: str) -> int | None:
+    """The number of a run in the history (`12`, `run:12`); None where the word is not one."""
+    match = re.fullmatch(r"(?:run:)?(\d{1,18})", word, re.ASCII)
+    return int(match[1]) if match else None
+
+
 def split_target(target: str) -> tuple[str, str]:
     """Splits a typed target into its file and the rest (`::name`, `:LINE`, or `:CELL` of a notebook)."""
     file, colons, name = target.partition("::")

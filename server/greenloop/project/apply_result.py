@@ -79,6 +79,22 @@ def write_result(
     return [change.path for change in changes]
 
 
+def write_texts(root: Path, before: Mapping[str, str | None], after: Mapping[str, str]) -> list[str]:
+    """Writes whole texts, only over exactly the ones before (None: no file); returns the paths.
+
+    Raises `WorkspaceError` when a file has changed or cannot be written; then nothing has changed.
+    """
+    changes = []
+    for path in sorted(path for path, text in after.items() if text != before.get(path)):
+        old = _read_bytes(root / path)
+        if is_stale(old, before.get(path)):
+            raise WorkspaceError(f"{path} changed meanwhile.", remedy="Nothing was written.")
+        encoding = declared_encoding(after[path]) if old is None else decode(old)[1]
+        changes.append(FileChange(path=path, old=old, new=_encode(path, after[path], encoding), is_merged=False))
+    write_changes(root, changes)
+    return [change.path for change in changes]
+
+
 def changed_paths(outcome: Outcome) -> list[str]:
     """The files that the result changes, sorted."""
     return [path for path in sorted(outcome.after) if outcome.after[path] != outcome.before.get(path)]

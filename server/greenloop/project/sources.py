@@ -86,6 +86,14 @@ def _walk(root: Path, limit: int) -> Iterator[str]:
                     return
 
 
+def is_project_path(root: Path, path: str) -> bool:
+    """May the project have a Python file of this path? Not in an environment, a build or a hidden folder."""
+    folders = PurePosixPath(path).parts[:-1]
+    return not any(
+        part.startswith(".") or part in _SKIPPED or part.endswith(".egg-info") for part in folders
+    ) and not any((root.joinpath(*folders[: depth + 1]) / "pyvenv.cfg").exists() for depth in range(len(folders)))
+
+
 def _inside(path: Path, root: Path) -> bool:
     try:
         return path.resolve().is_relative_to(root.resolve()) and path.is_file()

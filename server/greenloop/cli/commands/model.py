@@ -10,7 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from greenloop.cli import exit_codes, interrupt, options, render
+from greenloop.cli.errors import print_warning
 from greenloop.core.errors import ModelError, UsageError
+from greenloop.engine.history.store import History
 from greenloop.project.settings import Settings
 
 ACTIONS = {
@@ -25,20 +27,28 @@ ACTIONS = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     for name, about in ACTIONS.items():
-        options.add(actions.add_parser(name, help=about, description=about))
+        action = actions.add_parser(name, help=about, description=about)
+        if name == "pull":
+            action.add_argument("--from", dest="source", metavar="FILE", help="copy this file instead of downloading")
+        options.add(action)
 
 
 def run(arguments: argparse.Namespace) -> int:
     settings = options.load(arguments, None, cwd=Path.cwd())
     try:
+        if arguments.action == "pull":
+            return _pull(Path(arguments.source) if arguments.source else None)
         return _ACTIONS[arguments.action](settings)
     except asyncio.CancelledError:
         print("greenloop: cancelled; the part already downloaded is kept.", file=sys.stderr)
         return exit_codes.CANCELLED
 
 
-def download_weights() -> Path:
-    """Downloads the weights with a bar on stderr. Raises `ModelError`, or `CancelledError` on Ctrl-C."""
+def download_weights(source: Path | None = None) -> Path:
+    """Downloads the weights, or copies them from `source`, with a bar on stderr.
+
+    Raises `ModelError`, or `CancelledError` on Ctrl-C.
+    """
     from rich.console import Console  # noqa: PLC0415 - only a download shows a bar
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn  # noqa: PLC0415
 
@@ -61,7 +71,7 @@ def download_weights() -> Path:
             if tenths is not None:
                 tenths(done, total)
 
-        return interrupt.run(weights.pull(progress))
+        return interrupt.run(weights.pull(progress, source=source))
 
 
 def _log_tenths(write: Callable[[str], object]) -> Callable[[int, int], None]:
@@ -77,8 +87,8 @@ def _log_tenths(write: Callable[[str], object]) -> Callable[[int, int], None]:
     return progress
 
 
-def _pull(_settings: Settings) -> int:
-    print(f"{render.escape_controls(str(download_weights()))} is downloaded and its hash is correct.")
+def _pull(source: Path | None) -> int:
+    print(f"{render.escape_controls(str(download_weights(source)))} is there and its hash is correct.")
     return exit_codes.VERIFIED
 
 
@@ -98,6 +108,13 @@ def _list(settings: Settings) -> int:
     for name in default_model.available_keys(os.environ):
         print(f"{name} is set: choose one of that provider's models with --model")
     print(render.escape_controls(f"default: {chosen or 'none yet'}"))
+    history = History.open(warn=print_warning)
+    try:
+        solved_by_model = history.solved_by_model()
+    finally:
+        history.close()
+    for model, runs, solved in solved_by_model:
+        print(render.escape_controls(f"{model}: {solved} of {runs} runs of your history solved and verified"))
     return exit_codes.VERIFIED
 
 
@@ -130,7 +147,6 @@ def _status(_settings: Settings) -> int:
 
 
 _ACTIONS: dict[str, Callable[[Settings], int]] = {
-    "pull": _pull,
     "list": _list,
     "start": _start,
     "stop": _stop,

@@ -1,4 +1,4 @@
-"""`greenloop verify`: runs a commit's tests against the working tree, or verifies a past result again.
+"""`greenloop verify`: runs a commit's tests against the working tree, or verifies a past or an exported result again.
 
 It must not know how a verdict is reached; it knows a request and its result.
 """
@@ -9,21 +9,26 @@ import argparse
 import asyncio
 import json
 import os
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
 from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.errors import print_error, print_warning
+from greenloop.cli.live_table import colour_diff
 from greenloop.cli.reports import request as reports
-from greenloop.core.errors import GreenloopError, UsageError
+from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
+from greenloop.core.text.diff import diff_files
 from greenloop.engine.verify.replay import replay
 from greenloop.engine.verify.report import State, Verification
 from greenloop.engine.verify.report_json import result_json
+from greenloop.engine.verify.run_file import verify_run_file
 from greenloop.engine.verify.setup import Request
 from greenloop.engine.verify.verify import verify
+from greenloop.project.apply_result import write_texts
 from greenloop.project.workspace import find_root
 
 MAX_LISTED = 10  # names in one line for people; --json has all
@@ -35,7 +40,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         metavar="TARGET",
         help="pytest node ids, test files or folders of the commit that must pass (default: the whole suite, in which "
-        "no test may newly fail), or the number of a run in the history to replay (`12`, `run:12`)",
+        "no test may newly fail), the number of a run in the history to replay (`12`, `run:12`), or a FILE.json of "
+        "`greenloop export`",
+    )
+    parser.add_argument(
+        "--apply", action="store_true", help="write the change of an exported run if it is verified here"
     )
     parser.add_argument("--base", metavar="REV", help="the commit whose tests and configuration count (default: HEAD)")
     parser.add_argument(
@@ -84,9 +93,15 @@ def _verify(arguments: argparse.Namespace) -> int:
     wanted = reports.read_reports([*junit, *arguments.reports], cwd)
     if arguments.run_seconds is not None and not arguments.run_seconds > 0:
         raise UsageError("--seconds must be more than 0.")
-    number = run_number(arguments.targets, cwd)
+    number, file = run_number(arguments.targets, cwd), _run_file(arguments.targets, cwd)
+    if arguments.apply and file is None:
+        raise UsageError("--apply needs an exported run.", remedy="Name its file: `greenloop verify FILE --apply`.")
+    written: tuple[str, ...] = ()
     try:
-        result = _replay(arguments, number, cwd) if number is not None else _verify_target(arguments, cwd)
+        if file is not None:
+            result, written = _verify_file(arguments, file, cwd)
+        else:
+            result = _replay(arguments, number, cwd) if number is not None else _verify_target(arguments, cwd)
     except asyncio.CancelledError:
         if arguments.json:
             _print_json(result_json(Verification(reason="Cancelled.")))
@@ -97,9 +112,11 @@ def _verify(arguments: argparse.Namespace) -> int:
         _write_reports(wanted, Verification(reason=error.advice), arguments, cwd)
         raise
     if arguments.json:
-        _print_json(result_json(result))
+        _print_json({**result_json(result), **({"written": list(written)} if arguments.apply else {})})
     else:
         print("\n".join(format_result(result)))
+        if written:
+            print(f"Written: {', '.join(map(render.escape_controls, written))}")
     _write_reports(wanted, result, arguments, cwd)
     return exit_codes.VERIFIED if result.verified or result.nothing_staged else exit_codes.NOT_SOLVED
 
@@ -121,19 +138,29 @@ def run_number(targets: Sequence[str], cwd: Path) -> int | None:
 
     Raises `UsageError` for a run together with other targets.
     """
-    numbers = [
-        match
+    words = [
+        word
         for word in targets
-        if (match := re.fullmatch(r"run:(\d{1,18})|(\d{1,18})", word)) and (match[1] or not (cwd / word).exists())
+        if options.run_number(word) is not None and (word.startswith("run:") or not (cwd / word).exists())
     ]
-    if not numbers:
+    if not words:
         return None
     if len(targets) > 1:
         raise UsageError(
-            f"'{numbers[0][0]}' is a run in the history and cannot be combined with other targets.",
+            f"'{words[0]}' is a run in the history and cannot be combined with other targets.",
             remedy="Verify it on its own.",
         )
-    return int(numbers[0][1] or numbers[0][2])
+    return options.run_number(words[0])
+
+
+def _run_file(targets: Sequence[str], cwd: Path) -> Path | None:
+    """The exported run that was typed, if any. Raises `UsageError` for one together with other targets."""
+    files = [word for word in targets if word.endswith(".json") and "::" not in word]
+    if files and len(targets) > 1:
+        raise UsageError(
+            f"{files[0]} is an exported run and cannot be combined with other targets.", remedy="Verify it on its own."
+        )
+    return cwd / files[0] if files else None
 
 
 def _verify_target(arguments: argparse.Namespace, cwd: Path) -> Verification:
@@ -161,7 +188,31 @@ def _known_failing(entry: str, root: Path, cwd: Path) -> str:
     return options.locate(str(root), entry, cwd=cwd)[1] or entry
 
 
-def _replay(arguments: argparse.Namespace, number: int, cwd: Path) -> Verification:
+def _verify_file(arguments: argparse.Namespace, file: Path, cwd: Path) -> tuple[Verification, tuple[str, ...]]:
+    """The result for an exported run, and the files that were written."""
+    _refuse_options(arguments, "an exported run")
+    root, _target = options.locate(arguments.root, None, cwd=cwd)
+    result, change = interrupt.run(
+        verify_run_file(
+            file,
+            root,
+            settings=options.load(arguments, root, cwd=cwd),
+            seconds=arguments.run_seconds or 0.0,
+            report_status=_report_status,
+        )
+    )
+    if not arguments.json and (diff := diff_files(change.current, change.after)):
+        Console(highlight=False).print(colour_diff(diff), soft_wrap=True)
+    if not (arguments.apply and result.verified):
+        return result, ()
+    try:
+        return result, tuple(write_texts(root, change.current, change.after))
+    except WorkspaceError as error:
+        raise WorkspaceError(str(error), remedy="Nothing was written. Verify the file again.") from error
+
+
+def _refuse_options(arguments: argparse.Namespace, what: str) -> None:
+    """Raises `UsageError` for an option that concerns a commit's tests only."""
     conflicting = [
         flag
         for flag, value in {
@@ -174,7 +225,11 @@ def _replay(arguments: argparse.Namespace, number: int, cwd: Path) -> Verificati
         if value
     ]
     if conflicting:
-        raise UsageError(f"{conflicting[0]} cannot be combined with a run in the history.", remedy="Remove it.")
+        raise UsageError(f"{conflicting[0]} cannot be combined with {what}.", remedy="Remove it.")
+
+
+def _replay(arguments: argparse.Namespace, number: int, cwd: Path) -> Verification:
+    _refuse_options(arguments, "a run in the history")
     return interrupt.run(
         replay(
             number,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Environment, SandboxSpec
+from greenloop.core.records.sandbox import Environment, Limits, SandboxSpec
 from greenloop.core.records.spec import Spec
 from greenloop.project import interpreters, sources, workspace
 from greenloop.verdict.inputs import ACCEPTING
@@ -30,6 +30,7 @@ class Basis:
     `trusted` is the hash over all tests and configuration, `files` has one for each of them, `code` one for each other
     Python file; `packages` are names with versions. `spec` and `outcomes` (with the user's own code, by case) are the
     expectations; `neighbours` are related tests whose outcome had to stay. `seeds` are the accepting runs' hash seeds.
+    `limits` are those of the settings for one execution (None: recorded by an older greenloop).
     """
 
     trusted: str
@@ -41,6 +42,7 @@ class Basis:
     network: bool = False
     variables: tuple[str, ...] = ()
     seeds: tuple[int, ...] = ()
+    limits: Limits | None = None
     spec: Spec = NOTHING
     outcomes: Mapping[str, str] = field(default_factory=dict)
     neighbours: tuple[str, ...] = ()
@@ -71,6 +73,7 @@ def current_basis(place: SandboxSpec, buffers: Mapping[str, bytes] | None = None
         network=place.network,
         variables=tuple(sorted(place.variables)),
         seeds=(ACCEPTING,),
+        limits=place.limits,
     )
 
 

@@ -16,7 +16,7 @@ from greenloop.core.text.json_codec import from_json
 # A test may print a megabyte for each attempt; the history keeps only its start and end.
 LONGEST_OUTPUT = 8_000
 
-_CUT_SHORT = {StopReason.CANCELLED, StopReason.ENVIRONMENT, StopReason.MODEL, StopReason.CHANGED}
+CUT_SHORT = {StopReason.CANCELLED, StopReason.ENVIRONMENT, StopReason.MODEL, StopReason.CHANGED}
 
 SELECT_RUN = (
     "SELECT id, root, target, preset, model, sandbox, started, finished, applied, pid, born, outcome,"
@@ -97,7 +97,7 @@ def read_outcome(text: str | None) -> Outcome | None:
 
 
 def read_past_run(prompt: int, seconds: float, outcome: Outcome | None) -> PastRun | None:
-    if outcome is None or outcome.reason in _CUT_SHORT or prompt <= 0:
+    if outcome is None or outcome.reason in CUT_SHORT or prompt <= 0:
         return None
     usage = outcome.usage
     return PastRun(prompt_tokens=prompt, tokens=usage.tokens, seconds=seconds, cost=usage.cost, solved=outcome.solved)

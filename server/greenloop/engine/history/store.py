@@ -19,12 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.usage import PastRun
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.engine.history.database import connect, move_aside
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.rows import (
+    CUT_SHORT,
     SELECT_RUN,
     Record,
     process_start,
@@ -198,6 +199,15 @@ class History:
             (_sql_text(model), _sql_text(preset), move, limit),
         )
         return [past for prompt, seconds, text in rows if (past := read_past_run(prompt, seconds, read_outcome(text)))]
+
+    def solved_by_model(self) -> list[tuple[str, int, int]]:
+        """Returns for each model, by name, how many runs it ended and how many of these it solved, verified."""
+        reasons = ", ".join(f"'{reason.value}'" for reason in sorted(CUT_SHORT))
+        query = (
+            "SELECT model, count(*), sum(json_extract(outcome, '$.solved') AND json_extract(outcome, '$.verified') = ?)"  # noqa: S608 - words fixed in the code
+            f" FROM runs WHERE json_extract(outcome, '$.reason') NOT IN ({reasons}) GROUP BY model ORDER BY model"
+        )
+        return [(str(model), runs, solved) for model, runs, solved in self._read(query, (Verified.VERIFIED.value,))]
 
     def basis(self, run: int) -> Basis | None:
         """Returns the provenance of the run's result; None when it was not stored (older greenloop, no candidates)."""

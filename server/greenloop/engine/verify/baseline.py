@@ -80,6 +80,8 @@ def _refuse_environment(context: VerificationContext, execution: Execution) -> N
     results = case_results(execution)
     if any(result.passed for result in results):
         return
+    if any(_names_module(error, path) for error in collect_errors(execution) for path in context.revision.new_code):
+        return  # test first: the code under test has the module, also where the disk does not
     failures = [result.failure for result in results if result.failure]
     failures += [error.failure for error in collect_errors(execution)]
     place = context.place
@@ -101,11 +103,18 @@ def _find_generated_module(context: VerificationContext, errors: tuple[CollectEr
         frames = error.failure.frames
         if error.missing_name is None or not frames or frames[-1].path in context.revision.trusted:
             continue
-        module_path = error.missing_name.replace(".", "/")
         for path in (*context.revision.new_code, *context.revision.removed_paths):
-            if f"/{path}".endswith((f"/{module_path}.py", f"/{module_path}/__init__.py")):
+            if _names_module(error, path):
                 return path
     return ""
+
+
+def _names_module(error: CollectError, path: str) -> bool:
+    """Is the file the module that could not be imported?"""
+    if error.missing_name is None:
+        return False
+    module_path = error.missing_name.replace(".", "/")
+    return f"/{path}".endswith((f"/{module_path}.py", f"/{module_path}/__init__.py"))
 
 
 def _no_tests_error(context: VerificationContext, execution: Execution, generated: str) -> GreenloopError:

@@ -24,7 +24,7 @@ class Request:
     revision does not have and needs; `seconds` the wall time of one run of them (0: the setting `suite.seconds`).
     `with_new` also runs the test files that the revision does not have. `known_failing` are ids of tests that may
     fail as they did in the revision, or files of such ids (`@path`, relative to the root). `staged`: the code is that
-    of the index instead of the working tree.
+    of the index instead of the working tree. `change` names the code in sentences where it is neither of them.
     """
 
     root: Path
@@ -35,11 +35,12 @@ class Request:
     known_failing: tuple[str, ...] = ()
     seconds: float = 0.0
     staged: bool = False
+    change: str = ""
 
     @property
     def code(self) -> str:
         """Whose code is verified, in sentences."""
-        return "what is staged" if self.staged else "the working tree"
+        return self.change or ("what is staged" if self.staged else "the working tree")
 
 
 @dataclass(frozen=True, kw_only=True)

