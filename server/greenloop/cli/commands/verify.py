@@ -10,7 +10,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +20,17 @@ from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.errors import print_error, print_warning
 from greenloop.cli.live_table import colour_diff
 from greenloop.cli.reports import request as reports
+from greenloop.cli.verification_text import describe
 from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
 from greenloop.core.text.diff import diff_files
 from greenloop.engine.verify.replay import replay
-from greenloop.engine.verify.report import State, Verification
+from greenloop.engine.verify.report import Verification
 from greenloop.engine.verify.report_json import result_json
 from greenloop.engine.verify.run_file import verify_run_file
 from greenloop.engine.verify.setup import Request
 from greenloop.engine.verify.verify import verify
 from greenloop.project.apply_result import write_texts
 from greenloop.project.workspace import find_root
-
-MAX_LISTED = 10  # names in one line for people; --json has all
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -114,7 +113,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     if arguments.json:
         _print_json({**result_json(result), **({"written": list(written)} if arguments.apply else {})})
     else:
-        print("\n".join(format_result(result)))
+        print("\n".join(describe(result)))
         if written:
             print(f"Written: {', '.join(map(render.escape_controls, written))}")
     _write_reports(wanted, result, arguments, cwd)
@@ -245,63 +244,5 @@ def _report_status(sentence: str) -> None:
     print(f"greenloop: {render.escape_controls(sentence)}", file=sys.stderr, flush=True)
 
 
-# -- for programs ---------------------------------------------------------------------------------------------------
-
-
 def _print_json(value: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(value, ensure_ascii=True) + "\n")
-
-
-# -- for people -----------------------------------------------------------------------------------------------------
-
-
-def format_result(result: Verification) -> Iterator[str]:
-    yield render.escape_controls(_format_head(result))
-    cases = {case.id: case for case in (*result.cases, *result.new_cases)}
-    for case in (*result.failed, *result.new_failing)[:MAX_LISTED]:
-        failure = cases[case].failure if case in cases else None
-        reason = f": {failure.type}: {failure.message.strip().splitlines()[0]}" if failure and failure.message else ""
-        yield render.escape_controls(f"  failed: {case}{reason}"[:300])
-    yield from _list_names("tampered with", [each.case for each in result.tampered if each.case])
-    yield from _list_names("passes now", result.fixed)
-    yield from _list_names("still failing", result.still_failing)
-    if result.still_failing:
-        yield "  to accept tests that fail as before, name them: --known-failing ID..."
-    yield from _list_names("known to fail", result.known_failing)
-    yield from _list_names("flaky", result.flaky)
-    changed = [f"{path} (changed)" for path in result.changed] + [f"{path} (removed)" for path in result.removed]
-    yield from _list_names(f"restored from {result.revision}", changed)
-    yield from _list_names(f"left out, because {result.revision} does not have it", result.added)
-    yield from _list_names("kept, although the commit does not have it", result.kept)
-    if result.canaried or result.not_canaried:
-        total = len(result.canaried) + len(result.not_canaried)
-        yield f"  tamper check: {len(result.canaried)} of {total} cases"
-    yield from _list_names("passed, but not covered by the tamper check", result.not_canaried)
-    for sentence in (*result.reads_tests, *result.changes, *result.notes):
-        yield render.escape_controls(f"  {sentence}")
-    if result.network:
-        yield "  tests could reach the network (sandbox.network)"
-
-
-def _format_head(result: Verification) -> str:
-    if result.tampered:
-        return f"Tampered: {result.reason}"
-    if result.state in (State.STILL_FAILING, State.NOTHING_STAGED):
-        return result.reason
-    if not result.verified:
-        return f"{'Unverified' if result.sandbox == 'none' and not result.failed else 'Not verified'}: {result.reason}"
-    passed = sum(case.passed for case in result.cases)
-    base = f"{result.revision} ({result.base[:12]})" if result.base else result.revision
-    if known := result.known_failing:
-        failing = f"{len(known)} of {passed + len(known)} tests {'fails' if len(known) == 1 else 'fail'}"
-        return (
-            f"{failing}, as known: {', '.join(known[:3])}{' ...' if len(known) > 3 else ''}; "
-            f"{passed} pass and are verified in {result.sandbox} by {base}, {result.seconds:.1f} s"
-        )
-    return f"Verified in {result.sandbox}: {passed} tests of {base} pass with this code, {result.seconds:.1f} s"
-
-
-def _list_names(what: str, names: Sequence[str]) -> Iterator[str]:
-    if names:
-        more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
-        yield render.escape_controls(f"  {what}: {', '.join(names[:MAX_LISTED])}{more}")

@@ -1,0 +1,63 @@
+"""Tells a verification in words, for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from greenloop.cli import render
+from greenloop.engine.verify.report import State, Verification
+
+MAX_LISTED = 10  # names in one line
+
+
+def describe(result: Verification) -> Iterator[str]:
+    """The lines that tell a person what a verification found; `--json` has all names."""
+    yield render.escape_controls(_describe_head(result))
+    cases = {case.id: case for case in (*result.cases, *result.new_cases)}
+    for case in (*result.failed, *result.new_failing)[:MAX_LISTED]:
+        failure = cases[case].failure if case in cases else None
+        reason = f": {failure.type}: {failure.message.strip().splitlines()[0]}" if failure and failure.message else ""
+        yield render.escape_controls(f"  failed: {case}{reason}"[:300])
+    yield from _list_names("tampered with", [each.case for each in result.tampered if each.case])
+    yield from _list_names("passes now", result.fixed)
+    yield from _list_names("still failing", result.still_failing)
+    if result.still_failing:
+        yield "  to accept tests that fail as before, name them: --known-failing ID..."
+    yield from _list_names("known to fail", result.known_failing)
+    yield from _list_names("flaky", result.flaky)
+    changed = [f"{path} (changed)" for path in result.changed] + [f"{path} (removed)" for path in result.removed]
+    yield from _list_names(f"restored from {result.revision}", changed)
+    yield from _list_names(f"left out, because {result.revision} does not have it", result.added)
+    yield from _list_names("kept, although the commit does not have it", result.kept)
+    if result.canaried or result.not_canaried:
+        total = len(result.canaried) + len(result.not_canaried)
+        yield f"  tamper check: {len(result.canaried)} of {total} cases"
+    yield from _list_names("passed, but not covered by the tamper check", result.not_canaried)
+    for sentence in (*result.reads_tests, *result.changes, *result.notes):
+        yield render.escape_controls(f"  {sentence}")
+    if result.network:
+        yield "  tests could reach the network (sandbox.network)"
+
+
+def _describe_head(result: Verification) -> str:
+    if result.tampered:
+        return f"Tampered: {result.reason}"
+    if result.state in (State.STILL_FAILING, State.NOTHING_STAGED):
+        return result.reason
+    if not result.verified:
+        return f"{'Unverified' if result.sandbox == 'none' and not result.failed else 'Not verified'}: {result.reason}"
+    passed = sum(case.passed for case in result.cases)
+    base = f"{result.revision} ({result.base[:12]})" if result.base else result.revision
+    if known := result.known_failing:
+        failing = f"{len(known)} of {passed + len(known)} tests {'fails' if len(known) == 1 else 'fail'}"
+        return (
+            f"{failing}, as known: {', '.join(known[:3])}{' ...' if len(known) > 3 else ''}; "
+            f"{passed} pass and are verified in {result.sandbox} by {base}, {result.seconds:.1f} s"
+        )
+    return f"Verified in {result.sandbox}: {passed} tests of {base} pass with this code, {result.seconds:.1f} s"
+
+
+def _list_names(what: str, names: Sequence[str]) -> Iterator[str]:
+    if names:
+        more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
+        yield render.escape_controls(f"  {what}: {', '.join(names[:MAX_LISTED])}{more}")
