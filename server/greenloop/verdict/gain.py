@@ -1,15 +1,10 @@
-"""Measures what a workload costs with a candidate and with the user's own code, by running both in turns.
-
-The machine may be busy, so only costs of the same moment are compared: each pair runs both, the order alternates, and
-the median of the ratios has an interval that assumes nothing about their distribution.
-"""
+"""Measures what a workload costs with a candidate and with the user's own code, by running both in turns."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import comb
-from statistics import median
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from time import monotonic
 
 from greenloop.core.errors import CannotVerifyError
@@ -22,9 +17,8 @@ from greenloop.core.summary import show_cost
 from greenloop.project.syntax import definitions
 from greenloop.specs.goals import failed_call
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
+from greenloop.verdict.paired_costs import LOOKS, measure_pairs
 
-LOOKS = (9, 17, 33)  # pairs after which the interval is judged
-CONFIDENCE = 0.99
 LONGEST = 120  # characters of a profiled line
 # What costs less disappears in the noise of starting a test.
 LEAST = {Goal.TIME: 0.005, Goal.MEMORY: 100_000}
@@ -37,27 +31,21 @@ class Bench:
     inputs: VerificationInputs
     session: Session
     goal: Goal = Goal.TIME
+    lots: random.Random = field(default_factory=random.Random)
 
     async def measure(self, files: Mapping[str, str], workload: Workload, *, below: float) -> Gain | None:
-        """Measures the candidate of these changed texts in up to 33 pairs of runs; fewer where the answer is clear.
+        """Measures the candidate of these changed texts in pairs of runs, as many as the answer needs.
 
         `below` is what the interval has to stay under. None: the workload did not run to its end.
         """
-        befores: list[float] = []
-        afters: list[float] = []
-        for pairs in LOOKS:
-            while len(befores) < pairs:
-                is_new_first = len(befores) % 2 == 1
-                first = await self._cost(workload, files if is_new_first else {})
-                second = await self._cost(workload, {} if is_new_first else files)
-                if first is None or second is None:
-                    return None
-                befores.append(second if is_new_first else first)
-                afters.append(first if is_new_first else second)
-            gain = compare(self.goal, befores, afters)
-            if gain.high < below or gain.low >= below:
-                break
-        return gain
+        # Both are laid over the project, so that neither profits from what the other has to compile or read anew.
+        own = {path: self.inputs.problem.files[path] for path in files if path in self.inputs.problem.files}
+        return await measure_pairs(
+            self.goal,
+            lambda is_new: self._cost(workload, files if is_new else own),
+            below=below,
+            lots=self.lots,
+        )
 
     async def own_cost(self, workload: Workload, seconds_left: float) -> float:
         """Returns the cost of the workload with the user's own code: seconds, or bytes.
@@ -153,29 +141,3 @@ def profiled_lines(costs: Mapping[int, LineCost], text: str, goal: Goal) -> tupl
         if 0 < line <= len(rows)
     ]
     return tuple(sorted((each for each in lines if each.cost > 0), key=lambda each: (-each.cost, each.line)))
-
-
-def compare(goal: Goal, befores: Sequence[float], afters: Sequence[float]) -> Gain:
-    """Returns the gain of paired costs.
-
-    The interval of the median is that of its order statistics (Conover, Practical Nonparametric Statistics, 1999).
-    """
-    ratios = sorted(after / max(before, 1e-9) for before, after in zip(befores, afters, strict=True))
-    cut = _cut(len(ratios))
-    return Gain(
-        goal=goal,
-        before=median(befores),
-        after=median(afters),
-        ratio=median(ratios),
-        low=ratios[cut],
-        high=ratios[-1 - cut],
-        pairs=len(ratios),
-    )
-
-
-def _cut(count: int) -> int:
-    """Returns how many of the sorted values may be left out at each end."""
-    outside, cut = 2 * 0.5**count, 0
-    while (wider := outside + 2 * comb(count, cut + 1) * 0.5**count) <= 1 - CONFIDENCE:
-        outside, cut = wider, cut + 1
-    return cut
