@@ -102,8 +102,11 @@ def {RECORDED}():
 
 
 def {ENOUGH}():
-    assert COMPARED, "no call of the tests can be repeated"
-    assert len(COMPARED) >= {LEAST} or not SKIPPED, f"in the time only {{len(COMPARED)}} calls can be compared"
+    assert COMPARED or LATE, "no call of the tests can be repeated"
+    number = len(COMPARED) or "none"
+    assert len(COMPARED) >= {LEAST} or not SKIPPED, (
+        f"of its calls, which take long, {{number}} can be compared in the time (name short ones: --inputs FILE)"
+    )
 
 
 def {EFFECTS}():

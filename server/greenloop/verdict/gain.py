@@ -10,7 +10,9 @@ from time import monotonic
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.ports import Session
 from greenloop.core.records.goal import Gain, Goal, ProfiledLine, Workload
+from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, ProfiledLines, TestRun, WatchedLines
+from greenloop.core.records.spec import Provenance
 from greenloop.core.report.cases import case_results, describe_end, passed_seconds
 from greenloop.core.report.traces import LineCost, line_costs, peak_bytes
 from greenloop.core.summary import show_cost
@@ -20,6 +22,11 @@ from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 from greenloop.verdict.paired_costs import LOOKS, measure_pairs
 
 LONGEST = 120  # characters of a profiled line
+_SOURCES = {
+    Provenance.TRACE: "the recorded call of `spec.trace`",
+    Provenance.DOCTEST: "the example in the docstring",
+    Provenance.EXAMPLE: "the example in the docstring",
+}
 # What costs less disappears in the noise of starting a test.
 LEAST = {Goal.TIME: 0.005, Goal.MEMORY: 100_000}
 
@@ -56,22 +63,23 @@ class Bench:
         began = monotonic()
         execution = await self._measured(workload, {})
         cost, taken = self._cost_of(execution), monotonic() - began
-        name = self.inputs.problem.regions[0].qualname
+        problem = self.inputs.problem
+        name = problem.regions[0].qualname
         if cost is None:
             raise CannotVerifyError(
                 f"What calls {name} does not run to its end: {_describe_failure(workload, execution)}",
-                remedy="Correct it in the file of --inputs, or leave it out." if workload.calls else "Run it again.",
+                remedy=_remedy(problem, workload, execution),
             )
         if taken * 2 * LOOKS[0] > seconds_left:
             raise CannotVerifyError(
                 f"What calls {name} takes {taken:.0f} s, and a candidate needs {2 * LOOKS[0]} such runs: more than the "
                 f"{seconds_left:.0f} s that are left.",
-                remedy=f"Name a file with calls of {name} that take less: --inputs FILE; or allow more: --seconds N.",
+                remedy=f"{_other_calls(name, workload, 'less')} Or allow more: --seconds N.",
             )
         if cost < LEAST[self.goal]:
             raise CannotVerifyError(
                 f"What calls {name} takes {show_cost(self.goal, cost)}: too little to compare.",
-                remedy=f"Name a file with calls of {name} that take more, one in each line: --inputs FILE.",
+                remedy=_other_calls(name, workload, "more"),
             )
         return cost
 
@@ -116,6 +124,31 @@ class Bench:
 
     async def _cost(self, workload: Workload, files: Mapping[str, str]) -> float | None:
         return self._cost_of(await self._measured(workload, files))
+
+
+def _other_calls(name: str, workload: Workload, amount: str) -> str:
+    """What to do where the calls take too much or too little."""
+    if workload.calls:
+        return f"Change the calls in the file of --inputs, so that they take {amount}."
+    return f"Name a file with calls of {name} that take {amount}, one in each line: --inputs FILE."
+
+
+def _remedy(problem: Problem, workload: Workload, execution: Execution) -> str:
+    """What to do about a call that fails, by where it comes from.
+
+    All but those of --inputs have passed before, in the baseline.
+    """
+    if execution.killed == "timeout":
+        return "Give it more: --set sandbox.seconds=60, or name calls that take less: --inputs FILE."
+    if workload.calls:
+        return "Correct it in the file of --inputs, or leave it out."
+    failed = {each.id for each in case_results(execution) if not each.passed}
+    origin = next((case.provenance for case in problem.spec.cases if case.id in failed), Provenance.USER)
+    source = _SOURCES.get(origin, "the test")
+    return (
+        f"It passed before: make {source} repeatable (no random numbers, nothing kept from run to run), or name calls "
+        "to measure instead: --inputs FILE."
+    )
 
 
 def _describe_failure(workload: Workload, execution: Execution) -> str:

@@ -63,7 +63,9 @@ async def try_comparison(bench: Bench, found: Comparison) -> tuple[Workload | No
     said = {each: _said(results[each]) for each in (*kept, found.enough, found.effects) if each in results}
     held = [each for each in kept if each in results and results[each].passed]
     differing = next((said[each] for each in kept if "differs from before" in said.get(each, "")), "")
-    if differing:
+    if execution.killed == "timeout":
+        held, doubt = [], f"the comparison did not end in {_comparing_seconds(bench):.0f} s (`sandbox.seconds` gives it more)"
+    elif differing:
         doubt = f"your own code does not do the same twice ({differing[:200]})"
     elif said.get(found.enough, "the comparison does not run to its end"):
         held, doubt = [], found.reason or said.get(found.enough, "the comparison does not run to its end")
@@ -94,9 +96,20 @@ async def compare_results(bench: Bench, files: Mapping[str, str], comparison: Wo
     execution = await bench.run(comparison, files, more_seconds=COMPARING)
     if passed_seconds(execution) is not None:
         return None
+    if execution.killed == "timeout":
+        said = (
+            f"On inputs beyond the tests it did not end in {_comparing_seconds(bench):.0f} s, and your own code did. "
+            "Where only the machine was busy, `sandbox.seconds` gives it more."
+        )
+        return Failure(type="Timeout", message=said, text=said)
     failed = next((result for result in case_results(execution) if result.failure), None)
     said = _said(failed) if failed else describe_end(execution) or "The comparison did not run to its end."
     return Failure(type=DIFFERENT, message=said, text=said)
+
+
+def _comparing_seconds(bench: Bench) -> float:
+    """How long a comparison may take."""
+    return bench.inputs.limits.seconds + COMPARING
 
 
 async def _missed(bench: Bench, files: Mapping[str, str], wanted: Improvement, gain: Gain | None) -> Failure | None:

@@ -10,7 +10,7 @@ from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.goal import Workload
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, Limits
-from greenloop.core.records.spec import Region, Spec
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.verdict import gain
 from greenloop.verdict.inputs import VerificationInputs
 
@@ -27,6 +27,12 @@ class Answering:
         begin = {"kind": "begin", "id": "t.py::test_workload_2"}
         self.execution = Execution(records=(begin, *records, {"kind": "finished"}), status=0)
 
+    @classmethod
+    def killed(cls) -> Answering:
+        session = cls("failed", 2.0)
+        session.execution = Execution(records=session.execution.records[:1], killed="timeout", seconds=10.0)
+        return session
+
     async def run(self, _run) -> Execution:
         return self.execution
 
@@ -40,20 +46,51 @@ class Answering:
             0.0,
             "What calls f takes 0 s, and a candidate needs 30 such runs: more than the 0 s",
         ),
-        (Answering("failed", 2.0), 600.0, "What calls f does not run to its end: `f(2)`"),
+        (Answering("failed", 2.0), 600.0, "What calls f does not run to its end: `t.py::test_workload_2`"),
     ],
 )
 async def test_a_workload_that_cannot_be_measured_is_told(session, seconds_left, sentence):
+    assert str(await complaint(session, seconds_left)).startswith(sentence)
+
+
+async def complaint(
+    session: Answering, seconds_left: float, *calls: str, origin: Provenance = Provenance.USER
+) -> CannotVerifyError:
+    """What is said of the user's own code where every run of its calls ends as in this session."""
     region = Region(path="m.py", qualname="f", start=1, end=2)
-    problem = Problem(root=Path("/w"), spec=Spec(), regions=(region,), originals={}, files={})
+    case = Case(id="t.py::test_workload_2", path="t.py", line=1, provenance=origin)
+    problem = Problem(root=Path("/w"), spec=Spec(cases=(case,)), regions=(region,), originals={}, files={})
     inputs = VerificationInputs(
         problem=problem, outcomes={}, limits=Limits(), suite_seconds=1.0, encode=lambda _texts: {}
     )
-    workload = Workload(selectors=("t.py",), calls=("f(1)", "f(2)"))
-    bench = gain.Bench(inputs=inputs, session=session)
     with pytest.raises(CannotVerifyError) as caught:
-        await bench.own_cost(workload, seconds_left)
-    assert str(caught.value).startswith(sentence)
+        await gain.Bench(inputs=inputs, session=session).own_cost(
+            Workload(selectors=("t.py",), calls=calls), seconds_left
+        )
+    return caught.value
+
+
+FAILING = Answering("failed", 2.0)
+
+
+@pytest.mark.parametrize(
+    ("session", "calls", "origin", "remedy"),
+    [
+        (FAILING, ("f(1)", "f(2)"), Provenance.USER, "Correct it in the file of --inputs, or leave it out."),
+        (FAILING, (), Provenance.USER, "It passed before: make the test repeatable (no random numbers, "),
+        (FAILING, (), Provenance.TRACE, "It passed before: make the recorded call of `spec.trace` repeatable"),
+        (FAILING, (), Provenance.DOCTEST, "It passed before: make the example in the docstring repeatable"),
+        (FAILING, (), Provenance.EXAMPLE, "It passed before: make the example in the docstring repeatable"),
+        (Answering.killed(), ("f(1)", "f(2)"), Provenance.USER, "Give it more: --set sandbox.seconds=60"),
+        (Answering.killed(), (), Provenance.USER, "Give it more: --set sandbox.seconds=60"),
+        (Answering("passed", 0.001), (), Provenance.USER, "Name a file with calls of f that take more"),
+        (Answering("passed", 0.001), ("f(1)",), Provenance.USER, "Change the calls in the file of --inputs"),
+    ],
+)
+async def test_the_remedy_is_that_of_the_source_of_the_calls(session, calls, origin, remedy):
+    said = (await complaint(session, 600.0, *calls, origin=origin)).remedy
+    assert said.startswith(remedy)
+    assert ("in the file of --inputs" in said) is (bool(calls) and session.execution.killed == "")
 
 
 class Remembering(Answering):
