@@ -117,6 +117,26 @@ def test_less_memory(run, tmp_path):
     assert (exit_code, events[-1]["evidence"]["gain"]["goal"]) == (0, "memory"), events[-1]["message"]
 
 
+def test_faster_code_that_needs_more_memory_is_refused_where_memory_has_a_share(run, tmp_path):
+    code = "def total(n: int) -> int:\n    found = 0\n    for i in range(n):\n        found += i * i % 7 * (i % 3)\n"
+    code += "    return found\n"
+    test = "from shop import total\n\n\ndef test_total():\n    assert total(60000) == total(60000)\n"
+    test += "    assert total(9) == 21\n"
+    hungry = "def total(n: int) -> int:\n    return sum([i * i % 7 * (i % 3) for i in range(n)])\n"
+    exit_code, events = run(
+        hungry,
+        code=code,
+        test=test,
+        target="shop.py::total",
+        words=("--set", "improve.memory=0.5", "--attempts", "1"),
+    )
+    assert (exit_code != 0, errors(events)) == (True, ["NotFaster"]), events[-1]["message"]
+    said = json.dumps([event for event in events if event["event"] == "tested"], ensure_ascii=False)
+    assert " MB (" in said or " kB (" in said
+    assert "less than 0.9 of it is asked for" in said
+    assert (tmp_path / "shop.py").read_text() == code
+
+
 def test_code_that_exceeds_a_limit_is_made_to_keep_it(run, tmp_path):
     limits = ("--for", "limits", "--set", 'spec.constraints=["max-lines 3"]')
     code, events = run(RENAMED, FAST, words=limits)

@@ -21,6 +21,7 @@ INSTRUCTIONS = {
     Goal.MEMORY: "Make it need less memory: build nothing that is not needed, and keep nothing from one call to the "
     "next.",
 }
+LESS_MEMORY_TOO = "Memory counts, too: build nothing that is not needed."
 
 
 def goal_case(problem: Problem, name: str, source: str) -> Case:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from statistics import median
 from time import monotonic
 
 from greenloop.core.errors import CannotVerifyError
@@ -33,11 +34,15 @@ LEAST = {Goal.TIME: 0.005, Goal.MEMORY: 100_000}
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """Where workloads are run: over the user's texts (`inputs`), in this session; `goal` is time or memory."""
+    """Where workloads are run: over the user's texts (`inputs`), in this session; `goal` is time or memory.
+
+    `memory` is the share of memory in the cost where the goal is time.
+    """
 
     inputs: VerificationInputs
     session: Session
     goal: Goal = Goal.TIME
+    memory: float = 0.0
     lots: random.Random = field(default_factory=random.Random)
 
     async def measure(self, files: Mapping[str, str], workload: Workload, *, below: float) -> Gain | None:
@@ -47,12 +52,41 @@ class Bench:
         """
         # Both are laid over the project, so that neither profits from what the other has to compile or read anew.
         own = {path: self.inputs.problem.files[path] for path in files if path in self.inputs.problem.files}
+        if self.memory:
+            return await self._measure_both(workload, own, files, below)
         return await measure_pairs(
             self.goal,
-            lambda is_new: self._cost(workload, files if is_new else own),
+            lambda is_new: self.cost(workload, files if is_new else own),
             below=below,
             lots=self.lots,
         )
+
+    async def _measure_both(
+        self, workload: Workload, own: Mapping[str, str], files: Mapping[str, str], below: float
+    ) -> Gain | None:
+        """Measures time and memory as one cost, of which each ratio has its share as its exponent.
+
+        Each has a run of its own, as recording memory takes time.
+        """
+        by_memory = replace(self, goal=Goal.MEMORY)
+        measured: dict[bool, list[tuple[float, float]]] = {False: [], True: []}
+
+        async def cost(is_new: bool) -> float | None:
+            texts = files if is_new else own
+            seconds, most = [await each.cost(workload, texts) for each in (self, by_memory)]
+            if seconds is None or most is None:
+                return None
+            measured[is_new].append((seconds, most))
+            # Below that, memory is that of starting a test.
+            return float(max(seconds, 1e-9) ** (1 - self.memory) * max(most, LEAST[Goal.MEMORY]) ** self.memory)
+
+        gain = await measure_pairs(self.goal, cost, below=below, lots=self.lots)
+        if gain is None:
+            return None
+        (before, bytes_before), (after, bytes_after) = (
+            [median(column) for column in zip(*measured[is_new], strict=True)] for is_new in (False, True)
+        )
+        return replace(gain, before=before, after=after, bytes_before=bytes_before, bytes_after=bytes_after)
 
     async def own_cost(self, workload: Workload, seconds_left: float) -> float:
         """Returns the cost of the workload with the user's own code: seconds, or bytes.
@@ -122,7 +156,8 @@ class Bench:
         """Returns what the cases cost without their fixtures; None where one did not pass."""
         return peak_bytes(execution) if self.goal is Goal.MEMORY else passed_seconds(execution)
 
-    async def _cost(self, workload: Workload, files: Mapping[str, str]) -> float | None:
+    async def cost(self, workload: Workload, files: Mapping[str, str]) -> float | None:
+        """Runs the workload over these changed texts; returns its seconds or bytes, None where it does not end well."""
         return self._cost_of(await self._measured(workload, files))
 
 

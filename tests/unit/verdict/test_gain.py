@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.goal import Workload
+from greenloop.core.records.goal import Gain, Goal, Workload
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, Limits
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.summary import describe_gain
 from greenloop.verdict import gain
 from greenloop.verdict.inputs import VerificationInputs
 
@@ -122,3 +123,49 @@ async def test_both_versions_are_laid_over_the_project():
     )
     assert found is not None
     assert sorted(files["m.py"] for files in session.files) == [b"new"] * found.pairs + [b"old"] * found.pairs
+
+
+class Costing(Answering):
+    """It tells the seconds, and the bytes, that are named in the file `m.py` of the run."""
+
+    async def run(self, run) -> Execution:
+        seconds, most = run.files["m.py"].decode().split()
+        records = (*Answering("passed", float(seconds)).execution.records, {"kind": "profile", "peak": int(most)})
+        return Execution(records=records if run.profile else records[:-1], status=0)
+
+
+async def measure_change(old: str, new: str, memory: float) -> Gain:
+    region = Region(path="m.py", qualname="f", start=1, end=2)
+    problem = Problem(root=Path("/w"), spec=Spec(), regions=(region,), originals={}, files={"m.py": old})
+    inputs = VerificationInputs(
+        problem=problem,
+        outcomes={},
+        limits=Limits(),
+        suite_seconds=1.0,
+        encode=lambda texts: {path: text.encode() for path, text in texts.items()},
+    )
+    bench = gain.Bench(inputs=inputs, session=Costing("passed", 1.0), memory=memory)
+    found = await bench.measure({"m.py": new}, Workload(selectors=("t.py",)), below=0.9)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("new", "memory", "ratio"),
+    [
+        ("0.5 8000000", 0.0, 0.5),  # faster, and twice the memory
+        ("0.5 8000000", 0.5, 1.0),
+        ("0.5 8000000", 0.2, 0.5**0.8 * 2**0.2),
+        ("1.0 1000000", 0.5, 0.5),  # as fast, with a quarter of the memory
+        ("0.5 1000", 0.5, (0.5 / 40) ** 0.5),  # below 100 kB memory is that of starting a test
+    ],
+)
+async def test_memory_has_its_share_in_what_is_measured(new, memory, ratio):
+    found = await measure_change("1.0 4000000", new, memory)
+    assert found.ratio == pytest.approx(ratio)
+    assert (found.high < 0.9) is (ratio < 0.9)
+    seconds, most = map(float, new.split())
+    assert (found.goal, found.before, found.after) == (Goal.TIME, 1.0, seconds)
+    assert (found.bytes_before, found.bytes_after) == ((4e6, most) if memory else (0.0, 0.0))
+    if memory == 0.2:
+        assert describe_gain(found) == "1.0 s → 500 ms and 4.0 MB → 8.0 MB (0.66, 0.66 to 0.66)"
