@@ -109,6 +109,18 @@ def test_code_that_breaks_a_test_is_never_measured(run, tmp_path):
     assert errors(events) == ["AssertionError"]
 
 
+def test_docstring_examples_are_a_workload_and_have_fixtures_of_their_module(run, tmp_path):
+    """Without any other test, in a project whose fixtures of a module are for everything in it."""
+    (tmp_path / "conftest.py").write_text(
+        "import pytest\n\n\n@pytest.fixture(autouse=True, scope='module')\ndef clean():\n    yield\n"
+    )
+    large = '\n\n    >>> len(unique(list(range(3000)) * 2))\n    3000\n    """'
+    code, events = run(FAST, code=SLOW.replace('"""\n    seen', large + "\n    seen"), test="")
+    assert (code, errors(events)) == (0, [""]), events[-1]["message"]
+    assert events[-1]["evidence"]["cases"]["doctest"] == [1, 1]
+    assert "dict.fromkeys" in (tmp_path / "shop.py").read_text()
+
+
 def test_less_memory(run, tmp_path):
     code = "def total(n: int) -> int:\n    squares = [i * i for i in range(n)]\n    return sum(squares)\n"
     test = "from shop import total\n\n\ndef test_total():\n    assert total(50000) == 41665416675000\n"
