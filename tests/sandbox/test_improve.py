@@ -211,6 +211,11 @@ def test_only_functions_that_pass_their_tests_are_improved(run):
     assert "No test reaches unique" in run(FAST, test="def test_nothing():\n    pass\n")[1][-1]["message"]
 
 
+def test_a_module_that_cannot_be_imported_is_not_said_to_have_no_tests(run):
+    events = run(FAST, code=SLOW + "\n\ndef broken(:\n")[1]
+    assert "pytest cannot collect test_shop.py: SyntaxError: " in events[-1]["message"]
+
+
 def test_tests_that_had_no_time_to_run_are_not_said_not_to_reach_it(run):
     hangs = "def test_first():\n    while True:\n        pass\n\n\n"
     events = run(

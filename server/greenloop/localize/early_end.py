@@ -46,6 +46,7 @@ def stop_early(
         return None if context.goal else passing_baseline(context, spec, execution, outcomes, measured)
     if context.goal is not None:
         failing = next((case for case in expected if outcomes.get(case) != "passed"), expected[0])
+        require_collected(execution)
         end = _describe_cut(execution, results.get(failing))
         if end:
             raise CannotVerifyError(
@@ -65,6 +66,16 @@ def stop_early(
     if fault := context.find_fault(failures):
         return fault_baseline(context, execution, fault.sentence, fault.remedy, spec)
     return None
+
+
+def require_collected(execution: Execution) -> None:
+    """Raises `CannotVerifyError` for the first file that pytest could not collect."""
+    for error in collect_errors(execution):
+        reason = error.failure.message.split("\n")[0].rstrip(".")
+        raise CannotVerifyError(
+            f"pytest cannot collect {error.id}: {error.failure.type}: {reason}.",
+            remedy="Correct that first; only code that passes its tests can be improved.",
+        )
 
 
 def _describe_cut(execution: Execution, result: CaseResult | None) -> str:

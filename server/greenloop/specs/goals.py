@@ -95,7 +95,7 @@ def build_workload(problem: Problem, calls: Sequence[str]) -> Workload:
 
 
 def case_selectors(spec: Spec) -> tuple[str, ...]:
-    """What selects the cases that run in the sandbox; docstring examples by their docstring, as no id of theirs does."""
+    """What selects the cases that run in the sandbox; examples by their docstring, as no id of theirs does."""
     ids = [case.id for case in spec.cases if case.executed and case.provenance is not Provenance.DOCTEST]
     return (*fit_selectors(ids), *(each for each in spec.selectors if each.startswith(DOCTEST)))
 

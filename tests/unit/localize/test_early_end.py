@@ -88,6 +88,15 @@ def test_code_to_improve_that_is_cut_off_is_not_said_to_fail(run, sentence):
     assert ("sandbox.seconds" in caught.value.remedy) is ("cut off" in sentence)
 
 
+def test_what_pytest_cannot_collect_is_not_said_to_be_cut_off():
+    context: Any = SimpleNamespace(goal=Goal.TIME)
+    spec = Spec(cases=(Case(id=CASE, path="test_m.py", line=1),), selectors=(CASE,))
+    error = {"kind": "collect_error", "id": "conftest.py", "type": "ImportError", "message": "install x first.\nNow."}
+    with pytest.raises(CannotVerifyError) as caught:
+        stop_early(context, spec, Execution(records=(error,), status=4))
+    assert str(caught.value) == "pytest cannot collect conftest.py: ImportError: install x first."
+
+
 def test_a_case_that_was_cut_off_in_another_run_is_not_said_to_fail_either():
     context: Any = SimpleNamespace(goal=Goal.TIME)
     spec = Spec(cases=(Case(id=CASE, path="test_m.py", line=1),), selectors=(CASE,))
