@@ -180,6 +180,34 @@ def test_what_a_comment_asks_for_is_offered_and_not_written(run, tmp_path, comma
     assert (tmp_path / "shop.py").read_text() == SLOW
 
 
+def test_a_review_comment_gets_a_type_a_place_and_a_change(run, tmp_path, capsys):
+    """Row #28: what a comment asks is reviewed with these fields, and the review is told to the model."""
+    (tmp_path / "critic.jsonl").write_text(
+        json.dumps("change_type: modify\nlocation: line 3\nsolution: Keep the order with dict.fromkeys.") + "\n"
+    )
+    asked = SLOW.replace("    seen = []", "    # review: use a dict\n    seen = []", 1)
+    words = (
+        "--for",
+        "comment",
+        "--set",
+        'feedback.logic=["code_review"]',
+        "--set",
+        "critic.model=scripted:critic.jsonl",
+    )
+    wrong = "def unique(items):\n    return sorted(dict.fromkeys(items))\n"
+    _code, events = run(wrong, FAST, code=asked, words=words)
+    assert errors(events) == ["AssertionError", ""], events[-1]["message"]
+    assert "for you to judge" in events[-1]["message"]
+    assert (tmp_path / "shop.py").read_text() == asked
+    capsys.readouterr()
+    assert main(["history", "export", str(events[-1]["run"])]) == 0
+    attempts = json.loads(capsys.readouterr().out)["attempts"]
+    (note,) = next(each["notes"] for each in attempts if each["number"] == 1)
+    assert note["text"].endswith("Change type: modify\nLocation: line 3\nSolution: Keep the order with dict.fromkeys.")
+    fields = {"change_type": "modify", "location": "line 3", "solution": "Keep the order with dict.fromkeys."}
+    assert fields.items() <= note["fields"].items()
+
+
 def test_calls_of_the_user_are_measured(run, tmp_path):
     short = TEST.partition("\n\n\ndef test_large")[0] + "\n"
     code, events = run(FAST, test=short)

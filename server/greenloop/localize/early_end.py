@@ -82,7 +82,9 @@ def _describe_cut(execution: Execution, result: CaseResult | None) -> str:
     """How a case that did not run to its end was ended; empty for one that did."""
     if result is None or is_cut_short(result):
         failure = result.failure if result else None
-        return (failure.message if failure else describe_end(execution)).rstrip(".") or "it did not run to its end"
+        end = failure.message if failure else describe_end(execution)
+        # How long this run took says little: it may have had what an earlier one left of the time.
+        return end.partition(" (after ")[0].rstrip(".") or "it did not run to its end"
     return describe_end(execution) if execution.killed else ""
 
 
