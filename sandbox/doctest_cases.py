@@ -43,8 +43,11 @@ def plugin(root, selectors, exclusive):
     return Examples()
 
 
-class File(pytest.File):
-    """A Python file, seen as those of its docstrings that were selected."""
+class File(pytest.Module):
+    """A Python file, seen as those of its docstrings that were selected.
+
+    A module for pytest, as with its own doctests: fixtures of that scope need one.
+    """
 
     qualnames = ()
 

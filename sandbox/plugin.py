@@ -47,7 +47,8 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None, orac
     ]
     if doctests:
         plugins.append(siblings["doctest_cases"].plugin(root, doctests, exclusive=not node_ids))
-        node_ids = [*node_ids, *(siblings["doctest_cases"].pytest_argument(selector) for selector in doctests)]
+        arguments = {"doctest:" + each: siblings["doctest_cases"].pytest_argument(each) for each in doctests}
+        node_ids = [arguments.get(selector, selector) for selector in request["selectors"]]
     if request["reversal"] is not None:
         plugins.append(reversal)
     if request["only"]:

@@ -148,7 +148,7 @@ def test_passing_code_becomes_faster(editor):
     editor.told("already passes", "choose 'Improve while tests pass'")
     offered = editor.act("swift.py", 1, "Improve while tests pass (faster): unique")
     assert "Improve while tests pass (less memory): unique" in offered
-    # Both texts run nine times at least, and once more for the proof.
+    # Both texts run fifteen times at least, and once more for the proof.
     editor.wait("faster swift.py", lambda: editor("text", "swift.py") == fast, seconds=120)
     editor.told("Improved: unique, ", " ms → ", "2 tests unchanged", "Changed swift.py:2")
     hover = editor("hover", "swift.py", 1, 5)

@@ -109,12 +109,44 @@ def test_code_that_breaks_a_test_is_never_measured(run, tmp_path):
     assert errors(events) == ["AssertionError"]
 
 
+def test_docstring_examples_are_a_workload_and_have_fixtures_of_their_module(run, tmp_path):
+    """Without any other test, in a project whose fixtures of a module are for everything in it."""
+    (tmp_path / "conftest.py").write_text(
+        "import pytest\n\n\n@pytest.fixture(autouse=True, scope='module')\ndef clean():\n    yield\n"
+    )
+    large = '\n\n    >>> len(unique(list(range(3000)) * 2))\n    3000\n    """'
+    code, events = run(FAST, code=SLOW.replace('"""\n    seen', large + "\n    seen"), test="")
+    assert (code, errors(events)) == (0, [""]), events[-1]["message"]
+    assert events[-1]["evidence"]["cases"]["doctest"] == [1, 1]
+    assert "dict.fromkeys" in (tmp_path / "shop.py").read_text()
+
+
 def test_less_memory(run, tmp_path):
     code = "def total(n: int) -> int:\n    squares = [i * i for i in range(n)]\n    return sum(squares)\n"
     test = "from shop import total\n\n\ndef test_total():\n    assert total(50000) == 41665416675000\n"
     answer = "def total(n: int) -> int:\n    return sum(i * i for i in range(n))\n"
     exit_code, events = run(answer, code=code, test=test, target="shop.py::total", words=("--for", "memory"))
     assert (exit_code, events[-1]["evidence"]["gain"]["goal"]) == (0, "memory"), events[-1]["message"]
+
+
+def test_faster_code_that_needs_more_memory_is_refused_where_memory_has_a_share(run, tmp_path):
+    code = "def total(n: int) -> int:\n    found = 0\n    for i in range(n):\n        found += i * i % 7 * (i % 3)\n"
+    code += "    return found\n"
+    test = "from shop import total\n\n\ndef test_total():\n    assert total(60000) == total(60000)\n"
+    test += "    assert total(9) == 21\n"
+    hungry = "def total(n: int) -> int:\n    return sum([i * i % 7 * (i % 3) for i in range(n)])\n"
+    exit_code, events = run(
+        hungry,
+        code=code,
+        test=test,
+        target="shop.py::total",
+        words=("--set", "improve.memory=0.5", "--attempts", "1"),
+    )
+    assert (exit_code != 0, errors(events)) == (True, ["NotFaster"]), events[-1]["message"]
+    said = json.dumps([event for event in events if event["event"] == "tested"], ensure_ascii=False)
+    assert " MB (" in said or " kB (" in said
+    assert "less than 0.9 of it is asked for" in said
+    assert (tmp_path / "shop.py").read_text() == code
 
 
 def test_code_that_exceeds_a_limit_is_made_to_keep_it(run, tmp_path):
@@ -148,6 +180,34 @@ def test_what_a_comment_asks_for_is_offered_and_not_written(run, tmp_path, comma
     assert (tmp_path / "shop.py").read_text() == SLOW
 
 
+def test_a_review_comment_gets_a_type_a_place_and_a_change(run, tmp_path, capsys):
+    """Row #28: what a comment asks is reviewed with these fields, and the review is told to the model."""
+    (tmp_path / "critic.jsonl").write_text(
+        json.dumps("change_type: modify\nlocation: line 3\nsolution: Keep the order with dict.fromkeys.") + "\n"
+    )
+    asked = SLOW.replace("    seen = []", "    # review: use a dict\n    seen = []", 1)
+    words = (
+        "--for",
+        "comment",
+        "--set",
+        'feedback.logic=["code_review"]',
+        "--set",
+        "critic.model=scripted:critic.jsonl",
+    )
+    wrong = "def unique(items):\n    return sorted(dict.fromkeys(items))\n"
+    _code, events = run(wrong, FAST, code=asked, words=words)
+    assert errors(events) == ["AssertionError", ""], events[-1]["message"]
+    assert "for you to judge" in events[-1]["message"]
+    assert (tmp_path / "shop.py").read_text() == asked
+    capsys.readouterr()
+    assert main(["history", "export", str(events[-1]["run"])]) == 0
+    attempts = json.loads(capsys.readouterr().out)["attempts"]
+    (note,) = next(each["notes"] for each in attempts if each["number"] == 1)
+    assert note["text"].endswith("Change type: modify\nLocation: line 3\nSolution: Keep the order with dict.fromkeys.")
+    fields = {"change_type": "modify", "location": "line 3", "solution": "Keep the order with dict.fromkeys."}
+    assert fields.items() <= note["fields"].items()
+
+
 def test_calls_of_the_user_are_measured(run, tmp_path):
     short = TEST.partition("\n\n\ndef test_large")[0] + "\n"
     code, events = run(FAST, test=short)
@@ -177,6 +237,11 @@ def test_only_functions_that_pass_their_tests_are_improved(run):
     red = TEST.replace("[3, 1, 2]", "[3, 1]")
     assert "only code that passes its tests can be improved" in run(FAST, test=red)[1][-1]["message"]
     assert "No test reaches unique" in run(FAST, test="def test_nothing():\n    pass\n")[1][-1]["message"]
+
+
+def test_a_module_that_cannot_be_imported_is_not_said_to_have_no_tests(run):
+    events = run(FAST, code=SLOW + "\n\ndef broken(:\n")[1]
+    assert "pytest cannot collect test_shop.py: SyntaxError: " in events[-1]["message"]
 
 
 def test_tests_that_had_no_time_to_run_are_not_said_not_to_reach_it(run):

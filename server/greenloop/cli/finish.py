@@ -174,7 +174,7 @@ def _may_write(job: FixJob, outcome: Outcome) -> bool:
         return confirmed
     if arguments.apply or job.patch is not None:
         has_warnings = apply_result.is_accepted(outcome, arguments.accept)
-        reason = "it adds risky calls" if has_warnings else f"it is {render.VERIFIED_WORDS[outcome.verified]}"
+        reason = "it has a warning" if has_warnings else f"it is {render.VERIFIED_WORDS[outcome.verified]}"
         level = "warned" if has_warnings else "partial" if outcome.verified is Verified.PARTIALLY else "unverified"
         print_warning(f"not written, because {reason}; --accept {level} allows such results. {hint}")
     elif job.write_json is None:

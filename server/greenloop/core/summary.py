@@ -226,7 +226,11 @@ def attempt_gain(attempt: Attempt) -> str:
 def describe_gain(gain: Gain) -> str:
     """`41 ms → 6 ms (0.15, 0.13 to 0.17)`: the cost before and after, and the ratio with its interval."""
     ratio = f"{gain.ratio:.2f}, {gain.low:.2f} to {gain.high:.2f}"
-    return f"{show_cost(gain.goal, gain.before)} → {show_cost(gain.goal, gain.after)} ({ratio})"
+    costs = f"{show_cost(gain.goal, gain.before)} → {show_cost(gain.goal, gain.after)}"
+    if gain.bytes_before:
+        memory = (show_cost(Goal.MEMORY, cost) for cost in (gain.bytes_before, gain.bytes_after))
+        costs += f" and {' → '.join(memory)}"
+    return f"{costs} ({ratio})"
 
 
 def show_cost(goal: Goal, cost: float) -> str:

@@ -63,7 +63,8 @@ async def add_goal(context: BaselineContext, baseline: Baseline, tools: Tools, i
     calls = goals.read_calls(context.calls, name)
     context.report_status("comparing and measuring the unchanged code")
     workload = goals.build_workload(baseline.problem, calls)
-    bench = Bench(inputs=inputs, session=context.session, goal=goal)
+    memory = context.settings.improve.memory if goal is Goal.TIME else 0.0
+    bench = Bench(inputs=inputs, session=context.session, goal=goal, memory=memory)
     cost = 0.0
     if goal is not Goal.LIMITS:
         _check_kind(baseline.problem, goal)
@@ -78,7 +79,7 @@ async def add_goal(context: BaselineContext, baseline: Baseline, tools: Tools, i
         return Goals(baseline=baseline, improvement=Improvement(goal=Goal.LIMITS, comparison=comparison), doubt=doubt)
     baseline = await _with_cost(baseline, bench, workload, cost)
     below = context.settings.improve.below
-    wanted = Improvement(goal=goal, workload=workload, comparison=comparison, below=below)
+    wanted = Improvement(goal=goal, workload=workload, comparison=comparison, below=below, memory=memory)
     return Goals(baseline=baseline, improvement=wanted, doubt=doubt)
 
 
@@ -124,10 +125,11 @@ def _check_kind(problem: Problem, goal: Goal) -> None:
 async def _with_cost(baseline: Baseline, bench: Bench, workload: Workload, cost: float) -> Baseline:
     """Returns the baseline with the cost of the user's own code, and its dearest lines, as a failing case."""
     problem, goal = baseline.problem, bench.goal
-    dearest = improvement.describe_costs(await bench.profile({}, workload), goal)
+    dearest = await improvement.describe_profile(bench, {}, workload)
     message = "\n".join([f"What calls it takes {show_cost(goal, cost)} now.", *dearest])
     case = goals.gain_case(problem, goal)
-    instruction = "\n".join(text for text in (problem.instruction, goals.INSTRUCTIONS[goal]) if text)
+    asked = [goals.INSTRUCTIONS[goal], goals.LESS_MEMORY_TOO if bench.memory else ""]
+    instruction = "\n".join(text for text in (problem.instruction, *asked) if text)
     problem = replace(problem, spec=problem.spec + Spec(cases=(case,)), instruction=instruction)
     failure = Failure(type=improvement.TYPES[goal], message=message)
     results = [CaseResult(id=case.id, outcome="failed", failure=failure)]

@@ -46,6 +46,7 @@ def stop_early(
         return None if context.goal else passing_baseline(context, spec, execution, outcomes, measured)
     if context.goal is not None:
         failing = next((case for case in expected if outcomes.get(case) != "passed"), expected[0])
+        require_collected(execution)
         end = _describe_cut(execution, results.get(failing))
         if end:
             raise CannotVerifyError(
@@ -67,11 +68,23 @@ def stop_early(
     return None
 
 
+def require_collected(execution: Execution) -> None:
+    """Raises `CannotVerifyError` for the first file that pytest could not collect."""
+    for error in collect_errors(execution):
+        reason = error.failure.message.split("\n")[0].rstrip(".")
+        raise CannotVerifyError(
+            f"pytest cannot collect {error.id}: {error.failure.type}: {reason}.",
+            remedy="Correct that first; only code that passes its tests can be improved.",
+        )
+
+
 def _describe_cut(execution: Execution, result: CaseResult | None) -> str:
     """How a case that did not run to its end was ended; empty for one that did."""
     if result is None or is_cut_short(result):
         failure = result.failure if result else None
-        return (failure.message if failure else describe_end(execution)).rstrip(".") or "it did not run to its end"
+        end = failure.message if failure else describe_end(execution)
+        # How long this run took says little: it may have had what an earlier one left of the time.
+        return end.partition(" (after ")[0].rstrip(".") or "it did not run to its end"
     return describe_end(execution) if execution.killed else ""
 
 

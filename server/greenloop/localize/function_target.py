@@ -17,7 +17,7 @@ from greenloop.core.report.cases import collected_cases
 from greenloop.core.run_state import Baseline
 from greenloop.localize import regions
 from greenloop.localize.context import BaselineContext, build_baseline
-from greenloop.localize.early_end import environment_fault, find_flaky, stop_early
+from greenloop.localize.early_end import environment_fault, find_flaky, require_collected, stop_early
 from greenloop.localize.evidence import Entry
 from greenloop.localize.measuring import Measurement, is_cut_short
 from greenloop.localize.related_tests import RelatedTestsRun, run_importing_tests
@@ -51,6 +51,10 @@ async def measure(context: BaselineContext) -> Baseline:
             remedy="Give them more, for example: --set suite.seconds=600",
         )
     if not spec.cases and context.goal is not None:
+        if related.execution is not None:
+            if ended := environment_fault(context, related.execution):
+                return ended
+            require_collected(related.execution)
         raise CannotVerifyError(
             f"No test reaches {region.qualname}, so nothing would notice what a change breaks.",
             remedy="Write a test that calls it first.",

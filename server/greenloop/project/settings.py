@@ -87,6 +87,13 @@ class ImproveSettings:
         least=0.01,
         most=1,
     )
+    memory: float = setting(
+        0.0,
+        "Share of memory in what `greenloop improve --for time` measures: with 0.3, the ratio of times counts with the "
+        "exponent 0.7 and that of memory with 0.3.",
+        least=0,
+        most=0.9,
+    )
     strength: float = setting(
         0.9,
         "Share of one-token changes of your code that its tests have to notice where nothing else can compare the "

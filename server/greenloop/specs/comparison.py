@@ -14,8 +14,8 @@ from greenloop.core.docstrings.sections import parse_sections
 from greenloop.core.generated_tests import generated_path
 from greenloop.core.records.goal import Workload
 from greenloop.core.records.problem import Problem
-from greenloop.core.test_selection import fit_selectors
 from greenloop.project.sources import import_name_in_tests
+from greenloop.specs import goals
 from greenloop.specs.properties import example_calls, property_tests, signature, value_strategies
 from greenloop.specs.properties.signature import FunctionHeader
 from greenloop.specs.properties.value_strategies import ParameterStrategy
@@ -86,7 +86,7 @@ def build_comparison(problem: Problem, calls: Sequence[str]) -> Comparison:
     return Comparison(
         path=path,
         files={path: "\n\n\n".join(parts) + "\n"},
-        tests=fit_selectors([case.id for case in problem.spec.cases if case.executed]),
+        tests=goals.case_selectors(problem.spec),
         alone=tuple(f"{path}::{name}" for name in names),
         reason=reason,
     )
@@ -102,8 +102,11 @@ def {RECORDED}():
 
 
 def {ENOUGH}():
-    assert COMPARED, "no call of the tests can be repeated"
-    assert len(COMPARED) >= {LEAST} or not SKIPPED, f"in the time only {{len(COMPARED)}} calls can be compared"
+    assert COMPARED or LATE, "no call of the tests can be repeated"
+    number = len(COMPARED) or "none"
+    assert len(COMPARED) >= {LEAST} or not SKIPPED, (
+        f"of its calls, which take long, {{number}} can be compared in the time (name short ones: --inputs FILE)"
+    )
 
 
 def {EFFECTS}():

@@ -9,18 +9,20 @@ from greenloop.core.errors import SettingsError
 from greenloop.core.generated_tests import generated_path
 from greenloop.core.records.goal import Goal, Workload
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import Case, Provenance
+from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.core.test_selection import fit_selectors
 from greenloop.project.sources import import_name_in_tests
 from greenloop.specs.changed_code import name_line
 
 MOST_CALLS = 50
+DOCTEST = "doctest:"  # begins the selector of a docstring
 INSTRUCTIONS = {
     Goal.TIME: "Make it faster: another algorithm or data structure, less repeated work. Keep no results from one call "
     "to the next.",
     Goal.MEMORY: "Make it need less memory: build nothing that is not needed, and keep nothing from one call to the "
     "next.",
 }
+LESS_MEMORY_TOO = "Memory counts, too: build nothing that is not needed."
 
 
 def goal_case(problem: Problem, name: str, source: str) -> Case:
@@ -82,7 +84,7 @@ def read_calls(text: str, qualname: str) -> list[str]:
 def build_workload(problem: Problem, calls: Sequence[str]) -> Workload:
     """The calls to measure; without any, the cases of the specification."""
     if not calls:
-        return Workload(selectors=fit_selectors([case.id for case in problem.spec.cases if case.executed]))
+        return Workload(selectors=case_selectors(problem.spec))
     region = problem.regions[0]
     path, module = generated_path(region, "workload"), import_name_in_tests(region.path, problem.root)
     tests = [
@@ -90,6 +92,12 @@ def build_workload(problem: Problem, calls: Sequence[str]) -> Workload:
         for number, call in enumerate(calls, 1)
     ]
     return Workload(selectors=(path,), calls=tuple(calls), files={path: "\n\n\n".join(tests) + "\n"})
+
+
+def case_selectors(spec: Spec) -> tuple[str, ...]:
+    """What selects the cases that run in the sandbox; examples by their docstring, as no id of theirs does."""
+    ids = [case.id for case in spec.cases if case.executed and case.provenance is not Provenance.DOCTEST]
+    return (*fit_selectors(ids), *(each for each in spec.selectors if each.startswith(DOCTEST)))
 
 
 def failed_call(workload: Workload, case: str) -> str:

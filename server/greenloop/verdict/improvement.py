@@ -30,7 +30,7 @@ async def judge(
     inputs: VerificationInputs, session: Session, files: Mapping[str, str], wanted: Improvement, *, passes: bool
 ) -> tuple[list[CaseResult], Gain | None]:
     """Returns the results of the goal's cases, and what was measured; nothing runs where tests fail (not `passes`)."""
-    bench = Bench(inputs=inputs, session=session, goal=wanted.goal)
+    bench = Bench(inputs=inputs, session=session, goal=wanted.goal, memory=wanted.memory)
     problem, results, gain = inputs.problem, [], None
     is_same = passes
     if wanted.comparison is not None:
@@ -63,7 +63,10 @@ async def try_comparison(bench: Bench, found: Comparison) -> tuple[Workload | No
     said = {each: _said(results[each]) for each in (*kept, found.enough, found.effects) if each in results}
     held = [each for each in kept if each in results and results[each].passed]
     differing = next((said[each] for each in kept if "differs from before" in said.get(each, "")), "")
-    if differing:
+    if execution.killed == "timeout":
+        seconds = f"{_comparing_seconds(bench):.0f} s"
+        held, doubt = [], f"the comparison did not end in {seconds} (`sandbox.seconds` gives it more)"
+    elif differing:
         doubt = f"your own code does not do the same twice ({differing[:200]})"
     elif said.get(found.enough, "the comparison does not run to its end"):
         held, doubt = [], found.reason or said.get(found.enough, "the comparison does not run to its end")
@@ -94,9 +97,20 @@ async def compare_results(bench: Bench, files: Mapping[str, str], comparison: Wo
     execution = await bench.run(comparison, files, more_seconds=COMPARING)
     if passed_seconds(execution) is not None:
         return None
+    if execution.killed == "timeout":
+        said = (
+            f"On inputs beyond the tests it did not end in {_comparing_seconds(bench):.0f} s, and your own code did. "
+            "Where only the machine was busy, `sandbox.seconds` gives it more."
+        )
+        return Failure(type="Timeout", message=said, text=said)
     failed = next((result for result in case_results(execution) if result.failure), None)
     said = _said(failed) if failed else describe_end(execution) or "The comparison did not run to its end."
     return Failure(type=DIFFERENT, message=said, text=said)
+
+
+def _comparing_seconds(bench: Bench) -> float:
+    """How long a comparison may take."""
+    return bench.inputs.limits.seconds + COMPARING
 
 
 async def _missed(bench: Bench, files: Mapping[str, str], wanted: Improvement, gain: Gain | None) -> Failure | None:
@@ -107,8 +121,17 @@ async def _missed(bench: Bench, files: Mapping[str, str], wanted: Improvement, g
         message = "The calls that are to be measured do not run to their end."
         return Failure(type=TYPES[wanted.goal], message=message, text=message)
     message = f"{describe_gain(gain)}: less than {wanted.below:g} of it is asked for."
-    message = "\n".join([message, *describe_costs(await bench.profile(files, wanted.workload), wanted.goal)])
+    message = "\n".join([message, *await describe_profile(bench, files, wanted.workload)])
     return Failure(type=TYPES[wanted.goal], message=message, text=message)
+
+
+async def describe_profile(bench: Bench, files: Mapping[str, str], workload: Workload) -> list[str]:
+    """The lines that cost most over these changed texts; those that need most memory, too, where it has a share."""
+    rows = describe_costs(await bench.profile(files, workload), bench.goal)
+    if bench.memory:
+        by_memory = replace(bench, goal=Goal.MEMORY)
+        rows += describe_costs(await by_memory.profile(files, workload), Goal.MEMORY)
+    return rows
 
 
 def describe_costs(lines: Sequence[ProfiledLine], goal: Goal) -> list[str]:

@@ -387,6 +387,12 @@ def test_apply_writes_only_what_was_accepted(fake, project, capsys, change, acce
     assert ("not written, because" in capsys.readouterr().err) is not written
 
 
+def test_a_result_with_any_warning_is_not_said_to_add_risky_calls(fake, project, capsys):
+    fake.result = solved(project, evidence=Evidence(warnings=("Beyond the tests, nothing compared it.",)))
+    assert main(["fix", CASE, "--apply"]) == 1
+    assert "not written, because it has a warning; --accept warned allows such results." in capsys.readouterr().err
+
+
 def test_an_unsolved_run_writes_nothing_and_names_the_best_attempt(fake, project, capsys):
     fake.result = unsolved(before={"m.py": BEFORE}, after={"m.py": AFTER})
     assert main(["fix", CASE, "--apply"]) == 1

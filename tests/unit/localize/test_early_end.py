@@ -88,11 +88,21 @@ def test_code_to_improve_that_is_cut_off_is_not_said_to_fail(run, sentence):
     assert ("sandbox.seconds" in caught.value.remedy) is ("cut off" in sentence)
 
 
+def test_what_pytest_cannot_collect_is_not_said_to_be_cut_off():
+    context: Any = SimpleNamespace(goal=Goal.TIME)
+    spec = Spec(cases=(Case(id=CASE, path="test_m.py", line=1),), selectors=(CASE,))
+    error = {"kind": "collect_error", "id": "conftest.py", "type": "ImportError", "message": "install x first.\nNow."}
+    with pytest.raises(CannotVerifyError) as caught:
+        stop_early(context, spec, Execution(records=(error,), status=4))
+    assert str(caught.value) == "pytest cannot collect conftest.py: ImportError: install x first."
+
+
 def test_a_case_that_was_cut_off_in_another_run_is_not_said_to_fail_either():
     context: Any = SimpleNamespace(goal=Goal.TIME)
     spec = Spec(cases=(Case(id=CASE, path="test_m.py", line=1),), selectors=(CASE,))
-    cut = CaseResult(id=CASE, outcome="failed", failure=Failure(type="Timeout", message="it did not finish in time"))
-    with pytest.raises(CannotVerifyError, match="was cut off: it did not finish in time"):
+    message = "it did not finish in time (after 0.9 s)"
+    cut = CaseResult(id=CASE, outcome="failed", failure=Failure(type="Timeout", message=message))
+    with pytest.raises(CannotVerifyError, match=r"was cut off: it did not finish in time\.$"):
         stop_early(context, spec, execution("passed"), {CASE: cut})
 
 

@@ -87,3 +87,28 @@ def test_where_nothing_can_be_made_up_the_reason_is_told(code, test, qualname, r
     found = comparison.build_comparison(problem(code, test, qualname), [])
     assert found.alone == ()
     assert reason in found.reason
+
+
+@pytest.mark.parametrize(
+    ("compared", "skipped", "late", "said"),
+    [
+        (0, 0, 0, "no call of the tests can be repeated"),
+        (0, 3, 1, "of its calls, which take long, none can be compared in the time (name short ones: --inputs FILE)"),
+        (2, 3, 0, "of its calls, which take long, 2 can be compared in the time (name short ones: --inputs FILE)"),
+        (2, 0, 0, ""),
+        (10, 3, 1, ""),
+    ],
+)
+def test_too_few_compared_calls_are_told_with_the_reason(tmp_path, monkeypatch, compared, skipped, late, said):
+    (tmp_path / "compared_module.py").write_text(CODE)
+    monkeypatch.syspath_prepend(tmp_path)
+    names: dict = {"__name__": "compared_tests"}
+    exec(compile(*comparison.build_comparison(problem(), []).files.values(), "test_same.py", "exec"), names)
+    for name, number in {"COMPARED": compared, "SKIPPED": skipped, "LATE": late}.items():
+        names[name].extend([True] * number)
+    told = ""
+    try:
+        names[comparison.ENOUGH]()
+    except AssertionError as error:
+        told = str(error)
+    assert told == said

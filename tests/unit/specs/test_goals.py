@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from greenloop.core.errors import SettingsError
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.specs import goals
 
 PROBLEM = Problem(
@@ -59,6 +60,16 @@ def test_no_text_means_no_calls():
 
 def test_without_calls_the_tests_are_measured():
     assert goals.build_workload(PROBLEM, []).selectors == ("t.py::test_1",)
+
+
+def test_docstring_examples_are_measured_by_the_selector_of_their_docstring():
+    """Their ids are those of single examples, which select nothing."""
+    examples = [
+        Case(id=f"pkg/m.py::f::doctest-{number}", path="pkg/m.py", line=1, provenance=Provenance.DOCTEST)
+        for number in (1, 2)
+    ]
+    spec = PROBLEM.spec + Spec(cases=tuple(examples), selectors=("doctest:pkg/m.py::f",))
+    assert goals.build_workload(replace(PROBLEM, spec=spec), []).selectors == ("t.py::test_1", "doctest:pkg/m.py::f")
 
 
 def test_calls_become_tests_beside_the_module():

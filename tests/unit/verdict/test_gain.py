@@ -1,43 +1,19 @@
-"""The interval of a gain, and what may pass for one."""
+"""Workloads that cannot be measured, and how the two versions are laid over the project."""
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import pytest
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.goal import Goal, Workload
+from greenloop.core.records.goal import Gain, Goal, Workload
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, Limits
-from greenloop.core.records.spec import Region, Spec
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.summary import describe_gain
 from greenloop.verdict import gain
 from greenloop.verdict.inputs import VerificationInputs
-
-
-def test_the_interval_of_few_pairs_is_their_range():
-    found = gain.compare(Goal.TIME, [1.0] * 9, [0.5, 0.4, 0.45, 0.55, 0.5, 0.5, 0.6, 0.5, 0.5])
-    assert (found.low, found.ratio, found.high, found.pairs) == (0.4, 0.5, 0.6, 9)
-    assert describe_gain(found) == "1.0 s → 500 ms (0.50, 0.40 to 0.60)"
-
-
-def test_outliers_of_many_pairs_are_left_out():
-    found = gain.compare(Goal.TIME, [1.0] * 33, [0.5] * 30 + [9.0, 0.001, 7.0])
-    assert (found.low, found.high) == (0.5, 0.5)
-
-
-@pytest.mark.parametrize("count", gain.LOOKS)
-def test_the_interval_holds_the_median_as_often_as_it_says(count):
-    dice = random.Random(count)
-    samples = [gain.compare(Goal.TIME, [1.0] * count, [dice.random() for _ in range(count)]) for _ in range(4000)]
-    assert sum(each.low <= 0.5 <= each.high for each in samples) / 4000 >= gain.CONFIDENCE - 0.01
-
-
-def test_memory_is_told_in_bytes():
-    found = gain.compare(Goal.MEMORY, [2_000_000.0] * 9, [11_400.0] * 9)
-    assert describe_gain(found) == "2.0 MB → 11.4 kB (0.01, 0.01 to 0.01)"
 
 
 class Answering:
@@ -52,6 +28,12 @@ class Answering:
         begin = {"kind": "begin", "id": "t.py::test_workload_2"}
         self.execution = Execution(records=(begin, *records, {"kind": "finished"}), status=0)
 
+    @classmethod
+    def killed(cls) -> Answering:
+        session = cls("failed", 2.0)
+        session.execution = Execution(records=session.execution.records[:1], killed="timeout", seconds=10.0)
+        return session
+
     async def run(self, _run) -> Execution:
         return self.execution
 
@@ -63,19 +45,127 @@ class Answering:
         (
             Answering("passed", 2.0),
             0.0,
-            "What calls f takes 0 s, and a candidate needs 18 such runs: more than the 0 s",
+            "What calls f takes 0 s, and a candidate needs 30 such runs: more than the 0 s",
         ),
-        (Answering("failed", 2.0), 600.0, "What calls f does not run to its end: `f(2)`"),
+        (Answering("failed", 2.0), 600.0, "What calls f does not run to its end: `t.py::test_workload_2`"),
     ],
 )
 async def test_a_workload_that_cannot_be_measured_is_told(session, seconds_left, sentence):
+    assert str(await complaint(session, seconds_left)).startswith(sentence)
+
+
+async def complaint(
+    session: Answering, seconds_left: float, *calls: str, origin: Provenance = Provenance.USER
+) -> CannotVerifyError:
+    """What is said of the user's own code where every run of its calls ends as in this session."""
     region = Region(path="m.py", qualname="f", start=1, end=2)
-    problem = Problem(root=Path("/w"), spec=Spec(), regions=(region,), originals={}, files={})
+    case = Case(id="t.py::test_workload_2", path="t.py", line=1, provenance=origin)
+    problem = Problem(root=Path("/w"), spec=Spec(cases=(case,)), regions=(region,), originals={}, files={})
     inputs = VerificationInputs(
         problem=problem, outcomes={}, limits=Limits(), suite_seconds=1.0, encode=lambda _texts: {}
     )
-    workload = Workload(selectors=("t.py",), calls=("f(1)", "f(2)"))
-    bench = gain.Bench(inputs=inputs, session=session)
     with pytest.raises(CannotVerifyError) as caught:
-        await bench.own_cost(workload, seconds_left)
-    assert str(caught.value).startswith(sentence)
+        await gain.Bench(inputs=inputs, session=session).own_cost(
+            Workload(selectors=("t.py",), calls=calls), seconds_left
+        )
+    return caught.value
+
+
+FAILING = Answering("failed", 2.0)
+
+
+@pytest.mark.parametrize(
+    ("session", "calls", "origin", "remedy"),
+    [
+        (FAILING, ("f(1)", "f(2)"), Provenance.USER, "Correct it in the file of --inputs, or leave it out."),
+        (FAILING, (), Provenance.USER, "It passed before: make the test repeatable (no random numbers, "),
+        (FAILING, (), Provenance.TRACE, "It passed before: make the recorded call of `spec.trace` repeatable"),
+        (FAILING, (), Provenance.DOCTEST, "It passed before: make the example in the docstring repeatable"),
+        (FAILING, (), Provenance.EXAMPLE, "It passed before: make the example in the docstring repeatable"),
+        (Answering.killed(), ("f(1)", "f(2)"), Provenance.USER, "Give it more: --set sandbox.seconds=60"),
+        (Answering.killed(), (), Provenance.USER, "Give it more: --set sandbox.seconds=60"),
+        (Answering("passed", 0.001), (), Provenance.USER, "Name a file with calls of f that take more"),
+        (Answering("passed", 0.001), ("f(1)",), Provenance.USER, "Change the calls in the file of --inputs"),
+    ],
+)
+async def test_the_remedy_is_that_of_the_source_of_the_calls(session, calls, origin, remedy):
+    said = (await complaint(session, 600.0, *calls, origin=origin)).remedy
+    assert said.startswith(remedy)
+    assert ("in the file of --inputs" in said) is (bool(calls) and session.execution.killed == "")
+
+
+class Remembering(Answering):
+    """It remembers which files the runs had."""
+
+    def __init__(self) -> None:
+        super().__init__("passed", 1.0)
+        self.files: list[dict[str, bytes]] = []
+
+    async def run(self, run) -> Execution:
+        self.files.append(dict(run.files))
+        return self.execution
+
+
+async def test_both_versions_are_laid_over_the_project():
+    """What is compiled anew must not cost the new version more than the old one, whose compiled file is at hand."""
+    region = Region(path="m.py", qualname="f", start=1, end=2)
+    problem = Problem(root=Path("/w"), spec=Spec(), regions=(region,), originals={}, files={"m.py": "old"})
+    inputs = VerificationInputs(
+        problem=problem,
+        outcomes={},
+        limits=Limits(),
+        suite_seconds=1.0,
+        encode=lambda texts: {path: text.encode() for path, text in texts.items()},
+    )
+    session = Remembering()
+    found = await gain.Bench(inputs=inputs, session=session).measure(
+        {"m.py": "new"}, Workload(selectors=("t.py",)), below=0.9
+    )
+    assert found is not None
+    assert sorted(files["m.py"] for files in session.files) == [b"new"] * found.pairs + [b"old"] * found.pairs
+
+
+class Costing(Answering):
+    """It tells the seconds, and the bytes, that are named in the file `m.py` of the run."""
+
+    async def run(self, run) -> Execution:
+        seconds, most = run.files["m.py"].decode().split()
+        records = (*Answering("passed", float(seconds)).execution.records, {"kind": "profile", "peak": int(most)})
+        return Execution(records=records if run.profile else records[:-1], status=0)
+
+
+async def measure_change(old: str, new: str, memory: float) -> Gain:
+    region = Region(path="m.py", qualname="f", start=1, end=2)
+    problem = Problem(root=Path("/w"), spec=Spec(), regions=(region,), originals={}, files={"m.py": old})
+    inputs = VerificationInputs(
+        problem=problem,
+        outcomes={},
+        limits=Limits(),
+        suite_seconds=1.0,
+        encode=lambda texts: {path: text.encode() for path, text in texts.items()},
+    )
+    bench = gain.Bench(inputs=inputs, session=Costing("passed", 1.0), memory=memory)
+    found = await bench.measure({"m.py": new}, Workload(selectors=("t.py",)), below=0.9)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("new", "memory", "ratio"),
+    [
+        ("0.5 8000000", 0.0, 0.5),  # faster, and twice the memory
+        ("0.5 8000000", 0.5, 1.0),
+        ("0.5 8000000", 0.2, 0.5**0.8 * 2**0.2),
+        ("1.0 1000000", 0.5, 0.5),  # as fast, with a quarter of the memory
+        ("0.5 1000", 0.5, (0.5 / 40) ** 0.5),  # below 100 kB memory is that of starting a test
+    ],
+)
+async def test_memory_has_its_share_in_what_is_measured(new, memory, ratio):
+    found = await measure_change("1.0 4000000", new, memory)
+    assert found.ratio == pytest.approx(ratio)
+    assert (found.high < 0.9) is (ratio < 0.9)
+    seconds, most = map(float, new.split())
+    assert (found.goal, found.before, found.after) == (Goal.TIME, 1.0, seconds)
+    assert (found.bytes_before, found.bytes_after) == ((4e6, most) if memory else (0.0, 0.0))
+    if memory == 0.2:
+        assert describe_gain(found) == "1.0 s → 500 ms and 4.0 MB → 8.0 MB (0.66, 0.66 to 0.66)"

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from greenloop.core.records.goal import Goal
+from pathlib import Path
+
+from greenloop.core.records.goal import Goal, Workload
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, Limits
+from greenloop.core.records.spec import Region, Spec
 from greenloop.core.report.traces import LineCost
+from greenloop.specs.comparison import Comparison
 from greenloop.verdict import gain, improvement
+from greenloop.verdict.inputs import VerificationInputs
 
 TEXT = "def f(items):\n    seen = []\n    for item in items:\n        if item not in seen:\n            seen.append(item)\n"
 COSTS = {
@@ -33,3 +40,38 @@ def test_memory_has_an_order_of_its_own():
         "line 5, 3000 times, 0.2 MB: seen.append(item)",
         "line 2, 1 times, 0.1 kB: seen = []",
     ]
+
+
+class OutOfTime:
+    """A session in which every run is ended by its limit, in the test that makes up inputs."""
+
+    name = "double"
+
+    async def run(self, _run) -> Execution:
+        begin = {"kind": "begin", "id": "same.py::test_same_made_up"}
+        return Execution(records=(begin,), killed="timeout", seconds=50.0)
+
+
+def out_of_time() -> gain.Bench:
+    region = Region(path="m.py", qualname="f", start=1, end=2)
+    problem = Problem(root=Path("/w"), spec=Spec(), regions=(region,), originals={}, files={})
+    inputs = VerificationInputs(
+        problem=problem, outcomes={}, limits=Limits(seconds=10), suite_seconds=1.0, encode=lambda _texts: {}
+    )
+    return gain.Bench(inputs=inputs, session=OutOfTime())
+
+
+async def test_a_comparison_with_itself_that_runs_out_of_time_is_told_as_that():
+    made_up = ("same.py::test_same_made_up",)
+    comparison = Comparison(path="same.py", files={}, tests=(), alone=made_up, reason="of no interest here")
+    kept, doubt = await improvement.try_comparison(out_of_time(), comparison)
+    assert kept is None
+    assert doubt == "the comparison did not end in 50 s (`sandbox.seconds` gives it more)"
+
+
+async def test_a_candidate_whose_comparison_runs_out_of_time_is_refused_for_its_time():
+    failure = await improvement.compare_results(out_of_time(), {}, Workload(selectors=()))
+    assert failure is not None
+    assert failure.type == "Timeout"
+    assert failure.message.startswith("On inputs beyond the tests it did not end in 50 s, and your own code did.")
+    assert "`sandbox.seconds` gives it more" in failure.message

@@ -46,12 +46,14 @@ class Improvement:
     """What a candidate has to reach besides passing its tests.
 
     `workload` is measured, where less than `below` of its time (or memory, by `goal`) is asked for. `comparison`
-    compares what the new code does with what the user's own does (None: nothing could be compared).
+    compares what the new code does with what the user's own does (None: nothing could be compared). `memory` is the
+    share of memory in what is measured where the goal is time.
     """
 
     goal: Goal
     workload: Workload | None = None
     below: float = 0.9
+    memory: float = 0.0
     comparison: Workload | None = None
 
 
@@ -74,6 +76,7 @@ class Gain:
 
     `goal` tells the unit: seconds, or bytes at the moment when the most were in use.
     `low`..`high` is an interval for that median with a confidence of at least 99 %, from this number of `pairs`.
+    `bytes_before` and `bytes_after` are the memory where that has a share in the ratio of times, else 0.
     `lines_before` and `lines_after` are the lines of the function that cost most, in both texts, of an accepted change.
     """
 
@@ -84,5 +87,7 @@ class Gain:
     low: float
     high: float
     pairs: int
+    bytes_before: float = 0.0
+    bytes_after: float = 0.0
     lines_before: tuple[ProfiledLine, ...] = ()
     lines_after: tuple[ProfiledLine, ...] = ()

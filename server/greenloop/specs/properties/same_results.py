@@ -47,6 +47,7 @@ def load_before(name: str, text: str) -> types.ModuleType:
 
 COMPARED: list[bool] = []  # an item for each input or call that was
 SKIPPED: list[bool] = []  # and for each that took too long, or came too late
+LATE: list[bool] = []  # and for each that was ended, even if its own code caught the error
 _BEGAN: list[tuple[float, float]] = []
 
 
@@ -75,6 +76,7 @@ def limit_call(seconds: float) -> None:
         if frame is not None and str(frame.f_globals.get("__name__")).startswith("hypothesis."):
             signal.setitimer(signal.ITIMER_REAL, SOON)
             return
+        LATE.append(True)
         raise TooLongError
 
     if seconds:
@@ -169,6 +171,7 @@ def observe(
     """
     positional, named = copy.deepcopy((positional, named))
     _seed()
+    late = len(LATE)
     printed = io.StringIO()
     limit_call(seconds)
     try:
@@ -187,6 +190,8 @@ def observe(
         result = ("raises", type(error).__qualname__)
     finally:
         limit_call(0)
+    if len(LATE) > late:
+        return TOO_MUCH
     return (*result, describe(positional), describe(named), printed.getvalue(), frozenset(_EFFECTS))
 
 
