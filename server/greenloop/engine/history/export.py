@@ -21,11 +21,16 @@ from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.core.text.redact import MASK, redact
 from greenloop.engine.history.provenance import Basis
+from greenloop.engine.history.results import Use, require_result
 from greenloop.engine.history.rows import Record
 from greenloop.engine.history.run_file import Claim, FileEdit, Lock, RunFile, RunSettings, is_safe_path
-from greenloop.notebook import past_runs
 from greenloop.project import sources, workspace
 
+EXPORT = Use(
+    verb="exported",
+    instead_of_notebook="Share the notebook itself.",
+    instead_of_old="Run it again, and export that.",
+)
 _METADATA = re.compile(r"(?P<name>.+?)-(?P<version>\d[^-]*)(?:-py\d.*)?")
 
 
@@ -79,28 +84,14 @@ def list_requirements(packages: Sequence[str]) -> tuple[str, ...]:
 
 
 def _checked(record: Record, basis: Basis | None) -> tuple[Outcome, Basis, list[Case]]:
-    number, outcome = record.id, record.outcome
-    if outcome is None or not outcome.solved or not outcome.after:
-        raise UsageError(
-            f"Run {number} has no result that could be exported.", remedy=f"See `greenloop history show {number}`."
-        )
-    if past_runs.target_title(Path(record.root), record.target) != record.target:
-        raise CannotVerifyError(
-            f"Run {number} was made in a notebook, whose tests exist during a run only.",
-            remedy="Share the notebook itself.",
-        )
-    if basis is None or not basis.spec.cases:
-        raise CannotVerifyError(
-            f"Run {number} was recorded by an older greenloop, which did not store what its result depends on.",
-            remedy="Run it again, and export that.",
-        )
+    outcome, basis = require_result(record, basis, EXPORT)
     goals = any(case.provenance is Provenance.GOAL for case in basis.spec.cases)
     cases = [
         case for case in basis.spec.cases if case.provenance is Provenance.USER and case.path not in basis.spec.files
     ]
     if goals or not cases:
         raise CannotVerifyError(
-            f"Run {number} was not proven by failing tests of the project, so no other machine can verify it.",
+            f"Run {record.id} was not proven by failing tests of the project, so no other machine can verify it.",
             remedy="Share it as a patch: `greenloop fix --patch FILE`.",
         )
     return outcome, basis, cases

@@ -17,13 +17,19 @@ from greenloop.core.summary import summarize_solved, verification_level
 from greenloop.drafting.candidates.sight_of_tests import describe_uses
 from greenloop.engine.history import provenance
 from greenloop.engine.history.provenance import Basis
+from greenloop.engine.history.results import Use, require_result
 from greenloop.engine.history.rows import Record
 from greenloop.engine.history.store import History
 from greenloop.engine.refine import choose_sandbox, ignore_status, past_run_verifier
 from greenloop.engine.verify.report import Verification, failed_cases, find_tampering, sight_reason
-from greenloop.notebook import past_runs
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
+
+REPLAY = Use(
+    verb="verified",
+    instead_of_notebook="Refine its cell again: greenloop says so if it already passes.",
+    instead_of_old="Check the code against a commit's tests: `greenloop verify`.",
+)
 
 
 async def replay(
@@ -131,22 +137,7 @@ def _read_run(number: int, warn: Callable[[str], None]) -> tuple[Record, Outcome
         raise UsageError(f"There is no run {number} in the history.", remedy="`greenloop history` lists them.")
     if not Path(record.root).is_dir():
         raise CannotVerifyError(f"The workspace of run {number}, {record.root}, no longer exists.")
-    outcome = record.outcome
-    if outcome is None or not outcome.solved or not outcome.after:
-        raise UsageError(
-            f"Run {number} has no result that could be verified.", remedy=f"See `greenloop history show {number}`."
-        )
-    if past_runs.target_title(Path(record.root), record.target) != record.target:
-        raise CannotVerifyError(
-            f"Run {number} was made in a notebook, whose tests exist during a run only.",
-            remedy="Refine its cell again: greenloop says so if it already passes.",
-        )
-    if stored_basis is None or not stored_basis.spec.cases:
-        raise CannotVerifyError(
-            f"Run {number} was recorded by an older greenloop, which did not store what its result depends on.",
-            remedy="Check the code against a commit's tests: `greenloop verify`.",
-        )
-    return record, outcome, stored_basis
+    return record, *require_result(record, stored_basis, REPLAY)
 
 
 def _changed_texts(root: Path, outcome: Outcome) -> list[str]:
