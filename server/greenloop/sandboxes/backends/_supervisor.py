@@ -96,13 +96,20 @@ class Supervisor:
         for pid in [*reversed(inner), *outer]:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-        await self._process.wait()
+        await asyncio.gather(self._process.wait(), self._discard_output())
         for _ in range(1000):
             if not any(is_alive(pid) for pid in inner):
                 break
             await asyncio.sleep(0.001)
         self._listening.cancel()
         await asyncio.gather(self._listening, return_exceptions=True)
+
+    async def _discard_output(self) -> None:
+        """Reads what nobody will read: asyncio's `wait` returns only once all output has been taken from the pipes."""
+        assert self._process.stdout is not None
+        with contextlib.suppress(OSError, RuntimeError):  # a reader that is still waiting takes the end itself
+            while await self._process.stdout.read(1 << 16):
+                pass
 
     async def _reply(self, kind: str, seconds: float) -> Mapping[str, Any]:
         protocol = payload.protocol()
