@@ -31,6 +31,7 @@ COMPARING = frozenset(
     {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__bool__", "__len__", "__contains__"}
 )
 EQUAL_TO_MANY = frozenset({"unittest", "mock", "pytest", "_pytest", "hamcrest", "dirty_equals", "testfixtures"})
+HONEST = "_pytest.capture"  # its streams are equal to themselves alone, and many objects keep `sys.stderr`
 MRO = vars(type)["__mro__"]
 HEAP_TYPE = 1 << 9  # a class that a class statement or `type` made
 BUILT_IN_CALLABLES = (type, types.BuiltinFunctionType, functools.partial, operator.methodcaller, operator.itemgetter)
@@ -150,7 +151,7 @@ class Watch:
         if kind in PROXIES:
             return "a %s, which compares as another object does" % kind.__qualname__
         for base in MRO.__get__(kind):
-            if str(base.__module__).partition(".")[0] in EQUAL_TO_MANY:
+            if str(base.__module__).partition(".")[0] in EQUAL_TO_MANY and base.__module__ != HONEST:
                 return "a %s.%s, which may be equal to anything" % (base.__module__, base.__qualname__)
         for base in (*MRO.__get__(kind), *MRO.__get__(type(kind))):
             for name in ANSWERING:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import pytest
+from _pytest.capture import CaptureIO
 
 from inside import load
 
@@ -93,6 +94,7 @@ def look(value):
         len,
         Honest,
         sys,  # with pytest's streams
+        Honest(CaptureIO()),  # an object that kept one
     ],
     ids=lambda each: type(each).__name__,
 )
@@ -109,6 +111,7 @@ def test_plain_data_and_honest_classes(value):
         (Data(Liar()), "__eq__"),
         (unittest.mock.ANY, "ANY"),
         (pytest.approx(1, abs=float("inf")), "ApproxScalar"),
+        (type("Same", (), {"__eq__": Liar.__eq__, "__module__": "_pytest.capture"})(), "__eq__"),
         (Odd(), "__instancecheck__"),
         (collections.deque([Liar()]), "__eq__"),
         (collections.OrderedDict(a=Liar()), "__eq__"),
