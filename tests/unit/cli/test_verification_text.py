@@ -38,6 +38,7 @@ def test_a_failure_is_named_with_its_first_line_and_no_control_characters():
         failed=(A,),
         changed=("test_m.py",),
         removed=("test_n.py",),
+        added=("conftest.py",),
         sandbox="bubblewrap",
         network=True,
     )
@@ -48,6 +49,7 @@ def test_a_failure_is_named_with_its_first_line_and_no_control_characters():
     assert "\x1b" not in "".join(lines)
     assert lines[2:] == [
         "  restored from HEAD: test_m.py (changed), test_n.py (removed)",
+        "  left out, because HEAD does not have it: conftest.py",
         "  tests could reach the network (sandbox.network)",
     ]
 

@@ -178,16 +178,6 @@ def test_the_object_for_programs(answer, capsys):
     assert value["network"] is True
 
 
-def test_people_read_what_was_not_taken_and_no_escape_sequences():
-    text = "\n".join(command.format_result(RED))
-    assert "failed: tests/test_n.py::test_c: AssertionError: ]]>" in text
-    assert "tests/test_m.py (changed), tests/test_a.py (removed)" in text
-    assert "conftest.py" in text
-    assert "network" in text
-    assert "\x1b" not in "\n".join(command.format_result(GOOD))
-    assert "tamper check: 1 of 1" in "\n".join(command.format_result(GOOD))
-
-
 @pytest.mark.parametrize(
     ("result", "counts"),
     [
