@@ -60,7 +60,7 @@ class Turn:
                 failing = await self._list_failing(updates, settings)
                 return await self._fix_all(failing, wish, files, updates, settings)
             except GreenloopError as error:
-                updates.say(_sentence(error))
+                updates.say(error.advice)
                 return "end_turn"
 
     async def _list_failing(self, updates: Updates, settings: Settings) -> list[str]:
@@ -90,7 +90,7 @@ class Turn:
                 if len(wanted) == 1:
                     raise
                 # One test that cannot be fixed must not stop the others.
-                updates.say(f"{target}: {_sentence(error)}\n")
+                updates.say(f"{target}: {error.advice}\n")
             if stop == "cancelled":
                 return stop
         if len(wanted) > 1:
@@ -157,10 +157,6 @@ class Turn:
 
     def _location(self, region: Region) -> ToolCallLocation:
         return ToolCallLocation(path=str(self.root / region.path), line=max(region.start, 1))
-
-
-def _sentence(error: GreenloopError) -> str:
-    return f"{error} {error.remedy}".strip()
 
 
 def _attempt_line(attempt: Attempt) -> str:

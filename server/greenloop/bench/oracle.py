@@ -119,9 +119,9 @@ def _read_places(text: str, own: Collection[str] = ()) -> Iterator[_Place]:
         lines = _lines_of(node, file_lines)
         code = textwrap.dedent("\n".join(lines))
         owner = name.rpartition(".")[0]
-        used = {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
-        new = [each for each in nodes if owner and each not in own and each in {f"{owner}.{name}" for name in used}]
-        parts = [_lines_of(nodes[each], file_lines) for each in new if each != name]
+        used = {f"{owner}.{each.attr}" for each in ast.walk(node) if owner and isinstance(each, ast.Attribute)}
+        new = [each for each in nodes if each in used and each not in own and each != name]
+        parts = [_lines_of(nodes[each], file_lines) for each in new]
         code = "\n\n".join([*(textwrap.dedent("\n".join(part)) for part in parts), code])
         for outer in reversed(name.split(".")[:-1]):
             if _is_class(module, outer):

@@ -210,7 +210,7 @@ class RefineRun:
         except (ModelError, CannotVerifyError) as error:
             if isinstance(error, SandboxBrokenError):
                 await selection.suggest_other(error, self.context.settings, self.context.session.name)
-            return build_stopped(self.state.attempts, stop_reason(error), f"{error} {error.remedy}".strip())
+            return build_stopped(self.state.attempts, stop_reason(error), error.advice)
 
     def parts(self, emit: Callable[[Event], None]) -> loop.Parts:
         """Builds the functions of the loop; `emit` gets changes of the spec by votes and answers."""

@@ -6,7 +6,7 @@ Each tests many candidates and is one attempt: the best of them, or a finding wh
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 
@@ -62,15 +62,12 @@ async def best_merge(
 ) -> Attempt:
     """Tests the parent's changes together with those of each of the `others`; returns as `best_mutant` does."""
     parent = attempts[draft.parent]
-    assert parent.candidate is not None
-
-    def candidates() -> Iterator[Candidate]:
-        for other in (attempts[each].candidate for each in draft.others):
-            merged = merge(problem, parent.candidate, other) if parent.candidate and other else None
-            if merged is not None and not find_duplicate(problem, merged, attempts):
-                yield merged
-
-    trial = await _try_all(problem, candidates(), parent, verify, limit=min(MERGE_SECONDS, seconds_left))
+    own = parent.candidate
+    others = [attempts[number].candidate for number in draft.others]
+    # Made one at a time, as they are tested.
+    merges = (merge(problem, own, other) for other in others if own and other)
+    candidates = (each for each in merges if each is not None and not find_duplicate(problem, each, attempts))
+    trial = await _try_all(problem, candidates, parent, verify, limit=min(MERGE_SECONDS, seconds_left))
     message = f"None of {trial.tried} combinations of answers passes more tests."
     return _finish(_blank(number, draft, "combined answers", trial), trial, message)
 

@@ -29,6 +29,6 @@ def tell_errors(tool: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
         try:
             return await tool(*args, **kwargs)
         except GreenloopError as error:
-            raise ToolError(f"{error} {error.remedy}".strip()) from error
+            raise ToolError(error.advice) from error
 
     return call

@@ -40,7 +40,7 @@ def _find(context: ServiceContext, number: int) -> Record:
     try:
         return find_run(service_of(context), number)
     except UsageError as error:
-        raise ResourceNotFoundError(f"{error} {error.remedy}".strip()) from error
+        raise ResourceNotFoundError(error.advice) from error
 
 
 def _write_page(run: dict[str, Any]) -> str:

@@ -89,6 +89,10 @@ class Region:
         """What it is called in texts for the user."""
         return f"the assignment to {self.qualname}" if self.assigns else self.qualname
 
+    def overlaps(self, other: Region) -> bool:
+        """Whether the two have a line in common."""
+        return self.path == other.path and self.start <= other.end and other.start <= self.end
+
 
 @dataclass(frozen=True, kw_only=True)
 class Case:

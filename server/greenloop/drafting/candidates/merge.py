@@ -5,7 +5,6 @@ from __future__ import annotations
 from greenloop.core.compose import region_text
 from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import Region
 from greenloop.core.text import diff
 
 
@@ -19,7 +18,7 @@ def merge(problem: Problem, first: Candidate, second: Candidate) -> Candidate | 
             if merged is None:
                 return None
             texts[region] = merged
-        elif any(_overlap(region, other) for other in texts):
+        elif any(region.overlaps(other) for other in texts):
             return None
         else:
             texts[region] = text
@@ -30,7 +29,3 @@ def merge(problem: Problem, first: Candidate, second: Candidate) -> Candidate | 
         imports=tuple(dict.fromkeys((*first.imports, *second.imports))),
         helpers=tuple(dict.fromkeys((*first.helpers, *second.helpers))),
     )
-
-
-def _overlap(first: Region, second: Region) -> bool:
-    return first.path == second.path and first.start <= second.end and second.start <= first.end

@@ -37,7 +37,7 @@ def named_elsewhere(
     found: dict[Region, Choice] = {}
     for name in dict.fromkeys(names):
         regions = [region for region in places if region.qualname == name]
-        if len(regions) != 1 or any(_overlap(regions[0], other) for other in (*taken, *found)):
+        if len(regions) != 1 or any(regions[0].overlaps(other) for other in (*taken, *found)):
             continue
         choice = choose(problem, regions[0], pieces)
         if choice is not None and is_informative(problem, regions[0], choice):
@@ -130,10 +130,6 @@ def _functions(body: Sequence[ast.stmt]) -> Iterator[tuple[str, Function]]:
             inside.add(name)
             found[name] = node
     yield from found.items()
-
-
-def _overlap(first: Region, second: Region) -> bool:
-    return first.path == second.path and first.start <= second.end and second.start <= first.end
 
 
 def without_repeats(problem: Problem, choices: Mapping[Region, Choice]) -> dict[Region, Choice]:
