@@ -3,6 +3,7 @@ becomes of it when something changes or breaks."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import signal
@@ -214,4 +215,12 @@ async def test_two_hash_seeds_stand_side_by_side(session):
     (session._spec.root / "test_h.py").write_text("import os\ndef test_h(): print(os.environ['PYTHONHASHSEED'])\n")
     for seed in (0, 7, 0, 9):
         assert await ran(session, selectors=("test_h.py",), hash_seed=seed) == {"test_h": "passed"}
+    assert len(session._instances) == 2
+
+
+async def test_an_instance_in_use_is_left_to_its_run(session):
+    (session._spec.root / "test_slow.py").write_text("import time\ndef test_slow(): time.sleep(1)\n")
+    runs = [ran(session, selectors=("test_slow.py",), hash_seed=seed) for seed in (0, 7, 9)]
+    assert await asyncio.gather(*runs) == [{"test_slow": "passed"}] * 3
+    await ran(session, hash_seed=4)
     assert len(session._instances) == 2

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 _NAME = "bubblewrap"
 MAX_RUNS = 200  # after this many runs an instance is taken down; the next run builds another
-MAX_INSTANCES = 2  # instances that may exist at once, one for each hash seed
+MAX_INSTANCES = 2  # instances that may exist at once, one for each hash seed; more only while all are in use
 
 
 @dataclass(kw_only=True, eq=False)
@@ -157,10 +157,15 @@ class ResidentSession:
         if instance is not None:
             instance.supervisor.pause(paused=False)
         else:
-            while len(self._instances) >= MAX_INSTANCES:
-                await self._stop_instance(next(iter(self._instances)))
+            await self._make_room()
             instance = await self._start_instance(seed, stamp)
         return instance
+
+    async def _make_room(self) -> None:
+        """Stops instances that nobody uses, oldest first, so that another may be started."""
+        for seed in tuple(self._instances):
+            if len(self._instances) >= MAX_INSTANCES and not self._lock(seed).locked():
+                await self._stop_instance(seed)
 
     async def _start_instance(self, seed: int, stamp: Stamp) -> SandboxInstance:
         descriptors: list[int] = []

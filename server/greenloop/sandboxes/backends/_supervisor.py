@@ -31,6 +31,7 @@ class Supervisor:
     def __init__(self, process: asyncio.subprocess.Process, title: str) -> None:
         self._process, self._title = process, title
         self._errors = bytearray()
+        self._reading = asyncio.Lock()  # asyncio forgets one of two readers that wait for the same stream
         self._inner_pids: list[int] = []  # the supervisor itself, where other processes lie between it and us
         self._listening = asyncio.create_task(self._listen())
 
@@ -107,16 +108,17 @@ class Supervisor:
     async def _discard_output(self) -> None:
         """Reads what nobody will read: asyncio's `wait` returns only once all output has been taken from the pipes."""
         assert self._process.stdout is not None
-        with contextlib.suppress(OSError, RuntimeError):  # a reader that is still waiting takes the end itself
-            while await self._process.stdout.read(1 << 16):
-                pass
+        async with self._reading:
+            with contextlib.suppress(OSError):
+                while await self._process.stdout.read(1 << 16):
+                    pass
 
     async def _reply(self, kind: str, seconds: float) -> Mapping[str, Any]:
         protocol = payload.protocol()
         stream = self._process.stdout
         assert stream is not None
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(seconds), self._reading:
                 header = await stream.readexactly(4)
                 message: Mapping[str, Any] = protocol.unpack(await stream.readexactly(protocol.message_size(header)))
         except asyncio.IncompleteReadError:

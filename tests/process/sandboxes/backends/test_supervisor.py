@@ -37,3 +37,18 @@ async def test_ending_while_somebody_waits_for_an_answer():
         await supervisor.end()
     (ended,) = await asyncio.gather(asking, return_exceptions=True)
     assert str(ended) == "The supervisor ended with status -9."
+
+
+async def test_ending_while_an_answer_arrives():
+    """Both take from the pipe then, and neither may be forgotten: first the answer is read, then what is left."""
+    supervisor = await Supervisor.start([sys.executable, "-c", "input()"], title="The supervisor", env=dict(os.environ))
+    asking = asyncio.create_task(supervisor.wait_ready())
+    stdout = supervisor._process.stdout
+    assert stdout is not None
+    while stdout._waiter is None:
+        await asyncio.sleep(0)
+    asyncio.get_running_loop().call_soon(stdout.feed_data, b"\0")  # so that it wakes the reader just as the end begins
+    async with asyncio.timeout(60):
+        await supervisor.end()
+    (ended,) = await asyncio.gather(asking, return_exceptions=True)
+    assert str(ended) == "The supervisor ended with status -9."
