@@ -1,7 +1,7 @@
 """Looks in the worker at the values that changed functions hand to a test: can they lie when they are compared?
 
 Plain data cannot: None, numbers, texts, bytes and the built-in containers, by exact type. An instance can where its
-class answers `==`, `repr`, `bool` and the like by code of the candidate, or where it is made to be equal to anything.
+class answers `==`, `len`, `bool` and the like by code of the candidate, or where it is made to be equal to anything.
 """
 
 import collections
@@ -19,12 +19,12 @@ PLAIN = frozenset(
     | {types.ModuleType}  # what a function imports, such as `sys` with pytest's streams, is no result
 )
 CONTAINERS = frozenset({list, tuple, set, frozenset, dict, type({}.keys()), type({}.values()), type({}.items())})
-# What answers for a value when a test compares, shows, counts or tests it.
+# What answers for a value when a test compares, counts or tests it. Not what shows it: a text can only be compared as
+# a text, and one of another type is looked at when `__repr__` returns it.
 ANSWERING = (
-    "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__repr__", "__str__", "__bool__", "__len__",
+    "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__bool__", "__len__",
     "__hash__", "__contains__", "__getattribute__", "__getattr__", "__class__",
-    "__instancecheck__", "__subclasscheck__", "__float__", "__int__", "__index__", "__format__", "__round__",
-    "__abs__",
+    "__instancecheck__", "__subclasscheck__", "__float__", "__int__", "__index__", "__round__", "__abs__",
 )  # fmt: skip
 # Their objects are equal to more than themselves, on purpose.
 COMPARING = frozenset(

@@ -82,7 +82,9 @@ async def opened(back_end: str, root: Path, bare_python: Path) -> AsyncIterator[
 
         async def open_session(**spec: object) -> Session:
             sandbox = registry.load_part("sandboxes", back_end).create(CONSENT)
-            session = await sandbox.open(SandboxSpec(root=root, environment=environment, masked=(".env*",), **spec))
+            session = await sandbox.open(
+                SandboxSpec(**{"root": root, "environment": environment, "masked": (".env*",), **spec})
+            )
             stack.push_async_callback(session.close)
             return session
 
@@ -243,6 +245,18 @@ async def test_what_changes_on_the_disk_is_seen_by_an_open_session(opened, root)
 async def test_masked_files_cannot_be_read(opened):
     body = "try:\n    text = open('.env').read()\nexcept OSError:\n    text = ''\nassert 'hush' not in text"
     assert (await run_body(await opened(), body))[1].passed
+
+
+async def test_of_masked_files_only_those_that_are_shown_can_be_read(opened, root):
+    (root / "tests").mkdir()
+    for name in (".env", ".env.test"):
+        (root / "tests" / name).write_text(f"NAME={name}")
+    body = (
+        "texts = [open(path).read() if os.path.exists(path) else '' for path in ('.env', 'tests/.env')]\n"
+        "assert texts == ['', '']\nassert open('tests/.env.test').read() == 'NAME=.env.test'"
+    )
+    session = await opened(masked=(".env*", "!tests/.env.test"))
+    assert (await run_body(session, f"import os\n{body}"))[1].passed
 
 
 async def test_paths_that_leave_the_workspace_are_refused(opened, back_end, root, tmp_path):

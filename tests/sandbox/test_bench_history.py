@@ -114,3 +114,38 @@ async def test_a_history_without_a_task_says_so(repository, bare_python):
     revisions = f"{ids['a package']}..HEAD"
     with pytest.raises(UsageError, match="None of the 1 commits"):
         await history.from_history(root, settings, HistoryRequest(count=1, revisions=revisions))
+
+
+PARAMETERS = """
+import pytest
+
+from words import count
+
+
+@pytest.mark.parametrize("text", ["\\x1b[1m", "red"])
+def test_count(text):
+    assert count(text) == {"red": 0}.get(text, 5)
+"""
+
+
+async def test_where_a_case_stays_red_only_the_one_that_is_mended_is_the_target(lay, tmp_path, bare_python):
+    root = tmp_path / "words"
+    for text in (WORDS, WORDS.replace("len(words)", "len(words) + 1")):
+        lay(root, {"words.py": text, "test_words.py": PARAMETERS + f"# {len(text)}\n"})
+        git(root, "init", "-q")
+        git(root, "add", "-A")
+        git(root, "commit", "-qm", "a change")
+    settings, _ = configuration.load(root, command_line={"interpreter": str(bare_python), "sandbox.kind": "bubblewrap"})
+    (task,) = await history.from_history(root, settings, HistoryRequest(count=1))
+    assert task.target == r"test_words.py::test_count[\x1b[1m]"
+    assert task.shown == (task.target,)
+    experiment = Experiment(
+        tasks=[task],
+        arms=[plans.parse_arm("default")],
+        out=tmp_path / "out.jsonl",
+        answers=tmp_path / "answers.jsonl",
+        settings={"interpreter": str(bare_python), "sandbox.kind": "bubblewrap", "model": "oracle"},
+        history=tmp_path / "history.sqlite3",
+    )
+    (done,) = await run(experiment, print)
+    assert done.run["right"], done.run["message"]

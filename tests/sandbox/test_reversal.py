@@ -29,14 +29,16 @@ SHOWN = """class V:
     def __init__(self, x):
         self.x = x
 
-    def __repr__(self):
-        return f"V({%s})"
+    def __%s__(self):
+        return %s
 
 
 def made():
     return V(3)
 """
+COUNTED_TEST = "from m import V, made\n\n\ndef test_len():\n    assert len(made()) == 3\n"
 SHOWN_TEST = "from m import V, made\n\n\ndef test_repr():\n    assert repr(made()) == 'V(3)'\n"
+LYING = "type('Text', (str,), {'__eq__': lambda self, other: True, '__hash__': str.__hash__})('V(0)')"
 
 
 async def reverse(opened, lay, folder, own, right, test, names, asked=()):
@@ -59,10 +61,21 @@ async def test_what_tests_share_is_given_back_before_the_second_run(opened, lay,
 
 
 @pytest.mark.parametrize(
-    ("asked", "unfit"), [((), "a V, whose __repr__ the new code defines"), (("V.__repr__",), "")], ids=["not", "asked"]
+    ("asked", "unfit"), [((), "a V, whose __len__ the new code defines"), (("V.__len__",), "")], ids=["not", "asked"]
 )
 async def test_a_special_method_may_change_where_that_was_asked_for(opened, lay, tmp_path, asked, unfit):
-    # Its caller changes as well, and gives the test a value that the changed method shows.
-    own, right = SHOWN % "0", (SHOWN % "self.x").replace("V(3)", "V(1 + 2)")
-    outcomes, found = await reverse(opened, lay, tmp_path, own, right, SHOWN_TEST, ["test_repr"], asked)
+    # Its caller changes as well, and gives the test a value that the changed method counts.
+    own, right = SHOWN % ("len", "0"), (SHOWN % ("len", "self.x")).replace("V(3)", "V(1 + 2)")
+    outcomes, found = await reverse(opened, lay, tmp_path, own, right, COUNTED_TEST, ["test_len"], asked)
+    assert (outcomes, found) == (["failed"], [unfit])
+
+
+@pytest.mark.parametrize(
+    ("shown", "unfit"),
+    [("f'V({self.x})'", ""), (LYING, "a Text, whose __eq__ the new code defines")],
+    ids=["text", "equal to anything"],
+)
+async def test_a_text_that_shows_a_value_counts_if_it_is_one(opened, lay, tmp_path, shown, unfit):
+    own, right = SHOWN % ("repr", "'?'"), (SHOWN % ("repr", shown)).replace("V(3)", "V(1 + 2)")
+    outcomes, found = await reverse(opened, lay, tmp_path, own, right, SHOWN_TEST, ["test_repr"])
     assert (outcomes, found) == (["failed"], [unfit])

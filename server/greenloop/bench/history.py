@@ -124,7 +124,8 @@ async def try_commit(repository: Repository, commit: Commit, settings: Settings,
             return fix
         with TemporaryDirectory(prefix="greenloop-bench-") as name:
             tree = history_tree.lay_out(repository, commit.id, Path(name))
-            return await _test_fix(repository, fix, tree, history_tree.settings_of(settings, interpreter))
+            fitting = history_tree.show_test_data(history_tree.settings_of(settings, interpreter), tree)
+            return await _test_fix(repository, fix, tree, fitting)
     except CannotVerifyError as error:
         missing = "not in this clone" in str(error)
         reason = history_records.MISSING if missing else history_records.ENVIRONMENT
@@ -243,8 +244,16 @@ def _cause(execution: Execution) -> str:
 def _task(
     repository: Repository, fix: _Fix, fixed: Sequence[str], steady: Sequence[str], before: Mapping[str, str]
 ) -> Task:
-    """The task of a fix: its first fixed case is the target, all cases of that file and all fixed ones judge."""
-    target = fixed[0].partition("[")[0]
+    """The task of a fix: its first fixed case is the target, all cases of that file and all fixed ones judge.
+
+    The target is the test with all its parameters, but for one of which some case fails even with the fix.
+    """
+    test = fixed[0].partition("[")[0]
+    shown = tuple(case for case in before if case.partition("[")[0] == test)
+    if set(shown) <= {*fixed, *steady}:
+        target = test
+    else:
+        target, shown = fixed[0], (fixed[0],)
     file = target.partition("::")[0]
     judging = list(dict.fromkeys([*fixed, *(case for case in steady if case.startswith(f"{file}::"))]))[:MAX_CASES]
     root, commit = repository.root, fix.commit.id
@@ -254,7 +263,7 @@ def _task(
         kind=f"history, {fix.functions.kind}",
         target=target,
         files={},
-        shown=tuple(case for case in before if case.partition("[")[0] == target and case in judging),
+        shown=tuple(case for case in shown if case in judging),
         cases=tuple(judging),
         solution={path: fix.after[path] for path in changed},
         folder=str(root),

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from glob import escape
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.project import git_history, interpreters, revision
+from greenloop.project import git_history, hidden, interpreters, revision
 from greenloop.project.git import Repository
 from greenloop.project.locks.project import read_project
 from greenloop.project.settings import Settings
@@ -50,6 +51,14 @@ def find_interpreter(root: Path, settings: Settings) -> str:
 def settings_of(settings: Settings, interpreter: str) -> Settings:
     """The settings for a laid out project, whose own folder has no environment."""
     return replace(settings, interpreter=interpreter)
+
+
+def show_test_data(settings: Settings, root: Path) -> Settings:
+    """The settings for a laid out project, which is no repository: all of it is committed, so test data is shown."""
+    sandbox = settings.sandbox
+    return replace(
+        settings, sandbox=replace(sandbox, expose=[*sandbox.expose, *map(escape, hidden.find_test_data(root))])
+    )
 
 
 def variables(root: Path, settings: Settings) -> dict[str, str]:

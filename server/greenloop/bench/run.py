@@ -212,6 +212,8 @@ class _Harness:
 
     async def _measure(self, task: Task, arm: Arm, repeat: int, place: Place, pool: SandboxPool) -> TaskRunResult:
         settings, arm_fields = self._settings(arm, task), self._arm_fields(arm)
+        if task.commit:
+            settings = history_tree.show_test_data(settings, place.root)
         meter = Meter()
         name = arm_fields["settings"].get("model", "")
         models = self._make_models(task, place, settings, meter, repeat, name)

@@ -32,7 +32,7 @@ from greenloop.engine.run import RefineRun
 from greenloop.localize.baseline import measure_baseline
 from greenloop.localize.context import BaselineContext
 from greenloop.models.roles import Models
-from greenloop.project import interpreters, targets, workspace
+from greenloop.project import hidden, interpreters, targets, workspace
 from greenloop.project.environment_faults import Fault
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
@@ -221,7 +221,7 @@ async def build_sandbox_spec(
     place = SandboxSpec(
         root=root,
         environment=environment,
-        masked=workspace.masked_patterns(settings),
+        masked=await asyncio.to_thread(hidden.masked_patterns, settings, root),
         limits=Limits(
             seconds=settings.sandbox.seconds,
             memory=settings.sandbox.memory << 20,

@@ -11,9 +11,9 @@ from dataclasses import replace
 from greenloop.core.python import stubs as placeholders
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import Failure
+from greenloop.project.hidden import is_masked
 from greenloop.project.sources import is_trusted
 from greenloop.project.syntax import definitions
-from greenloop.project.workspace import is_masked
 
 TextOf = Callable[[str], str | None]
 MOST_SUSPECTS = 9  # besides the chosen regions

@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from greenloop.core.errors import CannotVerifyError
 from greenloop.project import sources
 from greenloop.project.git import LINK, Repository, Tree, is_same, lfs_content
-from greenloop.project.workspace import is_masked
+from greenloop.project.hidden import is_masked
 
 IMPORTABLE = {".py", ".so", ".pyd", ".pyc"}
 _SKIPPED = {".git", ".hg", ".svn", "node_modules"}

@@ -63,7 +63,7 @@ class SandboxSettings:
     network: bool = setting(False, "Allow tests to access the network; mentioned in every result.")
     env: list[str] = setting([], "Names of environment variables that tests may see.")
     expose: list[str] = setting(
-        [], "Glob patterns of hidden workspace files (`.env*`, keys, `.git`) that tests may see."
+        [], "Hidden workspace files (`.env*`, keys, `.git`) that tests may see: patterns of names, or paths with a `/`."
     )
     unsafe: bool = setting(
         False,

@@ -14,8 +14,8 @@ from pathlib import PurePosixPath
 
 from greenloop.project import revision as working_tree
 from greenloop.project.git import LINK, Entry, Repository, Tree, lfs_content
+from greenloop.project.hidden import is_masked
 from greenloop.project.revision import IMPORTABLE, Revision
-from greenloop.project.workspace import is_masked
 
 
 def compare_staged(

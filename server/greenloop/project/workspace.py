@@ -9,54 +9,17 @@ import hashlib
 import os
 import re
 from collections.abc import Container, Mapping, Sequence
-from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
 from greenloop.core.errors import UsageError
 from greenloop.project import sources
 from greenloop.project.interpreters import find_environment as find_environment  # noqa: PLC0414 - part of the interface
-from greenloop.project.settings import Settings
 from greenloop.project.sources import is_trusted as is_trusted  # noqa: PLC0414
 from greenloop.project.sources import module_name as module_name  # noqa: PLC0414
 from greenloop.project.sources import python_files as python_files  # noqa: PLC0414
 from greenloop.project.sources import read_bytes as read_bytes  # noqa: PLC0414
 
 _MARKS = ("pyproject.toml", "pytest.ini", ".pytest.ini", "setup.cfg", "tox.ini", "setup.py", ".git")
-
-# Files that tests do not need; `sandbox.expose` removes patterns.
-MASKED = (
-    ".env*",
-    "*.pem",
-    "*.key",
-    "*.p12",
-    "*.pfx",
-    "*.keystore",
-    "*.jks",
-    "*.kdbx",
-    "id_rsa*",
-    "id_dsa*",
-    "id_ecdsa*",
-    "id_ed25519*",
-    ".netrc",
-    "_netrc",
-    ".pypirc",
-    ".npmrc",
-    ".git-credentials",
-    ".htpasswd",
-    ".git",
-    ".hg",
-    ".svn",
-    ".aws",
-    ".azure",
-    ".gcloud",
-    ".kube",
-    ".docker",
-    ".gnupg",
-    ".ssh",
-    "credentials*",
-    "secrets.*",
-    "service-account*.json",
-)
 
 
 def find_root(start: Path) -> Path:
@@ -124,20 +87,6 @@ _SECRET_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDE
 _ASSIGNMENT = re.compile(r"^[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.]*)[ \t]*[=:][ \t]*(.*?)[ \t]*$", re.MULTILINE)
 _SHORTEST = 6  # Shorter values occur everywhere; masking them would garble every message.
 _MOST_SECRETS = 200
-
-
-def masked_patterns(settings: Settings) -> tuple[str, ...]:
-    """Glob patterns (of names, at any depth) of files that the sandbox hides from tests."""
-    return tuple(
-        pattern
-        for pattern in MASKED
-        if not any(exposed == pattern or fnmatch(pattern, exposed) for exposed in settings.sandbox.expose)
-    )
-
-
-def is_masked(path: str, patterns: Sequence[str]) -> bool:
-    """Is the path, or one of its parent folders, hidden?"""
-    return any(fnmatch(part, pattern) for part in PurePosixPath(path).parts for pattern in patterns)
 
 
 def find_secrets(root: Path, environ: Mapping[str, str]) -> list[str]:

@@ -8,7 +8,6 @@ import pytest
 
 from greenloop.core.errors import UsageError
 from greenloop.project import workspace
-from greenloop.project.settings import SandboxSettings, Settings
 from project_files import write_files
 
 # -- root -----------------------------------------------------------------------------------------------------------
@@ -128,21 +127,6 @@ def test_trusted_and_fingerprint_follow_the_tests(tmp_path):
 
 
 # -- secrets --------------------------------------------------------------------------------------------------------
-
-
-def test_masked_less_what_is_exposed():
-    everything = workspace.masked_patterns(Settings())
-    assert {".env*", "*.pem", ".git", ".ssh", "credentials*"} <= set(everything)
-    shown = workspace.masked_patterns(Settings(sandbox=SandboxSettings(expose=[".env*", ".git"])))
-    assert set(everything) - set(shown) == {".env*", ".git"}
-
-
-@pytest.mark.parametrize(
-    ("path", "hidden"),
-    [(".env", True), ("a/.env.local", True), (".git/config", True), ("a/server.key", True), ("m.py", False)],
-)
-def test_is_masked(path, hidden):
-    assert workspace.is_masked(path, workspace.MASKED) is hidden
 
 
 def test_secrets(tmp_path):

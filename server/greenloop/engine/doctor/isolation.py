@@ -25,8 +25,8 @@ from greenloop.core.ports import Sandbox, Session
 from greenloop.core.records.sandbox import Environment, Execution, Limits, Probe, SandboxSpec, TestRun
 from greenloop.core.report.cases import case_results
 from greenloop.project import workspace
+from greenloop.project.hidden import MASKED
 from greenloop.project.settings import Settings, state_folder
-from greenloop.project.workspace import MASKED
 
 PATIENCE = 40.0  # seconds to wait for one back end
 LIMITS = Limits(seconds=10.0, memory=128 << 20, processes=32)

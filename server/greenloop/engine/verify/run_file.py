@@ -26,7 +26,7 @@ from greenloop.engine.verify.known_failing import KnownFailing
 from greenloop.engine.verify.report import State, Verification
 from greenloop.engine.verify.setup import Request, VerificationContext
 from greenloop.engine.verify.verify import run_verification
-from greenloop.project import sources, workspace
+from greenloop.project import hidden, sources, workspace
 from greenloop.project.revision import Revision, caches, state_of
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
@@ -77,7 +77,7 @@ async def verify_run_file(
     began = time.monotonic()
     run = await asyncio.to_thread(read_run_file, file)
     root = workspace.check_root(root)
-    change = await asyncio.to_thread(plan_change, run, root, file.name, workspace.masked_patterns(settings))
+    change = await asyncio.to_thread(lambda: plan_change(run, root, file.name, hidden.masked_patterns(settings, root)))
     sandbox, place = await choose_sandbox(root, settings, report_status)
     if sandbox.name == "none":
         raise CannotVerifyError(
@@ -152,7 +152,7 @@ def _check_path(path: str, root: Path, name: str, patterns: Sequence[str], maske
     reason = ""
     if sources.is_trusted(path, patterns):
         reason = "which belongs to the tests that judge it"
-    elif workspace.is_masked(path, masked) or not sources.is_project_path(root, path):
+    elif hidden.is_masked(path, masked) or not sources.is_project_path(root, path):
         reason = "which is not code of the project"
     else:
         location = root

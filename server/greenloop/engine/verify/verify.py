@@ -36,7 +36,7 @@ from greenloop.engine.verify.report import (
     failure_reason,
 )
 from greenloop.engine.verify.setup import OverlaySession, Request, VerificationContext
-from greenloop.project import sources, workspace
+from greenloop.project import hidden, sources, workspace
 from greenloop.project.git import Repository
 from greenloop.project.revision import Revision, compare
 from greenloop.project.settings import Settings
@@ -58,7 +58,7 @@ async def verify(
     """
     began = time.monotonic()
     root = workspace.check_root(request.root)
-    masked = workspace.masked_patterns(settings)
+    masked = await asyncio.to_thread(hidden.masked_patterns, settings, root)
     report_status(f"reading {request.revision}")
     repository = await asyncio.to_thread(Repository.find, root)
     commit = await asyncio.to_thread(repository.commit, request.revision)

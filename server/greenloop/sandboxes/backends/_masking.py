@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from greenloop.core.records.sandbox import SandboxSpec
+from greenloop.project.hidden import is_shown
 
 # Folders that may hold a hundred thousand files, none of them written by the user.
 _SKIPPED_FOLDERS = frozenset(
@@ -122,7 +123,8 @@ class FolderScanner:
             (entry.folders if os.path.isdir(real) else entry.files).append(os.path.relpath(real, self._root))
 
     def _matches(self, name: str, relative: str) -> bool:
-        return any(
+        is_hidden = any(
             fnmatchcase(relative, pattern) or ("/" not in pattern and fnmatchcase(name, pattern))
             for pattern in self._patterns
         )
+        return is_hidden and not is_shown(relative, self._patterns)

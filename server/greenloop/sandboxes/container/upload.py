@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError
+from greenloop.project.hidden import is_shown
 
 MAX_BYTES = 256 << 20
 MAX_FILES = 50_000
@@ -101,7 +102,7 @@ def _entries(root: Path, real_root: Path, masked: Sequence[str]) -> Iterator[tup
             continue
         for entry in entries:
             path = f"{folder}/{entry.name}" if folder else entry.name
-            if "\\" in entry.name or _is_masked(entry.name, masked):
+            if "\\" in entry.name or (_is_masked(entry.name, masked) and not is_shown(path, masked)):
                 continue
             try:
                 if entry.is_symlink() and not _stays_inside(Path(entry.path), real_root, masked):
@@ -143,7 +144,8 @@ def _stays_inside(link: Path, real_root: Path, masked: Sequence[str]) -> bool:
         target = link.resolve(strict=True).relative_to(real_root)
     except (OSError, ValueError, RuntimeError):
         return False
-    return not any(part in EXCLUDED_FOLDERS or _is_masked(part, masked) for part in target.parts)
+    is_hidden = any(_is_masked(part, masked) for part in target.parts) and not is_shown(target.as_posix(), masked)
+    return not is_hidden and not any(part in EXCLUDED_FOLDERS for part in target.parts)
 
 
 def _is_uploaded(entry: os.DirEntry[str]) -> bool:
