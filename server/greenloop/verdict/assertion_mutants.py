@@ -38,6 +38,9 @@ _OPPOSITE = {
 _EQUALITIES = frozenset(name for name, opposite in _OPPOSITE.items() if opposite == "assertNotEqual")
 # "Not greater" does not imply "less or equal": sets, NaN, classes with one operator.
 _ORDERS = {"assertGreater": ">", "assertGreaterEqual": ">=", "assertLess": "<", "assertLessEqual": "<="}
+# Functions of nose, sqlalchemy and pandas that fail where two values are not equal. Not numpy's: an empty array is equal
+# to any single value for them.
+_EQUALITY_FUNCTIONS = frozenset({"eq_", "assert_frame_equal", "assert_series_equal", "assert_index_equal"})
 _MATCHERS = frozenset({"approx", "ANY", "isclose", "assume"})  # compare equal to more than one value
 _UNCHANGED = object()
 
@@ -121,8 +124,8 @@ def change_literal(statement: ast.stmt, source: Source) -> list[Edit] | None:
             return None
         edits = _other_value(test.left, test.comparators[0], source)
         return None if edits is None else [*edits, *_remove_message(statement, source)]
-    call = _assertion_call(statement, source)
-    if call is not None and isinstance(call.func, ast.Attribute) and call.func.attr in _EQUALITIES:
+    call = _equality_call(statement, source) or _assertion_call(statement, source)
+    if call is not None and _called_name(call) in _EQUALITIES | _EQUALITY_FUNCTIONS:
         return _other_value(call.args[0], call.args[1], source) if len(call.args) > 1 else None
     return None
 
@@ -139,6 +142,23 @@ def _assertion_call(statement: ast.stmt, source: Source) -> ast.Call | None:
         plain = len(call.args) == 2 and not any(isinstance(each, ast.Starred) for each in call.args)
         return call if plain and not source.redefined & {name, "assertFalse"} else None
     return call if name in _OPPOSITE and not source.redefined & {name, _OPPOSITE[name]} else None
+
+
+def _equality_call(statement: ast.stmt, source: Source) -> ast.Call | None:
+    """Returns the call of a known function that compares two values, which the file does not define, else None."""
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return None
+    call = statement.value
+    is_known = _called_name(call) in _EQUALITY_FUNCTIONS - source.redefined
+    is_plain = not call.keywords and not any(isinstance(each, ast.Starred) for each in call.args)
+    return call if is_known and is_plain else None
+
+
+def _called_name(call: ast.Call) -> str:
+    """The last part of the called function's name: `eq_` of `testing.eq_(a, b)`."""
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else ""
 
 
 def _remove_message(statement: ast.Assert, source: Source) -> list[Edit]:

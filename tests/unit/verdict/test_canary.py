@@ -302,6 +302,28 @@ def test_an_object_that_equals_everything_is_found_by_the_literal():
     ) == ("t.py::test_a",)
 
 
+@pytest.mark.parametrize(
+    ("statement", "is_changed"),
+    [
+        ("eq_(f(), expected)", True),
+        ("testing.eq_(f(), 3)", True),
+        ("pandas.testing.assert_frame_equal(f(), expected)", True),
+        ("eq_(*both)", False),
+        ("assert_frame_equal(f(), expected, rtol=1e9)", False),
+        ("assert_array_equal(f(), expected)", False),
+        ("own.assert_same(f(), expected)", False),
+    ],
+)
+def test_known_functions_that_compare_get_another_value(statement, is_changed):
+    found = make_canaries(f"def test_a(both, expected):\n    {statement}\n")
+    assert found.mutated == {Mode.EQUAL: set(), Mode.NEGATED: set(), Mode.LITERAL: {"test_a"} if is_changed else set()}
+
+
+def test_a_comparing_function_of_the_file_itself_may_mean_anything():
+    found = make_canaries("def eq_(a, b):\n    return True\n\n\ndef test_a():\n    eq_(f(), 3)\n")
+    assert found.unmutable == ("test_a",)
+
+
 def test_loose_comparisons_have_no_literal_twin():
     assert not make_canaries("def test_a():\n    assert approx(3, abs=9000) == 3\n").mutated[Mode.LITERAL]
 
