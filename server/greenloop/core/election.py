@@ -55,16 +55,28 @@ class Election:
     order: Sequence[int] = ()
 
 
-async def elect_nearest(problem: Problem, attempts: Sequence[Attempt], is_final: bool) -> Election:  # noqa: ARG001
+async def elect_nearest(problem: Problem, attempts: Sequence[Attempt], is_final: bool) -> Election:
     """Any attempt that passes may be accepted; of several, the one nearest to the user's code comes first.
 
-    Where a gain was measured, the greatest one comes first.
+    Where a gain was measured, the greatest one comes first, and what leaves the fewest other tests of the file red. A
+    one-token change that leaves any waits for the first whole answer: one cause may have turned them all red.
     """
-    passing = [attempt for attempt in attempts if attempt.candidate and attempt.verdict.status is Status.PASSED]
+    passing = [
+        attempt
+        for attempt in attempts
+        if attempt.candidate and attempt.verdict.status is Status.PASSED and (is_final or not _waits(attempt, attempts))
+    ]
 
-    def distance(attempt: Attempt) -> tuple[float, int, int]:
+    def distance(attempt: Attempt) -> tuple[float, int, int, int]:
         assert attempt.candidate is not None
         ratio = attempt.verdict.gain.ratio if attempt.verdict.gain else 1.0
-        return ratio, count_changed_lines(problem.files, compose(problem, attempt.candidate)), attempt.number
+        changed = count_changed_lines(problem.files, compose(problem, attempt.candidate))
+        return ratio, len(attempt.verdict.still_red), changed, attempt.number
 
     return Election(attempts=attempts, order=[attempt.number for attempt in sorted(passing, key=distance)])
+
+
+def _waits(attempt: Attempt, attempts: Sequence[Attempt]) -> bool:
+    if attempt.draft is None or attempt.draft.move is not Move.MUTATE or not attempt.verdict.still_red:
+        return False
+    return all(each.draft is None or each.draft.move in CHEAP for each in attempts[attempt.number :])

@@ -17,6 +17,7 @@ from greenloop.core.budget import BudgetExceededError, Request, ask_within_budge
 from greenloop.core.compose import compose
 from greenloop.core.concurrency import gather_or_cancel
 from greenloop.core.election import CHEAP, WITHOUT_MODEL, Election, best_attempt, count_asked, elect_nearest
+from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Planned, Proposed, Started, Tested, Token
 from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Finding, Move
 from greenloop.core.records.model import Reply
@@ -101,20 +102,30 @@ class _Loop:
         except TimeoutError:
             pass
         self.state.attempts += self.tested
-        passed = any(attempt.verdict.status is Status.PASSED for attempt in self.state.attempts[self.first :])
-        if not passed or not deadline.left:
+        if not self._has_passed or not deadline.left:
             return StopReason.SECONDS
         try:
             async with deadline.limit(kept=-GRACE) as self.limit:
-                return StopReason.SOLVED if await self._accept_round(self.first) else StopReason.SECONDS
+                final = not self.state.problem.spec.open
+                return StopReason.SOLVED if await self._accept_round(self.first, final=final) else StopReason.SECONDS
         except TimeoutError:
             return StopReason.SECONDS
 
     async def _search(self) -> StopReason:
-        reason = await self._run_rounds()
-        if reason is not StopReason.SOLVED and self.state.problem.spec.open:
+        try:
+            reason = await self._run_rounds()
+        except GreenloopError:  # such as a model that cannot be reached
+            if self._has_passed and await self._accept_elected(len(self.state.attempts), final=True):
+                return StopReason.SOLVED
+            raise
+        if reason is not StopReason.SOLVED and (self.state.problem.spec.open or self._has_passed):
             reason = StopReason.SOLVED if await self._accept_elected(len(self.state.attempts), final=True) else reason
         return reason
+
+    @property
+    def _has_passed(self) -> bool:
+        """Is there an attempt that passes and may still be accepted?"""
+        return any(attempt.verdict.status is Status.PASSED for attempt in self.state.attempts)
 
     async def _run_rounds(self) -> StopReason:
         while drafts := self.parts.plan(self.state.problem, self.state.attempts):
@@ -133,14 +144,14 @@ class _Loop:
                 return StopReason.STALLED
         return exceeded_limit(self.state) or StopReason.STALLED
 
-    async def _accept_round(self, first: int) -> bool:
+    async def _accept_round(self, first: int, *, final: bool = False) -> bool:
         """Was an attempt accepted? Emits every attempt from `first` on, even if describing one ends the run.
 
         Failed attempts of a round with a solution are not described.
         """
         announced = first
         try:
-            solved = await self._accept_elected(first)
+            solved = await self._accept_elected(first, final=final)
             for attempt in self.state.attempts[first:]:
                 if attempt.accepted or not solved:
                     self.state.attempts[attempt.number] = await self._describe(attempt)

@@ -101,7 +101,7 @@ async def _try_all(
         trial.tried += 1
         trial.seconds += verdict.seconds
         passed = verdict.status is Status.PASSED
-        is_better = verdict.score > (trial.best[1] if trial.best else parent.verdict).score
+        is_better = _is_better(verdict, trial.best[1] if trial.best else parent.verdict)
         # The gate reads whole files, which would take as long as the tests: only what may be taken passes it.
         if not (is_better or passed) or check(problem, candidate, files, parent=parent.candidate):
             continue
@@ -109,6 +109,12 @@ async def _try_all(
             trial.best = candidate, verdict
         trial.passing += passed
     return trial
+
+
+def _is_better(verdict: Verdict, best: Verdict) -> bool:
+    """Whether more target cases pass, or as many while fewer other tests of the file stay red."""
+    fewer_red = best.status is Status.PASSED and len(verdict.still_red) < len(best.still_red)
+    return verdict.score > best.score or (verdict.status is Status.PASSED and fewer_red)
 
 
 def _blank(number: int, draft: Draft, maker: str, trial: _Trial) -> Attempt:

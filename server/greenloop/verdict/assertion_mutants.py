@@ -38,8 +38,8 @@ _OPPOSITE = {
 _EQUALITIES = frozenset(name for name, opposite in _OPPOSITE.items() if opposite == "assertNotEqual")
 # "Not greater" does not imply "less or equal": sets, NaN, classes with one operator.
 _ORDERS = {"assertGreater": ">", "assertGreaterEqual": ">=", "assertLess": "<", "assertLessEqual": "<="}
-# Functions of nose, sqlalchemy and pandas that fail where two values are not equal. Not numpy's: an empty array is equal
-# to any single value for them.
+# Functions of nose, sqlalchemy and pandas that fail where two values are not equal. Not numpy's: to them an empty array
+# is equal to any single value.
 _EQUALITY_FUNCTIONS = frozenset({"eq_", "assert_frame_equal", "assert_series_equal", "assert_index_equal"})
 _MATCHERS = frozenset({"approx", "ANY", "isclose", "assume"})  # compare equal to more than one value
 _UNCHANGED = object()

@@ -18,6 +18,7 @@ from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 from greenloop.verdict.own_code import own_run, select
 
 CUT_SHORT = frozenset({"Timeout", "Crash", "MemoryLimit", "ProcessLimit"})
+RED = ("failed", "error")
 NEAREST = 20  # related tests that run before the others: what breaks the code around it mostly breaks one of them
 REPEATED = 3
 UNFINISHED = "the test did not run to its end"
@@ -108,11 +109,23 @@ async def _run_once(
     """Returns the verdict with this run's time and forgery, the newly failing cases, and how many were not run."""
     execution = await session.run(run)
     check_sandbox(execution)
-    verdict = replace(verdict, seconds=verdict.seconds + execution.seconds)
+    still_red = (*verdict.still_red, *_still_red(inputs, execution, neighbours))
+    verdict = replace(verdict, seconds=verdict.seconds + execution.seconds, still_red=still_red)
     if forgery := forged(execution):
         return replace(verdict, status=Status.TAMPERED, reason=forgery), [], 0
     failing, left_out = newly_failing(inputs, execution, neighbours, case_seconds=run.case_seconds)
     return verdict, failing, left_out
+
+
+def _still_red(inputs: VerificationInputs, execution: Execution, neighbours: Sequence[str]) -> list[str]:
+    """Returns the related tests of the target's files that failed with the user's own code and fail here too."""
+    files = {case.partition("::")[0] for case in inputs.expected}
+    failed = {result.id for result in case_results(execution) if result.outcome in RED}
+    return [
+        case
+        for case in neighbours
+        if case in failed and inputs.outcomes.get(case) in RED and case.partition("::")[0] in files
+    ]
 
 
 def newly_failing(

@@ -19,7 +19,7 @@ from greenloop.core.records.attempt import Attempt, Draft, Mask, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import ErrorGroup
+from greenloop.core.records.verdict import ErrorGroup, Verdict
 from greenloop.drafting.infill import insertion_masks, pair_masks, rank_masks
 from greenloop.drafting.search._progress import COPIES, SAMPLE_TEMPERATURES, count_advanced
 
@@ -153,11 +153,16 @@ def _repair_rungs(problem: Problem, attempts: Sequence[Attempt], first: int) -> 
 def _base(attempts: Sequence[Attempt]) -> Attempt:
     """The best attempt that is better than the user's code, else that.
 
-    A small change that breaks other tests is no step: the target passes with whatever is filled in beside it.
+    A small change that breaks other tests, or leaves them red, is no step: the target passes with whatever is filled in
+    beside it.
     """
-    steps = [each for each in attempts if not (each.verdict.collateral and each.draft and each.draft.move in CHEAP)]
+    steps = [each for each in attempts if not (_is_partial(each.verdict) and each.draft and each.draft.move in CHEAP)]
     best = best_attempt(steps)
     return best if best and best.verdict.score > attempts[0].verdict.score else attempts[0]
+
+
+def _is_partial(verdict: Verdict) -> bool:
+    return bool(verdict.collateral or verdict.still_red)
 
 
 def _writing_rungs(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
