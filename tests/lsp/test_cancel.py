@@ -67,6 +67,7 @@ async def test_cancelled_elsewhere_the_request_gets_a_result(editor):
         "reason": "cancelled",
         "attempts": 1,
         "applied": False,
+        "gain": "",
     }
 
 

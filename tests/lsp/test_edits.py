@@ -417,6 +417,7 @@ async def test_unsolved_changes_nothing_and_offers_the_best(editor):
         "reason": "attempts",
         "attempts": 1,
         "applied": False,
+        "gain": "",
     }
     assert not editor.edits
     await editor.action("Apply refined double (not verified")
@@ -671,7 +672,7 @@ async def test_an_edit_of_which_the_open_half_is_missing_is_not_believed(editor)
         ("def double(x):\n    return x + 1", "def double(x):\n    return x * 2"),
         (
             "A = 1\r\ndef double(x):\n    return x + 1\nB = 1\r\n",
-            "A = 1\r\ndef double(x):\n    return x * 2\r\nB = 1\r\n",
+            "A = 1\r\ndef double(x):\n    return x * 2\nB = 1\r\n",
         ),
         ("\ufeffdef double(x):\n    return x + 1\n", "\ufeffdef double(x):\n    return x * 2\n"),
         (

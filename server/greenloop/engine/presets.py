@@ -39,6 +39,11 @@ class Preset:
     places: int = 0
     blind: bool = False
 
+    @property
+    def tries_changes(self) -> bool:
+        """Does its search begin with one-token changes?"""
+        return self.search == "ladder"
+
 
 @cache
 def load_presets() -> dict[str, Preset]:

@@ -26,6 +26,7 @@ from greenloop.core.report.cases import CollectError, case_results, collect_erro
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.text.encoding import decode
+from greenloop.engine.early_changes import EarlyChanges
 from greenloop.engine.heartbeat import heartbeat
 from greenloop.engine.presets import IMPROVE, PLANNED, Preset, find_preset
 from greenloop.engine.run import RefineRun
@@ -33,6 +34,7 @@ from greenloop.localize.baseline import measure_baseline
 from greenloop.localize.context import BaselineContext
 from greenloop.models.roles import Models
 from greenloop.project import hidden, interpreters, targets, workspace
+from greenloop.project.cgroups import processor_count
 from greenloop.project.environment_faults import Fault
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
@@ -129,6 +131,11 @@ async def refine(
         try:
             # Taken before the baseline, so that a change during it counts as a change too.
             trusted = await asyncio.to_thread(workspace.fingerprint, root, request.buffers)
+            early = EarlyChanges(
+                open_session=lambda: _open_timed(sandbox, place, watch),
+                encode=lambda texts: {path: snapshot.encoded(path, text) for path, text in texts.items()},
+                report_status=beating.report,
+            )
             context = BaselineContext(
                 target=target,
                 snapshot=snapshot,
@@ -140,10 +147,14 @@ async def refine(
                 known_fault=request.known_fault,
                 goal=request.goal,
                 calls=request.calls,
+                when_failing=early.start if preset.tries_changes and processor_count() > 1 else None,
                 deadline=deadline,
             )
             async with before_search(deadline):
-                baseline = await measure_baseline(context)
+                try:
+                    baseline = await measure_baseline(context)
+                finally:
+                    await asyncio.shield(early.stop())
                 if baseline.passing and request.comment and target.kind is TargetKind.FUNCTION:
                     beating.report("its tests pass; changing it as the comment asks")
                     context = replace(context, goal=Goal.COMMENT)
@@ -160,6 +171,7 @@ async def refine(
                 watch=watch,
                 history=harness.history if harness else None,
             )
+            run.verifier.failed = early.known_failures(baseline.problem)
             outcome = await run.outcome(tell)
         except SandboxBrokenError as error:
             raise await selection.suggest_other(error, settings, sandbox.name) from error
@@ -188,6 +200,11 @@ def _preset_name(goal: Goal | None, settings: Settings) -> str:
     if goal is None:
         return settings.preset
     return PLANNED if settings.planner.model and goal in (Goal.TIME, Goal.MEMORY) else IMPROVE
+
+
+async def _open_timed(sandbox: Sandbox, place: SandboxSpec, watch: Stopwatch) -> Session:
+    with watch:
+        return TimedSession(await sandbox.open(place), watch)
 
 
 async def _release(session: Session, pool: SandboxPool, *, keep: bool) -> None:

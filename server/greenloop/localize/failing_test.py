@@ -6,7 +6,7 @@ It must not know which model or preset the run will use.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.errors import CannotVerifyError, UsageError
@@ -66,6 +66,8 @@ async def _locate(
     every = {result.id: result for result in case_results(execution)} | results
     failing = {case: result for case, result in every.items() if not result.passed}
     targets = {case.id for case in spec.cases}
+    if context.when_failing is not None and not created:
+        _tell_early(context, context.when_failing, spec, execution, failing, stubs, measurement)
     related = await run_related_tests(context, measurement, targets, failing, created)
     evidence = await _gather_evidence(context, spec, related, failing, stubs, created)
     regions_to_change: tuple[Region, ...] = created
@@ -91,6 +93,26 @@ async def _locate(
     )
     problem = with_suspicion(baseline.problem, evidence.statements, evidence.failing, evidence.passing)
     return replace(baseline, problem=problem, measurement=related.measurement)
+
+
+def _tell_early(
+    context: BaselineContext,
+    tell: Callable[[Baseline], None],
+    spec: Spec,
+    execution: Execution,
+    failing: Mapping[str, CaseResult],
+    stubs: Mapping[str, str],
+    measurement: Measurement,
+) -> None:
+    """Passes on a baseline with the suspects by what the failing cases reached; none where they reach nothing."""
+    failures = {case: result.failure for case, result in failing.items()}
+    evidence = context.gather_evidence(measurement.reach.functions, failures, ())
+    modules = [region.path for region in evidence.suspects]
+    chosen, suspects = _choose_regions(context, evidence, failing, modules)
+    if chosen:
+        tell(
+            build_baseline(context, spec, chosen, execution, {}, stubs, measured=measurement.results, suspects=suspects)
+        )
 
 
 async def _run_with_stubs(context: BaselineContext) -> tuple[dict[str, str], tuple[Region, ...], Execution]:

@@ -16,6 +16,7 @@ from greenloop.core.ports import Session, Tools
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.goal import Improvement
 from greenloop.core.records.outcome import Evidence
+from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, WatchedLines
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.records.verdict import Status, Verdict
@@ -38,6 +39,10 @@ GLANCE = 1.0  # lower bound in seconds for one of many candidates
 SUITE_SHARE = 1 / 3  # of the run's time that is left: the most for one run of the related tests
 NO_TIME = "the run's time was over before it could be proven (`seconds`)"
 OUT_OF_TIME = Verdict(status=Status.TIMEOUT, reason="The run's time was over before the tests could run again.")
+
+
+# Changed texts by path, as a key.
+Change = frozenset[tuple[str, str]]
 
 
 @dataclass(kw_only=True)
@@ -74,6 +79,7 @@ class Verifier:
     that did not pass before are reversed, for a whole suite run several times would take long.
     `improvement` is what candidates have to reach besides passing their tests.
     `own_code` returns the files of the user's own code that differ from the disk (None: it is not known any more).
+    `failed` are verdicts of `glance` that are known already.
     """
 
     state: RunState
@@ -88,8 +94,9 @@ class Verifier:
     reverses_only_new_passes: bool = False
     own_code: Callable[[], Mapping[str, bytes]] | None = None
     improvement: Improvement | None = None
+    failed: Mapping[Change, Verdict] = field(default_factory=dict)
     _asked: set[str] = field(default_factory=set)
-    _passes: dict[frozenset[tuple[str, str]], Verdict] = field(default_factory=dict)
+    _passes: dict[Change, Verdict] = field(default_factory=dict)
     _usual_seconds: float | None = None
 
     @property
@@ -114,11 +121,12 @@ class Verifier:
 
     async def glance(self, files: Files) -> Verdict:
         """As `verify`, for hundreds of candidates: one that takes much longer than the user's code has failed."""
+        if known := self.failed.get(frozenset(self._changed(files).items())):
+            return known
         inputs = self.inputs
         if self._usual_seconds is None:
             self._usual_seconds = await self._measure_own_code(inputs)
-        seconds = max(GLANCE, SLOWER * self._usual_seconds)
-        limits = replace(inputs.limits, seconds=min(seconds, inputs.limits.seconds))
+        limits = replace(inputs.limits, seconds=min(quick_limit(self._usual_seconds), inputs.limits.seconds))
         return await self._verify(files, replace(inputs, limits=limits))
 
     async def _measure_own_code(self, inputs: VerificationInputs) -> float:
@@ -331,9 +339,17 @@ class Verifier:
         return replace(inputs, problem=replace(inputs.problem, spec=spec))
 
     def _changed(self, files: Files) -> dict[str, str]:
-        """Returns the texts that differ from the user's own; only those overlay the workspace."""
-        originals = self.state.problem.originals
-        return {path: text for path, text in files.items() if originals.get(path) != text}
+        return changed_texts(self.state.problem, files)
+
+
+def changed_texts(problem: Problem, files: Files) -> dict[str, str]:
+    """Returns the texts that differ from the user's own; only those overlay the workspace."""
+    return {path: text for path, text in files.items() if problem.originals.get(path) != text}
+
+
+def quick_limit(usual: float) -> float:
+    """Returns the seconds that one of many candidates may take, where the user's own code takes `usual` seconds."""
+    return max(GLANCE, SLOWER * usual)
 
 
 async def run_cases(inputs: VerificationInputs, session: Session, files: Files, *, hash_seed: int = 0) -> Verdict:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from greenloop.core.compose import region_text
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment
+from greenloop.core.python.stubs import is_unwritten
 from greenloop.core.records.problem import Problem
 from greenloop.core.text.diff import with_plain_ends
 
@@ -15,9 +16,14 @@ SUSPICIOUS = 0.75  # of the highest suspicion; lines that every case runs stay b
 def is_copy(problem: Problem, text: str) -> bool:
     """Has the answer so far repeated the one function it is about, beyond the function's last suspicious line?
 
-    Spaces, comments and a docstring that is left out make no difference.
+    Spaces, comments and a docstring that is left out make no difference. What is yet to be written has nothing to
+    repeat: its header and docstring begin every answer.
     """
-    if len(problem.regions) != 1 or problem.regions[0].created:
+    if (
+        len(problem.regions) != 1
+        or problem.regions[0].created
+        or is_unwritten(region_text(problem, problem.regions[0]))
+    ):
         return False
     _before, fence, code = with_plain_ends(text).partition("```")
     answer = _significant(code.split("\n")[1:-1]) if fence else []

@@ -66,3 +66,17 @@ def test_an_unfinished_line_and_text_without_code_are_no_copy():
 def test_answers_about_several_functions_are_read_to_the_end():
     two = replace(PROBLEM, regions=(*PROBLEM.regions, Region(path="m.py", qualname="g", start=11, end=12)))
     assert not is_copy(two, answer(SOURCE, 10))
+
+
+@pytest.mark.parametrize("body", ["", "    ...\n", "    raise NotImplementedError\n"])
+def test_what_is_yet_to_be_written_has_nothing_to_repeat(body):
+    stub = f'def f(a):\n    """Doubles."""\n{body}'
+    problem = replace(
+        PROBLEM,
+        regions=(Region(path="m.py", qualname="f", start=1, end=stub.count("\n")),),
+        originals={"m.py": stub},
+        files={"m.py": stub},
+        suspicion={},
+    )
+    for lines in (1, 2, 3):
+        assert not is_copy(problem, answer(stub + "    return a * 2\n", lines))

@@ -1,0 +1,87 @@
+"""Tries one-token changes while the baseline still runs the related tests: what fails the target need not run again.
+
+It has a sandbox of its own, so that nothing of the baseline waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from greenloop.core.compose import compose
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.ports import Session
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Spec
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop.core.run_state import Baseline
+from greenloop.drafting.candidates.mutate import mutants
+from greenloop.verdict.inputs import Encode, VerificationInputs
+from greenloop.verdict.verifier import Change, changed_texts, quick_limit
+
+SUSPECTS = 10  # functions that are changed, the most suspicious first
+SLOWEST = 2.0  # seconds of a target that is too slow to be run on the side
+
+
+@dataclass(kw_only=True)
+class EarlyChanges:
+    """One run on the side. `start` returns at once; after `stop`, `failed` has what fails the target."""
+
+    open_session: Callable[[], Awaitable[Session]]
+    encode: Encode
+    report_status: Callable[[str], None]
+    failed: dict[Change, Verdict] = field(default_factory=dict)
+    spec: Spec | None = None
+    _task: asyncio.Task[None] | None = None
+
+    def start(self, baseline: Baseline) -> None:
+        """Begins with what is known of a target that fails; slow ones are left alone."""
+        if self._task is None and 0 < baseline.attempt.verdict.seconds <= SLOWEST:
+            self.spec = baseline.problem.spec
+            self._task = asyncio.create_task(self._try_all(baseline))
+
+    async def stop(self) -> None:
+        """Ends it, and leaves nothing behind. May be called without `start`."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    def known_failures(self, problem: Problem) -> Mapping[Change, Verdict]:
+        """The verdicts that count for this problem: none where it has another spec than what was run."""
+        return self.failed if problem.spec == self.spec else {}
+
+    async def _try_all(self, baseline: Baseline) -> None:
+        session = None
+        try:
+            session = await self.open_session()
+            self.report_status("trying one-token changes while the related tests run")
+            seconds = quick_limit(baseline.attempt.verdict.seconds)
+            for problem in _by_suspect(baseline.problem):
+                inputs = VerificationInputs(
+                    problem=problem,
+                    outcomes=baseline.outcomes,
+                    limits=replace(baseline.limits, seconds=min(seconds, baseline.limits.seconds)),
+                    suite_seconds=0.0,
+                    encode=self.encode,
+                )
+                await self._try(inputs, session, baseline)
+        except CannotVerifyError:
+            pass  # the run itself meets the same fault, and reports it
+        finally:
+            if session is not None:
+                await asyncio.shield(session.close())
+
+    async def _try(self, inputs: VerificationInputs, session: Session, baseline: Baseline) -> None:
+        for candidate in mutants(inputs.problem, baseline.attempt):
+            changed = changed_texts(inputs.problem, compose(inputs.problem, candidate))
+            verdict = inputs.judge(await session.run(inputs.test_run(changed, hash_seed=0)))
+            if verdict.status is Status.FAILED:
+                self.failed[frozenset(changed.items())] = replace(verdict, seconds=0.0)
+
+
+def _by_suspect(problem: Problem) -> Iterator[Problem]:
+    yield problem
+    for suspect in problem.suspects[:SUSPECTS]:
+        yield problem.focused((suspect,))
