@@ -5,7 +5,7 @@ Run: PYTHONPATH=server python benchmarks/first_attempt.py TASKS [--python PYTHON
 
 TASKS is a file of `greenloop bench --write-tasks` or of benchmarks/history.py. For each task: `host`, pytest outside
 any sandbox over the test's file; `cold`, from the request until the first attempt begins, in a new sandbox; `warm`,
-once more in the sandbox of that run, as in an editor; and the longest time without a status. The host's run is repeated
+once more in the sandbox of that run, as in an editor; and the longest time without a status. The first attempt may be a one-token change that is tried while the related tests run. The host's run is repeated
 after the others, and the mean counts, as other programs may use the machine.
 The medians should be at most 1.5 and 0.5 times the host's.
 """
@@ -29,6 +29,7 @@ from greenloop.bench.tasks import Task
 from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Started
 from greenloop.engine import refine
+from greenloop.engine.early_changes import EARLY
 from greenloop.project import configuration, interpreters
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.pool import SandboxPool
@@ -43,8 +44,10 @@ class Watch:
     told: list[float] = field(default_factory=lambda: [monotonic()])
     first: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def report_status(self, _sentence: str) -> None:
+    def report_status(self, sentence: str) -> None:
         self.told.append(monotonic())
+        if sentence == EARLY:
+            self.first.set()
 
     def emit(self, event: Event) -> None:
         self.told.append(monotonic())

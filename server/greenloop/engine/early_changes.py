@@ -20,6 +20,7 @@ from greenloop.drafting.candidates.mutate import mutants
 from greenloop.verdict.inputs import Encode, VerificationInputs
 from greenloop.verdict.verifier import Change, changed_texts, quick_limit
 
+EARLY = "trying one-token changes while the related tests run"
 SUSPECTS = 10  # functions that are changed, the most suspicious first
 SLOWEST = 2.0  # seconds of a target that is too slow to be run on the side
 
@@ -56,7 +57,7 @@ class EarlyChanges:
         session = None
         try:
             session = await self.open_session()
-            self.report_status("trying one-token changes while the related tests run")
+            self.report_status(EARLY)
             seconds = quick_limit(baseline.attempt.verdict.seconds)
             for problem in _by_suspect(baseline.problem):
                 inputs = VerificationInputs(
