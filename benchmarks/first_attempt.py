@@ -5,8 +5,9 @@ Run: PYTHONPATH=server python benchmarks/first_attempt.py TASKS [--python PYTHON
 
 TASKS is a file of `greenloop bench --write-tasks` or of benchmarks/history.py. For each task: `host`, pytest outside
 any sandbox over the test's file; `cold`, from the request until the first attempt begins, in a new sandbox; `warm`,
-once more in the sandbox of that run, as in an editor; and the longest time without a status. The first attempt may be a one-token change that is tried while the related tests run. The host's run is repeated
-after the others, and the mean counts, as other programs may use the machine.
+once more in the sandbox of that run, as in an editor; and the longest time without a status. The first attempt may be a
+one-token change that is tried while the related tests run. The host's run is repeated after the others, and the mean
+counts, as other programs may use the machine.
 The medians should be at most 1.5 and 0.5 times the host's.
 """
 
@@ -57,10 +58,11 @@ class Watch:
 
 async def time_first_attempt(task: Task, place: Place, settings: Settings, pool: SandboxPool) -> tuple[float, float]:
     """The seconds until the first attempt, and the longest time without a status."""
+    models = refine.Models(settings=settings, override=Oracle(task))  # which takes its time for a long file
     watch, began = Watch(), monotonic()
     harness = refine.Harness(
         preset=refine.find_preset(settings.preset),
-        models=refine.Models(settings=settings, override=Oracle(task)),
+        models=models,
         history=Path(tempfile.gettempdir()) / "first-attempt.sqlite3",
         variables=place.variables,
     )
