@@ -82,5 +82,5 @@ async def test_what_failed_early_is_not_run_again(play, early):
 @pytest.mark.parametrize("keys", [{"preset": "plain"}, {"suite.seconds": 0}], ids=["plain", "no related tests"])
 async def test_where_nothing_is_won_it_leaves_nothing_behind(play, early, keys):
     await play(**keys)
-    assert all(run._task is None for run in early)
+    assert all((run._opening, run._trying) == (None, None) for run in early)
     assert bool(early) is (keys.get("preset") != "plain")

@@ -27,36 +27,52 @@ SLOWEST = 2.0  # seconds of a target that is too slow to be run on the side
 
 @dataclass(kw_only=True)
 class EarlyChanges:
-    """One run on the side. `start` returns at once; after `stop`, `failed` has what fails the target."""
+    """One run on the side. `prepare` and `start` return at once; after `stop`, `failed` has what fails the target."""
 
     open_session: Callable[[], Awaitable[Session]]
     encode: Encode
     report_status: Callable[[str], None]
     failed: dict[Change, Verdict] = field(default_factory=dict)
     spec: Spec | None = None
-    _task: asyncio.Task[None] | None = None
+    _opening: asyncio.Task[Session] | None = None
+    _trying: asyncio.Task[None] | None = None
+
+    def prepare(self) -> None:
+        """Opens the sandbox, while the target runs for the first time."""
+        self._opening = asyncio.create_task(self._open())
 
     def start(self, baseline: Baseline) -> None:
         """Begins with what is known of a target that fails; slow ones are left alone."""
-        if self._task is None and 0 < baseline.attempt.verdict.seconds <= SLOWEST:
+        if self._opening is not None and self._trying is None and 0 < baseline.attempt.verdict.seconds <= SLOWEST:
             self.spec = baseline.problem.spec
-            self._task = asyncio.create_task(self._try_all(baseline))
+            self._trying = asyncio.create_task(self._try_all(baseline, self._opening))
 
     async def stop(self) -> None:
-        """Ends it, and leaves nothing behind. May be called without `start`."""
-        task, self._task = self._task, None
-        if task is not None:
+        """Ends it, and leaves nothing behind. May be called without `prepare` or `start`."""
+        tasks = [task for task in (self._trying, self._opening) if task is not None]
+        for task in tasks:
             task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
+        opening, self._opening, self._trying = self._opening, None, None
+        if opening is not None and not opening.cancelled() and opening.exception() is None:
+            await opening.result().close()
 
     def known_failures(self, problem: Problem) -> Mapping[Change, Verdict]:
         """The verdicts that count for this problem: none where it has another spec than what was run."""
         return self.failed if problem.spec == self.spec else {}
 
-    async def _try_all(self, baseline: Baseline) -> None:
-        session = None
+    async def _open(self) -> Session:
+        session = await self.open_session()
         try:
-            session = await self.open_session()
+            await session.warm()
+        except BaseException:
+            await asyncio.shield(session.close())
+            raise
+        return session
+
+    async def _try_all(self, baseline: Baseline, opening: asyncio.Task[Session]) -> None:
+        try:
+            session = await opening
             self.report_status(EARLY)
             seconds = quick_limit(baseline.attempt.verdict.seconds)
             for problem in _by_suspect(baseline.problem):
@@ -70,9 +86,6 @@ class EarlyChanges:
                 await self._try(inputs, session, baseline)
         except CannotVerifyError:
             pass  # the run itself meets the same fault, and reports it
-        finally:
-            if session is not None:
-                await asyncio.shield(session.close())
 
     async def _try(self, inputs: VerificationInputs, session: Session, baseline: Baseline) -> None:
         for candidate in mutants(inputs.problem, baseline.attempt):

@@ -136,6 +136,7 @@ async def refine(
                 encode=lambda texts: {path: snapshot.encoded(path, text) for path, text in texts.items()},
                 report_status=beating.report,
             )
+            is_early = target.kind is TargetKind.TEST and preset.tries_changes and processor_count() > 1
             context = BaselineContext(
                 target=target,
                 snapshot=snapshot,
@@ -147,10 +148,12 @@ async def refine(
                 known_fault=request.known_fault,
                 goal=request.goal,
                 calls=request.calls,
-                when_failing=early.start if preset.tries_changes and processor_count() > 1 else None,
+                when_failing=early.start if is_early else None,
                 deadline=deadline,
             )
             async with before_search(deadline):
+                if is_early:
+                    early.prepare()
                 try:
                     baseline = await measure_baseline(context)
                 finally:
