@@ -5,9 +5,11 @@ It must not know how the regions are ranked.
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from greenloop.core.reach import Reach
 from greenloop.core.records.sandbox import Execution
@@ -18,6 +20,7 @@ from greenloop.localize import assignments
 from greenloop.localize.context import BaselineContext
 from greenloop.localize.measuring import Measurement, is_cut_short
 from greenloop.localize.ranking import rank, suspicions
+from greenloop.project import sources
 from greenloop.project.workspace import importing_tests
 
 MOST_MODULES = 3  # modules with the most suspicious functions, beside that of the most suspicious assignment
@@ -84,10 +87,16 @@ async def run_importing_tests(
 ) -> RelatedTestsRun:
     """Runs and traces these test files and those that import one of the modules, for at most so many seconds."""
     test_files = dict.fromkeys(files)
+    find_imports = cache(sources.find_imports)
     for module in modules:
-        test_files.update(
-            dict.fromkeys(importing_tests(context.snapshot.root, module, buffers=context.snapshot.buffers))
+        found = await asyncio.to_thread(
+            importing_tests,
+            context.snapshot.root,
+            module,
+            buffers=context.snapshot.buffers,
+            find_imports=find_imports,
         )
+        test_files.update(dict.fromkeys(found))
     if not test_files or context.settings.suite.seconds <= 0:
         return RelatedTestsRun(reached=measurement.reach)
     measurement.is_patient, measurement.unknown = True, ()

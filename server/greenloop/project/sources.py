@@ -96,7 +96,7 @@ def is_project_path(root: Path, path: str) -> bool:
 
 def _inside(path: Path, root: Path) -> bool:
     try:
-        return path.resolve().is_relative_to(root.resolve()) and path.is_file()
+        return path.is_file() and path.resolve().is_relative_to(root.resolve())  # most paths are of no file
     except OSError:
         return False
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from greenloop.core.errors import UsageError
@@ -18,6 +18,9 @@ from greenloop.project.sources import is_trusted as is_trusted  # noqa: PLC0414
 from greenloop.project.sources import module_name as module_name  # noqa: PLC0414
 from greenloop.project.sources import python_files as python_files  # noqa: PLC0414
 from greenloop.project.sources import read_bytes as read_bytes  # noqa: PLC0414
+
+Import = tuple[str, tuple[str, ...], int]  # of `sources.find_imports`: module, names, line
+FindImports = Callable[[str, str], Sequence[Import]]
 
 _MARKS = ("pyproject.toml", "pytest.ini", ".pytest.ini", "setup.cfg", "tox.ini", "setup.py", ".git")
 
@@ -168,10 +171,12 @@ def importing_tests(
     patterns: Sequence[str] | None = None,
     *,
     buffers: Mapping[str, bytes] | None = None,
+    find_imports: FindImports = sources.find_imports,
 ) -> list[str]:
     """The test files that import the module by name, from its package, or through a package that re-exports it.
 
-    Unsaved texts override the disk, and unsaved new files count too.
+    Unsaved texts override the disk, and unsaved new files count too. Who asks for several modules may keep what
+    `find_imports` found. Blocking.
     """
     patterns = sources.file_patterns(root) if patterns is None else patterns
     unsaved = buffers or {}
@@ -187,9 +192,18 @@ def importing_tests(
         if not sources.is_test_file(path, patterns):
             continue
         text = sources.read_text(root, path, unsaved) or ""
-        if mention.search(text) and _imports_any(text, path, root, importable, unsaved):
+        if not mention.search(text):
+            continue
+        # The last part of a module's name is that of its file or folder.
+        imports = [each for each in find_imports(text, path) if not module_words.isdisjoint(_last_parts(each))]
+        if _imports_any(imports, path, root, importable, unsaved):
             test_files.append(path)
     return test_files
+
+
+def _last_parts(imported: Import) -> set[str]:
+    module, names, _line = imported
+    return {module.rpartition(".")[2], *names}
 
 
 def _reexporting_files(root: Path, module_path: str) -> set[str]:
@@ -209,8 +223,10 @@ def _reexporting_files(root: Path, module_path: str) -> set[str]:
     return init_files
 
 
-def _imports_any(text: str, path: str, root: Path, importable: set[str], unsaved: Container[str]) -> bool:
-    for module, names, _line in sources.find_imports(text, path):
+def _imports_any(
+    imports: Sequence[Import], path: str, root: Path, importable: set[str], unsaved: Container[str]
+) -> bool:
+    for module, names, _line in imports:
         if sources.find_module(module, root, path, unsaved=unsaved) in importable:
             return True
         submodules = [f"{module}.{name}" for name in names if module]
