@@ -115,7 +115,8 @@ class _Loop:
         try:
             reason = await self._run_rounds()
         except GreenloopError:  # such as a model that cannot be reached
-            if self._has_passed and await self._accept_elected(len(self.state.attempts), final=True):
+            is_waiting = self._has_passed and not self.state.problem.spec.open
+            if is_waiting and await self._accept_elected(len(self.state.attempts), final=True):
                 return StopReason.SOLVED
             raise
         if reason is not StopReason.SOLVED and (self.state.problem.spec.open or self._has_passed):
