@@ -23,11 +23,12 @@ from greenloop.core.records.sandbox import Limits, SandboxSpec, TestRun
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.core.records.verdict import Failure, Verdict
 from greenloop.core.report.cases import CollectError, case_results, collect_errors
-from greenloop.core.run_state import RunState
+from greenloop.core.run_state import Baseline, RunState
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.text.encoding import decode
 from greenloop.engine.early_changes import EarlyChanges
 from greenloop.engine.heartbeat import heartbeat
+from greenloop.engine.known_baseline import KnownBaseline
 from greenloop.engine.presets import IMPROVE, PLANNED, Preset, find_preset
 from greenloop.engine.run import RefineRun
 from greenloop.localize.baseline import measure_baseline
@@ -73,12 +74,14 @@ class Harness:
     """Replaces the user's parts in a measured run: any preset, recording models, a separate history file.
 
     `variables` are environment variables of the tests, in addition to those that the settings name.
+    `remembers`: a run may begin with the baseline of the one before, which would make it faster than the first.
     """
 
     preset: Preset
     models: Models
     history: Path | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
+    remembers: bool = False
 
 
 def ignore_status(_text: str) -> None:
@@ -136,7 +139,6 @@ async def refine(
                 encode=lambda texts: {path: snapshot.encoded(path, text) for path, text in texts.items()},
                 report_status=beating.report,
             )
-            is_early = target.kind is TargetKind.TEST and preset.tries_changes and processor_count() > 1
             context = BaselineContext(
                 target=target,
                 snapshot=snapshot,
@@ -148,16 +150,15 @@ async def refine(
                 known_fault=request.known_fault,
                 goal=request.goal,
                 calls=request.calls,
-                when_failing=early.start if is_early else None,
                 deadline=deadline,
             )
+            known = KnownBaseline(context=context, pool=shared_pool)
             async with before_search(deadline):
-                if is_early:
-                    early.prepare()
-                try:
-                    baseline = await measure_baseline(context)
-                finally:
-                    await asyncio.shield(early.stop())
+                is_shared = pool is not None and (harness is None or harness.remembers)
+                baseline = await known.find() if is_shared else None
+                if baseline is None:
+                    baseline = await _measure(context, preset, early)
+                    known.keep(baseline)
                 if baseline.passing and request.comment and target.kind is TargetKind.FUNCTION:
                     beating.report("its tests pass; changing it as the comment asks")
                     context = replace(context, goal=Goal.COMMENT)
@@ -197,6 +198,17 @@ async def warm(root: Path, settings: Settings, pool: SandboxPool, variables: Map
         await session.warm()
     finally:
         await asyncio.shield(pool.release(session))
+
+
+async def _measure(context: BaselineContext, preset: Preset, early: EarlyChanges) -> Baseline:
+    """Measures the baseline, and tries one-token changes of a failing test beside it where that costs no time."""
+    if context.target.kind is not TargetKind.TEST or not preset.tries_changes or processor_count() < 2:
+        return await measure_baseline(context)
+    early.prepare()
+    try:
+        return await measure_baseline(replace(context, when_failing=early.start))
+    finally:
+        await asyncio.shield(early.stop())
 
 
 def _preset_name(goal: Goal | None, settings: Settings) -> str:

@@ -31,6 +31,7 @@ class SandboxPool:
     """Owns back ends and idle sessions: at most one idle session for each workspace.
 
     A caller that opens a session through the pool returns it with `release`, even when the request failed.
+    `remembered` is what callers keep for a workspace as long as its sandbox may be used again.
     """
 
     def __init__(self, *, pause_seconds: float = PAUSE_SECONDS, close_seconds: float = CLOSE_SECONDS) -> None:
@@ -40,6 +41,7 @@ class SandboxPool:
         self._idle: list[_PooledSession] = []
         self._abandoned_roots: set[Path] = set()
         self._closed = False
+        self.remembered: dict[Path, object] = {}
 
     def back_end(self, key: object, make: Callable[[], Sandbox]) -> Sandbox:
         """The back end with this key, made once, because it remembers what it has learnt about a workspace."""
@@ -78,6 +80,7 @@ class SandboxPool:
     async def close_workspace(self, root: Path) -> None:
         """Closes the idle sessions of a workspace that is no longer used, now and when they are released."""
         self._abandoned_roots.add(root)
+        self.remembered.pop(root, None)
         closing = [pooled for pooled in self._idle if pooled.spec.root == root]
         self._idle = [pooled for pooled in self._idle if pooled not in closing]
         for pooled in closing:
@@ -98,6 +101,7 @@ class SandboxPool:
         await asyncio.sleep(self._close_seconds)
         if pooled in self._idle:
             self._idle.remove(pooled)
+            self.remembered.pop(pooled.spec.root, None)
             await asyncio.shield(pooled.session.close())
 
     async def _cancel_closing(self, pooled: _PooledSession) -> None:
