@@ -146,9 +146,8 @@ async def main() -> None:
     parser.add_argument("--most", type=int, default=1000, help="tasks of each file")
     arguments = parser.parse_args()
     rows = []
-    print(
-        f"{'task':44} {'host':>7} {'cold':>7} {'ratio':>6} {'warm':>7} {'ratio':>6} {'again':>7} {'ratio':>6} {'silent':>6}"
-    )
+    titles = " ".join(f"{title:>7} {'ratio':>6}" for title in ("cold", "warm", "again"))
+    print(f"{'task':44} {'host':>7} {titles} {'silent':>6}")
     for path in arguments.tasks:
         for task in tasks.read(path)[: arguments.most]:
             project = task.id.removeprefix("history-").rpartition("-")[0]
@@ -163,9 +162,8 @@ async def main() -> None:
             print(f"{task.id:44} {row[0]:7.2f} {ratios} {row[4]:6.2f}", flush=True)
     if rows:
         cold, warm, again = (statistics.median(row[index] / row[0] for row in rows) for index in (1, 2, 3))
-        print(
-            f"{len(rows)} tasks; medians: cold {cold:.2f} (limit {COLD}), warm {warm:.2f}, again {again:.2f} (limit {AGAIN})"
-        )
+        print(f"{len(rows)} tasks; median times of the host's:")
+        print(f"cold {cold:.2f} (limit {COLD}), warm {warm:.2f}, again {again:.2f} (limit {AGAIN})")
         print(f"longest time without a status: {max(row[4] for row in rows):.2f} s")
 
 
