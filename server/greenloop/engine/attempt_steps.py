@@ -18,6 +18,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting import infill
 from greenloop.drafting.candidates import parse_answer
+from greenloop.drafting.candidates.merge import lay_over
 from greenloop.drafting.candidates.gate import UNCHANGED, check, find_repetition
 
 Files = Mapping[str, str]
@@ -43,6 +44,8 @@ def read_answer(problem: Problem, number: int, draft: Draft, attempts: Sequence[
     if draft.masked is None:
         base = attempts[draft.parent].candidate if draft.move is Move.REFINE else None
         reading = parse_answer.read(reply.text, problem, truncated=reply.finish == "length", base=base)
+        if isinstance(reading, Candidate) and draft.regions and (below := attempts[draft.parent].candidate):
+            reading = lay_over(below, reading)
     else:
         text = (reply.text, *reply.others)[min(draft.choice, len(reply.others))]
         reading = infill.fill_mask(problem, attempts[draft.parent], draft.masked, text)

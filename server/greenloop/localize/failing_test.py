@@ -15,7 +15,7 @@ from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import CaseResult, Frame
 from greenloop.core.report.cases import case_results, collect_errors, collected_cases, records_of_kind, whole_stack
 from greenloop.core.run_state import Baseline
-from greenloop.localize import assignments, ranking, regions
+from greenloop.localize import assignments, ranking, regions, unwritten
 from greenloop.localize.context import BaselineContext, build_baseline
 from greenloop.localize.early_end import environment_fault, find_flaky, stop_early, unless
 from greenloop.localize.evidence import Evidence
@@ -212,6 +212,9 @@ def _choose_regions(
     suspicions = ranking.suspicions(evidence)
     ranked = ranking.sort_by(evidence, suspicions)
     chosen = regions.choose(ranked, text_of, failures, most=context.settings.regions)
+    if chosen and regions.is_unwritten(chosen[0], text_of):
+        user = unwritten.text_of_user(context.target, text_of(context.target.path) or "")
+        chosen = unwritten.belonging(chosen[0], text_of(chosen[0].path) or "", user)
     found = assignments.find_read(evidence, ranked, suspicions, context.snapshot.root)
     read = {each: score for each, score in found.items() if each.path in modules}
     others = assignments.insert(regions.others(ranked, chosen, text_of, modules), read, suspicions)

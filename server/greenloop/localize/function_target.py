@@ -15,7 +15,7 @@ from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import Frame, Status
 from greenloop.core.report.cases import collected_cases
 from greenloop.core.run_state import Baseline
-from greenloop.localize import regions
+from greenloop.localize import regions, unwritten
 from greenloop.localize.context import BaselineContext, build_baseline
 from greenloop.localize.early_end import environment_fault, find_flaky, require_collected, stop_early
 from greenloop.localize.evidence import Entry
@@ -64,7 +64,7 @@ async def measure(context: BaselineContext) -> Baseline:
     baseline = build_baseline(
         context,
         spec,
-        (region,),
+        (unwritten.members(region, text) if spec.cases and context.goal is None else ()) or (region,),
         execution,
         related.outcomes,
         {},

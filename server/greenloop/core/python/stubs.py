@@ -37,7 +37,7 @@ def is_stub(node: Function, todo: Collection[int] = ()) -> bool:
 
 
 def is_unwritten(text: str) -> bool:
-    """Is the source of a function (also an indented one) only a stub?
+    """Is the source of a function (also an indented one) only a stub, or that of a class with stubs for methods?
 
     A header with only comments below it counts too, although Python cannot parse it.
     """
@@ -49,7 +49,8 @@ def is_unwritten(text: str) -> bool:
         )
     if isinstance(fragment, SyntaxError):
         return False
-    functions = [node for node in fragment.body if isinstance(node, FUNCTIONS)]
+    body = [*fragment.body, *(item for node in fragment.body if isinstance(node, ast.ClassDef) for item in node.body)]
+    functions = [node for node in body if isinstance(node, FUNCTIONS)]
     todo_lines = {line + fragment.shift for line, comment in find_comments(text) if _TODO.match(comment)}
     return bool(functions) and all(is_stub(node, todo_lines) for node in functions)
 

@@ -1,8 +1,10 @@
-"""Merges the changes of two candidates."""
+"""Puts the changes of two candidates together."""
 
 from __future__ import annotations
 
 from greenloop.core.compose import region_text
+from greenloop.core.python.ast_source import parse_module
+from greenloop.core.python.names import bound_names
 from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.text import diff
@@ -29,3 +31,19 @@ def merge(problem: Problem, first: Candidate, second: Candidate) -> Candidate | 
         imports=tuple(dict.fromkeys((*first.imports, *second.imports))),
         helpers=tuple(dict.fromkeys((*first.helpers, *second.helpers))),
     )
+
+
+def lay_over(lower: Candidate, upper: Candidate) -> Candidate:
+    """The candidate with all of `upper`, and what `lower` has for other regions; a helper of `upper` replaces its own."""
+    replaced = {name for text in upper.helpers for name in _defined_names(text)}
+    kept = [text for text in lower.helpers if not replaced & _defined_names(text)]
+    return Candidate(
+        texts={**{region: text for region, text in lower.texts.items() if region not in upper.texts}, **upper.texts},
+        imports=tuple(dict.fromkeys((*lower.imports, *upper.imports))),
+        helpers=(*kept, *upper.helpers),
+    )
+
+
+def _defined_names(helper: str) -> set[str]:
+    module = parse_module(helper)
+    return set() if isinstance(module, SyntaxError) else {name for node in module.body for name in bound_names(node)}

@@ -21,6 +21,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import ErrorGroup, Verdict
 from greenloop.drafting.infill import insertion_masks, pair_masks, rank_masks
+from greenloop.drafting.search._filling import filling_rungs
 from greenloop.drafting.search._progress import COPIES, SAMPLE_TEMPERATURES, count_advanced
 
 SIDE_BY_SIDE = 4
@@ -34,7 +35,8 @@ CORRECTED = (0.0, 0.7)
 def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:
     """The next drafts of the first rung that is not exhausted; empty when all are."""
     tried = [attempt.draft for attempt in attempts if attempt.draft]
-    for rung in _rungs_of_all(problem, attempts) if _is_written(problem) else _writing_rungs(problem, attempts):
+    rungs = _writing_rungs if len(problem.regions) == 1 else filling_rungs
+    for rung in _rungs_of_all(problem, attempts) if _is_written(problem) else rungs(problem, attempts):
         if untried := [draft for draft in rung if draft not in tried]:
             return untried[:SIDE_BY_SIDE]
     return []
