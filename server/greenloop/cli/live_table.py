@@ -164,7 +164,11 @@ class PlainLines(Screen):
 
 
 def title(event: Started) -> str:
-    targets = ", ".join(f"{region.path}::{region.qualname}" for region in event.problem.regions)
+    problem = event.problem
+    targets = ", ".join(f"{region.path}::{region.qualname}" for region in problem.regions)
+    if problem.names == problem.regions[0].qualname.rpartition(".")[0]:  # of one class
+        methods = ", ".join(region.qualname.rpartition(".")[2] for region in problem.regions)
+        targets = f"{problem.regions[0].path}::{problem.names} ({methods})"
     return render.escape_controls(
         f"{targets} with {render.model_name(event.model)}, preset {event.preset}, sandbox {event.sandbox}"
     )

@@ -38,7 +38,7 @@ def assemble(
     may use `$names`, `$feedback`, `$tried`, `$hint` and `$others`. `budget` is in tokens.
     """
     system = templates["system"].strip()
-    names = ", ".join(dict.fromkeys(region.qualname for region in problem.regions))
+    names = problem.names
     tail_limit = budget // 2  # a constant, since a task of another length would miss every prompt cache
     tail = _tail(templates, problem, attempts, draft, names=names, room=tail_limit, count=count)
     task_limit = budget - tail_limit - count(system)

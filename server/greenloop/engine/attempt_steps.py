@@ -18,8 +18,8 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting import infill
 from greenloop.drafting.candidates import parse_answer
-from greenloop.drafting.candidates.merge import lay_over
 from greenloop.drafting.candidates.gate import UNCHANGED, check, find_repetition
+from greenloop.drafting.candidates.merge import lay_over
 
 Files = Mapping[str, str]
 

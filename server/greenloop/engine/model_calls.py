@@ -110,8 +110,7 @@ class ModelCalls:
         """Builds a short second question after an answer without a candidate; None where the preset has none."""
         if isinstance(request, InfillRequest) or finding.error_class not in UNREADABLE or "reask" not in self.prompts:
             return None
-        names = ", ".join(region.qualname for region in problem.regions)
-        text = Template(self.prompts["reask"]).substitute(names=names, feedback=finding.message)
+        text = Template(self.prompts["reask"]).substitute(names=problem.names, feedback=finding.message)
         more = (Message(role="assistant", content=reply.text[:SHOWN_AGAIN]), Message(role="user", content=text))
         penalty = REPETITION_PENALTY if finding.error_class == "Repetition" else 0.0
         return replace(request, messages=(*request.messages, *self._redact(more)), frequency_penalty=penalty)

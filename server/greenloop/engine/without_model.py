@@ -63,13 +63,22 @@ async def best_merge(
     """Tests the parent's changes together with those of each of the `others`; returns as `best_mutant` does."""
     parent = attempts[draft.parent]
     own = parent.candidate
-    others = [attempts[number].candidate for number in draft.others]
+    others = [attempts[number] for number in draft.others]
     # Made one at a time, as they are tested.
-    merges = (merge(problem, own, other) for other in others if own and other)
+    merges = (
+        merge(problem, own, other.candidate, _common_base(attempts, parent, other))
+        for other in others
+        if own and other.candidate
+    )
     candidates = (each for each in merges if each is not None and not find_duplicate(problem, each, attempts))
     trial = await _try_all(problem, candidates, parent, verify, limit=min(MERGE_SECONDS, seconds_left))
     message = f"None of {trial.tried} combinations of answers passes more tests."
     return _finish(_blank(number, draft, "combined answers", trial), trial, message)
+
+
+def _common_base(attempts: Sequence[Attempt], first: Attempt, second: Attempt) -> Candidate | None:
+    """The candidate that both were made from, if there is one."""
+    return attempts[first.parent].candidate if first.parent is not None and first.parent == second.parent else None
 
 
 @dataclass(kw_only=True)

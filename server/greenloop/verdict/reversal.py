@@ -28,6 +28,8 @@ TIMES = 4
 ENDED = frozenset({"Timeout", "Killed", "Crash", "MemoryLimit", "ProcessLimit", "Missing"})
 
 _SPECIAL_METHOD = re.compile(r"\.__\w+__$")
+# They give plain values, which a test compares like those of any function; they accept nothing in their place.
+_PLAIN_METHOD = re.compile(r"\.__(?:len|bool|hash|int|float|index|round|abs)__$")
 
 OWN_PASSES = "it also passes with your own code put back"
 WRONG_PASSES = "it also passes when the changed code returns wrong results"
@@ -121,14 +123,14 @@ def _ranges_of(helpers: Helpers) -> list[Sequence[Lines]]:
 
 
 def _asked_methods(regions: Sequence[Region]) -> dict[str, tuple[str, ...]]:
-    """The special methods (`V.__eq__`) that are to be changed, by path; none where anything else is to be changed too.
+    """The special methods (`V.__eq__`) that are to be changed, by path.
 
-    Beside other code a changed `__eq__` could excuse it.
+    Where other code is to be changed too, only those that give plain values: a changed `__eq__` could excuse it.
     """
-    if not all(_SPECIAL_METHOD.search(region.qualname) for region in regions):
-        return {}
-    paths = {region.path for region in regions}
-    return {path: tuple(region.qualname for region in regions if region.path == path) for path in paths}
+    is_alone = all(_SPECIAL_METHOD.search(region.qualname) for region in regions)
+    asked = [region for region in regions if is_alone or _PLAIN_METHOD.search(region.qualname)]
+    paths = {region.path for region in asked}
+    return {path: tuple(region.qualname for region in asked if region.path == path) for path in paths}
 
 
 def _all_lines(tests: Iterable[Sequence[Lines]]) -> set[int]:

@@ -54,6 +54,14 @@ class Problem:
         """What tells the problem from others of the same run that a model is asked about."""
         return self.regions, self.open
 
+    @property
+    def names(self) -> str:
+        """What is to be changed, in a text: the names of the regions, or that of their class where it is the same."""
+        owners = {region.qualname.rpartition(".")[0] for region in self.regions}
+        if len(self.regions) > 1 and len(owners) == 1 and "" not in owners:
+            return owners.pop()
+        return ", ".join(dict.fromkeys(region.qualname for region in self.regions))
+
     def opened(self, regions: tuple[Region, ...]) -> Problem:
         """Returns the problem for a whole answer about these regions: with the suspects that follow, if there is room.
 

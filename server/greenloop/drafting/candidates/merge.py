@@ -10,12 +10,16 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.text import diff
 
 
-def merge(problem: Problem, first: Candidate, second: Candidate) -> Candidate | None:
-    """The candidate with the changes of both; None where they touch, or where one already has all of the other's."""
+def merge(problem: Problem, first: Candidate, second: Candidate, base: Candidate | None = None) -> Candidate | None:
+    """The candidate with the changes of both; None where they touch, or where one already has all of the other's.
+
+    `base` is what both were made from, where that is not the user's code.
+    """
     texts = dict(first.texts)
     for region, text in second.texts.items():
         if region in texts:
             own = "" if region.created else diff.with_plain_ends(region_text(problem, region))
+            own = base.texts.get(region, own) if base else own
             merged = diff.merge(own, diff.with_plain_ends(texts[region]), diff.with_plain_ends(text))
             if merged is None:
                 return None
@@ -34,7 +38,7 @@ def merge(problem: Problem, first: Candidate, second: Candidate) -> Candidate | 
 
 
 def lay_over(lower: Candidate, upper: Candidate) -> Candidate:
-    """The candidate with all of `upper`, and what `lower` has for other regions; a helper of `upper` replaces its own."""
+    """The candidate with all of `upper`, and what `lower` has for other regions; new helpers replace old ones."""
     replaced = {name for text in upper.helpers for name in _defined_names(text)}
     kept = [text for text in lower.helpers if not replaced & _defined_names(text)]
     return Candidate(

@@ -1,7 +1,7 @@
 """Rungs for several functions that are all to be written: one answer for all, then one after the other.
 
 What an attempt has filled stays: an answer about one function is laid over the others of its parent. Where the tests
-stop says which function is next, as in ProjectGen (arXiv 2511.03404).
+stop says which function is next; the idea of filling a skeleton in the order of its calls is ProjectGen's.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from greenloop.core.election import best_attempt, is_valid
+from greenloop.core.election import is_valid
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import CaseResult
 from greenloop.core.text.diff import split_lines
-from greenloop.drafting.search._progress import SAMPLE_TEMPERATURES
+from greenloop.drafting.search._progress import SAMPLE_TEMPERATURES, failing_lines
 
+ANSWERS = (Move.DRAFT, Move.REFINE)
 FIRST = 3  # functions that are refined before all are written anew
 HOT = 0.7  # temperature of an answer that does not see the code that failed
 
@@ -26,22 +27,40 @@ HOT = 0.7  # temperature of an answer that does not see the code that failed
 def filling_rungs(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
     """Rungs that begin with one answer for all functions; each later one starts from the best attempt so far."""
     yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)]
-    base = best_attempt(attempts) or attempts[0]
+    base = furthest(attempts)
     order = failing_first(problem, base)
     if base.number and len(problem.spec.cases) > 1:  # a single case is passed too easily
         yield [Draft(parent=base.number, move=Move.MUTATE, role=Role.REFINER)]
-    for region in order[:FIRST]:
-        yield from _about(region, base)
-    yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, temperature=heat) for heat in SAMPLE_TEMPERATURES]
     yield _merges(attempts)
+    for region in order[:FIRST]:
+        yield [_about(region, base)]
+    yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, temperature=heat) for heat in SAMPLE_TEMPERATURES]
     for region in order[FIRST:]:
-        yield from _about(region, base)
+        yield [_about(region, base)]
+    for region in order:
+        yield [_about(region, base, heat=HOT)]
+
+
+def furthest(attempts: Sequence[Attempt]) -> Attempt:
+    """The attempt that passes most cases, and of these the first in which the others get furthest."""
+    valid = [each for each in attempts[1:] if is_valid(each)]
+    return max(valid, key=_progress, default=attempts[0])
+
+
+def _progress(attempt: Attempt) -> tuple[float, int, int]:
+    return attempt.verdict.score, sum(failing_lines(attempt).values()), -attempt.number
 
 
 def failing_first(problem: Problem, attempt: Attempt) -> list[Region]:
-    """The regions in the order in which to go on: those where most failing cases stop, then as they are called."""
+    """The regions in the order in which to go on: where most failing cases stop, then backwards along the calls.
+
+    One that has just been written for this attempt comes after those where nothing was done about a failure.
+    """
     stops = Counter(region for case in attempt.verdict.cases if not case.passed for region in _stops(problem, case))
-    return sorted(problem.regions, key=lambda region: -stops[region])
+    done = attempt.draft.regions if attempt.draft else ()
+    last = max((index for index, region in enumerate(problem.regions) if region in stops), default=0)
+    before, after = problem.regions[: last + 1], problem.regions[last + 1 :]
+    return sorted((*reversed(before), *after), key=lambda region: (region in done, -stops[region]))
 
 
 def _stops(problem: Problem, case: CaseResult) -> list[Region]:
@@ -61,22 +80,26 @@ def _name(region: Region) -> str:
     return region.qualname.rpartition(".")[2]
 
 
-def _about(region: Region, base: Attempt) -> Iterator[list[Draft]]:
-    """Drafts for one region that keep what the base has for the others."""
-    if base.number:
-        yield [Draft(parent=base.number, move=Move.REFINE, role=Role.REFINER, regions=(region,))]
-    yield [
-        Draft(parent=base.number, move=Move.DRAFT, role=Role.DRAFTER, regions=(region,), temperature=heat)
-        for heat in ((HOT,) if base.number else (0.0,))
-    ]
+def _about(region: Region, base: Attempt, heat: float = 0.0) -> Draft:
+    """A draft for one region that keeps what the base has for the others; a hot one does not see the code."""
+    if base.number and not heat:
+        return Draft(parent=base.number, move=Move.REFINE, role=Role.REFINER, regions=(region,))
+    return Draft(parent=base.number, move=Move.DRAFT, role=Role.DRAFTER, regions=(region,), temperature=heat)
 
 
 def _merges(attempts: Sequence[Attempt]) -> list[Draft]:
-    """The newest whole answers, each with the earlier ones that pass what it does not."""
-    answers = [each for each in attempts[1:] if is_valid(each) and each.draft and each.draft.move is Move.DRAFT]
-    passed = {each.number: {case.id for case in each.verdict.cases if case.passed} for each in answers}
-    return [
-        Draft(parent=newest.number, move=Move.MERGE, role=Role.REFINER, others=others)
-        for index, newest in enumerate(answers)
-        if (others := tuple(each.number for each in answers[:index] if passed[each.number] - passed[newest.number]))
-    ]
+    """Each answer together with earlier ones that pass what it does not, or that refined another function beside it."""
+    answers = [each for each in attempts[1:] if is_valid(each) and each.draft and each.draft.move in ANSWERS]
+    drafts = []
+    for index, newest in enumerate(answers):
+        if others := tuple(each.number for each in answers[:index] if _adds(each, newest)):
+            drafts.append(Draft(parent=newest.number, move=Move.MERGE, role=Role.REFINER, others=others))
+    return drafts
+
+
+def _adds(first: Attempt, second: Attempt) -> bool:
+    asked = [each.draft.regions if each.draft else () for each in (first, second)]
+    if first.parent == second.parent and asked[0] and asked[1] and asked[0] != asked[1]:
+        return True
+    passed = [{case.id for case in each.verdict.cases if case.passed} for each in (first, second)]
+    return bool(passed[0] - passed[1] and passed[1] - passed[0])

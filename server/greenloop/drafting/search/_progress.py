@@ -88,11 +88,11 @@ def count_since_gain(attempts: Sequence[Attempt]) -> int:
 
 def count_advanced(attempt: Attempt, baseline: Attempt) -> int:
     """How many cases fail further down in their test than they did at the start."""
-    before = _failing_lines(baseline)
-    return sum(line > before.get(case, line) for case, line in _failing_lines(attempt).items())
+    before = failing_lines(baseline)
+    return sum(line > before.get(case, line) for case, line in failing_lines(attempt).items())
 
 
-def _failing_lines(attempt: Attempt) -> dict[str, int]:
+def failing_lines(attempt: Attempt) -> dict[str, int]:
     """By case, the line of its test file where it failed; a case whose failure has no such line is absent."""
     lines = {}
     for case in attempt.verdict.cases:

@@ -177,6 +177,17 @@ def is_in_unwritten_docstring(file: ProjectFile, target: Target, line: int) -> b
     return first_line <= line <= last_line and regions.is_unwritten(region, {file.path: file.text}.get)
 
 
+def has_unwritten_methods(file: ProjectFile, target: Target) -> bool:
+    """Whether it is a class some of whose methods are still to be written."""
+    from greenloop.localize import unwritten  # noqa: PLC0415 - as above
+
+    definition = _definition(file, target)
+    if definition is None or definition.kind != "class":
+        return False
+    region = Region(path=file.path, qualname=target.qualname, start=target.start, end=target.end)
+    return bool(unwritten.members(region, file.text))
+
+
 def find_target(documents: Documents, root: Path, selector: str) -> Target | None:
     """The target of a pytest node id; None where it does not exist."""
     path, _, name = selector.partition("::")

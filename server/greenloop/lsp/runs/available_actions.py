@@ -28,6 +28,7 @@ FILE = "source.greenloop"
 TITLE = "Refine until tests pass"
 IMPROVE = "Improve while tests pass"
 IMPLEMENT = "Implement from docstring"
+FILL = "Fill this class"
 RUN = "Run in the sandbox"
 VERIFY = "Verify again with your edits"
 # How many of a run's newest attempts have actions.
@@ -127,6 +128,8 @@ def run_argument(uri: str, run: Run) -> dict[str, object]:
 def refine_action(uri: str, file: ProjectFile, target: Target, line: int) -> lsp.CodeAction:
     """The action that starts a run for a target."""
     title = IMPLEMENT if locations.is_in_unwritten_docstring(file, target, line) else TITLE
+    if target.kind is TargetKind.FUNCTION and locations.has_unwritten_methods(file, target):
+        title = FILL
     return command(f"{title}: {short_name(target)}", "greenloop.refine", _location_argument(uri, file, target, line))
 
 

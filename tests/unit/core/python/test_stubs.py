@@ -72,7 +72,12 @@ def test_a_body_that_is_code(body):
 
 def test_a_class_is_not_a_place_for_code():
     assert not is_unwritten("class A:\n    pass\n")
+    assert not is_unwritten("class A:\n    def f(self):\n        pass\n\n    def g(self):\n        return 1\n")
     assert not is_unwritten("")
+
+
+def test_a_class_of_stubs_is_to_be_written():
+    assert is_unwritten("class A:\n    n = 1\n\n    def f(self):\n        pass\n\n    def g(self): ...\n")
 
 
 @pytest.mark.parametrize("body", [*YES, *NO])

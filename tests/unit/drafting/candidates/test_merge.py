@@ -9,7 +9,7 @@ import pytest
 from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
-from greenloop.drafting.candidates.merge import merge
+from greenloop.drafting.candidates.merge import lay_over, merge
 
 SOURCE = "def f(a):\n    a += 1\n    b = a\n    c = b\n    return c\n\n\ndef g():\n    return 1\n"
 F = Region(path="m.py", qualname="f", start=1, end=5)
@@ -45,3 +45,25 @@ def test_changes_of_different_lines_of_one_function():
 )
 def test_what_cannot_be_merged_or_is_nothing_new_is_none(second):
     assert merge(PROBLEM, of(OWN.replace("1", "2")), second) is None
+
+
+def test_changes_of_a_common_base_count_where_only_one_has_them():
+    base = {F: OWN.replace("1", "2"), G: "def g():\n    return 3\n"}
+    first = Candidate(texts={**base, F: OWN.replace("1", "3")})
+    second = Candidate(texts={**base, G: "def g():\n    return 4\n"})
+    assert merge(PROBLEM, first, second) is None
+    merged = merge(PROBLEM, first, second, Candidate(texts=base))
+    assert merged is not None
+    assert merged.texts == {F: first.texts[F], G: second.texts[G]}
+
+
+def test_an_answer_about_one_function_is_laid_over_what_is_there():
+    lower = Candidate(
+        texts={F: OWN, G: "def g():\n    return 2\n"}, imports=("import os",), helpers=("def h():\n    return 1",)
+    )
+    upper = of("def g():\n    return h()\n", G, imports=("import re",), helpers=("def h():\n    return 2",))
+    assert lay_over(lower, upper) == Candidate(
+        texts={F: OWN, G: "def g():\n    return h()\n"},
+        imports=("import os", "import re"),
+        helpers=("def h():\n    return 2",),
+    )

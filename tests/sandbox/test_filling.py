@@ -1,0 +1,136 @@
+"""A class with several unwritten methods is filled as a whole: for a red test that needs them, and for the class."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from greenloop.core.records.attempt import Move
+from greenloop.core.records.outcome import Verified
+from greenloop.engine import refine
+from greenloop.project import configuration
+
+pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
+
+STACK = '''class Stack:
+    """A stack of items."""
+
+    def __init__(self):
+        raise NotImplementedError
+
+    def push(self, item):
+        raise NotImplementedError
+
+    def pop(self):
+        """The top item; IndexError where there is none."""
+        raise NotImplementedError
+
+    def __len__(self):
+        raise NotImplementedError
+'''
+TESTS = """import pytest
+from stack import Stack
+
+
+def test_push_and_pop():
+    stack = Stack()
+    stack.push(1)
+    stack.push(2)
+    assert stack.pop() == 2
+    assert stack.pop() == 1
+
+
+def test_len():
+    stack = Stack()
+    assert len(stack) == 0
+    stack.push(5)
+    assert len(stack) == 1
+
+
+def test_empty():
+    with pytest.raises(IndexError):
+        Stack().pop()
+"""
+METHODS = {
+    "__init__(self)": "self._items = []",
+    "push(self, item)": "self._items.append(item)",
+    "pop(self)": "return self._items.pop()",
+    "__len__(self)": "return len(self._items)",
+}
+
+
+def answer(**changed: str) -> str:
+    bodies = METHODS | {next(head for head in METHODS if head.startswith(name)): body for name, body in changed.items()}
+    return fenced("class Stack:\n" + "\n".join(f"    def {head}:\n        {body}\n" for head, body in bodies.items()))
+
+
+def method(head: str, body: str) -> str:
+    return fenced(f"def {head}:\n    {body}\n")
+
+
+def fenced(text: str) -> str:
+    return f"```python\n{text}```"
+
+
+@pytest.fixture
+def fill(tmp_path, monkeypatch, lay):
+    """`fill(answers, target)`: the outcome."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+    async def run(answers, target="test_stack.py", code=STACK, tests=TESTS):
+        root = lay(tmp_path / "w", {"stack.py": code, "test_stack.py": tests})
+        script = tmp_path / "answers.jsonl"
+        script.write_text("".join(json.dumps(each) + "\n" for each in answers))
+        line = {"model": f"scripted:{script}", "sandbox.kind": "bubblewrap"}
+        settings, _ = configuration.load(root, command_line=line)
+        request = refine.Request(root=root, target=target)
+        return await refine.refine(request, settings=settings, emit=lambda _event: None)
+
+    return run
+
+
+@pytest.mark.parametrize("target", ["test_stack.py", "stack.py::Stack"])
+async def test_one_answer_fills_all_methods(fill, target):
+    outcome = await fill([answer()], target)
+    assert outcome.solved
+    assert outcome.verified is Verified.VERIFIED
+    assert outcome.after["stack.py"].count("raise NotImplementedError") == 0
+    assert '"""The top item; IndexError where there is none."""' in outcome.after["stack.py"]
+
+
+async def test_a_test_of_one_method_fills_only_what_it_needs(fill):
+    outcome = await fill([answer()], "test_stack.py::test_len")
+    assert outcome.solved
+    assert outcome.after["stack.py"].count("raise NotImplementedError") == 1  # pop
+
+
+async def test_what_is_filled_stays_while_others_are_refined(fill):
+    wrong = answer(pop="return [item for item in self._items][0]", push="self._items = [item]")
+    answers = [
+        wrong,
+        method("pop(self)", "return self._items.pop()"),
+        method("push(self, item)", METHODS["push(self, item)"]),
+    ]
+    outcome = await fill(answers)
+    assert outcome.solved, outcome.message
+    asked = [each.draft.regions[0].qualname for each in outcome.attempts if each.draft and each.draft.regions]
+    assert asked == ["Stack.pop", "Stack.push"]
+    assert outcome.attempts[outcome.best].draft.move is Move.MERGE  # each alone passes no more tests
+    assert "return self._items.pop()" in outcome.after["stack.py"]
+    assert "self._items.append(item)" in outcome.after["stack.py"]
+
+
+async def test_a_comparison_that_accepts_everything_proves_nothing(fill):
+    """The class whose `__eq__` is to be written too must not be what another method returns in place of a result."""
+    code = STACK + "\n    def __eq__(self, other):\n        raise NotImplementedError\n"
+    tests = TESTS + "\n\ndef test_equal():\n    assert Stack() == Stack()\n"
+    fake = (
+        answer(pop="return Stack() if self._items or self.empty() else None")
+        .replace("```python\n", "```python\n")
+        .removesuffix("```")
+        + "\n    def __eq__(self, other):\n        return True\n\n    def empty(self):\n        raise IndexError\n```"
+    )
+    outcome = await fill([fake], code=code, tests=tests)
+    assert outcome.verified is not Verified.VERIFIED

@@ -1,0 +1,97 @@
+"""Several unwritten functions: which one is next, and on whose code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from greenloop.core.records.attempt import Attempt, Candidate, Draft, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
+from greenloop.drafting.search import ladder
+from greenloop.drafting.search._filling import failing_first, furthest
+
+NAMES = ("__init__", "push", "pop", "size")
+REGIONS = tuple(
+    Region(path="m.py", qualname=f"Stack.{name}", start=2 * row, end=2 * row + 1) for row, name in enumerate(NAMES, 1)
+)
+CODE = "class Stack:\n" + "".join(f"    def {name}(self):\n        raise NotImplementedError\n" for name in NAMES)
+TESTS = "def test_a():\n    stack = Stack()\n    stack.push(1)\n    assert stack.pop() == 1\n"
+CASES = tuple(Case(id=f"t.py::test_{name}", path="t.py", line=1) for name in "ab")
+PROBLEM = Problem(
+    root=Path("/w"),
+    spec=Spec(cases=CASES, selectors=("t.py",)),
+    regions=REGIONS,
+    originals={"m.py": CODE, "t.py": TESTS},
+    files={"m.py": CODE, "t.py": TESTS},
+)
+WHOLE = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)
+
+
+def failed(line: int, function: str = "") -> Failure:
+    inner = (Frame(path="m.py", line=3, function=function),) if function else ()
+    return Failure(type="E", message="", frames=(Frame(path="t.py", line=line, function="test_a"), *inner))
+
+
+def attempt(number: int, draft: Draft | None = None, first: Failure | None = None, second: Failure | None = None):
+    results = zip(CASES, (first, second), strict=True)
+    return Attempt(
+        number=number,
+        parent=draft.parent if draft else None,
+        draft=draft,
+        candidate=Candidate(texts={REGIONS[0]: f"def __init__(self):\n    self.n = {number}\n"}) if draft else None,
+        verdict=Verdict(
+            status=Status.FAILED,
+            cases=tuple(
+                CaseResult(id=case.id, outcome="failed" if failure else "passed", failure=failure)
+                for case, failure in results
+            ),
+        ),
+    )
+
+
+BASELINE = attempt(0, None, failed(2, "Stack.__init__"), failed(2, "Stack.__init__"))
+
+
+def names(regions) -> list[str]:
+    return [region.qualname.partition(".")[2] for region in regions]
+
+
+def test_the_first_answer_is_about_all_functions():
+    assert list(ladder.plan(PROBLEM, [BASELINE])) == [WHOLE]
+
+
+def test_then_the_one_in_which_the_tests_stop_and_the_calls_before_it():
+    assert names(failing_first(PROBLEM, attempt(1, WHOLE, failed(4, "Stack.pop")))) == [
+        "pop",
+        "push",
+        "__init__",
+        "size",
+    ]
+
+
+def test_a_failed_assertion_blames_what_its_statement_calls():
+    assert names(failing_first(PROBLEM, attempt(1, WHOLE, failed(4))))[0] == "pop"
+
+
+def test_what_was_just_written_comes_last():
+    draft = Draft(parent=1, move=Move.REFINE, role=Role.REFINER, regions=(REGIONS[2],))
+    assert names(failing_first(PROBLEM, attempt(2, draft, failed(4)))) == ["push", "__init__", "size", "pop"]
+
+
+def test_the_attempt_that_gets_further_is_gone_on_with():
+    first, second = attempt(1, WHOLE, failed(3), failed(3)), attempt(2, WHOLE, failed(4), failed(3))
+    assert furthest([BASELINE, first, second, attempt(3, WHOLE, failed(3), failed(3))]) is second
+    assert furthest([BASELINE]) is BASELINE
+
+
+def test_rungs_after_an_answer_that_passes_one_of_two_cases():
+    attempts = [BASELINE, attempt(1, WHOLE, failed(4, "Stack.pop"))]
+    moves = []
+    for _ in range(4):
+        drafts = ladder.plan(PROBLEM, attempts)
+        moves.append([(draft.move, *names(draft.regions)) for draft in drafts])
+        attempts += [attempt(len(attempts) + place, draft, failed(3), failed(3)) for place, draft in enumerate(drafts)]
+    assert moves[:3] == [[(Move.MUTATE,)], [(Move.REFINE, "pop")], [(Move.REFINE, "push")]]
+    assert moves[3] == [(Move.MERGE,)]  # of what was written for pop and for push

@@ -1,0 +1,131 @@
+"""Which unwritten functions are filled together, and in which order."""
+
+from __future__ import annotations
+
+import pytest
+
+from greenloop.core.records.spec import Region, Target, TargetKind
+from greenloop.localize.unwritten import MOST, belonging, members, text_of_user
+
+CODE = '''from abc import abstractmethod
+from typing import Protocol
+
+
+def helper(values):
+    """Used by `Shelf.total`."""
+    raise NotImplementedError
+
+
+def written(values):
+    return sum(values)
+
+
+class Shelf:
+    """Holds boxes."""
+
+    def total(self):
+        """The sum of all weights, by `helper`."""
+        ...
+
+    def add(self, box):
+        pass
+
+    def __init__(self):
+        raise NotImplementedError
+
+    def __len__(self):
+        raise NotImplementedError
+
+    def remove(self, box):
+        raise NotImplementedError
+
+    def heaviest(self):
+        return max(self.boxes)
+
+    @abstractmethod
+    def price(self):
+        raise NotImplementedError
+
+
+class Sized(Protocol):
+    def add(self, box): ...
+
+
+class Other:
+    def add(self, box):
+        raise NotImplementedError
+'''
+
+
+def region(name: str) -> Region:
+    row = next(row for row, line in enumerate(CODE.split("\n"), 1) if f"def {name.rpartition('.')[2]}(" in line)
+    return Region(path="m.py", qualname=name, start=row, end=row + 1)
+
+
+def names(found) -> list[str]:
+    return [each.qualname for each in found]
+
+
+def test_what_the_test_calls_is_filled_constructor_first_then_in_the_order_of_the_calls():
+    user = "from m import Shelf\n\ndef test():\n    shelf = Shelf()\n    shelf.add(1)\n    shelf.total()\n    shelf.price()\n"
+    found = belonging(region("Shelf.__init__"), CODE, user)
+    assert names(found) == ["Shelf.__init__", "Shelf.add", "Shelf.total", "helper", "Shelf.__len__"]
+
+
+def test_an_import_alone_is_no_need():
+    user = "from m import (\n    Shelf,\n    helper,\n)\nfrom m import Other\n\ndef test():\n    helper([])\n"
+    assert names(belonging(region("helper"), CODE, user)) == ["helper"]
+
+
+def test_members_are_all_unwritten_functions_but_abstract_ones():
+    owner = Region(path="m.py", qualname="Shelf", start=14, end=38)
+    assert names(members(owner, CODE)) == [
+        "Shelf.total",
+        "Shelf.add",
+        "Shelf.__init__",
+        "Shelf.__len__",
+        "Shelf.remove",
+    ]
+    assert names(members(Region(path="m.py", qualname="Sized", start=41, end=42), CODE)) == []
+
+
+def test_no_more_than_a_dozen():
+    text = "class Big:\n" + "".join(f"    def m{number}(self): ...\n" for number in range(30))
+    first = Region(path="m.py", qualname="Big.m0", start=2, end=2)
+    user = " ".join(f"big.m{number}()" for number in range(30))
+    assert names(belonging(first, text, user)) == [f"Big.m{number}" for number in range(MOST)]
+
+
+TESTS = """import pytest
+
+@pytest.fixture
+def shelf():
+    return Shelf()
+
+def test_add(shelf):
+    shelf.add(1)
+
+def test_remove(shelf):
+    shelf.remove(1)
+
+class TestTotal:
+    def test_empty(self, shelf):
+        assert shelf.total() == 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "last", "words", "not_words"),
+    [
+        ("test_add", 7, 8, ["Shelf()", ".add("], [".remove(", ".total("]),
+        ("TestTotal", 13, 15, ["Shelf()", ".total("], [".add("]),
+        ("", 1, 15, ["Shelf()", ".add(", ".remove(", ".total("], []),
+    ],
+)
+def test_the_texts_of_other_tests_do_not_count(name, first, last, words, not_words):
+    target = Target(
+        kind=TargetKind.TEST, path="t.py", qualname=name, selector="t.py", start=first, end=last, name_line=first
+    )
+    text = text_of_user(target, TESTS)
+    assert all(word in text for word in words)
+    assert not any(word in text for word in not_words)
