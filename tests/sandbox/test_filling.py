@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.records.attempt import Move
 from greenloop.core.records.outcome import Verified
 from greenloop.engine import refine
@@ -134,3 +135,53 @@ async def test_a_comparison_that_accepts_everything_proves_nothing(fill):
     )
     outcome = await fill([fake], code=code, tests=tests)
     assert outcome.verified is not Verified.VERIFIED
+
+
+MODULE = '''def shout(text):
+    raise NotImplementedError
+
+
+def double(text):
+    return text * 2
+
+
+def greet(name):
+    """Shouts the name twice, by `shout`."""
+    raise NotImplementedError
+
+
+class Unused:
+    def wait(self):
+        raise NotImplementedError
+'''
+MODULE_TESTS = """from stack import greet, shout
+
+
+def test_shout():
+    assert shout("a") == "A!"
+
+
+def test_greet():
+    assert greet("b") == "B!B!"
+"""
+
+
+async def test_a_module_is_filled(fill):
+    whole = fenced(
+        "def shout(text):\n    return text.upper() + '!'\n\n\ndef greet(name):\n    return double(shout(name))\n"
+        "\n\nclass Unused:\n    def wait(self):\n        return None\n"
+    )
+    outcome = await fill([whole], "stack.py", code=MODULE, tests=MODULE_TESTS)
+    assert outcome.solved
+    assert outcome.after["stack.py"].count("NotImplementedError") == 1  # no test calls Unused.wait
+    assert "return text * 2" in outcome.after["stack.py"]
+
+
+async def test_a_module_without_tests_is_refused(fill):
+    with pytest.raises(CannotVerifyError, match="No test reaches a function of stack.py"):
+        await fill(["none"], "stack.py", code=MODULE, tests="def test_nothing():\n    pass\n")
+
+
+async def test_a_written_module_is_no_target(fill):
+    with pytest.raises(UsageError, match="has 2 functions"):
+        await fill(["none"], "stack.py", code="def a():\n    return 1\n\n\ndef b():\n    return 2\n")

@@ -32,15 +32,14 @@ async def measure(context: BaselineContext) -> Baseline:
     """Measures the baseline of a function; what it raises: `baseline.measure_baseline`."""
     text = context.snapshot.text(context.target.path) or ""
     region = region_for(context.target, text)
-    if clash := region_statements(region, text).contradiction:
+    if region.qualname and (clash := region_statements(region, text).contradiction):
         raise CannotVerifyError(clash, remedy="Only one of the two can hold; correct the docstring first.")
-    documented = examples(context.target, text) + build_spec(
-        region, text, import_name_in_tests(region.path, context.snapshot.root)
-    )
+    documented = _examples_of(context, region, text)
     context.report_status("running its examples and the tests that reach it")
     measurement = Measurement(context=context)
     related = await run_importing_tests(context, [], {context.target.path: None}, measurement)
-    reaching = [case for case, hits in related.reach.items() if any(hit.is_in(region) for hit in hits)]
+    places = (region,) if region.qualname else unwritten.members(region, text)
+    reaching = [case for case, hits in related.reach.items() if any(hit.is_in(each) for hit in hits for each in places)]
     reaching += [case for case in _ended_inside(measurement, region) if case not in reaching]
     examples_run = measurement.again(documented.files)
     execution, tests = await _run_examples(context, documented, reaching, examples_run)
@@ -59,12 +58,17 @@ async def measure(context: BaselineContext) -> Baseline:
             f"No test reaches {region.qualname}, so nothing would notice what a change breaks.",
             remedy="Write a test that calls it first.",
         )
+    if not spec.cases and not region.qualname:
+        raise CannotVerifyError(
+            f"No test reaches a function of {region.path} that is still to be written.",
+            remedy=f"Write a test that calls one, or name one that has a docstring: {region.path}::NAME.",
+        )
     if ended := await _end_early(context, spec, execution, related, examples_run):
         return ended
     baseline = build_baseline(
         context,
         spec,
-        (unwritten.members(region, text) if spec.cases and context.goal is None else ()) or (region,),
+        (_unwritten_members(context, region, text, tests) if context.goal is None else ()) or (region,),
         execution,
         related.outcomes,
         {},
@@ -76,6 +80,30 @@ async def measure(context: BaselineContext) -> Baseline:
         return baseline
     baseline = replace(baseline, measurement=related.measurement)
     return replace(baseline, problem=await _suspect_lines(context, baseline, region, related))
+
+
+def _examples_of(context: BaselineContext, region: Region, text: str) -> Spec:
+    """The examples in the docstring of a function or class; none for a module, whose functions have their own."""
+    if not region.qualname:
+        return Spec()
+    module = import_name_in_tests(region.path, context.snapshot.root)
+    return examples(context.target, text) + build_spec(region, text, module)
+
+
+def _unwritten_members(
+    context: BaselineContext, region: Region, text: str, tests: Sequence[Case]
+) -> tuple[Region, ...]:
+    """The functions of a class or module that are to be written: those that its tests need, as far as a text can tell.
+
+    Of the others nobody would notice what they do, so they stay as they are.
+    """
+    members = unwritten.members(region, text)
+    user = "\n".join(context.snapshot.text(path) or "" for path in dict.fromkeys(case.path for case in tests))
+    needed = unwritten.needed(members, text, user)
+    left = [each.qualname for each in members if each not in needed]
+    if needed and left:
+        context.report_status(f"no test calls {', '.join(left)}: left as it is")
+    return needed
 
 
 async def _end_early(

@@ -6,39 +6,47 @@ A test stops at the first of them, so only its text says what else it needs.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from greenloop.core.python.stubs import is_unwritten
 from greenloop.core.records.spec import Region, Target
 from greenloop.project.syntax import definitions
-from greenloop.project.syntax.definitions import Definition
+from greenloop.project.syntax.unwritten import unwritten_functions
 from greenloop.project.test_naming import is_test
 
 MOST = 12  # functions that are filled in one run
-_LEFT_OPEN = re.compile(r"(?:\w+\.)*(?:abstract\w*|overload)\b")
-_PROTOCOL = re.compile(r"(?:\w+\.)*Protocol\b")
 _IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+(?:\([^)]*\)|.*)", re.MULTILINE)
 
 
 def members(owner: Region, text: str) -> tuple[Region, ...]:
-    """The unwritten functions of a class, in the order of the text; at most `MOST`."""
-    found = _unwritten(owner.path, text)
-    return tuple(each for each in found if each.qualname.startswith(f"{owner.qualname}."))[:MOST]
+    """The unwritten functions of a class, or of a module (without a name), in the order of the text."""
+    prefix = f"{owner.qualname}." if owner.qualname else ""
+    return tuple(each for each in _unwritten(owner.path, text) if each.qualname.startswith(prefix))
 
 
 def belonging(first: Region, text: str, user: str) -> tuple[Region, ...]:
     """The unwritten function that was reached, and the others of its module that `user`, a test's text, needs too.
 
-    Those that the text of one of them names count as well. In the order in which they are called, as far as a text
-    can tell: constructors, then by their first mention; at most `MOST`.
+    In the order of their calls, as `needed`; at most `MOST`.
     """
-    waiting = [each for each in _unwritten(first.path, text) if each.qualname != first.qualname]
-    needed, words = [first], _IMPORT.sub("", user)
-    while new := [each for each in waiting if _is_needed(each, needed, words)]:
-        needed += new
+    others = [each for each in _unwritten(first.path, text) if each.qualname != first.qualname]
+    return _needed([first], others, text, user)
+
+
+def needed(regions: Sequence[Region], text: str, user: str) -> tuple[Region, ...]:
+    """Those of some unwritten functions that `user`, a test's text, names, and those that the text of these names.
+
+    In the order in which they are called, as far as a text can tell: constructors, then by their first mention.
+    """
+    return _needed([], regions, text, user)
+
+
+def _needed(found: Sequence[Region], waiting: Sequence[Region], text: str, user: str) -> tuple[Region, ...]:
+    found, waiting, words = [*found], [*waiting], _IMPORT.sub("", user)
+    while new := [each for each in waiting if _is_needed(each, found, words)]:
+        found += new
         waiting = [each for each in waiting if each not in new]
         words += "\n".join(definitions.line_span(text, each.start, each.end) for each in new)
-    return tuple(sorted(needed, key=lambda each: _call_order(each, words))[:MOST])
+    return tuple(sorted(found, key=lambda each: _call_order(each, words))[:MOST])
 
 
 def text_of_user(target: Target, text: str) -> str:
@@ -53,27 +61,16 @@ def text_of_user(target: Target, text: str) -> str:
 
 
 def _unwritten(path: str, text: str) -> Sequence[Region]:
-    """The functions that are to be written; an abstract method, an overload or a protocol's method stays as it is."""
-    listed = definitions.find_definitions(text, path)
-    protocols = {each.qualname for each in listed if any(_PROTOCOL.match(base) for base in each.bases)}
     return [
         Region(path=path, qualname=each.qualname, start=each.start, end=each.end)
-        for each in _functions(listed)
-        if each.owner not in protocols
-        and not any(_LEFT_OPEN.match(mark) for mark in each.decorators)
-        and is_unwritten(definitions.line_span(text, each.start, each.end))
+        for each in unwritten_functions(text, path)
     ]
 
 
-def _functions(listed: Sequence[Definition]) -> Iterator[Definition]:
-    """Each function by its last definition, which is the one that counts."""
-    yield from {each.qualname: each for each in listed if each.kind == "function"}.values()
-
-
-def _is_needed(region: Region, needed: Sequence[Region], words: str) -> bool:
+def _is_needed(region: Region, found: Sequence[Region], words: str) -> bool:
     """Is it named, or a special method of a class of which something is needed?"""
     owner, _, name = region.qualname.rpartition(".")
-    if owner and not any(each.qualname.startswith(f"{owner}.") for each in needed) and _position(owner, words) is None:
+    if owner and not any(each.qualname.startswith(f"{owner}.") for each in found) and _position(owner, words) is None:
         return False
     return (bool(owner) and name.startswith("__")) or _position(name, words) is not None
 

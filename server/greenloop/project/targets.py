@@ -19,6 +19,7 @@ from greenloop.project import sources
 from greenloop.project.sources import is_test_file as is_test_file  # noqa: PLC0414 - part of this module's interface
 from greenloop.project.syntax import definitions
 from greenloop.project.syntax.definitions import Definition, Outline
+from greenloop.project.syntax.unwritten import unwritten_functions
 from greenloop.project.test_naming import DEFAULT_NAMES, NamingRules, is_stray, is_test, may_be_test, read_names
 
 
@@ -235,7 +236,7 @@ def parse_target(
     `read_text` gives a workspace file's text; without it the disk is read.
 
     Raises `UsageError` if the file or the name does not exist (its remedy lists similar ones), and if only a file
-    is named that is not a test file and has several functions.
+    is named that is not a test file and has several functions, all of them written.
     """
     typed = split_target(text)
     if not typed.path:
@@ -292,6 +293,9 @@ def _whole_file(text: str, path: str, patterns: Sequence[str]) -> Target:
     targets = list_targets(text, path, python_files=patterns)
     if len(targets) == 1:
         return targets[0]
+    if unwritten_functions(text, path):
+        last = max(1, len(definitions.split_lines(text)))
+        return Target(kind=TargetKind.FUNCTION, path=path, qualname="", selector=path, start=1, end=last, name_line=1)
     raise UsageError(
         f"'{path}' is not a test file and has {len(targets) or 'no'} functions.",
         remedy="Name one: " + ", ".join(target.selector for target in targets[:6])

@@ -55,6 +55,8 @@ class TargetKind(StrEnum):
 class Target:
     """The test (function, class, or one parametrised id) or the function with a docstring that the user chose.
 
+    Without a `qualname`: all tests of a file, or all functions of a module that are still to be written.
+
     `selector` is passed to the runner: a pytest node id, or `path::qualname` of a function;
     `start`..`end` are its lines, `name_line` the line that holds its name.
     """
