@@ -19,8 +19,7 @@ _IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+(?:\([^)]*\
 
 def members(owner: Region, text: str) -> tuple[Region, ...]:
     """The unwritten functions of a class, or of a module (without a name), in the order of the text."""
-    prefix = f"{owner.qualname}." if owner.qualname else ""
-    return tuple(each for each in _unwritten(owner.path, text) if each.qualname.startswith(prefix))
+    return tuple(_unwritten(owner.path, text, owner.qualname))
 
 
 def belonging(first: Region, text: str, user: str) -> tuple[Region, ...]:
@@ -60,10 +59,10 @@ def text_of_user(target: Target, text: str) -> str:
     return "".join(rows)
 
 
-def _unwritten(path: str, text: str) -> Sequence[Region]:
+def _unwritten(path: str, text: str, owner: str = "") -> Sequence[Region]:
     return [
         Region(path=path, qualname=each.qualname, start=each.start, end=each.end)
-        for each in unwritten_functions(text, path)
+        for each in unwritten_functions(text, path, owner=owner)
     ]
 
 

@@ -38,8 +38,9 @@ def target_at(
     """The test (in a test file) or the function or method (elsewhere) at a line; None if there is nothing to refine.
 
     A test class is the target on its own lines, outside its methods, but not on blank lines and comments between
-    them. Outside test files a class is a target only if its docstring has examples and the line is in its header or
-    docstring; an overload stands for the function itself; a unittest test is not a target.
+    them. Outside test files a class is a target only if its docstring has examples, or some of its methods are still to
+    be written, and the line is in its header or docstring; an overload stands for the function itself; a unittest test
+    is not a target.
     `naming` are the project's rules for naming tests.
     """
     outline = definitions.cached_outline(text, path)
@@ -54,7 +55,10 @@ def target_at(
         if definitions.is_overload(definition):
             definition = definitions.find_by_qualname(outline.definitions, definition.qualname) or definition
         return _target(definition, path, TargetKind.FUNCTION)
-    return _target(definition, path, TargetKind.FUNCTION) if line <= _top(definition) and definition.examples else None
+    if line > _top(definition) or is_test(definition, outline, names):
+        return None
+    is_target = definition.examples or unwritten_functions(text, path, owner=definition.qualname)
+    return _target(definition, path, TargetKind.FUNCTION) if is_target else None
 
 
 def _top(item: Definition) -> int:

@@ -12,14 +12,16 @@ _LEFT_OPEN = re.compile(r"(?:\w+\.)*(?:abstract\w*|overload)\b")
 _PROTOCOL = re.compile(r"(?:\w+\.)*Protocol\b")
 
 
-def unwritten_functions(text: str, path: str = "") -> list[Definition]:
-    """Functions and methods with a placeholder for a body, each by its last definition, which is the one that counts.
+def unwritten_functions(text: str, path: str = "", *, owner: str = "") -> list[Definition]:
+    """Functions and methods with a placeholder for a body; with `owner`, those of this class alone.
 
-    Abstract methods, overloads and methods of protocols stay as they are, so they are none. `path` is a cache key.
+    Each by its last definition, which is the one that counts. Abstract methods, overloads and methods of protocols stay
+    as they are, so they are none. `path` is a cache key.
     """
     listed = definitions.find_definitions(text, path)
     protocols = {each.qualname for each in listed if any(_PROTOCOL.match(base) for base in each.bases)}
-    functions = {each.qualname: each for each in listed if each.kind == "function"}
+    inside = f"{owner}." if owner else ""
+    functions = {each.qualname: each for each in listed if each.kind == "function" and each.qualname.startswith(inside)}
     return [
         each
         for each in functions.values()
