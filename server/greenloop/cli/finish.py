@@ -22,6 +22,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.summary import attempt_result
 from greenloop.core.text.diff import diff_files
 from greenloop.engine import events_json, refine
+from greenloop.engine.history.earlier_run import EarlierRun
 from greenloop.notebook.adapter import NotebookTarget
 from greenloop.notebook.cell_labels import label_json
 from greenloop.project import apply_result
@@ -33,7 +34,8 @@ from greenloop.verdict.mutation_testing import report_lines
 class FixJob:
     """What all runs of one command line share. `write_json` writes JSON objects; None: the output is for people.
 
-    `goal` and `calls` are those of the request; `patch` takes the accepted results, `fixes` what became of each target.
+    `goal`, `calls` and the `earlier` run are those of the request; `patch` takes the accepted results, `fixes` what
+    became of each target.
     """
 
     arguments: argparse.Namespace
@@ -44,6 +46,7 @@ class FixJob:
     goal: Goal | None = None
     calls: str = ""
     patch: PatchFile | None = None
+    earlier: EarlierRun | None = None
     fixes: list[Fix] = field(default_factory=list)
 
     def label_cells(self, text: str) -> str:
@@ -197,6 +200,8 @@ def _show(outcome: Outcome) -> None:
     if not outcome.solved and best is not None:
         description = f"Best attempt: {best.number} ({attempt_result(best)})"
         console.print(f"{description}. To see it: greenloop history show {outcome.run or ''}".rstrip(), soft_wrap=True)
+        if outcome.run is not None:
+            console.print(f"To go on: greenloop fix --continue {outcome.run}", soft_wrap=True)
 
 
 def _changed_locations(outcome: Outcome) -> str:

@@ -96,6 +96,14 @@ def run_number(word: str) -> int | None:
     return int(match[1]) if match else None
 
 
+def run_number_of(word: str) -> int:
+    """The number of a run, for an option. Raises `argparse.ArgumentTypeError`."""
+    number = run_number(word)
+    if number is None:
+        raise argparse.ArgumentTypeError(f"'{word}' is not the number of a run")
+    return number
+
+
 def split_target(target: str) -> tuple[str, str]:
     """Splits a typed target into its file and the rest (`::name`, `:LINE`, or `:CELL` of a notebook)."""
     file, colons, name = target.partition("::")

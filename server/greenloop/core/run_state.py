@@ -6,17 +6,18 @@ The loop and engine/run.py write it; everything else reads. It must not know how
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from greenloop.core.budget import Ledger
 from greenloop.core.deadline import Deadline
+from greenloop.core.election import count_asked
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Limits
-from greenloop.core.records.usage import Budget
+from greenloop.core.records.usage import Budget, Usage
 
 OPENING = 5.0  # seconds for a fresh sandbox, on a busy machine
 TARGET_TIMES = 15
@@ -77,3 +78,16 @@ class RunState:
         """Takes over what the baseline has shown; its attempt 0 becomes the only attempt."""
         self.problem, self.outcomes, self.limits = baseline.problem, baseline.outcomes, baseline.limits
         self.unmeasured, self.attempts = baseline.unmeasured, [baseline.attempt]
+
+    def go_on_from(self, attempts: Sequence[Attempt]) -> None:
+        """Adds attempts of an earlier run, with what they used; the budget is what may be used beyond that."""
+        used = sum((attempt.spent for attempt in attempts), Usage())
+        budget = self.ledger.budget
+        self.ledger.budget = replace(
+            budget,
+            attempts=budget.attempts + count_asked(attempts),
+            tokens=budget.tokens + used.tokens,
+            cost=budget.cost + (used.cost or 0.0) if budget.cost else budget.cost,
+        )
+        self.ledger.used += used
+        self.attempts = [*self.attempts, *attempts]

@@ -64,7 +64,9 @@ class Parts:
 async def refine(state: RunState, started: Started, parts: Parts, emit: Callable[[Event], None]) -> Outcome:
     """Runs the loop until solved, stalled or out of budget; a worse attempt never replaces the best one."""
     emit(started)
-    state.attempts = [started.baseline]
+    state.attempts = [started.baseline, *state.attempts[1:]]
+    for attempt in state.attempts[1:]:  # of an earlier run
+        emit(Tested(attempt=attempt))
     reason = await _Loop(state=state, parts=parts, emit=emit).run()
     best = best_attempt(state.attempts)
     return Outcome(

@@ -28,6 +28,7 @@ from greenloop.core.test_selection import fit_selectors
 from greenloop.core.text.encoding import decode
 from greenloop.engine.early_changes import EarlyChanges
 from greenloop.engine.heartbeat import heartbeat
+from greenloop.engine.history.earlier_run import EarlierRun
 from greenloop.engine.known_baseline import KnownBaseline
 from greenloop.engine.presets import IMPROVE, PLANNED, Preset, find_preset
 from greenloop.engine.run import RefineRun
@@ -57,6 +58,7 @@ class Request:
     `known_fault` recognises failures that only the caller knows no candidate can fix.
     `goal`: the target is a function that passes its tests, and what it is to become; `calls` of it are measured then,
     one in each line (empty: its tests).
+    `earlier` is an unsolved run of the same target to go on with.
     """
 
     root: Path
@@ -67,6 +69,7 @@ class Request:
     known_fault: Callable[[Sequence[Failure]], Fault | None] | None = None
     goal: Goal | None = None
     calls: str = ""
+    earlier: EarlierRun | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,6 +177,7 @@ async def refine(
                 trusted=trusted,
                 watch=watch,
                 history=harness.history if harness else None,
+                earlier=request.earlier,
             )
             run.verifier.failed = early.known_failures(baseline.problem)
             outcome = await run.outcome(tell)

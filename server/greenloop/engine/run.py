@@ -31,6 +31,7 @@ from greenloop.core.run_state import Baseline, RunState
 from greenloop.engine import improve, loop
 from greenloop.engine.feedback import Feedback
 from greenloop.engine.history import provenance
+from greenloop.engine.history.earlier_run import EarlierRun
 from greenloop.engine.history.store import History
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.outcome import OutcomeBuilder, build_stopped, stop_reason
@@ -68,6 +69,7 @@ class RefineRun:
     trusted: str
     watch: Stopwatch = field(default_factory=Stopwatch)
     history: Path | None = None
+    earlier: EarlierRun | None = None
     state: RunState = field(init=False)
     calls: ModelCalls = field(init=False)
     tools: Tools = field(init=False)
@@ -158,13 +160,14 @@ class RefineRun:
         """Runs the loop and completes its outcome; the history always gets the run's start and end."""
         state, parts = self.state, self.parts(recorder.emit)
         (baseline,), spec = state.attempts, state.problem.spec
+        basis = await self._provenance()
         recorder.number = recorder.history.start_run(
             state.problem.root,
             self.context.target.selector,
             preset=self.preset.name,
             model=drafter.name,
             sandbox=self.context.session.name,
-            basis=await self._provenance(),
+            basis=basis,
         )
         recorder.history.save_attempt(recorder.number, baseline)
         neighbours = state.problem.neighbours
@@ -178,6 +181,7 @@ class RefineRun:
         past = await asyncio.to_thread(
             recorder.record_start, model=drafter.name, preset=self.preset.name, move=move, prompt=prompt
         )
+        self._go_on(basis)
         started = Started(
             problem=state.problem,
             baseline=baseline,
@@ -202,6 +206,17 @@ class RefineRun:
         is_changed = state.problem.spec != spec or state.problem.neighbours != neighbours
         recorder.finish(outcome, await self._provenance() if is_changed else None)
         return outcome
+
+    def _go_on(self, basis: provenance.Basis) -> None:
+        """Takes over the attempts of an earlier run, unless the project has changed since."""
+        if self.earlier is None:
+            return
+        if why := self.earlier.why_unfit(basis):
+            self.context.report_status(f"{why}: its attempts do not count, and the run starts anew")
+            return
+        last = self.earlier.attempts[-1].number
+        self.context.report_status(f"going on after attempt {last} of run {self.earlier.number}")
+        self.state.go_on_from(self.earlier.attempts)
 
     async def _loop(self, started: Started, parts: loop.Parts, recorder: RunRecorder) -> Outcome:
         """Runs the loop; a model or sandbox error midway ends the run with its message."""

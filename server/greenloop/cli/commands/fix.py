@@ -16,7 +16,7 @@ from typing import Any
 
 from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.commands.model import ask_for_model
-from greenloop.cli.errors import print_error
+from greenloop.cli.errors import print_error, print_warning
 from greenloop.cli.finish import FixJob, NotebookJob, finish
 from greenloop.cli.patch import PatchFile
 from greenloop.cli.reports import request as reports
@@ -31,6 +31,9 @@ from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.summary import total_usage
 from greenloop.engine import events_json, refine
+from greenloop.engine.history.earlier_run import EarlierRun, read_earlier_run
+from greenloop.engine.history.store import History
+from greenloop.engine.presets import offered_presets
 from greenloop.engine.regressions import Regressions, find_regressions
 from greenloop.models.embedded.default_model import choose
 from greenloop.notebook import adapter, cell_targets
@@ -51,6 +54,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--since",
         metavar="REV",
         help="fix every test that became red since this revision: it passes there, or does not exist there",
+    )
+    parser.add_argument(
+        "--continue",
+        dest="continues",
+        type=options.run_number_of,
+        metavar="RUN",
+        help="go on with an unsolved run of the history: its attempts count, and --attempts allows so many more",
     )
     parser.add_argument(
         "--most", type=int, default=MOST, metavar="N", help=f"fix at most N tests with --since (default: {MOST})"
@@ -123,9 +133,12 @@ def _fix(
         raise UsageError("--since does not take a TARGET.", remedy="Remove one of the two.")
     if arguments.since is not None and arguments.most < 1:
         raise UsageError("--most must be at least 1.")
+    earlier = _read_earlier(arguments) if getattr(arguments, "continues", None) is not None else None
     cwd = Path.cwd()
     wanted = reports.read_reports(arguments.reports, cwd)
     root, target = options.locate(arguments.root, arguments.target, cwd=cwd)
+    if earlier is not None:
+        root, target = Path(earlier.root), earlier.target
     patch = None
     if arguments.patch:
         patch = PatchFile(path=reports.check_writable(cwd / arguments.patch, "--patch FILE"), root=root)
@@ -138,7 +151,14 @@ def _fix(
     if write_json is not None or not View.can_ask():
         settings = replace(settings, ask=0)
     job = FixJob(
-        arguments=arguments, root=root, settings=settings, write_json=write_json, goal=goal, calls=calls, patch=patch
+        arguments=arguments,
+        root=root,
+        settings=settings,
+        write_json=write_json,
+        goal=goal,
+        calls=calls,
+        patch=patch,
+        earlier=earlier,
     )
     if target is not None and options.split_target(target)[0].endswith(".ipynb"):
         notebook = _load_notebook(root, *options.split_target(target))
@@ -153,6 +173,24 @@ def _fix(
         if patch is not None:
             patch.write()
         reports.write_fixes(wanted, job.fixes, root, json=write_json is not None)
+
+
+def _read_earlier(arguments: argparse.Namespace) -> EarlierRun:
+    """The run to go on with, whose preset is used again where no other is named. Raises `UsageError`."""
+    if arguments.target or arguments.all or arguments.since is not None:
+        raise UsageError("--continue does not take a TARGET, --all or --since.", remedy="Remove one of the two.")
+    history = History.open(warn=print_warning)
+    try:
+        earlier = read_earlier_run(history, arguments.continues)
+    finally:
+        history.close()
+    if not Path(earlier.root).is_dir():
+        raise UsageError(
+            f"The folder of run {earlier.number} is gone: {earlier.root}.", remedy="Name a TARGET instead."
+        )
+    if arguments.preset is None and earlier.preset in offered_presets():
+        arguments.preset = earlier.preset
+    return earlier
 
 
 def _fix_targets(job: FixJob, target: str | None) -> int:
@@ -269,6 +307,7 @@ def _fix_one(job: FixJob, target: str) -> int:
             comment=job.arguments.comment,
             goal=job.goal,
             calls=job.calls,
+            earlier=job.earlier,
         )
         if job.notebook is not None:
             prepared = job.notebook.prepared
