@@ -10,7 +10,7 @@ from greenloop.core.errors import UsageError
 from greenloop.core.events import Tested
 from greenloop.core.records.outcome import StopReason
 from greenloop.engine import refine
-from greenloop.engine.history.earlier_run import read_earlier_run
+from greenloop.engine.history.unsolved_run import read_unsolved_run
 from greenloop.engine.history.store import History
 from greenloop.project import configuration
 
@@ -61,7 +61,7 @@ def play(tmp_path, monkeypatch, lay):
 def earlier_run(number: int):
     history = History.open()
     try:
-        return read_earlier_run(history, number)
+        return read_unsolved_run(history, number)
     finally:
         history.close()
 

@@ -22,7 +22,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.summary import attempt_result
 from greenloop.core.text.diff import diff_files
 from greenloop.engine import events_json, refine
-from greenloop.engine.history.earlier_run import EarlierRun
+from greenloop.engine.history.unsolved_run import UnsolvedRun
 from greenloop.notebook.adapter import NotebookTarget
 from greenloop.notebook.cell_labels import label_json
 from greenloop.project import apply_result
@@ -46,7 +46,7 @@ class FixJob:
     goal: Goal | None = None
     calls: str = ""
     patch: PatchFile | None = None
-    earlier: EarlierRun | None = None
+    earlier: UnsolvedRun | None = None
     fixes: list[Fix] = field(default_factory=list)
 
     def label_cells(self, text: str) -> str:

@@ -16,7 +16,10 @@ from greenloop.core.records.usage import Estimate, Usage
 
 @dataclass(frozen=True, kw_only=True)
 class Started:
-    """The baseline is known, the first model call is next. `baseline` is attempt 0; `estimate` is for the whole run."""
+    """The baseline is known, the first model call is next. `baseline` is attempt 0; `estimate` is for the whole run.
+
+    `run` is its number in the history; None where that cannot be written.
+    """
 
     problem: Problem
     baseline: Attempt
@@ -25,6 +28,7 @@ class Started:
     sandbox: str
     attempts: int
     estimate: Estimate | None = None
+    run: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

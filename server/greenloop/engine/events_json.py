@@ -144,6 +144,7 @@ def _started_object(event: Started) -> dict[str, Any]:
     problem = event.problem
     return {
         "event": "started",
+        "run": event.run,
         "root": str(problem.root),
         "cases": [case.id for case in problem.spec.cases],
         "regions": _region_objects(problem.regions),

@@ -28,7 +28,7 @@ from greenloop.core.test_selection import fit_selectors
 from greenloop.core.text.encoding import decode
 from greenloop.engine.early_changes import EarlyChanges
 from greenloop.engine.heartbeat import heartbeat
-from greenloop.engine.history.earlier_run import EarlierRun
+from greenloop.engine.history.unsolved_run import UnsolvedRun
 from greenloop.engine.known_baseline import KnownBaseline
 from greenloop.engine.presets import IMPROVE, PLANNED, Preset, find_preset
 from greenloop.engine.run import RefineRun
@@ -69,7 +69,7 @@ class Request:
     known_fault: Callable[[Sequence[Failure]], Fault | None] | None = None
     goal: Goal | None = None
     calls: str = ""
-    earlier: EarlierRun | None = None
+    earlier: UnsolvedRun | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

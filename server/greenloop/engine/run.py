@@ -31,8 +31,8 @@ from greenloop.core.run_state import Baseline, RunState
 from greenloop.engine import improve, loop
 from greenloop.engine.feedback import Feedback
 from greenloop.engine.history import provenance
-from greenloop.engine.history.earlier_run import EarlierRun
 from greenloop.engine.history.store import History
+from greenloop.engine.history.unsolved_run import UnsolvedRun
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.outcome import OutcomeBuilder, build_stopped, stop_reason
 from greenloop.engine.presets import Preset
@@ -69,7 +69,7 @@ class RefineRun:
     trusted: str
     watch: Stopwatch = field(default_factory=Stopwatch)
     history: Path | None = None
-    earlier: EarlierRun | None = None
+    earlier: UnsolvedRun | None = None
     state: RunState = field(init=False)
     calls: ModelCalls = field(init=False)
     tools: Tools = field(init=False)
@@ -190,6 +190,7 @@ class RefineRun:
             sandbox=self.context.session.name,
             attempts=state.ledger.budget.attempts,
             estimate=self._estimate(past, prompt, drafter),
+            run=recorder.number,
         )
         try:
             self.related_trace.start()

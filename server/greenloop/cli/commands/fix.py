@@ -31,8 +31,8 @@ from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.summary import total_usage
 from greenloop.engine import events_json, refine
-from greenloop.engine.history.earlier_run import EarlierRun, read_earlier_run
 from greenloop.engine.history.store import History
+from greenloop.engine.history.unsolved_run import UnsolvedRun, read_unsolved_run
 from greenloop.engine.presets import offered_presets
 from greenloop.engine.regressions import Regressions, find_regressions
 from greenloop.models.embedded.default_model import choose
@@ -175,13 +175,13 @@ def _fix(
         reports.write_fixes(wanted, job.fixes, root, json=write_json is not None)
 
 
-def _read_earlier(arguments: argparse.Namespace) -> EarlierRun:
+def _read_earlier(arguments: argparse.Namespace) -> UnsolvedRun:
     """The run to go on with, whose preset is used again where no other is named. Raises `UsageError`."""
     if arguments.target or arguments.all or arguments.since is not None:
         raise UsageError("--continue does not take a TARGET, --all or --since.", remedy="Remove one of the two.")
     history = History.open(warn=print_warning)
     try:
-        earlier = read_earlier_run(history, arguments.continues)
+        earlier = read_unsolved_run(history, arguments.continues)
     finally:
         history.close()
     if not Path(earlier.root).is_dir():

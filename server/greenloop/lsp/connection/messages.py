@@ -36,6 +36,7 @@ class RefineParams:
     """The target to refine: a document, and either a position in it or a pytest node id.
 
     `goal`: the target passes its tests, and what it is to become, a value of `Goal`. `comment` is a wish in words.
+    `continues` is the number of an unsolved run to go on with.
     """
 
     uri: str
@@ -44,6 +45,7 @@ class RefineParams:
     preset: str | None = None
     goal: str | None = None
     comment: str | None = None
+    continues: int | None = None
     work_done_token: int | str | None = None
 
 

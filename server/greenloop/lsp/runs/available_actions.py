@@ -56,6 +56,7 @@ class AvailableActions:
         refine, *others = *self._improve(uri, file, target, line), refine_action(uri, file, target, line)
         if run is None:
             return [refine, *run_tests, *others, *show_tests]
+        others = [*_continue(uri, file, target, line, run), *others]
         discard = command(f"Discard attempts: {run.name}", "greenloop.discard", run_argument(uri, run))
         apply, show_attempts = self._apply(uri, run) if run.offered else [], _show_attempts(uri, run)
         if apply and run.improved:
@@ -131,6 +132,18 @@ def refine_action(uri: str, file: ProjectFile, target: Target, line: int) -> lsp
     if target.kind is TargetKind.FUNCTION and locations.has_unwritten_methods(file, target):
         title = FILL
     return command(f"{title}: {short_name(target)}", "greenloop.refine", _location_argument(uri, file, target, line))
+
+
+def _continue(uri: str, file: ProjectFile, target: Target, line: int, run: Run) -> list[lsp.CodeAction]:
+    """The action that goes on with an unsolved run, of which there are attempts in the history."""
+    started, count = run.started, len(run.attempts) - 1
+    is_solved = run.outcome is not None and run.outcome.solved
+    is_same = run.target.selector == target.selector and run.request.goal is None
+    if started is None or started.run is None or count < 1 or is_solved or not is_same:
+        return []
+    argument = _location_argument(uri, file, target, line) | {"continues": started.run}
+    title = f"Continue after {count} attempt{'s' if count > 1 else ''}: {run.name}"
+    return [command(title, "greenloop.refine", argument)]
 
 
 def _improve_action(location: dict[str, object], target: Target, goal: Goal) -> lsp.CodeAction:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Finished, Started, Tested
@@ -35,6 +36,9 @@ from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.apply_result import ApplyResult
 from greenloop.lsp.state.run import Phase, Run, RunRequest
 from greenloop.project.settings import Settings
+
+if TYPE_CHECKING:
+    from greenloop.engine.history.unsolved_run import UnsolvedRun
 
 log = logging.getLogger(__name__)
 
@@ -74,6 +78,7 @@ class RunDriver:
             preset=params.preset,
             goal=Goal(params.goal) if params.goal else None,
             comment=params.comment or "",
+            continues=params.continues,
             settings_pending=not self._settings.received.is_set(),
             began_at=time.monotonic(),
             progress_token=params.work_done_token,
@@ -169,6 +174,7 @@ class RunDriver:
             buffers=await asyncio.to_thread(snapshot, texts, run.root),
             goal=run.request.goal,
             comment=run.request.comment,
+            earlier=await asyncio.to_thread(_read_earlier, run.request.continues),
         )
         settings, emit, prepared = run.settings, self._emitter(run), None
         if (notebook := self._documents.notebook(run.root / run.target.path, run.root)) is not None:
@@ -259,3 +265,17 @@ def _end_text(run: Run) -> str:
         end = "applied" if run.result.applied else run.outcome.reason.value
         return f"{end}: {describe_improvement(run.outcome.evidence)}" if run.outcome.evidence.gain else end
     return "cancelled" if run.cancelled else "failed"
+
+
+def _read_earlier(number: int | None) -> UnsolvedRun | None:
+    """The run to go on with. Raises `UsageError` where it is of no use. Blocking."""
+    if number is None:
+        return None
+    from greenloop.engine.history.store import History  # noqa: PLC0415 - with the engine
+    from greenloop.engine.history.unsolved_run import read_unsolved_run  # noqa: PLC0415 - likewise
+
+    history = History.open()
+    try:
+        return read_unsolved_run(history, number)
+    finally:
+        history.close()

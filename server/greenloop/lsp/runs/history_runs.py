@@ -121,6 +121,7 @@ def restore_run(
         preset=record.preset,
         sandbox=record.sandbox,
         attempts=record.count,
+        run=record.id,
     )
     run = Run(
         RunRequest(root=root, target=target, uri=uri, settings=settings, began_at=now),

@@ -52,6 +52,7 @@ class RunRequest:
     `preset` is a requested one, which replaces the settings'. `settings_pending`: the editor had not sent all settings
     yet. `began_at` is in seconds of the monotonic clock. `progress_token` comes with the client's request.
     `goal`: the target passes its tests, and what it is to become; `comment` says in words what is wanted.
+    `continues` is the number of the run in the history that this one goes on with.
     """
 
     root: Path
@@ -63,6 +64,7 @@ class RunRequest:
     preset: str | None = None
     goal: Goal | None = None
     comment: str = ""
+    continues: int | None = None
     settings_pending: bool = False
     progress_token: int | str | None = None
 

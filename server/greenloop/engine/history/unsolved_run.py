@@ -15,7 +15,7 @@ from greenloop.engine.history.store import History
 
 
 @dataclass(frozen=True, kw_only=True)
-class EarlierRun:
+class UnsolvedRun:
     """An unsolved run: its number, workspace and target as typed, its attempts after the user's own code, its basis."""
 
     number: int
@@ -40,7 +40,7 @@ class EarlierRun:
         return ""
 
 
-def read_earlier_run(history: History, number: int) -> EarlierRun:
+def read_unsolved_run(history: History, number: int) -> UnsolvedRun:
     """Reads a run that may go on. Raises `UsageError` where there is none, or nothing to go on with."""
     record = history.run(number)
     if record is None:
@@ -55,7 +55,7 @@ def read_earlier_run(history: History, number: int) -> EarlierRun:
         raise UsageError(
             f"Run {number} has no attempt to go on with.", remedy=f"Start it again: `greenloop fix {record.target}`."
         )
-    return EarlierRun(
+    return UnsolvedRun(
         number=number,
         root=record.root,
         target=record.target,
