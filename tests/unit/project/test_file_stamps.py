@@ -11,8 +11,11 @@ from greenloop.project.file_stamps import read_stamps
 
 
 @pytest.fixture
-def root(lay, tmp_path):
-    return lay(tmp_path / "w", {"m.py": "1\n", "data/values.txt": "2\n", ".hidden/a": "3\n"})
+def root(tmp_path):
+    for name in ("m.py", "data/values.txt", ".hidden/a"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("1\n")
+    return tmp_path
 
 
 @pytest.mark.parametrize("name", ["m.py", "data/values.txt", ".hidden/a"])
