@@ -28,7 +28,7 @@ from typing import Any
 import psutil
 
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message
-from greenloop.models.embedded import client, hardware, server, weights
+from greenloop.models.embedded import catalogue, client, hardware, server, weights
 from greenloop.models.providers import local
 
 CONTEXT = 4096
@@ -87,7 +87,8 @@ def chat_body(tag: str, question: str, *, tokens: int = 40, temperature: float =
 def infill_body(tag: str, number: int) -> dict[str, Any]:
     prefix = f"# {tag}\n" + "".join(LINES[:number])
     return local.infill_body(
-        InfillRequest(prefix=prefix, suffix="".join(LINES[number + 1 :]), max_tokens=32, stop=("\n",))
+        InfillRequest(prefix=prefix, suffix="".join(LINES[number + 1 :]), max_tokens=32, stop=("\n",)),
+        catalogue.find(catalogue.DEFAULT),
     )
 
 
@@ -184,7 +185,8 @@ def run_server(options: dict[str, Any]) -> Any:
     path = weights.downloaded_file()
     if path is None:
         sys.exit("The weights are not there: run `greenloop model pull`.")
-    usual = {"context": CONTEXT, "slots": 1, "threads": hardware.thread_count(), "idle": 600, "nice": 5}
+    usual = {"name": catalogue.DEFAULT, "context": CONTEXT, "slots": 1, "threads": hardware.thread_count()}
+    usual |= {"gpu_layers": -1, "idle": 600, "nice": 5}
     with tempfile.TemporaryDirectory() as folder:
         environ = {"GOMP_SPINCOUNT": "1000", **os.environ, "XDG_STATE_HOME": folder}
         (Path(folder) / "greenloop").mkdir()

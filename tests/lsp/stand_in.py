@@ -472,8 +472,8 @@ def without_model(go=None):
         progress(1 << 30, 1 << 30)
         found.append("play:solve")
 
-    default_model.choose, weights.pull, hardware.check = choose, pull, lambda _size, _context: None
-    weights.downloaded_file = lambda: Path("/models/weights.gguf") if found else None
+    default_model.choose, weights.pull, hardware.check = choose, pull, lambda _model, _settings: None
+    weights.downloaded_file = lambda *_: Path("/models/weights.gguf") if found else None
 
 
 async def harmless(*_arguments):

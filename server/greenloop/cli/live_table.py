@@ -47,7 +47,7 @@ class Activity:
         match event:
             case Started():
                 self._attempts = event.attempts
-                if event.model.startswith("local"):
+                if event.model == "local":
                     self._speed = PROMPT_TOKENS_PER_SECOND
             case Planned():
                 self._prompt_tokens = event.prompt_tokens

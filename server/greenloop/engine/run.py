@@ -310,7 +310,7 @@ class RefineRun:
             prompt_tokens=prompt,
             answer_tokens=min(max(code_tokens, SHORT_ANSWER), self.context.settings.answer.tokens),
             limit=self.state.ledger.budget.tokens,
-            speeds=EMBEDDED if drafter.name.startswith("local") else None,
+            speeds=EMBEDDED if drafter.name == "local" else None,
         )
 
     async def _provenance(self) -> provenance.Basis:

@@ -11,6 +11,7 @@ from greenloop.core.errors import ModelError
 from greenloop.core.ports import KeyStore, Model
 from greenloop.core.records.attempt import Attempt, Move
 from greenloop.core.records.model import ChatRequest, Role
+from greenloop.models.embedded import catalogue
 from greenloop.models.embedded.default_model import choose
 from greenloop.project.settings import EDITOR, Settings, get
 
@@ -57,7 +58,7 @@ def open_model(name: str, settings: Settings, keys: KeyStore | None = None) -> M
             '`model = "editor"` works only inside an editor that provides a language model.',
             remedy="Name another model, such as local.",
         )
-    kind = name.split(":", 1)[0]
+    kind = catalogue.LOCAL if catalogue.is_embedded(name) else name.split(":", 1)[0]
     provider = kind if kind in registry.list_parts("models") else "litellm"
     module = registry.load_part("models", provider)
     model: Model = module.create(name, settings, *([keys] if provider == "litellm" else []))

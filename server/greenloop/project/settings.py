@@ -184,7 +184,15 @@ class EscalationSettings:
 class EmbeddedSettings:
     idle: float = setting(900.0, "Seconds without a request after which the embedded model's server exits.", least=10)
     threads: int = setting(0, "Threads of the embedded model; 0: one per core.", least=0)
-    context: int = setting(4096, "Context size of the embedded model in tokens.", least=1024)
+    context: int = setting(
+        4096, "Context size of the embedded model in tokens, as far as the model was trained for it.", least=1024
+    )
+    gpu_layers: int = setting(
+        -1,
+        "Layers of the embedded model that a GPU holds; -1: as many as fit; 0: none. Without effect where the engine "
+        "was built without a GPU backend.",
+        least=-1,
+    )
     slots: int = setting(
         1,
         "Requests that the embedded model answers in parallel, each with `embedded.context` tokens of memory; more "
@@ -236,8 +244,9 @@ class Settings:
 
     model: str = setting(
         "",
-        "Model: `local` (embedded), any litellm name such as `ollama/llama3.2` or `openai/gpt-4o`, `editor` (the "
-        "editor's own, where it has one), `scripted:FILE`, `replay:FILE`.",
+        "Model: `local` (embedded), `local/NAME` (another embedded one, see docs/models.md), any litellm name such as "
+        "`ollama/llama3.2` or `openai/gpt-4o`, `editor` (the editor's own, where it has one), `scripted:FILE`, "
+        "`replay:FILE`.",
     )
     preset: str = setting("default", "Named choice of prompt, feedback and search parts.", repository="yes")
     attempts: int = setting(

@@ -41,7 +41,7 @@ def machine(project, monkeypatch):
     )
     weights = project / "weights.gguf"
     weights.write_text("w")
-    state = {"walls": walls, "environment": environment, "ollama": [], "weights": weights}
+    state = {"walls": walls, "environment": environment, "ollama": [], "weights": weights, "gpus": ()}
 
     class Part:
         def __init__(self, name: str) -> None:
@@ -62,9 +62,10 @@ def machine(project, monkeypatch):
     monkeypatch.setattr(registry, "load_part", lambda _part, name: Part(name))
     monkeypatch.setattr("greenloop.project.workspace.find_environment", found)
     monkeypatch.setattr("greenloop.models.embedded.default_model.ollama_models", ollama)
-    monkeypatch.setattr("greenloop.models.embedded.weights.downloaded_file", lambda: state["weights"])
+    monkeypatch.setattr("greenloop.models.embedded.weights.downloaded_file", lambda *_: state["weights"])
     monkeypatch.setattr("greenloop.models.embedded.hardware.is_engine_installed", lambda: True)
-    monkeypatch.setattr("greenloop.models.embedded.hardware.check", lambda *_sizes: None)
+    monkeypatch.setattr("greenloop.models.embedded.hardware.check", lambda *_: None)
+    monkeypatch.setattr("greenloop.models.embedded.hardware.find_gpus", lambda: state["gpus"])
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     return state

@@ -1,4 +1,4 @@
-"""`greenloop model`: manages the embedded model's weights and its server."""
+"""`greenloop model`: manages the weights of embedded models and their server."""
 
 from __future__ import annotations
 
@@ -8,16 +8,21 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.errors import print_warning
+from greenloop.cli.screen import read_line
 from greenloop.core.errors import ModelError, UsageError
 from greenloop.engine.history.store import History
 from greenloop.project.settings import Settings
 
+if TYPE_CHECKING:
+    from greenloop.models.embedded.catalogue import EmbeddedModel
+
 ACTIONS = {
-    "pull": "download the embedded model (1.1 GB, once; resumes where it stopped)",
-    "list": "list models on this machine, and API keys that are set",
+    "pull": "download an embedded model (once; resumes where it stopped)",
+    "list": "list the models that can be downloaded or are on this machine, and API keys that are set",
     "start": "start the embedded model's server",
     "stop": "end it",
     "status": "show whether the model is downloaded and its server runs",
@@ -29,7 +34,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name, about in ACTIONS.items():
         action = actions.add_parser(name, help=about, description=about)
         if name == "pull":
+            action.add_argument(
+                "name", nargs="?", metavar="NAME", help="one that `greenloop model list` shows (default: 1.1 GB)"
+            )
             action.add_argument("--from", dest="source", metavar="FILE", help="copy this file instead of downloading")
+            action.add_argument(
+                "--as", dest="own", metavar="NAME", help="with --from: add a model of your own, a GGUF file"
+            )
+            action.add_argument(
+                "--accept-license", action="store_true", help="accept a license that forbids some use, unasked"
+            )
         options.add(action)
 
 
@@ -37,14 +51,14 @@ def run(arguments: argparse.Namespace) -> int:
     settings = options.load(arguments, None, cwd=Path.cwd())
     try:
         if arguments.action == "pull":
-            return _pull(Path(arguments.source) if arguments.source else None)
+            return _pull(arguments)
         return _ACTIONS[arguments.action](settings)
     except asyncio.CancelledError:
         print("greenloop: cancelled; the part already downloaded is kept.", file=sys.stderr)
         return exit_codes.CANCELLED
 
 
-def download_weights(source: Path | None = None) -> Path:
+def download_weights(model: EmbeddedModel, source: Path | None = None) -> Path:
     """Downloads the weights, or copies them from `source`, with a bar on stderr.
 
     Raises `ModelError`, or `CancelledError` on Ctrl-C.
@@ -63,18 +77,19 @@ def download_weights(source: Path | None = None) -> Path:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task("embedded model", total=weights.CODER.size)
-        tenths = _log_tenths(lambda text: print(text, file=sys.stderr, flush=True)) if not console.is_terminal else None
+        task = bar.add_task(model.name, total=model.size or None)
+        write = _log_tenths(model.name, lambda text: print(text, file=sys.stderr, flush=True))
+        tenths = None if console.is_terminal else write
 
         def progress(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total)
             if tenths is not None:
                 tenths(done, total)
 
-        return interrupt.run(weights.pull(progress, source=source))
+        return interrupt.run(weights.pull(progress, model=model, source=source))
 
 
-def _log_tenths(write: Callable[[str], object]) -> Callable[[int, int], None]:
+def _log_tenths(name: str, write: Callable[[str], object]) -> Callable[[int, int], None]:
     """For logs: writes one line for every tenth."""
     last_tenth = -1
 
@@ -82,18 +97,56 @@ def _log_tenths(write: Callable[[str], object]) -> Callable[[int, int], None]:
         nonlocal last_tenth
         if total and (tenth := done * 10 // total) != last_tenth:
             last_tenth = tenth
-            write(f"embedded model: {done / 1e6:.0f} of {total / 1e6:.0f} MB")
+            write(f"{name}: {done / 1e6:.0f} of {total / 1e6:.0f} MB")
 
     return progress
 
 
-def _pull(source: Path | None) -> int:
-    print(f"{render.escape_controls(str(download_weights(source)))} is there and its hash is correct.")
+def _pull(arguments: argparse.Namespace) -> int:
+    from greenloop.models.embedded import catalogue, weights  # noqa: PLC0415
+
+    source = Path(arguments.source) if arguments.source else None
+    if arguments.own is not None and (source is None or arguments.name):
+        raise UsageError(
+            "--as names a model of your own; it needs --from and takes no other name.",
+            remedy="Example: greenloop model pull --from model.gguf --as mine",
+        )
+    if arguments.own is not None:
+        assert source is not None
+        model = weights.describe_own(arguments.own, source)
+    else:
+        model = catalogue.find(arguments.name or catalogue.DEFAULT)
+        if weights.downloaded_file(model) is None:
+            _require_license(model, accepted=arguments.accept_license)
+    path = render.escape_controls(str(download_weights(model, source)))
+    checked = "its SHA-256 is recorded" if arguments.own else "its hash is correct"
+    print(f"{path} is there and {checked}.")
+    if not model.fim:
+        print("It has none of the known fill-in-the-middle words, and is asked for whole answers only.")
+    if model.setting != catalogue.LOCAL:
+        print(f'Use it with --model {model.setting}, or with the setting model = "{model.setting}".')
     return exit_codes.VERIFIED
 
 
+def _require_license(model: EmbeddedModel, *, accepted: bool) -> None:
+    """Says what the model's license forbids and asks. Raises `UsageError` unless the user accepts it."""
+    if not model.restriction:
+        return
+    sentence = (
+        f"{model.name} has the {model.license} license: {model.restriction} (https://huggingface.co/{model.hub})."
+    )
+    if not accepted:
+        can_ask = sys.stdin.isatty() and sys.stderr.isatty()
+        if not can_ask or read_line(f"{sentence}\nDo you accept it? [y, n] ").lower() not in ("y", "yes"):
+            raise UsageError(
+                f"{sentence} It was not downloaded.", remedy="To accept the license, add --accept-license."
+            )
+    else:
+        print(sentence, file=sys.stderr)
+
+
 def _list(settings: Settings) -> int:
-    from greenloop.models.embedded import default_model, weights  # noqa: PLC0415
+    from greenloop.models.embedded import default_model  # noqa: PLC0415
 
     async def find_models() -> tuple[str, list[str]]:
         return await default_model.choose(settings), await default_model.ollama_models(
@@ -101,28 +154,62 @@ def _list(settings: Settings) -> int:
         )
 
     chosen, ollama = interrupt.run(find_models())
-    path = weights.downloaded_file()
-    print(f"local: {path or 'not downloaded; run `greenloop model pull`'}")
+    history = History.open(warn=print_warning)
+    try:
+        solved = {model: f"{count} of {runs}" for model, runs, count in history.solved_by_model()}
+    finally:
+        history.close()
+    listed = _print_embedded(settings, solved)
     for name in ollama:
         print(render.escape_controls(f"ollama/{name}"))
     for name in default_model.available_keys(os.environ):
         print(f"{name} is set: choose one of that provider's models with --model")
     print(render.escape_controls(f"default: {chosen or 'none yet'}"))
-    history = History.open(warn=print_warning)
-    try:
-        solved_by_model = history.solved_by_model()
-    finally:
-        history.close()
-    for model, runs, solved in solved_by_model:
-        print(render.escape_controls(f"{model}: {solved} of {runs} runs of your history solved and verified"))
+    for model, share in solved.items():
+        if model not in listed:
+            print(render.escape_controls(f"{model}: {share} runs of your history solved and verified"))
     return exit_codes.VERIFIED
+
+
+def _print_embedded(settings: Settings, solved: dict[str, str]) -> set[str]:
+    """Prints the table of embedded models and which one suits this machine; returns the models' names."""
+    from greenloop.models.embedded import catalogue, hardware, weights  # noqa: PLC0415
+
+    models, machine = catalogue.known_models(), hardware.read_machine()
+    rows = [("model", "download", "memory", "license", "here", "solved", "note")]
+    for model in models:
+        size = f"{model.size / 1e9:.1f} GB" if model.size else "?"
+        memory = f"{hardware.needed_memory(model, settings.embedded) / 1e9:.1f} GB" if model.size else "?"
+        is_own = not model.hub
+        note = "your own" if is_own else "" if model.tried else "never fetched by us"
+        here = "yes" if weights.downloaded_file(model) else "no"
+        share = solved.get(model.setting, "")
+        rows.append((model.setting, size, memory, model.license or "?", here, share, note))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        print(render.escape_controls("  ".join(cells).rstrip()))
+    print(f"this machine: {hardware.describe(machine)}")
+    fitting = hardware.recommend(models, settings.embedded, machine)
+    sentence = f"{fitting.setting} ({fitting.pull_command})" if fitting else "none of these"
+    print(f"recommended: {sentence}")
+    for remark in (hardware.missing_features(), hardware.describe_gpu_layers(settings.embedded, machine.gpus)):
+        if remark:
+            print(render.escape_controls(remark))
+    return {model.setting for model in models}
 
 
 def _start(settings: Settings) -> int:
     from greenloop.models.embedded import server  # noqa: PLC0415
 
-    running = interrupt.run(server.start(settings, report_status=lambda text: print(text, file=sys.stderr, flush=True)))
-    print(f"Running: process {running.pid}, {running.base}, context {running.context}, {running.threads} threads")
+    def report(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    running = interrupt.run(server.start(settings, _chosen(settings), report_status=report))
+    print(
+        f"Running: {running.model}, process {running.pid}, {running.base}, context {running.context}, "
+        f"{running.threads} threads"
+    )
     return exit_codes.VERIFIED
 
 
@@ -133,17 +220,27 @@ def _stop(_settings: Settings) -> int:
     return exit_codes.VERIFIED
 
 
-def _status(_settings: Settings) -> int:
+def _status(settings: Settings) -> int:
     from greenloop.models.embedded import hardware, server, weights  # noqa: PLC0415
 
-    path, running = weights.downloaded_file(), server.status()
-    print(f"weights: {path or 'not downloaded; run `greenloop model pull`'}")
+    model = _chosen(settings)
+    path, running = weights.downloaded_file(model), server.status()
+    print(f"weights: {path or f'not downloaded; run `{model.pull_command}`'}")
     engine = "xllamacpp" if hardware.is_engine_installed() else "not installed; run `pip install greenloop[local]`"
     print(f"engine:  {engine}")
-    state = f"process {running.pid}, {running.base}, context {running.context}" if running else "not running"
+    state = "not running"
+    if running is not None:
+        state = f"{running.model}, process {running.pid}, {running.base}, context {running.context}"
     print(f"server:  {state}")
     # For scripts: 0 if a run could use it at once or start it.
     return exit_codes.VERIFIED if path and hardware.is_engine_installed() else exit_codes.CANNOT_VERIFY
+
+
+def _chosen(settings: Settings) -> EmbeddedModel:
+    """The embedded model of the setting `model`; the default one if that is another kind of model."""
+    from greenloop.models.embedded import catalogue  # noqa: PLC0415
+
+    return catalogue.named_by(settings.model if catalogue.is_embedded(settings.model) else "")
 
 
 _ACTIONS: dict[str, Callable[[Settings], int]] = {
@@ -159,14 +256,14 @@ def ask_for_model(read_line: Callable[[str], str]) -> str:
 
     Raises `ModelError` when the user wants neither, `UsageError` for an invalid name.
     """
-    from greenloop.models.embedded import default_model  # noqa: PLC0415
+    from greenloop.models.embedded import catalogue, default_model  # noqa: PLC0415
 
     print("No model is configured and none was found on this machine.", file=sys.stderr)
     for name in default_model.available_keys(os.environ):
         print(f"  {name} is set: you can name one of that provider's models.", file=sys.stderr)
     answer = read_line("Download the embedded model now (1.1 GB, runs on this machine)? [y, n, or a model's name] ")
     if answer.lower() in ("y", "yes"):
-        download_weights()
+        download_weights(catalogue.find(catalogue.DEFAULT))
         return "local"
     if answer.lower() in ("", "n", "no"):
         raise ModelError("No model is available.", remedy="Run `greenloop model pull`, or name one with --model.")

@@ -19,7 +19,7 @@ from greenloop.core.ports import Sandbox
 from greenloop.core.records.sandbox import Probe
 from greenloop.engine.doctor import isolation
 from greenloop.engine.history.store import History
-from greenloop.models.embedded import default_model, hardware, server, weights
+from greenloop.models.embedded import catalogue, default_model, hardware, server, weights
 from greenloop.project import workspace
 from greenloop.project.settings import EDITOR, Settings, state_folder
 
@@ -173,7 +173,7 @@ async def _models(settings: Settings, environ: Mapping[str, str], editor: Editor
     rows = []
     if settings.model:
         rows.append(await _configured(settings, environ, ollama, editor))
-    rows.append(_embedded(settings))
+    rows += await asyncio.to_thread(_embedded, settings)
     if ollama:
         rows.append(
             DoctorFinding(
@@ -187,24 +187,45 @@ async def _models(settings: Settings, environ: Mapping[str, str], editor: Editor
     return rows
 
 
-def _embedded(settings: Settings) -> DoctorFinding:
-    path = weights.downloaded_file()
+def _embedded(settings: Settings) -> list[DoctorFinding]:
+    """The embedded model that the settings name, or the default one, and what they say of GPUs."""
+    counts = not settings.model or catalogue.is_embedded(settings.model)
+    try:
+        model = catalogue.named_by(settings.model if counts else "")
+    except GreenloopError as error:
+        return [_model(settings.model, ok=False, detail=str(error), remedy=error.remedy)]
+    if not settings.model and weights.downloaded_file(model) is None and (present := weights.downloaded_models()):
+        model = present[0]
+    path, machine = weights.downloaded_file(model), hardware.read_machine()
     is_usable = path is not None and hardware.is_engine_installed()
-    counts = settings.model in ("", "local")
     if not hardware.is_engine_installed():
         detail, remedy = "its engine is not installed", 'pip install "greenloop[local]"'
     elif path is None:
-        detail, remedy = "not fetched yet (1.1 GB)", "greenloop model pull"
+        size = f" ({model.size / 1e9:.1f} GB)" if model.size else ""
+        fitting = hardware.recommend(catalogue.known_models(), settings.embedded, machine)
+        detail, remedy = f"not fetched yet{size}", model.pull_command
+        if fitting is not None and fitting.name != model.name:
+            detail += (
+                f"; this machine can also run {fitting.name} ({fitting.size / 1e9:.1f} GB): {fitting.pull_command}"
+            )
     else:
-        detail, remedy = f"{path}, {'running' if server.status() else 'starts when it is asked'}", ""
+        running = server.status()
+        is_running = running is not None and running.model == model.name
+        detail, remedy = f"{path}, {'running' if is_running else 'starts when it is asked'}", ""
         try:
-            if not server.status():
-                hardware.check(path.stat().st_size, settings.embedded.context * settings.embedded.slots)
+            if running is None:
+                hardware.check(model, settings.embedded)
         except GreenloopError as error:
             is_usable, detail, remedy = False, str(error), error.remedy
-    return DoctorFinding(
-        part="model", name="local", ok=is_usable if counts else None, detail=detail, remedy=remedy if counts else ""
+    row = DoctorFinding(
+        part="model",
+        name=model.setting,
+        ok=is_usable if counts else None,
+        detail=detail,
+        remedy=remedy if counts else "",
     )
+    gpus = hardware.describe_gpu_layers(settings.embedded, machine.gpus)
+    return [row, *([DoctorFinding(part="setting", name="embedded.gpu_layers", ok=None, detail=gpus)] if gpus else [])]
 
 
 async def _configured(
@@ -221,8 +242,8 @@ async def _configured(
         remedy = "" if editor.model else "Name another model, such as local."
         return _model(name, ok=editor.model, detail=detail, remedy=remedy)
     kind, _colon, file = name.partition(":")
-    if name == "local":
-        return DoctorFinding(part="setting", name="model", ok=None, detail="local")
+    if catalogue.is_embedded(name):
+        return DoctorFinding(part="setting", name="model", ok=None, detail=name)
     if kind in ("scripted", "replay"):
         exists = Path(file).is_file()  # noqa: ASYNC240 - one look, before anything else runs
         return _model(name, ok=exists, detail="answers from a file", remedy="" if exists else f"{file} does not exist.")

@@ -77,7 +77,7 @@ def register(
 
 async def _models(client: Client, settings: Settings) -> list[dict[str, str]]:
     """The models to choose from. A name that ends with a slash is a provider, to be completed with a model."""
-    choices = [await asyncio.to_thread(_embedded_choice)]
+    choices = await asyncio.to_thread(_embedded_choices)
     if client.capabilities.model:
         choices.append(_choice("editor", "the language model of this editor"))
     default_model = importlib.import_module("greenloop.models.embedded.default_model")
@@ -99,17 +99,20 @@ def _choice(name: str, description: str, needs: str = "") -> dict[str, str]:
     return {"name": name, "about": description, "needs": needs}
 
 
-def _embedded_choice() -> dict[str, str]:
-    """The choice of the embedded model. Imports and reads the disk, so it belongs in a thread."""
+def _embedded_choices() -> list[dict[str, str]]:
+    """The default model, and the others that are downloaded. Imports and reads the disk, so it belongs in a thread."""
     importlib.import_module("greenloop.models.embedded.default_model")
     hardware = importlib.import_module("greenloop.models.embedded.hardware")
     weights = importlib.import_module("greenloop.models.embedded.weights")
     description = "embedded: free, runs on this machine, nothing leaves it"
     if not hardware.is_engine_installed():
-        return _choice("local", f"{description}; its engine (greenloop[local]) is not installed", "install")
+        return [_choice("local", f"{description}; its engine (greenloop[local]) is not installed", "install")]
+    names = [model.setting for model in weights.downloaded_models() if model.setting != "local"]
     if weights.downloaded_file() is None:
-        return _choice("local", f"{description}; not downloaded yet (1.1 GB)", "pull")
-    return _choice("local", description)
+        default = _choice("local", f"{description}; not downloaded yet (1.1 GB)", "pull")
+    else:
+        default = _choice("local", description)
+    return [default, *(_choice(name, description) for name in names)]
 
 
 async def pull(editor: Editor, progress_line: ProgressLine) -> str:
@@ -127,17 +130,19 @@ async def _download(editor: Editor, progress_line: ProgressLine) -> str:
     """Downloads the weights if they are missing; returns a sentence for the user."""
     weights = await asyncio.to_thread(importlib.import_module, "greenloop.models.embedded.weights")
     hardware = await asyncio.to_thread(importlib.import_module, "greenloop.models.embedded.hardware")
+    catalogue = importlib.import_module("greenloop.models.embedded.catalogue")
+    default = catalogue.find(catalogue.DEFAULT)
     present = weights.downloaded_file()
 
     def report(done: int, total: int) -> None:
         progress_line.report(f"{done / 1e6:.0f} of {total / 1e6:.0f} MB", done * 100 // max(total, 1))
 
     if present is None:
-        report(0, weights.CODER.size)
+        report(0, default.size)
         await weights.pull(report)
     try:
         loaded = editor.settings.load(locations.root_named(editor.documents, None))
-        await asyncio.to_thread(hardware.check, weights.CODER.size, loaded.embedded.context)
+        await asyncio.to_thread(hardware.check, default, loaded.embedded)
     except GreenloopError as error:
         return f"The embedded model is installed but cannot run now. {error.advice}"
     return "The embedded model is ready." if present is None else f"The embedded model is already installed: {present}"

@@ -106,7 +106,7 @@ def _reading(run: Run) -> str:
     progress, planned = run.progress, run.progress.planned
     if planned is None:
         return ""
-    rate = progress.prompt_rate or (LOCAL_RATE if planned.model.startswith("local") else 0.0)
+    rate = progress.prompt_rate or (LOCAL_RATE if planned.model == "local" else 0.0)
     remaining = planned.prompt_tokens / rate - (time.monotonic() - progress.planned_at) if rate else 0.0
     return (
         f"reading prompt, about {remaining:.0f} s"

@@ -57,8 +57,9 @@ class ModelSetup:
             return
         hardware = importlib.import_module("greenloop.models.embedded.hardware")
         weights = importlib.import_module("greenloop.models.embedded.weights")
+        catalogue = importlib.import_module("greenloop.models.embedded.catalogue")
         # Raises where the model could not run here, so that a useless download is not offered.
-        hardware.check(weights.CODER.size, run.settings.embedded.context)
+        await asyncio.to_thread(hardware.check, catalogue.find(catalogue.DEFAULT), run.settings.embedded)
         if await self._client.ask(QUESTION, (DOWNLOAD, "Not now")) != DOWNLOAD:
             editor_hint = " The editor's own model is called `editor`." if self._client.capabilities.model else ""
             raise ModelError("No model is configured and none was found.", remedy=REMEDY + editor_hint)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import httpx
 
-from greenloop.models.embedded import hardware, weights
+from greenloop.models.embedded import catalogue, hardware, weights
 from greenloop.project.settings import Settings
 
 # Environment variables that usually hold providers' API keys.
@@ -27,11 +27,14 @@ KEYS = (
 
 
 async def choose(settings: Settings, environ: Mapping[str, str] | None = None) -> str:
-    """The model's name: the setting, else `local` if it can run, else Ollama's first model; empty: ask the user."""
+    """The model's name: the setting, else an embedded one that can run, else Ollama's first; empty: ask the user.
+
+    Of the embedded ones the default comes first, then the others as they are listed.
+    """
     if settings.model:
         return settings.model
-    if sys.platform != "win32" and weights.downloaded_file() is not None and hardware.is_engine_installed():
-        return "local"
+    if sys.platform != "win32" and hardware.is_engine_installed() and (present := weights.downloaded_models()):
+        return min(present, key=lambda model: model.name != catalogue.DEFAULT).setting
     models = await ollama_models(ollama_base(os.environ if environ is None else environ))
     return f"ollama/{models[0]}" if models else ""
 

@@ -1,47 +1,122 @@
-"""Checks whether this machine can run the embedded model, and with how many threads."""
+"""Checks which embedded models this machine can run, and with how many threads."""
 
 from __future__ import annotations
 
 import platform
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
 
 from greenloop.core.errors import ModelError
+from greenloop.models.embedded.catalogue import EmbeddedModel, context_of
+from greenloop.models.embedded.gpus import Gpu, find_gpus
 from greenloop.project import cgroups
+from greenloop.project.settings import EmbeddedSettings
 
 ANOTHER = "Name another model, such as ollama/NAME or one of an API provider (setting `model`)."
 # Processor features that the published builds of the engine use without checking for them.
 FEATURES = {"avx2", "fma", "f16c", "bmi2"}
-# Bytes in addition to the weights: the engine and its buffers, and the keys and values of one token of context.
+# Bytes in addition to the weights, the keys and the values: the engine and its buffers.
 OVERHEAD = 450_000_000
-BYTES_A_TOKEN = 28_672
+# Billions of parameters for each token and core up to which a model is recommended for the processor: those of the
+# default model on two cores, where it reads 33 tokens a second (measured; other models have not been).
+ACTIVE_PER_CORE = 1.54 / 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """What a model would run on: bytes of free memory, cores, and the GPUs that the engine can use."""
+
+    memory: int
+    cores: int
+    gpus: tuple[Gpu, ...] = ()
 
 
 def is_engine_installed() -> bool:
     return find_spec("xllamacpp") is not None
 
 
-def check(weights: int, context: int) -> None:
-    """Raises `ModelError` with the remedy when a model of `weights` bytes cannot run here."""
+def needed_memory(model: EmbeddedModel, settings: EmbeddedSettings) -> int:
+    """Bytes of memory of a running model."""
+    return model.size + OVERHEAD + context_of(model, settings) * settings.slots * model.bytes_a_token
+
+
+def check(model: EmbeddedModel, settings: EmbeddedSettings) -> None:
+    """Raises `ModelError` with the remedy when a model cannot run here."""
     if not is_engine_installed():
         raise ModelError(
             "The embedded model's engine (xllamacpp) is not installed.",
             remedy='Run `pip install "greenloop[local]"`, or name another model (setting `model`).',
         )
-    missing_features = FEATURES - cpu_features()
-    if missing_features and platform.machine() in {"x86_64", "AMD64"}:
-        raise ModelError(
-            f"This processor lacks {', '.join(sorted(missing_features))}, which the embedded model needs.",
-            remedy=ANOTHER,
-        )
-    needed, free = weights + OVERHEAD + context * BYTES_A_TOKEN, free_memory()
+    if sentence := missing_features():
+        raise ModelError(sentence, remedy=ANOTHER)
+    needed, free = needed_memory(model, settings), free_memory()
+    # macOS counts one memory twice.
+    if free < needed and settings.gpu_layers and sys.platform != "darwin":
+        free += sum(gpu.free for gpu in find_gpus())
     if free < needed:
         raise ModelError(
             f"The embedded model needs {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are free.",
             remedy=f"Close some programs, or lower `embedded.context`. {ANOTHER}",
         )
+
+
+def missing_features() -> str:
+    """A sentence with what this processor lacks for the engine; empty if it has all."""
+    missing = FEATURES - cpu_features()
+    if not missing or platform.machine() not in {"x86_64", "AMD64"}:
+        return ""
+    return f"This processor lacks {', '.join(sorted(missing))}, which the embedded model needs."
+
+
+def read_machine() -> Machine:
+    """Reads what this machine has. Starts a process that asks the engine for GPUs, if the engine is installed."""
+    gpus = find_gpus() if is_engine_installed() else ()
+    return Machine(memory=free_memory(), cores=thread_count(), gpus=gpus)
+
+
+def recommend(models: Sequence[EmbeddedModel], settings: EmbeddedSettings, machine: Machine) -> EmbeddedModel | None:
+    """The largest model that fits this machine, or None. One whose license forbids some use is never recommended.
+
+    It fits if a GPU has room for it, or if the memory has and the cores read prompts fast enough.
+    """
+    if missing_features():
+        return None
+    fitting = [
+        model
+        for model in models
+        if model.size and model.active and not model.restriction and _fits(model, settings, machine)
+    ]
+    return max(fitting, key=lambda model: model.size, default=None)
+
+
+def _fits(model: EmbeddedModel, settings: EmbeddedSettings, machine: Machine) -> bool:
+    needed = needed_memory(model, settings)
+    if settings.gpu_layers and any(gpu.free >= needed for gpu in machine.gpus):
+        return True
+    return machine.memory >= needed and model.active <= machine.cores * ACTIVE_PER_CORE
+
+
+def describe_gpu_layers(settings: EmbeddedSettings, gpus: Sequence[Gpu]) -> str:
+    """What comes of `embedded.gpu_layers` on these GPUs; empty where it is the default and there is no GPU."""
+    layers = settings.gpu_layers
+    if gpus:
+        share = {-1: "as many layers as fit", 0: "no layers"}.get(layers, f"{layers} layers")
+        return f"{share} of the embedded model on {', '.join(gpu.name for gpu in gpus)}"
+    if layers == EmbeddedSettings().gpu_layers or not is_engine_installed():
+        return ""
+    return f"{layers} has no effect: the engine was built without a GPU backend, or finds no GPU"
+
+
+def describe(machine: Machine) -> str:
+    """The machine in words."""
+    gpus = "".join(f", {gpu.free / 1e9:.1f} GB free on {gpu.name}" for gpu in machine.gpus)
+    cores = "1 core" if machine.cores == 1 else f"{machine.cores} cores"
+    return f"{machine.memory / 1e9:.1f} GB of free memory, {cores}{gpus or ', no GPU that the engine can use'}"
 
 
 def cpu_features(path: Path = Path("/proc/cpuinfo")) -> set[str]:

@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -25,7 +26,8 @@ import httpx
 import psutil
 
 from greenloop.core.errors import ModelError
-from greenloop.models.embedded import hardware, lock, weights
+from greenloop.models.embedded import catalogue, hardware, lock, weights
+from greenloop.models.embedded.catalogue import EmbeddedModel
 from greenloop.project.settings import Settings, state_folder
 
 # Seconds that loading may take (a cold, slow disk), and that stopping may take before the process is killed.
@@ -39,7 +41,8 @@ SERVER_MODULE = "greenloop.models.embedded.server_process"
 class RunningServer:
     """A server that listens on 127.0.0.1 and requires `key` on every request.
 
-    `context`: tokens of one request with its answer; `slots`: requests that are answered concurrently.
+    `context`: tokens of one request with its answer; `slots`: requests that are answered concurrently; `model`: the
+    name of its model; `gpu_layers`: how many of its layers a GPU was asked to hold (-1: as many as fit).
     """
 
     port: int
@@ -48,6 +51,8 @@ class RunningServer:
     context: int
     threads: int
     slots: int = 1
+    model: str = catalogue.DEFAULT
+    gpu_layers: int = -1
 
     @property
     def base(self) -> str:
@@ -80,30 +85,37 @@ def status() -> RunningServer | None:
 
 
 async def start(
-    settings: Settings, *, file: Path | None = None, report_status: Callable[[str], None] = lambda _: None
+    settings: Settings,
+    model: EmbeddedModel | None = None,
+    *,
+    file: Path | None = None,
+    report_status: Callable[[str], None] = lambda _: None,
 ) -> RunningServer:
-    """The running server; starts one if there is none, or if it does not respond or is too small.
+    """The server running with that model (the default one if none is given); starts one if there is none.
 
+    One that does not respond, is too small or has another model is replaced; there is one at a time.
     `file`: weights other than greenloop's own. Raises `ModelError` if the weights are missing, if this machine
     cannot run them, or if the server does not start.
     """
+    model = model or catalogue.find(catalogue.DEFAULT)
     running = status()
-    if running is not None and _is_large_enough(running, settings) and await is_responding(running):
+    if running is not None and _is_suitable(running, settings, model) and await is_responding(running):
         return running
-    path = file or weights.downloaded_file()
+    path = file or weights.downloaded_file(model)
     if path is None:
+        size = f" ({model.size / 1e9:.1f} GB, once)" if model.size else ""
         raise ModelError(
-            "The embedded model is not downloaded yet.",
-            remedy="Run `greenloop model pull` (1.1 GB, once), or name another model (setting `model`).",
+            f"The embedded model {model.name} is not downloaded yet.",
+            remedy=f"Run `{model.pull_command}`{size}, or name another model (setting `model`).",
         )
     async with lock.exclusive(state_folder() / "embedded.start.lock"):
         # Another process may have started it meanwhile, or be loading it right now.
-        running = await _wait_for_existing(settings)
+        running = await _wait_for_existing(settings, model)
         if running is not None:
             return running
-        hardware.check(path.stat().st_size, settings.embedded.context * settings.embedded.slots)
-        report_status("loading the embedded model")
-        return await _wait_until_loaded(_spawn(path, settings))
+        hardware.check(model, settings.embedded)
+        report_status(f"loading the embedded model {model.name}")
+        return await _wait_until_loaded(_spawn(path, settings, model))
 
 
 async def stop() -> bool:
@@ -134,9 +146,35 @@ async def is_responding(running: RunningServer) -> bool:
     return response.status_code == httpx.codes.OK
 
 
-def _is_large_enough(running: RunningServer, settings: Settings) -> bool:
+async def _is_busy(running: RunningServer) -> bool:
+    """Is it answering a request? A server that does not say is not busy."""
+    try:
+        async with httpx.AsyncClient(trust_env=False, verify=False, timeout=5) as client:  # noqa: S501 - plain http
+            url, headers = f"http://127.0.0.1:{running.port}/metrics", {"Authorization": f"Bearer {running.key}"}
+            return is_answering(parse_counters((await client.get(url, headers=headers)).text))
+    except httpx.HTTPError:
+        return False
+
+
+def parse_counters(metrics: str) -> dict[str, float]:
+    """The engine's counters of requests and tokens, in the text of its metrics."""
+    pattern = r"llamacpp:(requests_\w+|prompt_tokens_total|tokens_predicted_total)\s+([\d.e+]+)"
+    return {name: float(value) for name, value in re.findall(pattern, metrics)}
+
+
+def is_answering(counters: dict[str, float]) -> bool:
+    """Do the counters tell of requests that are being answered, or wait for it?"""
+    return counters.get("requests_processing", 0) + counters.get("requests_deferred", 0) > 0
+
+
+def _is_suitable(running: RunningServer, settings: Settings, model: EmbeddedModel) -> bool:
     required = settings.embedded
-    return running.context >= required.context and running.slots >= required.slots
+    return (
+        running.model == model.name
+        and running.context >= catalogue.context_of(model, required)
+        and running.slots >= required.slots
+        and running.gpu_layers == required.gpu_layers
+    )
 
 
 def _lock_holder() -> int:
@@ -148,16 +186,18 @@ def _lock_holder() -> int:
         return 0
 
 
-def _spawn(path: Path, settings: Settings) -> subprocess.Popen[bytes]:
+def _spawn(path: Path, settings: Settings, model: EmbeddedModel) -> subprocess.Popen[bytes]:
     state_file().unlink(missing_ok=True)
     log_path = log_file()
     if log_path.exists() and log_path.stat().st_size > LOG_BYTES:
         log_path.unlink()
     options = {
         "model": str(path),
-        "context": settings.embedded.context,
+        "name": model.name,
+        "context": catalogue.context_of(model, settings.embedded),
         "slots": settings.embedded.slots,
         "threads": settings.embedded.threads or hardware.thread_count(),
+        "gpu_layers": settings.embedded.gpu_layers,
         "idle": settings.embedded.idle,
         "nice": settings.embedded.nice,
     }
@@ -191,17 +231,21 @@ def _environment() -> dict[str, str]:
     return environ
 
 
-async def _wait_for_existing(settings: Settings) -> RunningServer | None:
-    """Waits until the existing server has loaded; stops one that is too small or does not respond."""
+async def _wait_for_existing(settings: Settings, model: EmbeddedModel) -> RunningServer | None:
+    """Waits until the existing server has loaded; stops one that is not suitable or does not respond.
+
+    One with another model is stopped when it has answered its requests, or after as long as loading may take.
+    """
     deadline = monotonic() + LOAD_SECONDS
     while lock.held(lock_file()):
         running = status()
-        if running is not None and _is_large_enough(running, settings) and await is_responding(running):
+        if running is not None and _is_suitable(running, settings, model) and await is_responding(running):
             return running
-        if running is not None or monotonic() > deadline:
+        is_others = running is not None and running.model != model.name and await _is_busy(running)
+        if (running is not None and not is_others) or monotonic() > deadline:
             await stop()
             return None
-        # It is still loading, or exiting: its lock tells which.
+        # It is still loading, answering, or exiting: its lock tells which.
         await asyncio.sleep(lock.INTERVAL / 2)
     return None
 

@@ -1,15 +1,15 @@
 """Server process of the embedded model: `python -m greenloop.models.embedded.server_process OPTIONS`.
 
 OPTIONS is a JSON object: model (path), context (tokens of one request), slots (concurrent requests), threads, idle
-(seconds), nice (steps below normal priority); for experiments also speculate (false: off) and cache (prompt cache in
-MiB). It exits after the idle time without requests, on SIGTERM, and when its lock file is removed or replaced.
+(seconds), nice (steps below normal priority), name (of the model), gpu_layers (-1: as many as fit); for experiments
+also speculate (false: off) and cache (prompt cache in MiB).
+It exits after the idle time without requests, on SIGTERM, and when its lock file is removed or replaced.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import secrets
 import signal
 import sys
@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from greenloop.models.embedded import lock
-from greenloop.models.embedded.server import lock_file, state_file
+from greenloop.models.embedded.server import is_answering, lock_file, parse_counters, state_file
 
 # Mebibytes of prompts kept in memory in addition to the slot's own, for runs that alternate.
 PROMPT_CACHE = 256
@@ -52,6 +52,8 @@ def main(options: dict[str, Any]) -> int:
             "context": options["context"],
             "slots": options["slots"],
             "threads": options["threads"],
+            "model": options["name"],
+            "gpu_layers": options["gpu_layers"],
         }
     )
     wait(server, float(options["idle"]), stopped)
@@ -78,6 +80,9 @@ def load(options: dict[str, Any], key: str) -> Any:
     params.model.path = options["model"]
     params.n_ctx = options["context"] * options["slots"]
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = options["threads"]
+    # Without effect in a build without a GPU backend; by itself the engine takes as many as fit.
+    if options["gpu_layers"] >= 0:
+        params.n_gpu_layers = options["gpu_layers"]
     # Each slot processes its own prompt, even if another has processed the same: only many cores make up for that.
     params.n_parallel = options["slots"]
     params.cache_ram_mib = options.get("cache", PROMPT_CACHE)
@@ -119,7 +124,7 @@ def wait(server: Any, idle: float, stopped: threading.Event) -> None:
     last_counters, last_active = activity(server), monotonic()
     while not stopped.wait(min(idle / 4, 5.0)):
         counters = activity(server)
-        if counters != last_counters or busy(counters):
+        if counters != last_counters or is_answering(counters):
             last_counters, last_active = counters, monotonic()
         if monotonic() - last_active >= idle or not owns_lock(lock_file()):
             return
@@ -127,13 +132,7 @@ def wait(server: Any, idle: float, stopped: threading.Event) -> None:
 
 def activity(server: Any) -> dict[str, float]:
     """Reads the engine's counters of requests and tokens."""
-    text = str(server.handle_metrics())
-    pattern = r"llamacpp:(requests_\w+|prompt_tokens_total|tokens_predicted_total)\s+([\d.e+]+)"
-    return {name: float(value) for name, value in re.findall(pattern, text)}
-
-
-def busy(counters: dict[str, float]) -> bool:
-    return counters.get("requests_processing", 0) + counters.get("requests_deferred", 0) > 0
+    return parse_counters(str(server.handle_metrics()))
 
 
 def owns_lock(path: Path) -> bool:

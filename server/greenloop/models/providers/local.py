@@ -1,4 +1,4 @@
-"""Embedded model `local`: starts or joins the user's server and queries it over HTTP.
+"""Embedded models, `local` and `local/NAME`: starts or joins the user's server and queries it over HTTP.
 
 It does not use litellm, whose import is slow. This module must not know how the server is started.
 """
@@ -16,27 +16,27 @@ from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
 from greenloop.core.records.usage import Usage
 from greenloop.core.text.block import cut_block
 from greenloop.core.text.tokens import estimate_messages, estimate_tokens
-from greenloop.models.embedded import client, server
+from greenloop.models.embedded import catalogue, client, server
+from greenloop.models.embedded.catalogue import EmbeddedModel
 from greenloop.models.embedded.continuations import Beginning, Step, best_texts, read_steps
 from greenloop.project.settings import Settings
 
-# Qwen2.5-Coder's fill-in-the-middle format, and the tokens with which it ends an infill.
-FIM = "<|fim_prefix|>{prefix}<|fim_suffix|>{suffix}<|fim_middle|>"
-FIM_ENDS = ("<|fim_pad|>", "<|endoftext|>", "<|file_sep|>", "<|repo_name|>", "<|fim_prefix|>", "<|im_end|>")
 RIVALS = 5  # most probable tokens that are reported for each place of a filling
 
 
 def create(name: str, settings: Settings) -> Local:
-    """Makes the client; the first request starts the server."""
-    return Local(name, settings)
+    """Makes the client; the first request starts the server. Raises `ModelError` for an unknown model."""
+    model = catalogue.named_by(name)
+    return LocalInfiller(name, settings, model) if model.fim else Local(name, settings, model)
 
 
 class Local:
     """A client of the server. The server belongs to the user and outlives the client."""
 
-    def __init__(self, name: str, settings: Settings) -> None:
+    def __init__(self, name: str, settings: Settings, model: EmbeddedModel) -> None:
         self._name = name
         self._settings = settings
+        self._model = model
 
     @property
     def name(self) -> str:
@@ -49,7 +49,7 @@ class Local:
 
     @property
     def context(self) -> int:
-        return self._settings.embedded.context
+        return catalogue.context_of(self._model, self._settings.embedded)
 
     async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
         """Raises `ModelError` when the model is not downloaded, cannot run here, or its server is lost twice."""
@@ -61,44 +61,6 @@ class Local:
 
         return await self._start_and(ask)
 
-    async def infill(self, request: InfillRequest, on_token: Callable[[str], None]) -> Reply:
-        """The text between the request's prefix and suffix, and the next best ones. Errors as in `complete`."""
-
-        async def fill(running: server.RunningServer) -> Reply:
-            usage = Usage()
-            finish = "stop"
-
-            async def write(beginning: Beginning) -> tuple[str, Sequence[Step]]:
-                nonlocal usage, finish
-                body = infill_body(request, beginning)
-                guess = estimate_tokens(request.prefix + request.suffix)
-                reply, steps = await self._ask(
-                    running,
-                    "/completion",
-                    body,
-                    guess,
-                    _ignore,
-                    begin=beginning.text,
-                    is_done=lambda text: cut(text)[1],
-                )
-                # What a further filling has in common with the first is in the cache, and was counted once.
-                spent = reply.usage
-                known = spent.cached_tokens if beginning.numbers else 0
-                finish = finish if beginning.numbers else reply.finish
-                usage += replace(
-                    spent, prompt_tokens=spent.prompt_tokens - known, cached_tokens=spent.cached_tokens - known
-                )
-                return reply.text, steps
-
-            def cut(text: str) -> tuple[str, bool]:
-                return cut_filling(request, text)
-
-            texts = await best_texts(write, cut, count=max(1, request.fillings), avoid=request.avoid)
-            on_token(texts[0])
-            return Reply(text=texts[0], usage=usage, model=self._name, finish=finish, others=tuple(texts[1:]))
-
-        return await self._start_and(fill)
-
     def count_tokens(self, text: str) -> int:
         return estimate_tokens(text)
 
@@ -107,7 +69,7 @@ class Local:
 
     async def _start_and(self, ask: Callable[[server.RunningServer], Awaitable[Reply]]) -> Reply:
         for is_last_try in (False, True):
-            running = await server.start(self._settings)
+            running = await server.start(self._settings, self._model)
             try:
                 return await ask(running)
             except client.ServerLostError as error:
@@ -158,6 +120,48 @@ class Local:
         return Reply(text=text, usage=usage, model=self._name, finish=finish), steps
 
 
+class LocalInfiller(Local):
+    """A client of a model that also fills holes in code."""
+
+    async def infill(self, request: InfillRequest, on_token: Callable[[str], None]) -> Reply:
+        """The text between the request's prefix and suffix, and the next best ones. Errors as in `complete`."""
+
+        async def fill(running: server.RunningServer) -> Reply:
+            usage = Usage()
+            finish = "stop"
+
+            async def write(beginning: Beginning) -> tuple[str, Sequence[Step]]:
+                nonlocal usage, finish
+                body = infill_body(request, self._model, beginning)
+                guess = estimate_tokens(request.prefix + request.suffix)
+                reply, steps = await self._ask(
+                    running,
+                    "/completion",
+                    body,
+                    guess,
+                    _ignore,
+                    begin=beginning.text,
+                    is_done=lambda text: cut(text)[1],
+                )
+                # What a further filling has in common with the first is in the cache, and was counted once.
+                spent = reply.usage
+                known = spent.cached_tokens if beginning.numbers else 0
+                finish = finish if beginning.numbers else reply.finish
+                usage += replace(
+                    spent, prompt_tokens=spent.prompt_tokens - known, cached_tokens=spent.cached_tokens - known
+                )
+                return reply.text, steps
+
+            def cut(text: str) -> tuple[str, bool]:
+                return cut_filling(request, text)
+
+            texts = await best_texts(write, cut, count=max(1, request.fillings), avoid=request.avoid)
+            on_token(texts[0])
+            return Reply(text=texts[0], usage=usage, model=self._name, finish=finish, others=tuple(texts[1:]))
+
+        return await self._start_and(fill)
+
+
 def parse_event(event: dict[str, Any]) -> tuple[str, str]:
     """The text and the finish reason, if any, in an event of a chat or of a raw completion."""
     if "content" in event:
@@ -182,13 +186,13 @@ def chat_body(request: ChatRequest) -> dict[str, Any]:
     return body
 
 
-def infill_body(request: InfillRequest, beginning: Beginning | None = None) -> dict[str, Any]:
+def infill_body(request: InfillRequest, model: EmbeddedModel, beginning: Beginning | None = None) -> dict[str, Any]:
     """The body of an infill request; `beginning`: the tokens that the filling is made to begin with."""
-    prompt = FIM.format(prefix=request.prefix, suffix=request.suffix)
+    prompt = model.fim.format(prefix=request.prefix, suffix=request.suffix)
     body = _sampling(request) | {
         "prompt": [prompt, *beginning.numbers] if beginning and beginning.numbers else prompt,
         "n_predict": request.max_tokens,
-        "stop": [*request.stop, *FIM_ENDS],
+        "stop": [*request.stop, *model.fim_ends],
         "timings_per_token": True,  # for fillings that are ended early
     }
     if request.avoid or request.fillings > 1:

