@@ -44,7 +44,9 @@ class Hub:
     def respond(self, path, start):
         """The lines of the answer's head, and its body."""
         if "/resolve/" in path:
-            stated = f'X-Linked-Size: {len(self.data)}\r\nX-Linked-Etag: "{sha256(self.data)}"\r\n' if self.states else ""
+            stated = (
+                f'X-Linked-Size: {len(self.data)}\r\nX-Linked-Etag: "{sha256(self.data)}"\r\n' if self.states else ""
+            )
             return f"HTTP/1.1 302 Found\r\n{stated}Location: {self.address}/store\r\nContent-Length: 0\r\n", b""
         body = self.data[start:] if self.ranges else self.data
         span = f"Content-Range: bytes {start}-{len(self.data) - 1}/{len(self.data)}\r\n" if self.ranges else ""

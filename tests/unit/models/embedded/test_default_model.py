@@ -53,6 +53,21 @@ async def test_the_embedded_model_comes_before_ollama(monkeypatch, ollama):
     assert await default_model.choose(Settings(), {"OLLAMA_HOST": await ollama("qwen")}) == "local"
 
 
+@pytest.mark.parametrize(
+    ("there", "chosen"),
+    [
+        (["qwen2.5-coder-7b"], "local/qwen2.5-coder-7b"),
+        (["qwen2.5-coder-7b", "granite-4.0-micro"], "local/granite-4.0-micro"),
+        (["qwen2.5-coder-7b", "qwen2.5-coder-1.5b"], "local"),
+    ],
+)
+async def test_an_embedded_model_that_was_downloaded_is_used(monkeypatch, ollama, there, chosen):
+    for name in there:
+        put_weights(name)
+    monkeypatch.setattr(hardware, "find_spec", lambda _: object())
+    assert await default_model.choose(Settings(), {"OLLAMA_HOST": await ollama("qwen")}) == chosen
+
+
 @pytest.mark.parametrize("there", ["weights", "engine"])
 async def test_half_an_embedded_model_is_none(monkeypatch, ollama, there):
     if there == "weights":

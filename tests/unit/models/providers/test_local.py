@@ -8,11 +8,13 @@ import pytest
 
 import openai_api
 from greenloop.core.errors import ContextTooLongError, ModelError
-from greenloop.core.ports import Infiller, slots
+from greenloop.core.ports import Infiller, context, slots
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message
-from greenloop.models.embedded import server
+from greenloop.models.embedded import catalogue, server
+from greenloop.models import roles
 from greenloop.models.providers import local
 from greenloop.project.settings import ApiSettings, EmbeddedSettings, Settings
+from tiny_weights import make_tiny_model
 
 HOLE = InfillRequest(prefix="def f(a, b):\n", suffix="\nprint(f(1, 2))\n", stop=("\n",), max_tokens=20, seed=3)
 ASK = ChatRequest(messages=(Message(role="user", content="Write f."),), max_tokens=9)
@@ -48,9 +50,11 @@ def said(*pieces, finish="stop"):
 @pytest.fixture
 async def api(monkeypatch):
     async with openai_api.serve() as api:
+        api.models = []
         running = server.RunningServer(port=api.port, key="k", pid=1, context=4096, threads=2)
 
-        async def start(_settings):
+        async def start(_settings, model):
+            api.models.append(model.name)
             return running
 
         monkeypatch.setattr(server, "start", start)
@@ -75,6 +79,49 @@ async def test_a_hole_is_asked_for_in_the_models_own_way(api, model):
     assert {"<|fim_pad|>", "<|endoftext|>", "<|file_sep|>"} <= set(sent["stop"])
     assert api.headers[0]["authorization"] == "Bearer k"
     assert isinstance(model, Infiller)
+
+
+@pytest.mark.parametrize(
+    ("name", "prompt", "stop"),
+    [
+        ("granite-4.0-micro", "<|fim_prefix|>{p}<|fim_suffix|>{s}<|fim_middle|>", "<|end_of_text|>"),
+        ("seed-coder-8b", "<[fim-suffix]>{s}<[fim-prefix]>{p}<[fim-middle]>", "<[end▁of▁sentence]>"),
+    ],
+)
+async def test_a_hole_is_asked_for_in_each_familys_words(api, name, prompt, stop):
+    api.script = [filled("    return a + b")]
+    model = roles.open_model(f"local/{name}", Settings(api=ApiSettings(timeout=5)))
+    reply = await model.infill(HOLE, str)
+    assert (reply.text, reply.model) == ("    return a + b", f"local/{name}")
+    [sent] = api.requests
+    assert sent["prompt"] == prompt.format(p=HOLE.prefix, s=HOLE.suffix)
+    assert stop in sent["stop"]
+    assert "<|endoftext|>" not in sent["stop"]
+    assert api.models == [name]
+
+
+async def test_code_that_looks_like_a_template_stays_as_it_is(api, model):
+    api.script = [filled("x")]
+    await model.infill(replace(HOLE, prefix='f"{suffix} {prefix} {0} {"', suffix="{middle}"), str)
+    assert api.requests[0]["prompt"] == ('<|fim_prefix|>f"{suffix} {prefix} {0} {"<|fim_suffix|>{middle}<|fim_middle|>')
+
+
+def test_a_model_without_known_words_is_no_infiller(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    catalogue.record(make_tiny_model(name="mine", fim=""))
+    assert not isinstance(local.create("local/mine", Settings()), Infiller)
+
+
+def test_the_context_is_the_models_where_it_is_smaller(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    catalogue.record(make_tiny_model(name="mine", context=2048))
+    assert context(local.create("local/mine", Settings())) == 2048
+    assert context(local.create("local", Settings())) == 4096
+
+
+def test_an_unknown_model_is_told():
+    with pytest.raises(ModelError, match="no embedded model named 'none'"):
+        roles.open_model("local/none", Settings())
 
 
 async def test_a_hole_that_is_cut_says_so(api, model):
