@@ -120,6 +120,11 @@ def test_settings_page_is_up_to_date():
     assert checked.returncode == 0, f"run scripts/settings_doc.py\n{checked.stderr}"
 
 
+def test_the_table_of_embedded_models_is_up_to_date():
+    checked = run(sys.executable, "scripts/models_doc.py", "--check")
+    assert checked.returncode == 0, f"run scripts/models_doc.py\n{checked.stderr}"
+
+
 def test_settings_page_lists_every_key():
     page = (HOUSE / "docs/settings.md").read_text()
     assert re.findall(r"^\| `([a-z.]+)` \|", page, re.MULTILINE) == [key for key, *_rest in keys()]

@@ -11,14 +11,17 @@ HOUSE = Path(__file__).resolve().parents[2]
 PACKAGE = HOUSE / "server/greenloop"
 
 
-def test_the_wheel_holds_every_prompt_and_names_the_pytest_plugin(tmp_path):
+def test_the_wheel_holds_every_prompt_and_table_and_names_the_pytest_plugin(tmp_path):
     words = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(HOUSE)]
     built = subprocess.run(words, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
     with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
         held = set(wheel.namelist())
         entry_points = wheel.read(next(name for name in held if name.endswith("entry_points.txt"))).decode()
-    wanted = {f"greenloop/{file.relative_to(PACKAGE).as_posix()}" for file in PACKAGE.rglob("*.txt")}
+    wanted = {
+        f"greenloop/{file.relative_to(PACKAGE).as_posix()}"
+        for file in [*PACKAGE.rglob("*.txt"), *PACKAGE.rglob("*.toml")]
+    }
     assert wanted
     assert wanted <= held
     assert "[pytest11]\ngreenloop = greenloop.pytest_plugin\n" in entry_points

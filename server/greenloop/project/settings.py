@@ -187,7 +187,7 @@ class EmbeddedSettings:
     context: int = setting(
         4096, "Context size of the embedded model in tokens, as far as the model was trained for it.", least=1024
     )
-    gpu_layers: int = setting(
+    gpu: int = setting(
         -1,
         "Layers of the embedded model that a GPU holds; -1: as many as fit; 0: none. Without effect where the engine "
         "was built without a GPU backend.",

@@ -11,6 +11,7 @@ from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import Environment, Probe
 from greenloop.engine.doctor import report as doctors
 from greenloop.engine.doctor.isolation import ProbeResult
+from greenloop.models.embedded import hardware
 from greenloop.project.settings import Settings
 
 # -- history -----------------------------------------------------------------------------------------------------
@@ -52,6 +53,42 @@ def test_what_is_missing_is_3_with_the_remedy(machine, capsys, change, lacking, 
     value = json.loads(capsys.readouterr().out)
     assert value["ok"] is False
     assert remedy in [row["remedy"] for row in value["rows"] if row["part"] == lacking]
+
+
+def test_the_doctor_names_a_larger_model_that_fits(machine, capsys, monkeypatch):
+    machine["weights"] = None
+    monkeypatch.setattr(hardware, "read_machine", lambda: hardware.Machine(memory=64 * 10**9, cores=8))
+    assert main(["doctor", "--json"]) == 3
+    row = findings(capsys)["model", "local"]
+    assert row["detail"] == (
+        "not fetched yet (1.1 GB); this machine can also run qwen3-coder-30b (18.6 GB): "
+        "greenloop model pull qwen3-coder-30b"
+    )
+    assert row["remedy"] == "greenloop model pull"
+
+
+@pytest.mark.parametrize(
+    ("weights", "remedy"), [(True, ""), (False, "greenloop model pull qwen2.5-coder-7b")], ids=["there", "absent"]
+)
+def test_the_embedded_model_that_is_named_is_the_one_that_counts(machine, capsys, weights, remedy):
+    machine["weights"] = machine["weights"] if weights else None
+    assert main(["doctor", "--model", "local/qwen2.5-coder-7b", "--json"]) == (0 if weights else 3)
+    row = findings(capsys)["model", "local/qwen2.5-coder-7b"]
+    assert (row["ok"], row["remedy"]) == (weights, remedy)
+
+
+def test_an_embedded_model_that_does_not_exist_is_told(machine, capsys):
+    assert main(["doctor", "--model", "local/none", "--json"]) == 3
+    assert findings(capsys)["model", "local/none"]["detail"] == "There is no embedded model named 'none'."
+
+
+def test_layers_for_a_gpu_that_is_not_there_are_told(machine, capsys):
+    assert main(["doctor", "--json"]) == 0
+    assert ("setting", "embedded.gpu") not in findings(capsys)
+    assert main(["doctor", "--set", "embedded.gpu=9", "--json"]) == 0
+    row = findings(capsys)["setting", "embedded.gpu"]
+    assert row["detail"].startswith("9 has no effect")
+    assert row["ok"] is None
 
 
 def test_missing_pytest_names_the_interpreter(machine, capsys):

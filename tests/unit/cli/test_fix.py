@@ -600,10 +600,10 @@ def test_no_model_asks_once_and_goes_on(modelless, terminal, monkeypatch, capsys
 def test_no_model_and_the_user_says_yes_fetches_it(modelless, terminal, monkeypatch):
     pulled = []
     monkeypatch.setattr("greenloop.cli.commands.fix.read_line", lambda _question: "y")
-    monkeypatch.setattr("greenloop.cli.commands.model.download_weights", lambda: pulled.append(1))
+    monkeypatch.setattr("greenloop.cli.commands.model.download_weights", lambda model: pulled.append(model.name))
     terminal.append("n")
     assert main(["fix", CASE]) == 0
-    assert (pulled, modelless.settings[-1].model) == ([1], "local")
+    assert (pulled, modelless.settings[-1].model) == (["qwen2.5-coder-1.5b"], "local")
 
 
 def test_no_model_and_the_user_says_no(modelless, terminal, monkeypatch, capsys):

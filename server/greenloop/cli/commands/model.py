@@ -115,7 +115,7 @@ def _pull(arguments: argparse.Namespace) -> int:
         assert source is not None
         model = weights.describe_own(arguments.own, source)
     else:
-        model = catalogue.find(arguments.name or catalogue.DEFAULT)
+        model = catalogue.find((arguments.name or catalogue.DEFAULT).removeprefix(f"{catalogue.LOCAL}/"))
         if weights.downloaded_file(model) is None:
             _require_license(model, accepted=arguments.accept_license)
     path = render.escape_controls(str(download_weights(model, source)))
@@ -180,22 +180,22 @@ def _print_embedded(settings: Settings, solved: dict[str, str]) -> set[str]:
     for model in models:
         size = f"{model.size / 1e9:.1f} GB" if model.size else "?"
         memory = f"{hardware.needed_memory(model, settings.embedded) / 1e9:.1f} GB" if model.size else "?"
-        is_own = not model.hub
-        note = "your own" if is_own else "" if model.tried else "never fetched by us"
+        note = "your own" if not model.hub else "" if model.tried else "never fetched by us"
         here = "yes" if weights.downloaded_file(model) else "no"
         share = solved.get(model.setting, "")
-        rows.append((model.setting, size, memory, model.license or "?", here, share, note))
+        rows.append((model.name, size, memory, model.license or "?", here, share, note))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         print(render.escape_controls("  ".join(cells).rstrip()))
-    print(f"this machine: {hardware.describe(machine)}")
+    print(f"use: --model local/NAME, after `greenloop model pull NAME`; local alone is {catalogue.DEFAULT}")
+    print(render.escape_controls(f"this machine: {hardware.describe(machine)}"))
     fitting = hardware.recommend(models, settings.embedded, machine)
-    sentence = f"{fitting.setting} ({fitting.pull_command})" if fitting else "none of these"
-    print(f"recommended: {sentence}")
-    for remark in (hardware.missing_features(), hardware.describe_gpu_layers(settings.embedded, machine.gpus)):
-        if remark:
-            print(render.escape_controls(remark))
+    print(f"recommended: {fitting.name if fitting else 'none of these'}")
+    if features := hardware.missing_features():
+        print(features)
+    if layers := hardware.describe_gpu_use(settings.embedded, machine.gpus):
+        print(render.escape_controls(f"embedded.gpu: {layers}"))
     return {model.setting for model in models}
 
 

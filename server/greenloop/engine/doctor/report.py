@@ -224,8 +224,8 @@ def _embedded(settings: Settings) -> list[DoctorFinding]:
         detail=detail,
         remedy=remedy if counts else "",
     )
-    gpus = hardware.describe_gpu_layers(settings.embedded, machine.gpus)
-    return [row, *([DoctorFinding(part="setting", name="embedded.gpu_layers", ok=None, detail=gpus)] if gpus else [])]
+    gpus = hardware.describe_gpu_use(settings.embedded, machine.gpus)
+    return [row, *([DoctorFinding(part="setting", name="embedded.gpu", ok=None, detail=gpus)] if gpus else [])]
 
 
 async def _configured(

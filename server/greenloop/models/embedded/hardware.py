@@ -56,7 +56,7 @@ def check(model: EmbeddedModel, settings: EmbeddedSettings) -> None:
         raise ModelError(sentence, remedy=ANOTHER)
     needed, free = needed_memory(model, settings), free_memory()
     # macOS counts one memory twice.
-    if free < needed and settings.gpu_layers and sys.platform != "darwin":
+    if free < needed and settings.gpu and sys.platform != "darwin":
         free += sum(gpu.free for gpu in find_gpus())
     if free < needed:
         raise ModelError(
@@ -96,18 +96,18 @@ def recommend(models: Sequence[EmbeddedModel], settings: EmbeddedSettings, machi
 
 def _fits(model: EmbeddedModel, settings: EmbeddedSettings, machine: Machine) -> bool:
     needed = needed_memory(model, settings)
-    if settings.gpu_layers and any(gpu.free >= needed for gpu in machine.gpus):
+    if settings.gpu and any(gpu.free >= needed for gpu in machine.gpus):
         return True
     return machine.memory >= needed and model.active <= machine.cores * ACTIVE_PER_CORE
 
 
-def describe_gpu_layers(settings: EmbeddedSettings, gpus: Sequence[Gpu]) -> str:
-    """What comes of `embedded.gpu_layers` on these GPUs; empty where it is the default and there is no GPU."""
-    layers = settings.gpu_layers
+def describe_gpu_use(settings: EmbeddedSettings, gpus: Sequence[Gpu]) -> str:
+    """What comes of `embedded.gpu` on these GPUs; empty where it is the default and there is no GPU."""
+    layers = settings.gpu
     if gpus:
         share = {-1: "as many layers as fit", 0: "no layers"}.get(layers, f"{layers} layers")
         return f"{share} of the embedded model on {', '.join(gpu.name for gpu in gpus)}"
-    if layers == EmbeddedSettings().gpu_layers or not is_engine_installed():
+    if layers == EmbeddedSettings().gpu or not is_engine_installed():
         return ""
     return f"{layers} has no effect: the engine was built without a GPU backend, or finds no GPU"
 

@@ -173,7 +173,7 @@ def _is_suitable(running: RunningServer, settings: Settings, model: EmbeddedMode
         running.model == model.name
         and running.context >= catalogue.context_of(model, required)
         and running.slots >= required.slots
-        and running.gpu_layers == required.gpu_layers
+        and running.gpu_layers == required.gpu
     )
 
 
@@ -197,7 +197,7 @@ def _spawn(path: Path, settings: Settings, model: EmbeddedModel) -> subprocess.P
         "context": catalogue.context_of(model, settings.embedded),
         "slots": settings.embedded.slots,
         "threads": settings.embedded.threads or hardware.thread_count(),
-        "gpu_layers": settings.embedded.gpu_layers,
+        "gpu_layers": settings.embedded.gpu,
         "idle": settings.embedded.idle,
         "nice": settings.embedded.nice,
     }

@@ -45,7 +45,7 @@ def test_memory_of_a_gpu_counts_unless_it_is_not_to_be_used(monkeypatch):
     monkeypatch.setattr(hardware, "find_gpus", lambda: (Gpu(name="g", free=GIGA),))
     hardware.check(DEFAULT, SETTINGS)
     with pytest.raises(ModelError, match="0.8 GB are free"):
-        hardware.check(DEFAULT, replace(SETTINGS, gpu_layers=0))
+        hardware.check(DEFAULT, replace(SETTINGS, gpu=0))
 
 
 def test_memory_grows_with_context_and_slots():
@@ -103,7 +103,7 @@ def test_the_largest_model_that_fits_is_recommended(memory, cores, gpu, name):
 
 def test_a_gpu_that_is_not_to_be_used_recommends_nothing():
     machine = Machine(memory=2 * GIGA, cores=2, gpus=(Gpu(name="g", free=24 * GIGA),))
-    found = hardware.recommend(catalogue.read_catalogue(), replace(SETTINGS, gpu_layers=0), machine)
+    found = hardware.recommend(catalogue.read_catalogue(), replace(SETTINGS, gpu=0), machine)
     assert found.name == catalogue.DEFAULT
 
 
@@ -125,7 +125,7 @@ def test_a_model_with_a_restricted_license_is_never_recommended():
     ],
 )
 def test_what_comes_of_gpu_layers(layers, gpus, words):
-    assert hardware.describe_gpu_layers(replace(SETTINGS, gpu_layers=layers), gpus) == words
+    assert hardware.describe_gpu_use(replace(SETTINGS, gpu=layers), gpus) == words
 
 
 def test_the_machine_in_words():

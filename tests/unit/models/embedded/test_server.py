@@ -64,8 +64,8 @@ RUNNING = server.RunningServer(port=1, key="k", pid=1, context=4096, threads=1)
         ({"context": 8192}, {}, True),
         ({"context": 2048}, {}, False),
         ({}, {"slots": 2}, False),
-        ({}, {"gpu_layers": 0}, False),
-        ({"gpu_layers": 0}, {"gpu_layers": 0}, True),
+        ({}, {"gpu": 0}, False),
+        ({"gpu_layers": 0}, {"gpu": 0}, True),
         ({"model": "qwen2.5-coder-7b"}, {}, False),
     ],
 )

@@ -10,8 +10,8 @@ import openai_api
 from greenloop.core.errors import ContextTooLongError, ModelError
 from greenloop.core.ports import Infiller, context, slots
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message
-from greenloop.models.embedded import catalogue, server
 from greenloop.models import roles
+from greenloop.models.embedded import catalogue, server
 from greenloop.models.providers import local
 from greenloop.project.settings import ApiSettings, EmbeddedSettings, Settings
 from tiny_weights import make_tiny_model
