@@ -5,6 +5,7 @@ import json
 import pytest
 
 from greenloop.lsp.features.runs import INTERVAL
+from greenloop.models.embedded import catalogue
 
 from .conftest import EVERYTHING, FILES, without
 from .test_presentation import target
@@ -217,6 +218,24 @@ async def test_what_can_be_chosen(editor):
     assert {each["needs"] for each in found["models"]} <= {"", "pull", "install"}
     assert (found["model"], found["preset"]) == ("play:solve", "plain")
     assert (await editor.state())["modules"] == []
+
+
+@pytest.fixture
+def another_model(tmp_path, monkeypatch):
+    """An embedded model other than the default, as a file without contents."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    model = catalogue.find("qwen2.5-coder-7b")
+    with (catalogue.folder() / model.file).open("wb") as file:
+        file.truncate(model.size)
+    return model.setting
+
+
+async def test_an_embedded_model_that_was_downloaded_can_be_chosen(another_model, editor):
+    pytest.importorskip("xllamacpp")
+    await editor.start(able(), model="")
+    needs = {each["name"]: each["needs"] for each in (await editor.call("greenloop/choices"))["models"]}
+    assert (needs["local"], needs[another_model]) == ("pull", "")
+    assert "local/granite-4.0-micro" not in needs
 
 
 async def test_without_a_model_of_the_editors_own_none_is_offered(editor):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 
 from tiny_weights import DATA
@@ -38,8 +39,9 @@ class Hub:
         self.asked.append((method, path, start))
         head, body = self.respond(path, start)
         writer.write(head.encode() + b"Connection: close\r\n\r\n" + (b"" if method == "HEAD" else body))
-        await writer.drain()
-        writer.close()
+        with contextlib.suppress(ConnectionError):  # a client may leave in the middle
+            await writer.drain()
+            writer.close()
 
     def respond(self, path, start):
         """The lines of the answer's head, and its body."""

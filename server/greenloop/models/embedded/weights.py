@@ -62,6 +62,9 @@ async def pull(
     model = model or catalogue.find(catalogue.DEFAULT)
     partial = folder() / f"{model.file}.partial"
     async with lock.exclusive(folder() / "download.lock", lambda: progress(_size(partial), model.size)):
+        if source is None and not model.sha256:
+            # Another process may have recorded it meanwhile.
+            model = next((each for each in catalogue.known_models() if each.name == model.name), model)
         finished = downloaded_file(model)
         if finished is None:
             try:

@@ -120,10 +120,12 @@ async def test_the_hub_is_asked_through_the_proxy_of_the_environment(monkeypatch
     assert proxy.asked[0][1] == "http://hub.example/some/repo/resolve/main/tiny.gguf"
 
 
-async def test_two_pulls_at_once_download_once(monkeypatch):
+@pytest.mark.parametrize("known", [{}, {"size": 0, "sha256": ""}], ids=["known hash", "unknown hash"])
+async def test_two_pulls_at_once_download_once(monkeypatch, known):
+    model = make_tiny_model(**FROM_HUB | known)
     async with Hub() as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.address)
-        first, second = await asyncio.gather(*(pull_weights(model=make_tiny_model(**FROM_HUB)) for _ in range(2)))
+        first, second = await asyncio.gather(*(pull_weights(model=model) for _ in range(2)))
     assert first == second
     assert starts(hub) == [0]
 
