@@ -114,8 +114,8 @@ def read_catalogue() -> tuple[EmbeddedModel, ...]:
 
 
 def families() -> list[EmbeddedModel]:
-    """One model of each way to write a fill-in-the-middle prompt."""
-    return list({model.fim: model for model in reversed(read_catalogue())}.values())
+    """One model of each way to write a fill-in-the-middle prompt and to end its answer."""
+    return list({(model.fim, model.fim_ends): model for model in read_catalogue()}.values())
 
 
 def record(model: EmbeddedModel) -> None:

@@ -59,19 +59,19 @@ async def pull(
     Raises `ModelError` if none is available, if the disk is full, or if the hash is wrong. Cancelling keeps what has
     been downloaded. A size and a hash that the catalogue does not have are recorded, so that a later change is refused.
     """
-    model = model or catalogue.find(catalogue.DEFAULT)
-    partial = folder() / f"{model.file}.partial"
-    async with lock.exclusive(folder() / "download.lock", lambda: progress(_size(partial), model.size)):
-        if source is None and not model.sha256:
+    wanted = model or catalogue.find(catalogue.DEFAULT)
+    partial = folder() / f"{wanted.file}.partial"
+    async with lock.exclusive(folder() / "download.lock", lambda: progress(_size(partial), wanted.size)):
+        if source is None and not wanted.sha256:
             # Another process may have recorded it meanwhile.
-            model = next((each for each in catalogue.known_models() if each.name == model.name), model)
-        finished = downloaded_file(model)
+            wanted = next((each for each in catalogue.known_models() if each.name == wanted.name), wanted)
+        finished = downloaded_file(wanted)
         if finished is None:
             try:
                 if source is not None:
-                    finished = await _copy(model, partial, progress, source)
+                    finished = await _copy(wanted, partial, progress, source)
                 else:
-                    finished = await _download(await _with_hash(model), partial, progress, fetch)
+                    finished = await _download(await _with_hash(wanted), partial, progress, fetch)
             except OSError as error:
                 raise _disk_problem(error) from error
     progress(finished.stat().st_size, finished.stat().st_size)
@@ -91,7 +91,9 @@ def describe_own(name: str, source: Path) -> EmbeddedModel:
         header = gguf.read_header(source)
     except OSError as error:
         raise _unreadable(source, error) from error
-    family = next((each for each in catalogue.families() if header.has_words(gguf.words_of(each.fim))), None)
+    families = [each for each in catalogue.families() if header.has_words(gguf.words_of(each.fim))]
+    # Some families share these words, and differ in those that end an answer.
+    family = max(families, key=lambda each: len(header.words.intersection(each.fim_ends)), default=None)
     return EmbeddedModel(
         name=name,
         file=f"own-{name}.gguf",

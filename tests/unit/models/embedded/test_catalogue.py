@@ -119,6 +119,15 @@ async def test_a_model_of_ones_own_is_described_by_its_file(tmp_path, words, fim
     assert catalogue.known_models()[-1] == found
 
 
+@pytest.mark.parametrize("name", ["qwen2.5-coder-7b", "granite-4.0-micro"])
+def test_families_with_the_same_words_are_told_apart_by_how_they_end(tmp_path, name):
+    known = catalogue.find(name)
+    source = tmp_path / "mine.gguf"
+    source.write_bytes(make_gguf({**QWEN, "tokenizer.ggml.tokens": [*gguf.words_of(known.fim), *known.fim_ends]}))
+    model = weights.describe_own("mine", source)
+    assert (model.fim, model.fim_ends) == (known.fim, known.fim_ends)
+
+
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [("../x", "cannot be a model's name"), ("", "cannot be"), ("qwen2.5-coder-7b", "is a model of the catalogue")],
