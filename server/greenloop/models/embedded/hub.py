@@ -45,7 +45,7 @@ async def describe(model: EmbeddedModel) -> EmbeddedModel:
 async def download(model: EmbeddedModel, partial: Path, report: Callable[[int], None]) -> str:
     """Adds the missing bytes to `partial`. Returns the reason if that was not possible, else an empty string."""
     if not model.hub:
-        return "no hub"
+        return "it is on no hub"
     have = min(_size(partial), model.size)
     if have == model.size:
         return ""
