@@ -10,8 +10,8 @@ from greenloop.core.errors import UsageError
 from greenloop.core.events import Tested
 from greenloop.core.records.outcome import StopReason
 from greenloop.engine import refine
-from greenloop.engine.history.unsolved_run import read_unsolved_run
 from greenloop.engine.history.store import History
+from greenloop.engine.history.unsolved_run import read_unsolved_run
 from greenloop.project import configuration
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
