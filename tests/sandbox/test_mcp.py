@@ -4,76 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import socket
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import httpx
 import mcp_types as types
-import psutil
 import pytest
 from mcp.client import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.stdio import stdio_client
 
+from agent_calls import DOUBLE, RIGHT, WRONG
+from mcp_project import call, connect, parameters, project, refuse
 from runlength import COUNTS, GROUPS, SETS, SORTED, STUB, code
 from runlength import RIGHT as RIGHT_RLE
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
 
-WRONG = "def double(x):\n    return x + 1\n\n\ndef one():\n    return 1\n"
-RIGHT = WRONG.replace("x + 1", "x * 2")
-FAKED = "import os\n\n\ndef double(x):\n    os._exit(0)\n\n\ndef one():\n    return 1\n"
-TEST = "from m import double, one\n\n\ndef test_double():\n    assert double(5) == 10\n\n\ndef test_one():\n    assert one() == 1\n"
-DOUBLE = "test_m.py::test_double"
+__all__ = ["project"]
 MODES = ("legacy", "auto")
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    root = tmp_path / "project"
-    root.mkdir()
-    (root / "m.py").write_text(WRONG)
-    (root / "test_m.py").write_text(TEST)
-    (root / "pytest.ini").write_text("[pytest]\n")
-    for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
-        subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
-    return root
-
-
-def parameters(root: Path, *more: str) -> StdioServerParameters:
-    words = ["-m", "greenloop", "mcp", "--root", str(root), "--sandbox", "bubblewrap"]
-    words += ["--set", f"interpreter={sys.executable}", *more]
-    return StdioServerParameters(command=sys.executable, args=words, env=variables(root))
-
-
-def variables(root: Path) -> dict[str, str]:
-    home = root.parent / "home"
-    home.mkdir(exist_ok=True)
-    return {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
-
-
-def connect(root: Path, mode: str = "legacy", **callbacks: Any) -> Client:
-    return Client(stdio_client(parameters(root)), mode=mode, **callbacks)
-
-
-async def call(client: Client, name: str, **arguments: Any) -> Mapping[str, Any]:
-    result = await client.call_tool(name, arguments)
-    assert not result.is_error, result.content
-    assert result.structured_content is not None
-    return result.structured_content
-
-
-async def refuse(client: Client, name: str, **arguments: Any) -> str:
-    """The sentence with which a call is refused."""
-    result = await client.call_tool(name, arguments)
-    assert result.is_error
-    (content,) = result.content
-    assert isinstance(content, types.TextContent)
-    return content.text
+FAKED = "import os\n\n\ndef double(x):\n    os._exit(0)\n\n\ndef one():\n    return 1\n"
 
 
 def answering(code: str) -> Any:
@@ -201,7 +150,7 @@ async def test_nothing_outside_the_roots_is_touched(project, tmp_path):
             assert "outside the folders" in await refuse(client, "run_tests", root=folder)
         assert "no file" in await refuse(client, "refine", target="nowhere.py::f")
         assert "no run 7" in await refuse(client, "history", run=7)
-        assert "validation error" in await refuse(client, "refine", target=DOUBLE, seconds=-1)
+        assert "greater than or equal to 0" in await refuse(client, "refine", target=DOUBLE, seconds=-1)
         assert (await call(client, "run_tests"))["passed"] == 1
 
 
@@ -249,77 +198,3 @@ async def test_a_cancelled_call_leaves_nothing_behind(project):
         await asyncio.gather(running, return_exceptions=True)
         assert (await call(client, "run_tests"))["passed"] == 1
     assert (project / "m.py").read_text() == WRONG
-
-
-async def test_a_client_that_disappears_ends_the_server(project):
-    given = parameters(project)
-    server = await asyncio.create_subprocess_exec(
-        given.command, *given.args, env=given.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert server.stdin is not None
-    server.stdin.close()
-    assert await asyncio.wait_for(server.wait(), 60) == 0
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
-
-
-async def greet(port: int, token: str) -> int:
-    """The status of the answer to the first message of a client with this token; waits until the port is open."""
-    greeting = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "t", "version": "1"},
-        },
-    }
-    headers = {"Accept": "application/json, text/event-stream"}
-    headers |= {"Authorization": f"Bearer {token}"} if token else {}
-    async with httpx.AsyncClient() as web:
-        while True:
-            try:
-                return (await web.post(f"http://127.0.0.1:{port}/mcp", json=greeting, headers=headers)).status_code
-            except httpx.ConnectError:
-                await asyncio.sleep(0.1)
-
-
-async def test_on_the_loopback_only_the_token_opens(project):
-    given, port = parameters(project), free_port()
-    env = {**variables(project), "GREENLOOP_MCP_TOKEN": "right"}
-    server = await asyncio.create_subprocess_exec(given.command, *given.args, "--http", str(port), env=env)
-    try:
-        assert await greet(port, "wrong") == 401
-        assert await greet(port, "") == 401
-        assert await greet(port, "right") == 200
-    finally:
-        server.terminate()
-        await server.wait()
-    assert not [each for each in psutil.Process().children(recursive=True) if each.pid == server.pid]
-
-
-async def test_the_token_is_printed_where_the_protocol_is_not(project):
-    given, port = parameters(project), free_port()
-    server = await asyncio.create_subprocess_exec(
-        given.command, *given.args, "--http", str(port), env=given.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    assert server.stdout is not None
-    assert server.stderr is not None
-    try:
-        line = (await server.stderr.readline()).decode()
-        address, _, token = line.strip().partition(", Authorization: Bearer ")
-        assert address == f"http://127.0.0.1:{port}/mcp"
-        assert len(token) >= 32
-        assert await greet(port, token[:-1]) == 401
-        assert await greet(port, token) == 200
-    finally:
-        server.terminate()
-    assert await server.stdout.read() == b""
-    assert token.encode() not in await server.stderr.read()
-    await server.wait()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, ParamSpec, TypeVar
 
+import anyio
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 
@@ -21,13 +23,28 @@ def service_of(context: ServiceContext) -> Service:
     return context.request_context.lifespan_context
 
 
-def tell_errors(tool: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
+async def run_cancellable(work: Coroutine[Any, Any, R]) -> R:
+    """Runs work that cleans up after itself when it is cancelled, and waits for that.
+
+    The SDK cancels every await of a call, those of its clean-up too; work of asyncio expects to be cancelled once.
+    """
+    task = asyncio.create_task(work)
+    try:
+        return await asyncio.shield(task)
+    finally:
+        if not task.done():
+            task.cancel()
+            with anyio.CancelScope(shield=True):
+                await asyncio.gather(task, return_exceptions=True)
+
+
+def tell_errors(tool: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Awaitable[R]]:
     """What a user can mend reaches the client as one sentence with the remedy."""
 
     @functools.wraps(tool)
     async def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            return await tool(*args, **kwargs)
+            return await run_cancellable(tool(*args, **kwargs))
         except GreenloopError as error:
             raise ToolError(error.advice) from error
 

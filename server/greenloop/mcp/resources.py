@@ -18,27 +18,29 @@ from greenloop.serving.service import Service
 
 def add_resources(server: MCPServer[Service]) -> None:
     @server.resource("greenloop://run/{number}", mime_type="application/json")
-    def run(number: int, context: ServiceContext) -> str:
+    def run(number: str, context: ServiceContext) -> str:
         """A run with its attempts, evidence and diff."""
         return json.dumps(run_object(_find(context, number)))
 
     @server.resource("greenloop://run/{number}/attempt/{attempt}", mime_type="application/json")
-    def attempt(number: int, attempt: int, context: ServiceContext) -> str:
+    def attempt(number: str, attempt: str, context: ServiceContext) -> str:
         """One attempt: its code, verdict, and the feedback that was given on it."""
-        found = next((each for each in _find(context, number).attempts if each.number == attempt), None)
+        found = next((each for each in _find(context, number).attempts if str(each.number) == attempt), None)
         if found is None:
             raise ResourceNotFoundError(f"Run {number} has no attempt {attempt}.")
         return json.dumps(to_json(found))
 
     @server.resource("greenloop://run/{number}/page", mime_type="text/markdown")
-    def page(number: int, context: ServiceContext) -> str:
+    def page(number: str, context: ServiceContext) -> str:
         """A run for people: what was tried, what came of it, and the change."""
         return _write_page(run_object(_find(context, number)))
 
 
-def _find(context: ServiceContext, number: int) -> Record:
+def _find(context: ServiceContext, number: str) -> Record:
     try:
-        return find_run(service_of(context), number)
+        return find_run(service_of(context), int(number))
+    except ValueError:
+        raise ResourceNotFoundError(f"{number[:100]} is not the number of a run.") from None
     except UsageError as error:
         raise ResourceNotFoundError(error.advice) from error
 

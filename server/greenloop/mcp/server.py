@@ -8,12 +8,19 @@ from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager
 from typing import Any
 
+import anyio
 import uvicorn
-from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.server.mcpserver.tools import Tool
+from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPDeprecationWarning
+from mcp.shared.message import SessionMessage
 from mcp_types import ToolAnnotations
+from pydantic import ValidationError
 
 from greenloop import __version__
+from greenloop.mcp.malformed import describe_arguments, forward_messages
 from greenloop.mcp.resources import add_resources
 from greenloop.mcp.tools.doctor import doctor
 from greenloop.mcp.tools.explain_failure import explain_failure
@@ -34,7 +41,36 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Callable[[], Awaitable[Any]], Send], Awaitable[None]]
 
 
-def build_server(service: Service) -> MCPServer[Service]:
+class Server(MCPServer[Service]):
+    """Tells errors in one sentence, and answers every malformed message."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Service, Any] | None = None
+    ) -> Any:
+        try:
+            return await super().call_tool(name, arguments, context)
+        except UnexpectedToolError as error:
+            raise UnexpectedToolError(f"greenloop failed in {name}; the server's log has the error.") from error
+        except ToolError as error:
+            cause = error.__cause__
+            if isinstance(cause, ValidationError):
+                known = next(tool for tool in await self.list_tools() if tool.name == name).input_schema["properties"]
+                raise ToolError(describe_arguments(name, known, cause)) from cause
+            raise ToolError(str(cause or error)) from cause
+
+    async def run_stdio_async(self) -> None:
+        forward, messages = anyio.create_memory_object_stream[SessionMessage | Exception]()
+        options = self._lowlevel_server.create_initialization_options()
+        try:
+            async with stdio_server() as (received, answers), anyio.create_task_group() as group:
+                group.start_soon(forward_messages, received, forward, answers.send)
+                await self._lowlevel_server.run(messages, answers, options)
+                group.cancel_scope.cancel()
+        except* BrokenPipeError:
+            pass  # the client is gone
+
+
+def build_server(service: Service) -> Server:
     """Returns a server with all tools; the sandboxes that it opens are closed at its end."""
 
     @asynccontextmanager
@@ -42,16 +78,29 @@ def build_server(service: Service) -> MCPServer[Service]:
         try:
             yield service
         finally:
-            await service.pool.close()
+            with anyio.CancelScope(shield=True):  # also where the client is gone and all is being cancelled
+                await service.pool.close()
 
     # Sampling and elicitation: clients of older protocols have them still.
     warnings.filterwarnings("ignore", category=MCPDeprecationWarning)
-    server = MCPServer("greenloop", instructions=INSTRUCTIONS, version=__version__, lifespan=live, log_level="WARNING")
-    for tool in (verify, run_tests, explain_failure, history, doctor):
-        server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))
-    server.add_tool(refine, annotations=ToolAnnotations(read_only_hint=False, destructive_hint=False))
+    reading = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    tools = [_make_tool(tool, reading) for tool in (verify, run_tests, explain_failure, history, doctor)]
+    tools.append(_make_tool(refine, ToolAnnotations(read_only_hint=False, destructive_hint=False)))
+    server = Server(
+        "greenloop", instructions=INSTRUCTIONS, version=__version__, lifespan=live, log_level="WARNING", tools=tools
+    )
     add_resources(server)
     return server
+
+
+def _make_tool(function: Callable[..., Any], annotations: ToolAnnotations) -> Tool:
+    """A tool that refuses arguments which it does not have: otherwise a misspelt one would be left out silently."""
+    tool = Tool.from_function(function, annotations=annotations)
+    model = tool.fn_metadata.arg_model
+    model.model_config["extra"] = "forbid"
+    model.model_rebuild(force=True)
+    tool.parameters = model.model_json_schema(by_alias=True)
+    return tool
 
 
 async def serve_http(service: Service, port: int, token: str) -> None:

@@ -252,6 +252,8 @@ class History:
             except sqlite3.Error as error:
                 self._warn_once(_error_sentence(error))
                 return []
+            except OverflowError:  # a number that SQLite cannot hold, so nothing has it
+                return []
 
     def _warn_once(self, sentence: str) -> None:
         if not self._warned:

@@ -10,7 +10,7 @@ from pydantic import Field
 from greenloop.core.records.verdict import CaseResult
 from greenloop.engine.events_json import MAX_MESSAGE
 from greenloop.engine.explain import explain
-from greenloop.mcp.arguments import Root, Seconds
+from greenloop.mcp.arguments import Root, Seconds, Text
 from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 from greenloop.mcp.progress import report_progress
 from greenloop.mcp.tools.run_tests import failure_object
@@ -19,7 +19,7 @@ from greenloop.mcp.tools.run_tests import failure_object
 @tell_errors
 async def explain_failure(
     context: ServiceContext,
-    target: Annotated[str, Field(description="A pytest node id, or file.py::function for the tests of a function.")],
+    target: Annotated[Text, Field(description="A pytest node id, or file.py::function for the tests of a function.")],
     seconds: Seconds = 0.0,
     root: Root = "",
 ) -> dict[str, Any]:

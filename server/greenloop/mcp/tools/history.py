@@ -21,7 +21,7 @@ ATTEMPT_FIELDS = ("attempt", "parent", "model", "status", "passed", "total", "er
 async def history(
     context: ServiceContext,
     run: Annotated[int, Field(description="The number of one run.", ge=0)] = 0,
-    limit: Annotated[int, Field(description="How many to list.", ge=1)] = 20,
+    limit: Annotated[int, Field(description="How many to list.", ge=1, le=1000)] = 20,
     root: Root = "",
 ) -> dict[str, Any]:
     """List earlier runs of a project, newest first, or show one with its attempts and its diff."""

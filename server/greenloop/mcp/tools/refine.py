@@ -15,7 +15,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.engine import refine as engine
 from greenloop.engine.events_json import event_object, finished_object
 from greenloop.engine.history.store import History
-from greenloop.mcp.arguments import Root, Seconds
+from greenloop.mcp.arguments import Root, Seconds, Text
 from greenloop.mcp.client_model import CLIENT, ClientModel
 from greenloop.mcp.client_user import ClientUser
 from greenloop.mcp.context import ServiceContext, service_of, tell_errors
@@ -27,15 +27,15 @@ from greenloop.project.apply_result import may_write, write_result
 async def refine(
     context: ServiceContext,
     target: Annotated[
-        str,
+        Text,
         Field(description="A failing test (node id), or a function to write from its docstring (file.py::name)."),
     ],
     comment: Annotated[str, Field(description="What the change should do, for the model.")] = "",
     goal: Annotated[Goal | None, Field(description="For code that passes its tests: what it is to become.")] = None,
     model: Annotated[
-        str, Field(description="local, ollama/NAME, ...; `client` asks yours by sampling. By default the setting's.")
+        Text, Field(description="local, ollama/NAME, ...; `client` asks yours by sampling. By default the setting's.")
     ] = "",
-    preset: Annotated[str, Field(description="The preset of prompt, feedback and search.")] = "",
+    preset: Annotated[Text, Field(description="The preset of prompt, feedback and search.")] = "",
     attempts: Annotated[int, Field(description="The most attempts; 0 is the preset's.", ge=0)] = 0,
     seconds: Seconds = 0.0,
     tokens: Annotated[int, Field(description="Token limit; 0 is the setting's.", ge=0)] = 0,

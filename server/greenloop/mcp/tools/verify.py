@@ -12,7 +12,7 @@ from greenloop.engine.verify.replay import replay
 from greenloop.engine.verify.report_json import result_json
 from greenloop.engine.verify.setup import Request
 from greenloop.engine.verify.verify import verify as verify_tests
-from greenloop.mcp.arguments import Root, Seconds
+from greenloop.mcp.arguments import Root, Seconds, Text
 from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 from greenloop.mcp.progress import report_progress
 
@@ -21,12 +21,12 @@ from greenloop.mcp.progress import report_progress
 async def verify(
     context: ServiceContext,
     targets: Annotated[
-        list[str] | None,
+        list[Text] | None,
         Field(description="Node ids, files or folders that must pass; without any, no test of the suite newly fails."),
     ] = None,
-    base: Annotated[str, Field(description="The commit whose tests count.")] = "HEAD",
+    base: Annotated[Text, Field(description="The commit whose tests count.")] = "HEAD",
     known_failing: Annotated[
-        list[str] | None, Field(description="Tests that may still fail if they fail with the commit's code too.")
+        list[Text] | None, Field(description="Tests that may still fail if they fail with the commit's code too.")
     ] = None,
     run: Annotated[int, Field(description="A run of the history to verify again, instead of targets.", ge=0)] = 0,
     seconds: Seconds = 0.0,

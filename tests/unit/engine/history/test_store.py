@@ -365,3 +365,10 @@ def test_runs_that_began_alike_say_what_they_came_to(tmp_path, model, preset, mo
     assert [run.solved for run in past] == [run.prompt_tokens == 100 for run in past]
     history.close()
     assert history.similar_runs(model, preset, move) == []
+
+
+def test_a_number_that_the_database_cannot_hold_is_no_run(tmp_path):
+    history = open_history(tmp_path)
+    history.start_run(ROOT, "t", preset="plain", model="m", sandbox="s")
+    assert history.run(10**30) is None
+    assert history.run(1) is not None
