@@ -149,6 +149,8 @@ PARTS: dict[str, Callable[[], Missing]] = {
     "kate": _kate,
     "helix": _helix,
     "ale": _ale,
+    "inspector": _program("mcp-inspector", "npm install -g @modelcontextprotocol/inspector"),
+    "opencode": _program("opencode", "npm install -g opencode-ai"),
 }
 # The property of a test's report that names the part it was skipped for; it also comes from other processes.
 SKIPPED = "missing part"

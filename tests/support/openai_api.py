@@ -86,6 +86,20 @@ def answer(*pieces, finish="stop", usage=USAGE):
     return behave
 
 
+def call_tool(name, arguments, number=0):
+    """Asks the client to run one of its tools."""
+
+    async def behave(server, reader, writer):
+        function = {"name": name, "arguments": json.dumps(arguments)}
+        call = {"index": 0, "id": f"call_{number}", "type": "function", "function": function}
+        writer.write(head(200, "text/event-stream"))
+        writer.write(_event({"role": "assistant", "content": None, "tool_calls": [call]}))
+        writer.write(_event({}, "tool_calls") + b"data: [DONE]\n\n")
+        await writer.drain()
+
+    return behave
+
+
 def refuse(status, message, *headers, **fields):
     async def behave(server, reader, writer):
         body = json.dumps({"error": {"message": message, "code": status, **fields}}).encode()

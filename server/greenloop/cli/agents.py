@@ -31,6 +31,11 @@ def _servers(key: str, **more: str) -> Callable[[Sequence[str]], str]:
     return snippet
 
 
+def _opencode(argv: Sequence[str]) -> str:
+    server = {"type": "local", "command": list(argv), "enabled": True, "timeout": 600_000}  # milliseconds
+    return snippets.as_json({"mcp": {"greenloop": server}})
+
+
 def _toml(argv: Sequence[str]) -> str:
     words = ", ".join(map(json.dumps, argv[1:]))
     return f"[mcp_servers.greenloop]\ncommand = {json.dumps(argv[0])}\nargs = [{words}]\n"
@@ -66,7 +71,7 @@ AGENTS = {
             config_file=lambda: Path.cwd() / "AGENTS.md",
             merge=_merge_rules,
             next_step="Agents that read AGENTS.md follow these rules. `greenloop setup claude`, `codex`, `cursor`, "
-            "`goose` or `vscode-mcp` gives them the tools.",
+            "`goose`, `opencode` or `vscode-mcp` gives them the tools.",
         ),
         Editor(
             name="claude",
@@ -103,6 +108,14 @@ AGENTS = {
             merge=_merge_toml,
             next_step="",
             is_tested=False,
+        ),
+        Editor(
+            name="opencode",
+            programs=("opencode",),
+            snippet=_opencode,
+            config_file=lambda: Path.cwd() / "opencode.json",
+            merge=merge_json,
+            next_step="",
         ),
         Editor(
             name="goose",
