@@ -35,6 +35,7 @@ bench: ## the figures of README and docs; see benchmarks/
 	@$(BIN)/python benchmarks/save.py
 	@if [ -d vscode-client/node_modules ]; then $(BIN)/python benchmarks/activation.py; fi
 	@$(BIN)/python benchmarks/cancel.py
+	@$(BIN)/python benchmarks/agent_overhead.py
 
 soak: ## what takes long (an hour): real projects, many runs and cancels; docs/soak.md has the last result
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
