@@ -63,7 +63,7 @@ BAD = (
     ("refine", {}),
     ("refine", {"target": "m.py::nothing", "model": "scripted:right.jsonl"}),
     ("refine", {"target": DOUBLE, "model": "scripted:/etc/passwd"}),
-    ("refine", {"target": DOUBLE, "model": "scripted:test_m.py"}),
+    ("refine", {"target": DOUBLE, "model": "scripted:test_m.py", "preset": "plain"}),
     ("refine", {"target": DOUBLE, "model": "client"}),
     ("refine", {"target": DOUBLE, "preset": "no-such-preset", "model": "scripted:right.jsonl"}),
     ("refine", {"target": DOUBLE, "goal": "loud", "model": "scripted:right.jsonl"}),
