@@ -135,8 +135,10 @@ async def refine(
                 sandbox, session = await selection.open_first(place, settings, beating.report, shared_pool)
         models = harness.models if harness else Models(settings=settings, override=model, factory=opener)
         try:
+            timed = TimedSession(session, watch)
             # Taken before the baseline, so that a change during it counts as a change too.
-            trusted = await asyncio.to_thread(workspace.fingerprint, root, request.buffers)
+            fingerprint = asyncio.to_thread(workspace.fingerprint, root, request.buffers)
+            trusted, _ready = await asyncio.gather(fingerprint, timed.warm())
             early = EarlyChanges(
                 open_session=lambda: _open_timed(sandbox, place, watch),
                 encode=lambda texts: {path: snapshot.encoded(path, text) for path, text in texts.items()},
@@ -145,7 +147,7 @@ async def refine(
             context = BaselineContext(
                 target=target,
                 snapshot=snapshot,
-                session=TimedSession(session, watch),
+                session=timed,
                 place=place,
                 settings=settings,
                 report_status=beating.report,
