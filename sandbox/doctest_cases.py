@@ -153,11 +153,18 @@ def _first_line(text):
 
 
 def _doctest_runner(node):
-    try:
-        flags = builtin.get_optionflags(node.config)
-    except AttributeError:  # pytest 7 takes a node, which has a config
-        flags = builtin.get_optionflags(node)
-    return builtin._get_runner(checker=builtin._get_checker(), optionflags=flags, continue_on_failure=False)
+    return builtin._get_runner(
+        checker=builtin._get_checker(), optionflags=_flags(node.config), continue_on_failure=False
+    )
+
+
+def _flags(config):
+    """The flags of the project's configuration. Those that only a plugin knows, such as FLOAT_CMP, do not count."""
+    known = {**doctest.OPTIONFLAGS_BY_NAME, **builtin._get_flag_lookup()}
+    flags = 0
+    for name in config.getini("doctest_optionflags"):
+        flags |= known.get(name, 0)
+    return flags
 
 
 def _find_docstring(tree, name):

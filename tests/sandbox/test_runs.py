@@ -304,7 +304,7 @@ async def test_options_of_the_project_that_would_break_the_report(tmp_path, lay,
         {
             "pytest.ini": (
                 "[pytest]\naddopts = -x --ff --strict-markers --junitxml=out/report.xml -v --durations=3\n"
-                "doctest_optionflags = NORMALIZE_WHITESPACE\npythonpath = lib\nlog_file = log.txt\n"
+                "doctest_optionflags = NORMALIZE_WHITESPACE FLOAT_CMP\npythonpath = lib\nlog_file = log.txt\n"
             ),
             "lib/m.py": 'def f():\n    """\n    >>> f()\n    [1,   2]\n    """\n    return [1, 2]\n',
             "test_a.py": "from m import f\ndef test_a(): assert 0\ndef test_b(): assert f() == [1, 2]\n",
