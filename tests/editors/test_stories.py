@@ -118,6 +118,38 @@ def test_a_docstring_becomes_an_implementation(editor):
     assert editor("text", "told.py") == before
 
 
+@pytest.mark.story("a class is filled")
+def test_a_class_is_filled_in_one_edit(editor):
+    def box(*bodies):
+        heads = ("__init__(self)", "put(self, item)", "take(self)")
+        return "class Box:\n" + "\n".join(
+            f"    def {head}:\n        {body}\n" for head, body in zip(heads, bodies, strict=True)
+        )
+
+    before = box(*["raise NotImplementedError"] * 3)
+    after = box("self.items = []", "self.items.append(item)", "return self.items.pop()")
+    test = "from filled import Box\n\n\ndef test_box():\n    box = Box()\n    box.put(1)\n    assert box.take() == 1\n"
+    editor.put(code(after), filled=before, test_filled=test)
+    editor.open("filled.py")
+    assert "Fill this class: Box" in editor.act("filled.py", 1, "Fill this class: Box")
+    editor.becomes("filled.py", after)
+    editor("undo", "filled.py")
+    assert editor("text", "filled.py") == before
+
+
+@pytest.mark.story("an unsolved run goes on")
+def test_an_unsolved_run_goes_on(editor):
+    editor.put(code(double("x * 3", "again")), **red("again"))
+    editor.open("again.py", "test_again.py")
+    editor.act("test_again.py", 4, REFINE + "test_again")
+    editor.told("test_again is not solved: The scripted model ran out")
+    editor.put(code(double("x * 2", "again")))
+    editor.act("test_again.py", 4, "Continue after 1 attempt: test_again")
+    editor.becomes("again.py", double("x * 2", "again"))
+    hover = editor("hover", "again.py", 1, 5)
+    assert all(row in hover for row in ("AssertionError", "passed 1/1")), hover
+
+
 @pytest.mark.story("text typed meanwhile is merged and verified again")
 def test_what_is_typed_meanwhile_stays(editor):
     files = red("typed")
