@@ -18,7 +18,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
-from greenloop.engine import refine
+from greenloop.engine import failing_tests, refine
 from greenloop.engine.history.store import History
 
 BEFORE = "def double(x):\n    return x + 1\n"
@@ -182,6 +182,7 @@ def project(tmp_path, monkeypatch):
 @pytest.fixture
 def fake(project, monkeypatch):
     made = FakeEngine(project)
-    for name in ("refine", "reverify", "list_failing_tests"):
+    for name in ("refine", "reverify"):
         monkeypatch.setattr(refine, name, getattr(made, name))
+    monkeypatch.setattr(failing_tests, "list_failing_tests", made.list_failing_tests)
     return made

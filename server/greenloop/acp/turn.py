@@ -23,6 +23,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.summary import attempt_label, attempt_result, rejection
 from greenloop.core.text.redact import clean_for_display
+from greenloop.engine import failing_tests
 from greenloop.engine import refine as engine
 from greenloop.project import targets
 from greenloop.project.settings import Settings
@@ -66,7 +67,7 @@ class Turn:
     async def _list_failing(self, updates: Updates, settings: Settings) -> list[str]:
         call = updates.start("Run the tests", kind="execute", status="in_progress")
         try:
-            failing = await engine.list_failing_tests(
+            failing = await failing_tests.list_failing_tests(
                 self.root, settings=settings, report_status=lambda text: updates.change(call, text)
             )
         except BaseException:

@@ -19,6 +19,7 @@ from typing import Any
 from greenloop.cli import snippets
 from greenloop.core.errors import UsageError
 from greenloop.core.tables import overlay
+from greenloop.project import installation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +42,9 @@ class Editor:
 
 def command(verb: str = "serve") -> list[str]:
     """The command that an editor or agent starts: the bare name if on every PATH, else a path that works anywhere."""
+    if runner := installation.runner():
+        # The environment's own path is that of a cache, which may be emptied.
+        return [*runner.split(), "greenloop[local]", verb]
     script = shutil.which("greenloop")
     if script is None:
         return [sys.executable, "-m", "greenloop", verb]

@@ -169,7 +169,7 @@ def _may_write(job: FixJob, outcome: Outcome) -> bool:
         return True
     if job.patch is not None and not arguments.apply and apply_result.may_write(outcome, arguments.accept):
         return False  # the patch is what was asked for
-    hint = f"`greenloop history apply {outcome.run or ''}".rstrip() + "` writes it"
+    hint = f"`greenloop history apply {outcome.run}` writes it" if outcome.run else "It is not in the history"
     if job.write_json is None and job.patch is None and View.can_ask():
         confirmed = View.ask_yes_no("Apply this change?")
         if not confirmed:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from greenloop.core.deadline import Deadline, before_search
-from greenloop.core.errors import CannotVerifyError, SandboxBrokenError, UsageError
+from greenloop.core.errors import SandboxBrokenError, UsageError
 from greenloop.core.events import Event, Finished, Started
 from greenloop.core.ports import Model, NoUser, Sandbox, Session, User
 from greenloop.core.records.goal import Goal
@@ -22,7 +22,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Limits, SandboxSpec, TestRun
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.core.records.verdict import Failure, Verdict
-from greenloop.core.report.cases import CollectError, case_results, collect_errors
+from greenloop.core.report.cases import case_results
 from greenloop.core.run_state import Baseline, RunState
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.text.encoding import decode
@@ -358,42 +358,3 @@ async def measure_strength(
         )
     finally:
         await session.close()
-
-
-async def list_failing_tests(
-    root: Path, *, settings: Settings, report_status: Callable[[str], None] = ignore_status
-) -> list[str]:
-    """Runs the suite in the sandbox, unchanged; returns the node ids that fail, in order.
-
-    Raises `CannotVerifyError` where none fails and pytest cannot import all files.
-    """
-    place = await build_sandbox_spec(workspace.check_root(root), settings, report_status)
-    pool = SandboxPool()
-    sandbox, session = await selection.open_first(place, settings, report_status, pool)
-    try:
-        report_status("running the suite")
-        execution = await session.run(
-            TestRun(selectors=(), seconds=max(settings.suite.seconds, settings.sandbox.seconds))
-        )
-    finally:
-        await _release(session, pool, keep=False)
-    if execution.broken:
-        raise await selection.suggest_other(SandboxBrokenError(execution.broken), settings, sandbox.name)
-    failing = [result.id for result in case_results(execution) if result.outcome in {"failed", "error"}]
-    if not failing:
-        refuse_unreadable(collect_errors(execution))
-    return failing
-
-
-def refuse_unreadable(errors: Iterable[CollectError]) -> None:
-    """Raises `CannotVerifyError` for test files that pytest cannot import: nothing names their tests."""
-    failures = {error.id.partition("::")[0]: error.failure for error in errors}
-    if not failures:
-        return
-    first, failure = next(iter(failures.items()))
-    more = f" and {len(failures) - 1} more" if len(failures) > 1 else ""
-    reason = f"{failure.type}: {failure.message}".strip().splitlines()[0]
-    raise CannotVerifyError(
-        f"pytest cannot import {first}{more}, so nothing names its tests ({reason}).",
-        remedy=f"Correct that, or name one of the tests yourself: `greenloop fix {first}::NAME`.",
-    )

@@ -13,7 +13,8 @@ from pathlib import Path
 from greenloop.core.errors import CannotVerifyError, SandboxBrokenError
 from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
 from greenloop.core.report.cases import case_results, collect_errors
-from greenloop.engine.refine import build_sandbox_spec, ignore_status, refuse_unreadable
+from greenloop.engine.failing_tests import refuse_unreadable
+from greenloop.engine.refine import build_sandbox_spec, ignore_status
 from greenloop.project import workspace
 from greenloop.project.environment_faults import find_environment_fault
 from greenloop.project.git import Repository

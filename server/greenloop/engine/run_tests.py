@@ -68,7 +68,7 @@ async def run_tests(
     seconds: float = 0.0,
     report_status: Callable[[str], None] = ignore_status,
 ) -> Report:
-    """Runs these test files and tests once, in the pool's session for this workspace.
+    """Runs these test files and tests (none: the whole suite) once, in the pool's session for this workspace.
 
     `buffers` are unsaved texts by workspace path; they take precedence over the disk. `seconds` limit the run (0: the
     settings' limit for a suite). Without `traced` the run is faster where the sandbox has warmed up.
@@ -77,6 +77,8 @@ async def run_tests(
     """
     place = await build_sandbox_spec(workspace.check_root(root), settings, report_status)
     sandbox, session = await selection.open_first(place, settings, report_status, pool)
+    if not selectors:
+        report_status("running the suite")
     run = TestRun(
         selectors=fit_selectors(selectors),
         files=buffers,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from greenloop.core import registry
 from greenloop.core.docstrings.ambiguity import REMEDY, find_doubts, is_testable, why_unusable
@@ -15,12 +16,12 @@ from greenloop.core.docstrings.documentation import read_documentation
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import USER_PROVENANCES, Provenance, Spec, TargetKind
+from greenloop.core.records.spec import USER_PROVENANCES, Provenance, Region, Spec, TargetKind
 from greenloop.core.report.cases import case_results
 from greenloop.core.run_state import Baseline
 from greenloop.localize.context import BaselineContext, build_baseline, fault_baseline, passing_baseline
 from greenloop.localize.regions import is_unwritten
-from greenloop.project.sources import import_name_in_tests
+from greenloop.project.sources import file_patterns, import_name_in_tests
 from greenloop.specs import host_checks, stored_tests
 
 # Provenance of each part's cases; stored cases of an earlier run make asking again unnecessary.
@@ -83,7 +84,7 @@ async def _with_generated_tests(
     if not any(case.executed for case in spec.cases):
         raise CannotVerifyError(
             f"Nothing says what {region.qualname} should do: no test reaches it and its docstring has no examples.",
-            remedy=_remedy(spec.doubts, parts),
+            remedy=_remedy(spec.doubts, parts) + _rename_hint(region, problem.root),
         )
     if spec.open or stored.user_tests:
         for sentence in stored_tests.save(stored, spec, module).messages:
@@ -105,6 +106,13 @@ def _may_generate(context: BaselineContext, problem: Problem, spec: Spec) -> boo
 def _remedy(doubts: Sequence[str], parts: Sequence[str]) -> str:
     advice = "Write a test that calls it, or a `>>>` example with its result in the docstring."
     return " ".join([*doubts, advice]) if parts else f"{advice} The preset `default` also lets a model write tests."
+
+
+def _rename_hint(region: Region, root: Path) -> str:
+    """For a test in a file that pytest does not look into."""
+    if not region.qualname.rpartition(".")[2].startswith("test"):
+        return ""
+    return f" If it is a test, rename {region.path}: pytest looks into {' and '.join(file_patterns(root))}."
 
 
 async def _run_cases(context: BaselineContext, baseline: Baseline, problem: Problem) -> Baseline:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from greenloop.core.errors import ContextTooLongError, ModelError
 from greenloop.core.text.redact import MASK, redact
+from greenloop.models.proxy import proxy_clause
 
 TRANSIENT = {408, 409, 425, 429, 500, 502, 503, 504, 529}
 OUT_OF_QUOTA = re.compile(
@@ -124,7 +125,9 @@ def _about_connection(error: Exception, message: str, model: str, provider: str,
                 f"No Ollama answers at {base}.", remedy="Start it with `ollama serve`, or set `api.base`."
             )
         address = f" at {base}" if base else ""
-        return ModelError(f"{model} cannot be reached{address}.", remedy="Check the network and `api.base`.")
+        return ModelError(
+            f"{model} cannot be reached{address}{proxy_clause()}.", remedy="Check the network and `api.base`."
+        )
     if _is_class_named(error, "Timeout"):
         return ModelError(f"{model} did not answer in time.", remedy="Try again, or raise `api.timeout`.")
     # litellm calls a broken connection a server error.

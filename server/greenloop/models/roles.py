@@ -12,7 +12,7 @@ from greenloop.core.ports import KeyStore, Model
 from greenloop.core.records.attempt import Attempt, Move
 from greenloop.core.records.model import ChatRequest, Role
 from greenloop.models.embedded import catalogue
-from greenloop.models.embedded.default_model import choose
+from greenloop.models.embedded.default_model import choose, missing_remedy
 from greenloop.project.settings import EDITOR, Settings, get
 
 STEP = 0.4  # by which `rising` increases the temperature
@@ -90,7 +90,7 @@ class Models:
         if not name:
             raise ModelError(
                 "No model is configured and none was found.",
-                remedy="Run `greenloop model pull` for the embedded one (1.1 GB), or name one with `--model`.",
+                remedy=missing_remedy(),
             )
         if name not in self.opened:
             self.opened[name] = (self.factory or open_model)(name, self.settings)

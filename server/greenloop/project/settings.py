@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -301,16 +302,21 @@ class Settings:
 
 
 def state_folder() -> Path:
-    """The user's state folder (history, port files), made private on first use."""
+    """The user's state folder (history, port files), made private on first use if it can be made.
+
+    Where it cannot, reading finds nothing in it, and who writes into it gets an `OSError`.
+    """
     path = Path(os.environ.get("XDG_STATE_HOME") or platformdirs.user_state_dir()) / APP
-    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with suppress(OSError):
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
     return path
 
 
 def cache_folder() -> Path:
-    """The user's cache folder, made on first use."""
+    """The user's cache folder, made on first use if it can be made; see `state_folder`."""
     path = Path(os.environ.get("XDG_CACHE_HOME") or platformdirs.user_cache_dir()) / APP
-    path.mkdir(parents=True, exist_ok=True)
+    with suppress(OSError):
+        path.mkdir(parents=True, exist_ok=True)
     return path
 
 

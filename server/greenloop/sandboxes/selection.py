@@ -68,7 +68,7 @@ async def _first(settings: Settings, report_status: ReportStatus, attempt: Calla
         raise refusals[0]
     raise CannotVerifyError(
         "No sandbox can be used here ("
-        + "; ".join(f"{kind}: {error}" for kind, error in zip(kinds, refusals, strict=True))
+        + "; ".join(f"{kind}: {str(error).rstrip('.')}" for kind, error in zip(kinds, refusals, strict=True))
         + ").",
         remedy=" Or: ".join(error.remedy for error in refusals if error.remedy),
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from greenloop.cli.main import main
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.sandbox import Environment, Probe
+from greenloop.core.records.sandbox import Probe
 from greenloop.engine.doctor import report as doctors
 from greenloop.engine.doctor.isolation import ProbeResult
 from greenloop.models.embedded import hardware
@@ -61,7 +62,7 @@ def test_the_doctor_names_a_larger_model_that_fits(machine, capsys, monkeypatch)
     assert main(["doctor", "--json"]) == 3
     row = findings(capsys)["model", "local"]
     assert row["detail"] == (
-        "not fetched yet (1.1 GB); this machine can also run qwen3-coder-30b (18.6 GB): "
+        "not downloaded yet (1.1 GB); this machine can also run qwen3-coder-30b (18.6 GB): "
         "greenloop model pull qwen3-coder-30b"
     )
     assert row["remedy"] == "greenloop model pull"
@@ -91,8 +92,15 @@ def test_layers_for_a_gpu_that_is_not_there_are_told(machine, capsys):
     assert row["ok"] is None
 
 
-def test_missing_pytest_names_the_interpreter(machine, capsys):
-    machine["environment"] = Environment(**{**vars(machine["environment"]), "has_pytest": False})
+def test_without_pytest_the_interpreter_borrows_greenloops_own(machine, capsys):
+    machine["environment"] = replace(machine["environment"], has_pytest=False)
+    assert main(["doctor", "--json"]) == 0
+    (row,) = (row for (part, _name), row in findings(capsys).items() if part == "interpreter")
+    assert "without pytest: greenloop's own" in row["detail"]
+
+
+def test_missing_pytest_on_a_python_too_old_to_borrow_it_names_the_interpreter(machine, capsys):
+    machine["environment"] = replace(machine["environment"], has_pytest=False, version=(3, 9))
     assert main(["doctor", "--json"]) == 3
     assert "/usr/python3 -m pip install pytest" in capsys.readouterr().out
 
@@ -237,7 +245,7 @@ def test_the_bare_word_is_the_doctor_and_what_to_do_next(machine, tmp_path, monk
     assert main([]) == 0
     out = capsys.readouterr().out
     assert "greenloop fix" in out
-    assert "[language-server.greenloop]" in out
+    assert "greenloop setup helix --write" in out
     machine["weights"] = None
     assert main([]) == 3
     assert "greenloop model pull" in capsys.readouterr().out

@@ -586,6 +586,22 @@ def test_no_model_and_nobody_there_is_one_sentence(modelless, capsys):
     assert "greenloop: No model is configured" in capsys.readouterr().err
 
 
+@pytest.fixture(autouse=True)
+def capable(monkeypatch):
+    """A machine that could run the embedded model; a test takes away what it wants."""
+    monkeypatch.setattr("greenloop.models.embedded.hardware.check", lambda *_sizes: None)
+
+
+def test_without_the_engine_no_download_is_offered(modelless, terminal, monkeypatch, capsys):
+    def check(*_sizes):
+        raise ModelError("The engine is not installed.", remedy="Run `uvx greenloop[local]`.")
+
+    monkeypatch.setattr("greenloop.models.embedded.hardware.check", check)
+    monkeypatch.setattr("greenloop.cli.commands.fix.read_line", lambda _question: pytest.fail("asked"))
+    assert main(["fix", CASE]) == 3
+    assert "The engine is not installed." in capsys.readouterr().err
+
+
 def test_no_model_asks_once_and_goes_on(modelless, terminal, monkeypatch, capsys):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-never-shown")
     monkeypatch.setattr("greenloop.cli.commands.fix.read_line", lambda _question: "ollama/small")

@@ -12,11 +12,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 from greenloop.cli import exit_codes, interrupt, options, render
-from greenloop.cli.editors import command, installed_editors
+from greenloop.cli.editors import installed_editors
 from greenloop.cli.errors import print_warning
 from greenloop.core.errors import UsageError
 from greenloop.engine.doctor.report import DoctorFinding, can_run, examine, missing_parts, status_word, summary
 from greenloop.project import configuration
+from greenloop.project.installation import own_command
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,9 +86,15 @@ def show_start_page() -> int:
     steps = [row.remedy for row in rows if row.part in missing_parts(rows) and row.ok is False and row.remedy]
     for remedy in dict.fromkeys(steps):
         print(f"  {remedy}")
-    print("  greenloop fix                            fix the first failing test of this project")
-    print("  greenloop fix tests/test_x.py::test_y    fix this test; also file.py::function and file.py:LINE")
-    for editor in installed_editors():
-        print(f"\n{editor.name}: greenloop setup {editor.name}" + (" --write" if editor.config_file else ""))
-        print("".join(f"    {line}" for line in editor.snippet(command()).splitlines(keepends=True)), end="")
+    rows_of_commands = [
+        (("fix",), "fix the first failing test of this project"),
+        (("fix", "tests/test_x.py::test_y"), "fix this test; also file.py::function and file.py:LINE"),
+        *(
+            (("setup", editor.name, *(["--write"] if editor.config_file else [])), f"connect {editor.name}")
+            for editor in installed_editors()
+        ),
+    ]
+    lines = [(own_command("greenloop", *words), purpose) for words, purpose in rows_of_commands]
+    width = max(len(line) for line, _purpose in lines)
+    print("".join(f"  {line:{width}}    {purpose}\n" for line, purpose in lines), end="")
     return exit_codes.VERIFIED if can_run(rows) else exit_codes.CANNOT_VERIFY

@@ -30,7 +30,7 @@ from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.summary import total_usage
-from greenloop.engine import events_json, refine
+from greenloop.engine import events_json, failing_tests, refine
 from greenloop.engine.history.store import History
 from greenloop.engine.history.unsolved_run import UnsolvedRun, read_unsolved_run
 from greenloop.engine.presets import offered_presets
@@ -200,7 +200,7 @@ def _fix_targets(job: FixJob, target: str | None) -> int:
         # Only now is it known that a model is needed: a target that passes already, or cannot run, needs none.
         if job.write_json is not None or not View.can_ask() or not _has_no_model(job.settings):
             raise
-    job = replace(job, settings=replace(job.settings, model=ask_for_model(read_line)))
+    job = replace(job, settings=replace(job.settings, model=ask_for_model(read_line, job.settings)))
     return _fix_one(job, target) if target is not None else _fix_failing_tests(job)
 
 
@@ -221,7 +221,7 @@ def _fix_failing_tests(job: FixJob) -> int:
 
         async def find() -> tuple[list[str], str]:
             if since is None:
-                listed = refine.list_failing_tests
+                listed = failing_tests.list_failing_tests
                 return await listed(job.root, settings=job.settings, report_status=view.report_status), ""
             found = await find_regressions(job.root, since, settings=job.settings, report_status=view.report_status)
             return _choose(found, since, job.arguments.most)

@@ -15,11 +15,16 @@ from greenloop.cli.errors import print_warning
 from greenloop.cli.screen import read_line
 from greenloop.core.errors import ModelError, UsageError
 from greenloop.engine.history.store import History
+from greenloop.project.installation import install_command
 from greenloop.project.settings import Settings
 
 if TYPE_CHECKING:
     from greenloop.models.embedded.catalogue import EmbeddedModel
 
+OTHER_MODELS = (
+    "Name one with --model: ollama/NAME for a model of Ollama on this machine, or openai/NAME, anthropic/NAME "
+    "and so on with that provider's key in the environment. For the embedded one: `greenloop model pull`."
+)
 ACTIONS = {
     "pull": "download an embedded model (once; resumes where it stopped)",
     "list": "list the models that can be downloaded or are on this machine, and API keys that are set",
@@ -226,7 +231,7 @@ def _status(settings: Settings) -> int:
     model = _chosen(settings)
     path, running = weights.downloaded_file(model), server.status()
     print(f"weights: {path or f'not downloaded; run `{model.pull_command}`'}")
-    engine = "xllamacpp" if hardware.is_engine_installed() else "not installed; run `pip install greenloop[local]`"
+    engine = "xllamacpp" if hardware.is_engine_installed() else f"not installed; run `{install_command()}`"
     print(f"engine:  {engine}")
     state = "not running"
     if running is not None:
@@ -251,22 +256,26 @@ _ACTIONS: dict[str, Callable[[Settings], int]] = {
 }
 
 
-def ask_for_model(read_line: Callable[[str], str]) -> str:
+def ask_for_model(read_line: Callable[[str], str], settings: Settings) -> str:
     """Asks, when there is no model, whether to download the embedded one or name another; returns the model's name.
 
-    Raises `ModelError` when the user wants neither, `UsageError` for an invalid name.
+    Raises `ModelError` when the user wants neither or the embedded one cannot run here, `UsageError` for an invalid
+    name.
     """
-    from greenloop.models.embedded import catalogue, default_model  # noqa: PLC0415
+    from greenloop.models.embedded import catalogue, default_model, hardware  # noqa: PLC0415
 
     print("No model is configured and none was found on this machine.", file=sys.stderr)
     for name in default_model.available_keys(os.environ):
         print(f"  {name} is set: you can name one of that provider's models.", file=sys.stderr)
+    # Otherwise a download would be offered that is of no use.
+    model = catalogue.find(catalogue.DEFAULT)
+    hardware.check(model, settings.embedded)
     answer = read_line("Download the embedded model now (1.1 GB, runs on this machine)? [y, n, or a model's name] ")
     if answer.lower() in ("y", "yes"):
-        download_weights(catalogue.find(catalogue.DEFAULT))
+        download_weights(model)
         return "local"
     if answer.lower() in ("", "n", "no"):
-        raise ModelError("No model is available.", remedy="Run `greenloop model pull`, or name one with --model.")
+        raise ModelError("No model is available.", remedy=OTHER_MODELS)
     if " " in answer:
         raise UsageError(f"'{answer}' is not a model name.", remedy="Model names look like ollama/llama3.2.")
     return answer

@@ -10,7 +10,10 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import metadata
 from pathlib import Path
+
+from packaging.specifiers import SpecifierSet
 
 from greenloop import __version__
 from greenloop.core import registry
@@ -20,7 +23,7 @@ from greenloop.core.records.sandbox import Probe
 from greenloop.engine.doctor import isolation
 from greenloop.engine.history.store import History
 from greenloop.models.embedded import catalogue, default_model, hardware, server, weights
-from greenloop.project import workspace
+from greenloop.project import installation, workspace
 from greenloop.project.settings import EDITOR, Settings, state_folder
 
 # A server that does not answer within this many seconds counts as unreachable.
@@ -100,10 +103,12 @@ def _interpreter(root: Path, settings: Settings) -> DoctorFinding:
     version = ".".join(map(str, environment.version))
     detail = f"Python {version}, {environment.executable} ({environment.source})"
     if not environment.has_pytest:
-        remedy = f"{environment.executable} -m pip install pytest"
-        return DoctorFinding(
-            part="interpreter", name=version, ok=False, detail=f"{detail}: pytest is missing", remedy=remedy
-        )
+        own, needed = metadata.version("pytest"), metadata.metadata("pytest")["Requires-Python"] or ""
+        if not SpecifierSet(needed).contains(version):
+            remedy = f"{environment.executable} -m pip install pytest"
+            detail = f"{detail}: pytest is missing, and greenloop's own ({own}) needs Python {needed}"
+            return DoctorFinding(part="interpreter", name=version, ok=False, detail=detail, remedy=remedy)
+        detail = f"{detail}, without pytest: greenloop's own ({own}) is used"
     return DoctorFinding(part="interpreter", name=version, ok=True, detail=detail)
 
 
@@ -199,11 +204,11 @@ def _embedded(settings: Settings) -> list[DoctorFinding]:
     path, machine = weights.downloaded_file(model), hardware.read_machine()
     is_usable = path is not None and hardware.is_engine_installed()
     if not hardware.is_engine_installed():
-        detail, remedy = "its engine is not installed", 'pip install "greenloop[local]"'
+        detail, remedy = "its engine is not installed", installation.install_command()
     elif path is None:
         size = f" ({model.size / 1e9:.1f} GB)" if model.size else ""
         fitting = hardware.recommend(catalogue.known_models(), settings.embedded, machine)
-        detail, remedy = f"not fetched yet{size}", model.pull_command
+        detail, remedy = f"not downloaded yet{size}", model.pull_command
         if fitting is not None and fitting.name != model.name:
             detail += (
                 f"; this machine can also run {fitting.name} ({fitting.size / 1e9:.1f} GB): {fitting.pull_command}"

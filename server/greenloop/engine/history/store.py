@@ -262,7 +262,8 @@ class History:
 
 
 def _error_sentence(error: Exception) -> str:
-    return f"The history cannot be written ({error}); the run continues without it."
+    reason = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.strerror else error
+    return f"The history cannot be written ({reason}); the run continues without it."
 
 
 def _sql_text(text: str) -> str:

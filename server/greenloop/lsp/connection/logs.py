@@ -203,7 +203,7 @@ def _number(level: str) -> int:
 def _new_log_path() -> Path:
     """The path of a new log file in the state folder; removes the oldest files of servers that ended."""
     folder = state_folder() / "logs"
-    folder.mkdir(exist_ok=True, mode=0o700)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     ended = sorted(path for path in folder.glob("serve-*.log") if not _running(path))
     for path in ended[: max(len(ended) - FILES + 1, 0)]:
         for old in (path, path.with_name(path.name + ".1")):

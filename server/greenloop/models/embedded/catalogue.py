@@ -11,6 +11,7 @@ import difflib
 import json
 import re
 import tomllib
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from importlib import resources
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.core.errors import ModelError
+from greenloop.project.installation import own_command
 from greenloop.project.settings import EmbeddedSettings, cache_folder
 
 # The provider's name: `local` is the default model, `local/NAME` another one.
@@ -61,13 +63,14 @@ class EmbeddedModel:
     @property
     def pull_command(self) -> str:
         """The command that downloads it."""
-        return "greenloop model pull" + ("" if self.name == DEFAULT else f" {self.name}")
+        return own_command("greenloop", "model", "pull", *([] if self.name == DEFAULT else [self.name]))
 
 
 def folder() -> Path:
-    """The folder of model files in the cache, made on first use."""
+    """The folder of model files in the cache, made on first use if it can be made."""
     path = cache_folder() / "models"
-    path.mkdir(exist_ok=True)
+    with suppress(OSError):
+        path.mkdir(exist_ok=True)
     return path
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import httpx
 
 from greenloop.models.embedded import catalogue, hardware, weights
+from greenloop.project import installation
 from greenloop.project.settings import Settings
 
 # Environment variables that usually hold providers' API keys.
@@ -37,6 +38,17 @@ async def choose(settings: Settings, environ: Mapping[str, str] | None = None) -
         return min(present, key=lambda model: model.name != catalogue.DEFAULT).setting
     models = await ollama_models(ollama_base(os.environ if environ is None else environ))
     return f"ollama/{models[0]}" if models else ""
+
+
+def missing_remedy() -> str:
+    """What to type where no model was found."""
+    if not hardware.is_engine_installed():
+        return (
+            f"The embedded model's engine is not installed: run `{installation.install_command()}`, or name a model "
+            "with `--model`."
+        )
+    pull = catalogue.find(catalogue.DEFAULT).pull_command
+    return f"Run `{pull}` for the embedded one (1.1 GB), or name one with `--model`."
 
 
 def available_keys(environ: Mapping[str, str]) -> list[str]:

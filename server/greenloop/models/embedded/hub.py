@@ -17,6 +17,7 @@ import httpx
 from greenloop.core.errors import ModelError
 from greenloop.models.embedded.catalogue import EmbeddedModel
 
+UNREACHABLE = "the hub could not be reached"
 STEP = 4 * 1024 * 1024
 # Users behind a package mirror wait for the timeout of the connection before their download begins.
 TIMEOUT = httpx.Timeout(20, connect=4)
@@ -68,7 +69,9 @@ async def download(model: EmbeddedModel, partial: Path, report: Callable[[int], 
                         report(reported)
                 is_whole = file.tell() >= model.size
     except httpx.HTTPError as error:
-        return f"the hub could not be reached ({type(error).__name__})"
+        if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
+            return UNREACHABLE
+        return f"{UNREACHABLE} ({type(error).__name__})"
     return "" if is_whole else "the hub's answer broke off"
 
 
@@ -76,9 +79,13 @@ def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
+def endpoint() -> str:
+    """The hub's address."""
+    return (os.environ.get("HF_ENDPOINT") or "https://huggingface.co").rstrip("/")
+
+
 def _url(model: EmbeddedModel) -> str:
-    endpoint = os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
-    return f"{endpoint.rstrip('/')}/{model.hub}/resolve/{model.revision}/{model.file}"
+    return f"{endpoint()}/{model.hub}/resolve/{model.revision}/{model.file}"
 
 
 def _refusal(model: EmbeddedModel, response: httpx.Response) -> str:

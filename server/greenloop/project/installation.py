@@ -1,0 +1,44 @@
+"""Tells how this greenloop was installed, for the command lines that users are told to type."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+WITH_ENGINE = '"greenloop[local]"'
+
+
+def own_command(*words: str, prefix: Path | None = None) -> str:
+    """The command line that runs greenloop with these words, for the environment in `prefix` (default: this one).
+
+    uvx and `pipx run` make an environment for one use, in which there is no greenloop to type.
+    """
+    tool = runner(prefix)
+    return f"{tool} {WITH_ENGINE} {shlex.join(words[1:])}" if tool else shlex.join(words)
+
+
+def install_command(prefix: Path | None = None, arguments: Sequence[str] | None = None) -> str:
+    """The command that adds the embedded model's engine, for the tool that installed this greenloop.
+
+    Where a tool makes an environment for one use, it is the user's own command line (`arguments`) with the extra.
+    """
+    arguments = sys.argv[1:] if arguments is None else arguments
+    prefix = prefix or Path(sys.prefix)
+    if tool := runner(prefix):
+        return f"{tool} {WITH_ENGINE} {shlex.join(arguments)}".rstrip()
+    if (prefix / "uv-receipt.toml").is_file():
+        return f"uv tool install {WITH_ENGINE}"
+    if "pipx" in prefix.parts:
+        return "pipx inject greenloop xllamacpp"
+    return f"{sys.executable} -m pip install {WITH_ENGINE}"
+
+
+def runner(prefix: Path | None = None) -> str:
+    """`uvx` or `pipx run`, where that made the environment `prefix` (default: this one) for one use; else nothing."""
+    prefix = prefix or Path(sys.prefix)
+    if any(part.startswith(("archive-v", "environments-v")) for part in prefix.parts):
+        return "uvx"
+    is_temporary = "pipx" in prefix.parts and prefix.parent.name != "venvs"
+    return "pipx run" if is_temporary else ""
