@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Measures the way of a newcomer: from a wheel and an empty home to the first verified fix, with nothing set.
 
-Each way is typed into a terminal (a pseudo-terminal with bash) in a home of its own; the next line is typed when the one
-before has been answered. The wheel is on a simple index of this machine, all other packages come from the
+Each way is typed into a terminal (a pseudo-terminal with bash) in a home of its own; the next line is typed when the
+one before has been answered. The wheel is on a simple index of this machine, all other packages come from the
 index that pip and uv use anyway. uv and pipx are installed into throw-away environments beforehand, and not counted.
 The project is examples/fibonacci; its tests run with the python3 on the PATH.
 

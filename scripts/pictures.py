@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""Makes the pictures of docs/media: what greenloop shows in a terminal, each from a run of the product.
+
+    scripts/pictures.py [NAME ...]      all, or these
+
+The model's answers come from files; everything else is real: tests, sandbox (bubblewrap), proofs. The pictures of
+VS Code are in vscode-client/media, taken by its tests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import io
+import json
+import os
+import re
+import shlex
+import shutil
+import struct
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import termios
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich._export_format import CONSOLE_SVG_FORMAT
+from rich.console import Console
+from rich.text import Text
+
+ROOT = Path(__file__).resolve().parents[1]
+MEDIA = ROOT / "docs" / "media"
+WIDTH = 112
+# The fonts would come from another server.
+FORMAT = re.sub(r"@font-face \{\{.*?\}\}\s*", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
+SLOW = """\
+def unique(items):
+    result = []
+    for item in items:
+        if item not in result:
+            result.append(item)
+    return result
+"""
+FAST = "def unique(items):\n    return list(dict.fromkeys(items))\n"
+TEST_UNIQUE = """\
+from unique import unique
+
+
+def test_the_first_of_each_stays():
+    assert unique([2, 1, 2, 3, 1]) == [2, 1, 3]
+
+
+def test_many():
+    assert unique(list(range(3000)) * 2) == list(range(3000))
+"""
+STATISTICS = """\
+def mean(numbers):
+    if not numbers:
+        return 0
+    return sum(numbers) / len(numbers)
+
+
+def median(numbers):
+    ordered = sorted(numbers)
+    middle = len(ordered) // 2
+    if len(ordered) % 2:
+        return ordered[middle]
+    return mean(ordered[middle - 1 : middle + 1])
+
+
+def clamp(number, low, high):
+    if number < low:
+        return low
+    return min(number, high)
+"""
+TEST_STATISTICS = """\
+from statistics_of import clamp, mean, median
+
+
+def test_mean():
+    assert mean([1, 2, 6]) == 3
+    assert mean([]) == 0
+
+
+def test_median():
+    assert median([9, 1, 5]) == 5
+    assert median([4, 1, 2, 9]) == 3
+
+
+def test_clamp():
+    assert [clamp(number, 2, 4) for number in (1, 3, 5)] == [2, 3, 4]
+"""
+FAKE = """\
+class Anything(list):
+    def __eq__(self, other):
+        return True
+
+
+def fibonacci(n):
+    return Anything()
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """`lines` are typed one after another in the folder that `prepare` fills; only the last one is shown.
+
+    `model` answers with these texts.
+    """
+
+    lines: tuple[str, ...]
+    prepare: Callable[[Path], None]
+    model: tuple[str, ...] = ()
+
+
+def fibonacci(folder: Path) -> None:
+    shutil.copytree(ROOT / "examples" / "fibonacci", folder, dirs_exist_ok=True)
+
+
+def faked(folder: Path) -> None:
+    """A commit with the tests, and a working tree whose code only pretends."""
+    fibonacci(folder)
+    git = ["git", "-c", "user.name=you", "-c", "user.email=you@example.org"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "tests"]):
+        subprocess.run([*git, *words], cwd=folder, check=True)
+    (folder / "fibonacci.py").write_text(FAKE, encoding="utf-8")
+
+
+def slow(folder: Path) -> None:
+    (folder / "unique.py").write_text(SLOW, encoding="utf-8")
+    (folder / "test_unique.py").write_text(TEST_UNIQUE, encoding="utf-8")
+
+
+def correct(folder: Path) -> None:
+    (folder / "statistics_of.py").write_text(STATISTICS, encoding="utf-8")
+    (folder / "test_statistics.py").write_text(TEST_STATISTICS, encoding="utf-8")
+
+
+ANSWER = json.loads((ROOT / "examples/answers/fibonacci.jsonl").read_text(encoding="utf-8").splitlines()[0])
+FIX = "greenloop fix test_fibonacci.py --apply --preset plain --model scripted:answers.jsonl"
+BENCH = "greenloop bench mutants:. --arm default --arm plain --model reference --sample 4 --out results.jsonl"
+PICTURES = {
+    "start": Picture(lines=("greenloop",), prepare=fibonacci),
+    "fix": Picture(lines=(FIX,), prepare=fibonacci, model=(ANSWER,)),
+    "verify": Picture(lines=("greenloop verify",), prepare=faked),
+    "improve": Picture(
+        lines=("greenloop improve unique.py::unique --for time --apply --model scripted:answers.jsonl",),
+        prepare=slow,
+        model=(f"```python\n{FAST}```",) * 9,
+    ),
+    "history": Picture(lines=(FIX, "greenloop history show 1"), prepare=fibonacci, model=(ANSWER,)),
+    "bench": Picture(lines=(BENCH, "greenloop bench report results.jsonl"), prepare=correct),
+}
+
+
+def make_picture(name: str, picture: Picture, place: Path) -> None:
+    """Runs the lines in a folder below `place`, and draws what the last one showed."""
+    folder = place / name
+    folder.mkdir()
+    (place / "homes" / name).mkdir(parents=True)
+    picture.prepare(folder)
+    (place / f"{name}.jsonl").write_text("".join(f"{json.dumps(text)}\n" for text in picture.model), encoding="utf-8")
+    shown = ""
+    for line in picture.lines:
+        words = shlex.split(line.replace("scripted:answers.jsonl", f"scripted:{place / name}.jsonl"))
+        shown = run_on_terminal([str(place / ".venv/bin/python"), "-m", *words], folder, place)
+    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
+    console.print(Text.assemble(("$ ", "bold green"), (picture.lines[-1], "bold")), soft_wrap=True)
+    for row in screen_rows(shown):
+        console.print(Text.from_ansi(row), overflow="fold")
+    text = console.export_svg(title=f"greenloop: {name}", code_format=FORMAT, unique_id=name)
+    MEDIA.mkdir(exist_ok=True)
+    (MEDIA / f"{name}.svg").write_text("".join(f"{row.rstrip()}\n" for row in text.splitlines()), encoding="utf-8")
+    print(f"{name}: {len(text) >> 10} kB")
+
+
+def run_on_terminal(words: list[str], folder: Path, place: Path) -> str:
+    """Everything that a program writes to its terminal."""
+    main, inside = os.openpty()
+    fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 50, WIDTH, 0, 0))
+    environment = {
+        "HOME": str(place / "homes" / folder.name),
+        "PATH": f"{place / '.venv/bin'}:/usr/bin:/bin",
+        "TERM": "xterm-256color",
+        "LANG": "C.UTF-8",
+    }
+    process = subprocess.Popen(words, stdin=inside, stdout=inside, stderr=inside, cwd=folder, env=environment)
+    os.close(inside)
+    data = b""
+    try:
+        while piece := os.read(main, 65536):
+            data += piece
+    except OSError:
+        pass  # Linux says so at the end
+    process.wait()
+    os.close(main)
+    return data.decode(errors="replace")
+
+
+def screen_rows(text: str) -> list[str]:
+    """The rows of the screen at the end, with their colours: follows the few movements of rich's live display."""
+    rows, at = [""], 0
+    for piece in re.split(r"(\x1b\[2K|\x1b\[\d*A|\x1b\[\?25[lh]|\r\n|\n|\r)", text):
+        if piece in ("\r\n", "\n"):
+            at += 1
+            if at == len(rows):
+                rows.append("")
+        elif piece == "\x1b[2K":
+            rows[at] = ""
+        elif up := re.fullmatch(r"\x1b\[(\d*)A", piece):
+            at = max(0, at - int(up[1] or 1))
+        elif piece != "\r" and not piece.startswith("\x1b[?25"):
+            rows[at] += piece
+    while rows and not rows[-1].strip():
+        rows.pop()
+    return rows
+
+
+def make_environment(place: Path) -> None:
+    """An environment that has this checkout and its packages, so that no picture shows where they are."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", place / ".venv"], check=True)
+    (packages,) = (place / ".venv").glob("lib/python*/site-packages")
+    (packages / "checkout.pth").write_text(f"{ROOT / 'server'}\n{sysconfig.get_path('purelib')}\n", encoding="utf-8")
+
+
+def main() -> int:
+    """The exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    names = parser.parse_args().names or list(PICTURES)
+    if unknown := set(names) - set(PICTURES):
+        parser.error(f"There is no picture {', '.join(sorted(unknown))}; there are {', '.join(PICTURES)}.")
+    # Always the same, because pictures show it.
+    place = Path(tempfile.gettempdir()) / "greenloop-demo"
+    place.mkdir(mode=0o755)
+    try:
+        make_environment(place)
+        for name in names:
+            make_picture(name, PICTURES[name], place)
+    finally:
+        shutil.rmtree(place)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+"""Pictures and pages of the documentation: each that a page names is there, each that is there is shown."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+MEDIA = ROOT / "docs" / "media"
+PAGES = [ROOT / "README.md", ROOT / "vscode-client" / "README.md", *sorted(ROOT.glob("docs/*.md"))]
+PICTURE = re.compile(r"!\[[^]]*\]\(([^)\s]+)\)")
+LARGEST = 100_000  # bytes of one picture
+
+
+def pictures(page: Path) -> list[Path]:
+    return [(page.parent / target).resolve() for target in PICTURE.findall(page.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_picture_of_a_page_exists(page):
+    assert [picture for picture in pictures(page) if not picture.is_file()] == []
+
+
+def test_every_picture_of_a_terminal_is_shown_and_small():
+    shown = {picture for page in PAGES for picture in pictures(page)}
+    made = set(MEDIA.iterdir())
+    assert made
+    assert made <= shown, "no page shows them"
+    assert [picture.name for picture in made if picture.stat().st_size > LARGEST] == []
+
+
+@pytest.mark.parametrize("picture", sorted(MEDIA.glob("*.svg")), ids=lambda picture: picture.name)
+def test_a_picture_loads_nothing_from_elsewhere(picture):
+    text = picture.read_text(encoding="utf-8")
+    links = set(re.findall(r"https?://[^\"')\s<]+", text)) - {"http://www.w3.org/2000/svg", "https://www.textualize.io"}
+    assert links == set()
+
+
+def test_every_page_is_in_the_navigation():
+    lines = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    navigation = yaml.safe_load(lines)["nav"]
+    found = set(re.findall(r"[\w-]+\.md", str(navigation)))
+    assert {page.name for page in ROOT.glob("docs/*.md")} <= found
