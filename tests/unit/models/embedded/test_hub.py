@@ -105,9 +105,7 @@ async def test_a_hub_that_states_no_hash_is_not_believed(cache, monkeypatch, hub
 async def test_a_hub_that_is_not_there_is_told(monkeypatch):
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:1")
     for values in ({}, {"size": 0, "sha256": ""}):
-        with pytest.raises(
-            ModelError, match=r"tiny cannot be downloaded: the hub could not be reached"
-        ):
+        with pytest.raises(ModelError, match=r"tiny cannot be downloaded: the hub could not be reached"):
             await pull_weights(model=make_tiny_model(**FROM_HUB | values))
 
 
