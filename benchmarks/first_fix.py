@@ -40,6 +40,7 @@ from greenloop.models.embedded import server
 ROOT = Path(__file__).resolve().parents[1]
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 INSTALL, DOWNLOAD, FIX = 600, 1800, 600  # seconds that a step may take
+PRESS_ENTER = "Press ENTER or type command to continue"
 QUESTION = "or a model's name]"
 GREENLOOP = '"greenloop[local]"'
 
@@ -127,8 +128,13 @@ def by_neovim(newcomer: Newcomer) -> None:
         terminal.enter("1")
     nvim.wait_until("bufexists('fibonacci.py') && getbufvar('fibonacci.py', '&modified')", DOWNLOAD)
     terminal.note("verified")
-    terminal.enter(":wa")
-    nvim.wait_until("!getbufvar('fibonacci.py', '&modified')")
+    for _ in range(3):
+        terminal.enter(":wa")
+        with contextlib.suppress(TimeoutError):
+            nvim.wait_until("!getbufvar('fibonacci.py', '&modified')", 5)
+            return
+        terminal.enter("")  # a message or a question stood in the way
+    raise TimeoutError(f"Neovim does not write:\n{terminal.plain()}")
 
 
 class Nvim:
@@ -150,7 +156,7 @@ class Nvim:
                     )
                     if done.stdout.strip() not in ("", "0"):
                         return
-            if self.terminal.plain().endswith("Press ENTER or type command to continue"):
+            if self.terminal.plain().endswith(PRESS_ENTER):
                 self.terminal.enter("")
             pause = time.monotonic() + 0.3
             while (rest := pause - time.monotonic()) > 0:

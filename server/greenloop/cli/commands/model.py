@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 OTHER_MODELS = (
     "Name one with --model: ollama/NAME for a model of Ollama on this machine, or openai/NAME, anthropic/NAME "
-    "and so on with that provider's key in the environment. For the embedded one: `greenloop model pull`."
+    "and so on with that provider's key in the environment."
 )
 ACTIONS = {
     "pull": "download an embedded model (once; resumes where it stopped)",
@@ -275,7 +275,8 @@ def ask_for_model(read_line: Callable[[str], str], settings: Settings) -> str:
         download_weights(model)
         return "local"
     if answer.lower() in ("", "n", "no"):
-        raise ModelError("No model is available.", remedy=OTHER_MODELS)
+        remedy = f"{OTHER_MODELS} For the embedded one: `{model.pull_command}`."
+        raise ModelError("No model is available.", remedy=remedy)
     if " " in answer:
         raise UsageError(f"'{answer}' is not a model name.", remedy="Model names look like ollama/llama3.2.")
     return answer
