@@ -75,13 +75,23 @@ def fenced(text: str) -> str:
 
 
 @pytest.fixture
-def fill(tmp_path, monkeypatch, lay):
+def fill(fill_files):
     """`fill(answers, target)`: the outcome."""
+
+    async def run(answers, target="test_stack.py", code=STACK, tests=TESTS):
+        return await fill_files({"stack.py": code, "test_stack.py": tests}, answers, target)
+
+    return run
+
+
+@pytest.fixture
+def fill_files(tmp_path, monkeypatch, lay):
+    """`fill_files(files, answers, target)`: the outcome."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
 
-    async def run(answers, target="test_stack.py", code=STACK, tests=TESTS):
-        root = lay(tmp_path / "w", {"stack.py": code, "test_stack.py": tests})
+    async def run(files, answers, target):
+        root = lay(tmp_path / "w", files)
         script = tmp_path / "answers.jsonl"
         script.write_text("".join(json.dumps(each) + "\n" for each in answers))
         line = {"model": f"scripted:{script}", "sandbox.kind": "bubblewrap"}
@@ -185,3 +195,42 @@ async def test_a_module_without_tests_is_refused(fill):
 async def test_a_written_module_is_no_target(fill):
     with pytest.raises(UsageError, match="has 2 functions"):
         await fill(["none"], "stack.py", code="def a():\n    return 1\n\n\ndef b():\n    return 2\n")
+
+
+SHOP = {
+    "item.py": "class Item:\n    def __init__(self, price):\n        ...\n\n    def total(self, count):\n        ...\n",
+    "cart.py": (
+        "from item import Item\n\n\nclass Cart:\n    def __init__(self):\n        raise NotImplementedError\n\n"
+        "    def add(self, item, count):\n        raise NotImplementedError\n\n"
+        "    def _lines(self):\n        raise NotImplementedError\n\n"
+        "    def total(self):\n        raise NotImplementedError\n"
+    ),
+    "test_cart.py": (
+        "from cart import Cart\nfrom item import Item\n\n\ndef test_item():\n    item = Item(3)\n    assert item.price == 3\n"
+        "    assert item.total(2) == 6\n\n\ndef test_cart():\n    cart = Cart()\n    cart.add(Item(2), 2)\n"
+        "    cart.add(Item(1), 1)\n    assert cart.total() == 5\n"
+    ),
+}
+ITEM = "class Item:\n    def __init__(self, price):\n        self.price = price\n\n    def total(self, count):\n        return self.price * count\n"
+CART = (
+    "class Cart:\n    def __init__(self):\n        self.lines = []\n\n    def add(self, item, count):\n"
+    "        self.lines.append((item, count))\n\n    def _lines(self):\n        return list(self.lines)\n\n"
+    "    def total(self):\n        return sum(item.total(count) for item, count in self._lines())\n"
+)
+
+
+async def test_classes_of_several_modules_are_filled_together(fill_files):
+    outcome = await fill_files(SHOP, [fenced(f"{ITEM}\n\n{CART}")], "test_cart.py")
+    assert outcome.solved
+    assert outcome.verified is Verified.VERIFIED
+    assert {*outcome.after} == {"item.py", "cart.py"}
+    assert "return list(self.lines)" in outcome.after["cart.py"]  # a private method that only the others call
+
+
+async def test_an_attribute_that_an_unwritten_constructor_sets_is_no_missing_method(fill_files):
+    files = {name: SHOP[name] for name in ("item.py", "test_cart.py")} | {
+        "cart.py": "from item import Item\n\n\n" + CART
+    }
+    outcome = await fill_files(files, [fenced(ITEM)], "test_cart.py::test_item")
+    assert outcome.solved
+    assert "self.price = price" in outcome.after["item.py"]

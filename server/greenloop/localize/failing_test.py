@@ -213,8 +213,9 @@ def _choose_regions(
     ranked = ranking.sort_by(evidence, suspicions)
     chosen = regions.choose(ranked, text_of, failures, most=context.settings.regions)
     if chosen and regions.is_unwritten(chosen[0], text_of):
-        user = unwritten.text_of_user(context.target, text_of(context.target.path) or "")
-        chosen = unwritten.belonging(chosen[0], text_of(chosen[0].path) or "", user)
+        test = context.target.path
+        texts = unwritten.modules_around(chosen[0].path, test, context.snapshot, context.patterns)
+        chosen = unwritten.belonging(chosen[0], texts, unwritten.text_of_user(context.target, text_of(test) or ""))
     found = assignments.find_read(evidence, ranked, suspicions, context.snapshot.root)
     read = {each: score for each, score in found.items() if each.path in modules}
     others = assignments.insert(regions.others(ranked, chosen, text_of, modules), read, suspicions)

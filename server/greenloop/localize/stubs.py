@@ -16,6 +16,7 @@ from greenloop.core.records.verdict import Failure
 from greenloop.project import sources, workspace
 from greenloop.project.environment_faults import failure_message, is_third_party
 from greenloop.project.syntax import definitions
+from greenloop.project.syntax.unwritten import unwritten_functions
 
 TextOf = Callable[[str], str | None]
 
@@ -192,6 +193,8 @@ def _missing_member(owner: str, name: str, importer: _Importer, *, on_class: boo
             continue
         if assignment.search(definitions.line_span(content, classes[0].start, classes[0].end)):
             return None
+        if any(each.name == "__init__" for each in unwritten_functions(content, path, owner=classes[0].qualname)):
+            return None  # it may well be what sets the attribute
         return MissingNames(path=path, names=(name,), owner=classes[0].qualname, on_class=on_class, uses=importer.text)
     return None
 

@@ -6,9 +6,12 @@ A test stops at the first of them, so only its text says what else it needs.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from greenloop.core.records.spec import Region, Target
+from greenloop.localize.regions import may_change
+from greenloop.project import sources
+from greenloop.project.snapshot import Snapshot
 from greenloop.project.syntax import definitions
 from greenloop.project.syntax.unwritten import unwritten_functions
 from greenloop.project.test_naming import is_test
@@ -22,13 +25,26 @@ def members(owner: Region, text: str) -> tuple[Region, ...]:
     return tuple(_unwritten(owner.path, text, owner.qualname))
 
 
-def belonging(first: Region, text: str, user: str) -> tuple[Region, ...]:
-    """The unwritten function that was reached, and the others of its module that `user`, a test's text, needs too.
+def belonging(first: Region, texts: Mapping[str, str], user: str) -> tuple[Region, ...]:
+    """The unwritten function that was reached, and the others in these texts that `user`, a test's text, needs too.
 
-    In the order of their calls, as `needed`; at most `MOST`.
+    `texts` are by path. In the order of their calls, as `needed`; at most `MOST`.
     """
-    others = [each for each in _unwritten(first.path, text) if each.qualname != first.qualname]
-    return _needed([first], others, text, user)
+    every = [each for path, text in texts.items() for each in _unwritten(path, text)]
+    others = [each for each in every if (each.path, each.qualname) != (first.path, first.qualname)]
+    return _needed([first], others, texts, user)
+
+
+def modules_around(path: str, user: str, snapshot: Snapshot, patterns: Sequence[str] | None) -> dict[str, str]:
+    """The text of a module, and of those that it and the test file `user` import, by path; only what may be changed."""
+    found = {path: snapshot.text(path) or ""}
+    for importer in (user, path):
+        for module, names, _line in sources.find_imports(snapshot.text(importer) or "", importer):
+            for name in (module, *(f"{module}.{name}" for name in names)):
+                imported = sources.find_module(name, snapshot.root, importer, unsaved=snapshot.buffers)
+                if imported and imported not in found and may_change(imported, patterns):
+                    found[imported] = snapshot.text(imported) or ""
+    return found
 
 
 def needed(regions: Sequence[Region], text: str, user: str) -> tuple[Region, ...]:
@@ -36,15 +52,17 @@ def needed(regions: Sequence[Region], text: str, user: str) -> tuple[Region, ...
 
     In the order in which they are called, as far as a text can tell: constructors, then by their first mention.
     """
-    return _needed([], regions, text, user)
+    return _needed([], regions, {each.path: text for each in regions}, user)
 
 
-def _needed(found: Sequence[Region], waiting: Sequence[Region], text: str, user: str) -> tuple[Region, ...]:
+def _needed(
+    found: Sequence[Region], waiting: Sequence[Region], texts: Mapping[str, str], user: str
+) -> tuple[Region, ...]:
     found, waiting, words = [*found], [*waiting], _IMPORT.sub("", user)
     while new := [each for each in waiting if _is_needed(each, found, words)]:
         found += new
         waiting = [each for each in waiting if each not in new]
-        words += "\n".join(definitions.line_span(text, each.start, each.end) for each in new)
+        words += "\n".join(definitions.line_span(texts[each.path], each.start, each.end) for each in new)
     return tuple(sorted(found, key=lambda each: _call_order(each, words))[:MOST])
 
 
@@ -67,11 +85,12 @@ def _unwritten(path: str, text: str, owner: str = "") -> Sequence[Region]:
 
 
 def _is_needed(region: Region, found: Sequence[Region], words: str) -> bool:
-    """Is it named, or a special method of a class of which something is needed?"""
+    """Is it named, or a special or private method of a class of which something is needed?"""
     owner, _, name = region.qualname.rpartition(".")
-    if owner and not any(each.qualname.startswith(f"{owner}.") for each in found) and _position(owner, words) is None:
+    is_of_found = any(each.path == region.path and each.qualname.startswith(f"{owner}.") for each in found)
+    if owner and not is_of_found and _position(owner, words) is None:
         return False
-    return (bool(owner) and name.startswith("__")) or _position(name, words) is not None
+    return (bool(owner) and name.startswith("_")) or _position(name, words) is not None
 
 
 def _call_order(region: Region, words: str) -> tuple[bool, int, int]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core.records.spec import Region, Target, TargetKind
-from greenloop.localize.unwritten import MOST, belonging, members, text_of_user
+from greenloop.localize.unwritten import MOST, belonging, members, modules_around, text_of_user
+from greenloop.project.snapshot import Snapshot
 
 CODE = '''from abc import abstractmethod
 from typing import Protocol
@@ -68,13 +69,13 @@ def names(found) -> list[str]:
 
 def test_what_the_test_calls_is_filled_constructor_first_then_in_the_order_of_the_calls():
     user = "from m import Shelf\n\ndef test():\n    shelf = Shelf()\n    shelf.add(1)\n    shelf.total()\n    shelf.price()\n"
-    found = belonging(region("Shelf.__init__"), CODE, user)
+    found = belonging(region("Shelf.__init__"), {"m.py": CODE}, user)
     assert names(found) == ["Shelf.__init__", "Shelf.add", "Shelf.total", "helper", "Shelf.__len__"]
 
 
 def test_an_import_alone_is_no_need():
     user = "from m import (\n    Shelf,\n    helper,\n)\nfrom m import Other\n\ndef test():\n    helper([])\n"
-    assert names(belonging(region("helper"), CODE, user)) == ["helper"]
+    assert names(belonging(region("helper"), {"m.py": CODE}, user)) == ["helper"]
 
 
 def test_members_are_all_unwritten_functions_but_abstract_ones():
@@ -93,7 +94,7 @@ def test_no_more_than_a_dozen():
     text = "class Big:\n" + "".join(f"    def m{number}(self): ...\n" for number in range(30))
     first = Region(path="m.py", qualname="Big.m0", start=2, end=2)
     user = " ".join(f"big.m{number}()" for number in range(30))
-    assert names(belonging(first, text, user)) == [f"Big.m{number}" for number in range(MOST)]
+    assert names(belonging(first, {"m.py": text}, user)) == [f"Big.m{number}" for number in range(MOST)]
 
 
 TESTS = """import pytest
@@ -129,3 +130,25 @@ def test_the_texts_of_other_tests_do_not_count(name, first, last, words, not_wor
     text = text_of_user(target, TESTS)
     assert all(word in text for word in words)
     assert not any(word in text for word in not_words)
+
+
+def test_a_private_method_of_a_class_is_needed_with_it():
+    text = "class A:\n    def run(self): ...\n    def _check(self): ...\n    def stop(self): ...\n\nclass B:\n    def _check(self): ...\n"
+    first = Region(path="m.py", qualname="A.run", start=2, end=2)
+    assert names(belonging(first, {"m.py": text}, "A().run()")) == ["A.run", "A._check"]
+
+
+def test_other_modules_that_are_imported_count(tmp_path):
+    files = {
+        "a.py": "from b import B\n\n\nclass A:\n    def run(self): ...\n",
+        "b.py": "import c\n\n\nclass B:\n    def go(self): ...\n    def rest(self): ...\n",
+        "c.py": "def far(): ...\n",
+        "test_a.py": "import pytest\nfrom a import A\n\n\ndef test_a():\n    assert A().run().go() == 1\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    texts = modules_around("a.py", "test_a.py", Snapshot(root=tmp_path, buffers={}), None)
+    assert [*texts] == ["a.py", "b.py"]
+    first = Region(path="a.py", qualname="A.run", start=5, end=5)
+    assert names(belonging(first, texts, files["test_a.py"])) == ["A.run"]  # nothing names B
+    assert names(belonging(first, texts, files["test_a.py"] + "    B()\n")) == ["A.run", "B.go"]
