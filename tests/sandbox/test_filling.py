@@ -227,6 +227,13 @@ async def test_classes_of_several_modules_are_filled_together(fill_files):
     assert "return list(self.lines)" in outcome.after["cart.py"]  # a private method that only the others call
 
 
+async def test_a_class_is_filled_with_what_its_tests_need_of_other_modules(fill_files):
+    files = SHOP | {"item.py": SHOP["item.py"].replace("...", "self.price = price", 1)}
+    outcome = await fill_files(files, [fenced(f"{ITEM}\n\n{CART}")], "cart.py::Cart")
+    assert outcome.solved
+    assert {*outcome.after} == {"item.py", "cart.py"}
+
+
 async def test_an_attribute_that_an_unwritten_constructor_sets_is_no_missing_method(fill_files):
     files = {name: SHOP[name] for name in ("item.py", "test_cart.py")} | {
         "cart.py": "from item import Item\n\n\n" + CART

@@ -93,15 +93,18 @@ def _examples_of(context: BaselineContext, region: Region, text: str) -> Spec:
 def _unwritten_members(
     context: BaselineContext, region: Region, text: str, tests: Sequence[Case]
 ) -> tuple[Region, ...]:
-    """The functions of a class or module that are to be written: those that its tests need, as far as a text can tell.
+    """The functions of a class or module that are to be written, and the others that its tests need as well.
 
-    Of the others nobody would notice what they do, so they stay as they are.
+    Of those that no test names nobody would notice what they do, so they stay as they are.
     """
-    members = unwritten.members(region, text)
-    user = "\n".join(context.snapshot.text(path) or "" for path in dict.fromkeys(case.path for case in tests))
-    needed = unwritten.needed(members, text, user)
-    left = [each.qualname for each in members if each not in needed]
-    if needed and left:
+    members, paths = unwritten.members(region, text), list(dict.fromkeys(case.path for case in tests))
+    user = "\n".join(context.snapshot.text(path) or "" for path in paths)
+    called = unwritten.needed(members, text, user)
+    if not called:
+        return ()
+    texts = unwritten.modules_around(region.path, paths[0], context.snapshot, context.patterns)
+    needed = unwritten.belonging(called[0], texts, user)
+    if left := [each.qualname for each in members if each not in needed]:
         context.report_status(f"no test calls {', '.join(left)}: left as it is")
     return needed
 
