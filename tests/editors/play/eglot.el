@@ -30,8 +30,9 @@
 (defun play-configure (settings)
   (setq-default eglot-workspace-configuration (list :greenloop settings))
   (eglot-signal-didChangeConfiguration (eglot-current-server)))
+;; Otherwise eglot may start a server at the same moment as `play-restart', and one of the two never answers.
+(setq eglot-autoreconnect nil)
 (defun play-restart (names)
-  ;; eglot may have done it by itself.
   (dolist (name names)
     (play-in name
       (let ((server (eglot-current-server)))
