@@ -10,7 +10,6 @@ from greenloop.core.errors import UsageError
 from greenloop.core.events import Tested
 from greenloop.core.records.outcome import StopReason
 from greenloop.engine import refine
-from greenloop.engine.history.store import History
 from greenloop.engine.history.unsolved_run import read_unsolved_run
 from greenloop.project import configuration
 
@@ -58,14 +57,6 @@ def play(tmp_path, monkeypatch, lay):
     return run
 
 
-def earlier_run(number: int):
-    history = History.open()
-    try:
-        return read_unsolved_run(history, number)
-    finally:
-        history.close()
-
-
 def essence(outcome) -> list:
     return [
         (attempt.draft, attempt.candidate, attempt.error_class, attempt.verdict.status, attempt.usage.tokens)
@@ -79,7 +70,7 @@ async def test_stopped_after_any_attempt_and_continued_it_ends_as_in_one_go(play
     for count in range(1, len(whole.attempts) - 1):
         first, _told = await play(BODIES[:count], attempts=count)
         assert first.reason is StopReason.ATTEMPTS
-        second, told = await play(BODIES[count:], earlier_run(first.run), attempts=len(BODIES) - count)
+        second, told = await play(BODIES[count:], read_unsolved_run(first.run), attempts=len(BODIES) - count)
         assert essence(second) == essence(whole)
         assert (second.solved, second.reason, second.after) == (whole.solved, whole.reason, whole.after)
         assert second.usage.tokens == whole.usage.tokens
@@ -89,7 +80,7 @@ async def test_stopped_after_any_attempt_and_continued_it_ends_as_in_one_go(play
 
 async def test_another_preset_goes_on_with_the_same_attempts(play):
     first, _told = await play(BODIES[:3], attempts=3)
-    second, told = await play(BODIES[9:] * 4, earlier_run(first.run), preset="best-of-n", attempts=5)
+    second, told = await play(BODIES[9:] * 4, read_unsolved_run(first.run), preset="best-of-n", attempts=5)
     assert f"going on after attempt 3 of run {first.run}" in told
     assert second.solved
     assert [each.number for each in second.attempts] == list(range(len(second.attempts)))
@@ -100,7 +91,7 @@ async def test_a_changed_file_is_said_and_its_attempts_do_not_count(play, name):
     first, _told = await play(BODIES[:2], attempts=2)
     with (play.root / name).open("a") as file:
         file.write("\n# changed\n")
-    second, told = await play(BODIES[9:], earlier_run(first.run), attempts=1)
+    second, told = await play(BODIES[9:], read_unsolved_run(first.run), attempts=1)
     assert f"{name} changed since run {first.run}: its attempts do not count, and the run starts anew" in told
     assert second.solved
     assert len(second.attempts) == 2
@@ -109,6 +100,6 @@ async def test_a_changed_file_is_said_and_its_attempts_do_not_count(play, name):
 async def test_what_cannot_go_on_is_refused(play):
     solved, _told = await play(BODIES[9:], attempts=1)
     with pytest.raises(UsageError, match=f"Run {solved.run} is solved"):
-        earlier_run(solved.run)
+        read_unsolved_run(solved.run)
     with pytest.raises(UsageError, match="There is no run 99"):
-        earlier_run(99)
+        read_unsolved_run(99)

@@ -31,7 +31,6 @@ from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.summary import total_usage
 from greenloop.engine import events_json, failing_tests, refine
-from greenloop.engine.history.store import History
 from greenloop.engine.history.unsolved_run import UnsolvedRun, read_unsolved_run
 from greenloop.engine.presets import offered_presets
 from greenloop.engine.regressions import Regressions, find_regressions
@@ -179,11 +178,7 @@ def _read_earlier(arguments: argparse.Namespace) -> UnsolvedRun:
     """The run to go on with, whose preset is used again where no other is named. Raises `UsageError`."""
     if arguments.target or arguments.all or arguments.since is not None:
         raise UsageError("--continue does not take a TARGET, --all or --since.", remedy="Remove one of the two.")
-    history = History.open(warn=print_warning)
-    try:
-        earlier = read_unsolved_run(history, arguments.continues)
-    finally:
-        history.close()
+    earlier = read_unsolved_run(arguments.continues, print_warning)
     if not Path(earlier.root).is_dir():
         raise UsageError(
             f"The folder of run {earlier.number} is gone: {earlier.root}.", remedy="Name a TARGET instead."

@@ -5,6 +5,7 @@ It must not know how a run goes on.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from greenloop.core.errors import UsageError
@@ -40,16 +41,20 @@ class UnsolvedRun:
         return ""
 
 
-def read_unsolved_run(history: History, number: int) -> UnsolvedRun:
-    """Reads a run that may go on. Raises `UsageError` where there is none, or nothing to go on with."""
-    record = history.run(number)
+def read_unsolved_run(number: int, warn: Callable[[str], None] = lambda _sentence: None) -> UnsolvedRun:
+    """Reads a run that may go on. Raises `UsageError` where there is none, or nothing to go on with. Blocking."""
+    history = History.open(warn=warn)
+    try:
+        record, basis = history.run(number), history.basis(number)
+    finally:
+        history.close()
     if record is None:
         raise UsageError(f"There is no run {number}.", remedy="`greenloop history` lists them.")
     if record.state == "running":
         raise UsageError(f"Run {number} is still going on.", remedy="Wait for its end, or cancel it.")
     if record.outcome is not None and record.outcome.solved and record.outcome.verified is Verified.VERIFIED:
         raise UsageError(f"Run {number} is solved.", remedy=f"`greenloop history apply {number}` writes its result.")
-    attempts, basis = record.attempts[1:], history.basis(number)
+    attempts = record.attempts[1:]
     in_order = [attempt.number for attempt in attempts] == list(range(1, len(attempts) + 1))
     if not attempts or not in_order or basis is None:
         raise UsageError(

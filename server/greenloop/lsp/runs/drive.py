@@ -271,11 +271,6 @@ def _read_earlier(number: int | None) -> UnsolvedRun | None:
     """The run to go on with. Raises `UsageError` where it is of no use. Blocking."""
     if number is None:
         return None
-    from greenloop.engine.history.store import History  # noqa: PLC0415 - with the engine
-    from greenloop.engine.history.unsolved_run import read_unsolved_run  # noqa: PLC0415 - likewise
+    from greenloop.engine.history.unsolved_run import read_unsolved_run  # noqa: PLC0415 - with the engine
 
-    history = History.open()
-    try:
-        return read_unsolved_run(history, number)
-    finally:
-        history.close()
+    return read_unsolved_run(number)
