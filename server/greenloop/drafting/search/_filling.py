@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from greenloop.core.election import is_valid
 from greenloop.core.records.attempt import Attempt, Draft, Move
@@ -49,6 +49,23 @@ def furthest(attempts: Sequence[Attempt]) -> Attempt:
 
 def _progress(attempt: Attempt) -> tuple[float, int, int]:
     return attempt.verdict.score, sum(failing_lines(attempt).values()), -attempt.number
+
+
+def is_further(attempt: Attempt, base: Attempt) -> bool:
+    """Does it pass more cases, or as many and the others get further?"""
+    return _progress(attempt)[:2] > _progress(base)[:2]
+
+
+def untried(rungs: Iterable[Sequence[Draft]], attempts: Sequence[Attempt], most: int = 1) -> Sequence[Draft]:
+    """The first drafts of the first rung that has not been tried as a whole; at most `most`."""
+    tried = [attempt.draft for attempt in attempts if attempt.draft]
+    return next((left[:most] for rung in rungs if (left := [draft for draft in rung if draft not in tried])), [])
+
+
+def stopped_in(problem: Problem, attempt: Attempt) -> list[Region]:
+    """The regions in which failing cases of the attempt stop, those of most cases first."""
+    stops = Counter(region for case in attempt.verdict.cases if not case.passed for region in _stops(problem, case))
+    return [region for region, _count in stops.most_common()]
 
 
 def failing_first(problem: Problem, attempt: Attempt) -> list[Region]:

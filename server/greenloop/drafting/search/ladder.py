@@ -21,7 +21,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import ErrorGroup, Verdict
 from greenloop.drafting.infill import insertion_masks, pair_masks, rank_masks
-from greenloop.drafting.search._filling import filling_rungs
+from greenloop.drafting.search._filling import filling_rungs, untried
 from greenloop.drafting.search._progress import COPIES, SAMPLE_TEMPERATURES, count_advanced
 
 SIDE_BY_SIDE = 4
@@ -34,12 +34,9 @@ CORRECTED = (0.0, 0.7)
 
 def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:
     """The next drafts of the first rung that is not exhausted; empty when all are."""
-    tried = [attempt.draft for attempt in attempts if attempt.draft]
-    rungs = _writing_rungs if len(problem.regions) == 1 else filling_rungs
-    for rung in _rungs_of_all(problem, attempts) if _is_written(problem) else rungs(problem, attempts):
-        if untried := [draft for draft in rung if draft not in tried]:
-            return untried[:SIDE_BY_SIDE]
-    return []
+    writing = _writing_rungs if len(problem.regions) == 1 else filling_rungs
+    rungs = _rungs_of_all if is_written(problem) else writing
+    return untried(rungs(problem, attempts), attempts, SIDE_BY_SIDE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,7 +206,7 @@ def _infills(base: Attempt, chosen: Sequence[Mask], choice: int = 0) -> list[Dra
     return [replace(plain, masked=mask) for mask in chosen]
 
 
-def _is_written(problem: Problem) -> bool:
+def is_written(problem: Problem) -> bool:
     """Is there code to repair? Stubs, and code that Python cannot parse, are written anew."""
     texts = [region_text(problem, region) for region in problem.regions if not region.created]
     return any(not is_unwritten(text) and not isinstance(parse_fragment(text), SyntaxError) for text in texts)
