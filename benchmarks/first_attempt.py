@@ -5,10 +5,11 @@ Run: PYTHONPATH=server python benchmarks/first_attempt.py TASKS [--python PYTHON
 
 TASKS is a file of `greenloop bench --write-tasks` or of benchmarks/history.py. For each task: `host`, pytest outside
 any sandbox over the test's file; `cold`, from the request until the first attempt begins, in a new sandbox; `warm`,
-once more in the sandbox of that run, as in an editor after a change; `again`, for the same target of unchanged files,
-whose results are known; and the longest time without a status. The first attempt may be a one-token change that is
-tried while the related tests run. The host's run is repeated after the others, and the mean counts, as other programs
-may use the machine.
+once more in the sandboxes of that run, as in an editor after a change; `again`, for the same target of unchanged files,
+whose results are known; and the longest time without a status. Before `warm` and `again` the sandboxes are warmed, as
+by an editor that asks for the actions: the run before was cancelled, which takes its sandbox down. The first attempt
+may be a one-token change that is tried while the related tests run. The host's run is repeated after the others, and
+the mean counts, as other programs may use the machine.
 The medians of `cold` and `again` should be at most 1.5 and 0.5 times the host's.
 """
 
@@ -121,8 +122,10 @@ async def measure(task: Task, settings: Settings) -> tuple[float, float, float, 
         pool = SandboxPool()
         try:
             cold, quiet = await time_first_attempt(task, place, settings, pool)
+            await refine.warm(place.root, settings, pool, place.variables)
             warm, quiet_warm = await time_first_attempt(task, place, settings, pool)
             await time_first_attempt(task, place, settings, pool, measured=True)
+            await refine.warm(place.root, settings, pool, place.variables)
             again, quiet_again = await time_first_attempt(task, place, settings, pool)
         finally:
             await pool.close()

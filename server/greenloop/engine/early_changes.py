@@ -1,6 +1,6 @@
 """Tries one-token changes while the baseline still runs the related tests: what fails the target need not run again.
 
-It has a sandbox of its own, so that nothing of the baseline waits for it.
+It has a sandbox of its own, so that nothing of the baseline waits for it; closing that may keep it for the next run.
 """
 
 from __future__ import annotations

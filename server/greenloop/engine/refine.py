@@ -140,7 +140,7 @@ async def refine(
             fingerprint = asyncio.to_thread(workspace.fingerprint, root, request.buffers)
             trusted, _ready = await asyncio.gather(fingerprint, timed.warm())
             early = EarlyChanges(
-                open_session=lambda: _open_timed(sandbox, place, watch),
+                open_session=lambda: _borrow(shared_pool, sandbox, place, watch),
                 encode=lambda texts: {path: snapshot.encoded(path, text) for path, text in texts.items()},
                 report_status=beating.report,
             )
@@ -192,12 +192,12 @@ async def refine(
 
 
 async def warm(root: Path, settings: Settings, pool: SandboxPool, variables: Mapping[str, str] | None = None) -> None:
-    """Opens and keeps a sandbox for this workspace unless one is ready, so that the next request need not wait.
+    """Keeps an open sandbox for this workspace, or warms those that are kept, so that the next request need not wait.
 
     Raises `CannotVerifyError` where no sandbox can be used; the request itself will report that to the user.
     """
     place = await build_sandbox_spec(workspace.check_root(root), settings, variables=variables)
-    if pool.is_ready(place):
+    if await pool.warm(place):
         return
     _sandbox, session = await selection.open_first(place, settings, ignore_status, pool)
     try:
@@ -223,9 +223,10 @@ def _preset_name(goal: Goal | None, settings: Settings) -> str:
     return PLANNED if settings.planner.model and goal in (Goal.TIME, Goal.MEMORY) else IMPROVE
 
 
-async def _open_timed(sandbox: Sandbox, place: SandboxSpec, watch: Stopwatch) -> Session:
+async def _borrow(pool: SandboxPool, sandbox: Sandbox, place: SandboxSpec, watch: Stopwatch) -> Session:
     with watch:
-        return TimedSession(await sandbox.open(place), watch)
+        session = await pool.open(sandbox, place)
+    return TimedSession(session, watch, close=lambda: pool.release(session))
 
 
 async def _release(session: Session, pool: SandboxPool, *, keep: bool) -> None:

@@ -17,6 +17,7 @@ from greenloop.core.records.sandbox import SandboxSpec
 
 PAUSE_SECONDS = 30.0  # seconds without a run after which an idle session stops using the machine
 CLOSE_SECONDS = 600.0  # further seconds after which it is closed
+MOST_IDLE = 2  # sessions that are kept for a workspace: the run's own, and one for what is tried beside it
 
 
 @dataclass(eq=False, kw_only=True)
@@ -25,10 +26,17 @@ class _PooledSession:
     sandbox: Sandbox
     session: Session
     closing_task: asyncio.Task[None] | None = None
+    warming: asyncio.Task[None] | None = None
+
+    async def close(self) -> None:
+        if self.warming is not None:
+            self.warming.cancel()
+            await asyncio.gather(self.warming, return_exceptions=True)
+        await self.session.close()
 
 
 class SandboxPool:
-    """Owns back ends and idle sessions: at most one idle session for each workspace.
+    """Owns back ends and idle sessions: at most `MOST_IDLE` of them for each workspace.
 
     A caller that opens a session through the pool returns it with `release`, even when the request failed.
     `remembered` is what callers keep for a workspace as long as its sandbox may be used again.
@@ -49,14 +57,27 @@ class SandboxPool:
             self._back_ends[key] = make()
         return self._back_ends[key]
 
-    def is_ready(self, spec: SandboxSpec) -> bool:
-        """Whether an idle session with this sandbox spec is waiting."""
-        return any(pooled.spec == spec for pooled in self._idle)
+    async def warm(self, spec: SandboxSpec) -> bool:
+        """Warms the idle sessions with this sandbox spec, where a cancelled run took them down; False: there are none.
+
+        They may be opened meanwhile.
+        """
+        waiting = [pooled for pooled in self._idle if pooled.spec == spec]
+        for pooled in waiting:
+            pooled.warming = pooled.warming or asyncio.create_task(self._warm(pooled))
+        await asyncio.gather(*(pooled.warming for pooled in waiting if pooled.warming), return_exceptions=True)
+        return bool(waiting)
+
+    async def _warm(self, pooled: _PooledSession) -> None:
+        try:
+            await pooled.session.warm()
+        finally:
+            pooled.warming = None
 
     async def open(self, sandbox: Sandbox, spec: SandboxSpec) -> Session:
         """Returns the idle session with this sandbox spec, else a new one. Raises what `sandbox.open` raises."""
         self._abandoned_roots.discard(spec.root)
-        for pooled in self._idle:
+        for pooled in reversed(self._idle):  # the last one has learnt most
             if pooled.spec == spec and pooled.sandbox is sandbox:
                 self._idle.remove(pooled)
                 await self._cancel_closing(pooled)
@@ -67,12 +88,12 @@ class SandboxPool:
         return session
 
     async def release(self, session: Session) -> None:
-        """Keeps the session for the next request, or closes it where the workspace already has an idle one."""
+        """Keeps the session for the next request, or closes it where the workspace already has enough idle ones."""
         pooled = next(pooled for pooled in self._lent if pooled.session is session)
         self._lent.remove(pooled)
-        close_now = self._closed or pooled.spec.root in self._abandoned_roots
-        if close_now or any(idle.spec.root == pooled.spec.root for idle in self._idle):
-            await session.close()
+        idle = [idle for idle in self._idle if idle.spec.root == pooled.spec.root]
+        if self._closed or pooled.spec.root in self._abandoned_roots or len(idle) >= MOST_IDLE:
+            await pooled.close()
             return
         self._idle.append(pooled)
         pooled.closing_task = asyncio.create_task(self._close_when_idle(pooled))
@@ -85,7 +106,7 @@ class SandboxPool:
         self._idle = [pooled for pooled in self._idle if pooled not in closing]
         for pooled in closing:
             await self._cancel_closing(pooled)
-        await asyncio.gather(*(pooled.session.close() for pooled in closing))
+        await asyncio.gather(*(pooled.close() for pooled in closing))
 
     async def close(self) -> None:
         """Closes all idle sessions now, and every session released from now on."""
@@ -93,7 +114,7 @@ class SandboxPool:
         idle, self._idle = self._idle, []
         for pooled in idle:
             await self._cancel_closing(pooled)
-        await asyncio.gather(*(pooled.session.close() for pooled in idle))
+        await asyncio.gather(*(pooled.close() for pooled in idle))
 
     async def _close_when_idle(self, pooled: _PooledSession) -> None:
         await asyncio.sleep(self._pause_seconds)
@@ -102,7 +123,7 @@ class SandboxPool:
         if pooled in self._idle:
             self._idle.remove(pooled)
             self.remembered.pop(pooled.spec.root, None)
-            await asyncio.shield(pooled.session.close())
+            await asyncio.shield(pooled.close())
 
     async def _cancel_closing(self, pooled: _PooledSession) -> None:
         if pooled.closing_task is not None:

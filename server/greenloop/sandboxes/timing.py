@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import Self
 
@@ -30,11 +31,14 @@ class Stopwatch:
 
 
 class TimedSession:
-    """A session whose use of the sandbox is timed."""
+    """A session whose use of the sandbox is timed. `close` ends one that is only borrowed, in place of its own."""
 
-    def __init__(self, session: Session, stopwatch: Stopwatch) -> None:
+    def __init__(
+        self, session: Session, stopwatch: Stopwatch, *, close: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
         self._session = session
         self._stopwatch = stopwatch
+        self._close = close or session.close
 
     @property
     def name(self) -> str:
@@ -53,4 +57,4 @@ class TimedSession:
 
     async def close(self) -> None:
         with self._stopwatch:
-            await self._session.close()
+            await self._close()

@@ -16,8 +16,14 @@ class Session:
 
     def __init__(self):
         self.said = []
+        self.warming, self.warmed = asyncio.Event(), asyncio.Event()
         self.paused = asyncio.Event()
         self.closed = asyncio.Event()
+
+    async def warm(self):
+        self.said.append("warm")
+        self.warming.set()
+        await self.warmed.wait()
 
     async def pause(self):
         self.said.append("pause")
@@ -45,19 +51,44 @@ def place(root: str) -> SandboxSpec:
 
 async def test_the_next_request_gets_the_session_of_the_one_before():
     pool, sandbox = SandboxPool(), Sandbox()
-    first = await pool.open(sandbox, place("/a"))
-    second = await pool.open(sandbox, place("/a"))
-    assert first is not second
-    await pool.release(first)
-    await pool.release(second)
-    assert (first.said, second.said) == ([], ["close"])
-    assert pool.is_ready(place("/a"))
-    assert await pool.open(sandbox, place("/b")) is not first
+    beside, first, third = [await pool.open(sandbox, place("/a")) for _ in range(3)]
+    for session in (beside, first, third):
+        await pool.release(session)
+    assert (beside.said, first.said, third.said) == ([], [], ["close"])
+    assert await pool.open(sandbox, place("/b")) not in (beside, first)
     assert await pool.open(sandbox, place("/a")) is first
-    assert not pool.is_ready(place("/a"))
+    assert await pool.open(sandbox, place("/a")) is beside
+    assert not await pool.warm(place("/a"))
+    await pool.release(beside)
     await pool.release(first)
     await pool.close()
-    assert first.said == ["close"]
+    assert (beside.said, first.said) == (["close"], ["close"])
+
+
+async def test_an_idle_session_is_warmed_where_it_is_and_can_be_opened_meanwhile():
+    pool, sandbox = SandboxPool(), Sandbox()
+    session = await pool.open(sandbox, place("/a"))
+    assert not await pool.warm(place("/a"))
+    await pool.release(session)
+    warming = asyncio.create_task(pool.warm(place("/a")))
+    await session.warming.wait()
+    assert await pool.open(sandbox, place("/a")) is session
+    session.warmed.set()
+    assert await warming
+    assert session.said == ["warm"]
+    await pool.release(session)
+    await pool.close()
+
+
+async def test_a_session_that_is_being_warmed_can_be_closed():
+    pool, sandbox = SandboxPool(), Sandbox()
+    session = await pool.open(sandbox, place("/a"))
+    await pool.release(session)
+    warming = asyncio.create_task(pool.warm(place("/a")))
+    await session.warming.wait()
+    await pool.close()
+    assert session.said == ["warm", "close"]
+    assert await warming
 
 
 async def test_of_a_workspace_that_was_left_no_session_stays():
@@ -67,7 +98,8 @@ async def test_of_a_workspace_that_was_left_no_session_stays():
     await pool.release(there)
     await pool.close_workspace(Path("/a"))
     assert (here.said, there.said) == (["close"], [])
-    assert (pool.is_ready(place("/a")), pool.is_ready(place("/b"))) == (False, True)
+    there.warmed.set()
+    assert (await pool.warm(place("/a")), await pool.warm(place("/b"))) == (False, True)
     await pool.close()
 
 
@@ -79,7 +111,8 @@ async def test_what_was_lent_when_its_workspace_was_left_is_closed_when_it_comes
     assert lent.said == ["close"]
     again = await pool.open(sandbox, place("/a"))
     await pool.release(again)
-    assert pool.is_ready(place("/a"))
+    again.warmed.set()
+    assert await pool.warm(place("/a"))
     await pool.close()
 
 
