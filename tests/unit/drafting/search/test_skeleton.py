@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from greenloop.core.records.attempt import Move
 from greenloop.drafting.search import ladder
-from greenloop.drafting.search.published import skeleton, skeleton_by_line, skeleton_forgetful
+from greenloop.drafting.search.published import skeleton
 
 from .test_filling import BASELINE, PROBLEM, REGIONS, attempt, failed, names
 
@@ -44,20 +44,6 @@ def test_a_refinement_counts_where_the_cases_get_further_by_it():
     further = play(skeleton.plan, [failed(2, "Stack.__init__"), failed(3, "Stack.push"), failed(3)])
     assert [each.parent for each in worse] == [0, 1, 1]
     assert [each.parent for each in further] == [0, 1, 2]
-
-
-def test_in_the_order_of_the_lines():
-    turned = PROBLEM.focused((REGIONS[2], *REGIONS[:2], REGIONS[3]))
-    ends = [failed(3, "Stack.size")] * 4
-    by_calls = [names(each.regions)[0] for each in play(skeleton.plan, ends, turned)]
-    by_line = [names(each.regions)[0] for each in play(skeleton_by_line.plan, ends, turned)]
-    assert by_calls == ["pop", "__init__", "push", "size"]
-    assert by_line == ["__init__", "push", "pop", "size"]
-
-
-def test_without_what_is_filled():
-    drafts = play(skeleton_forgetful.plan, [failed(3, "Stack.push"), failed(4, "Stack.pop")])
-    assert [(each.parent, each.others, each.prompt) for each in drafts] == [(0, (), ""), (1, (), "")]
 
 
 def test_one_function_alone_is_the_ladders():
