@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from greenloop.core.python.ast_source import parse_module_strictly
 from greenloop.core.text.diff import split_lines
 
 
@@ -24,7 +25,7 @@ class Source:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.tree = ast.parse(text)
+        self.tree = parse_module_strictly(text)
         self._rows = split_lines(text)
         self._starts = [0]
         for row in self._rows:

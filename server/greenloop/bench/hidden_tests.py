@@ -18,6 +18,7 @@ from typing import Any
 from greenloop.bench.mbpp import MODULE, Row
 from greenloop.bench.tasks import Task
 from greenloop.core.ports import Session
+from greenloop.core.python.ast_source import parse_module_strictly
 from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.verdict import Status
 from greenloop.core.test_selection import fit_selectors
@@ -141,7 +142,7 @@ def similar_calls_in(row: Row) -> list[str]:
     """Calls like `f(1, 'b')`, in a fixed order, without those of the tests."""
     test_calls, generated = [], []
     for text in row.tests:
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(parse_module_strictly(text)):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == row.function.name:
                 if any(isinstance(each, ast.Starred) for each in node.args) or node.keywords:
                     continue

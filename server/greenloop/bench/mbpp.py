@@ -17,6 +17,7 @@ from typing import Any
 
 from greenloop.bench.tasks import Task, read_rows
 from greenloop.core.errors import UsageError
+from greenloop.core.python.ast_source import parse_module_strictly
 
 MODULE, TESTS, JUDGE = "solution.py", "test_solution.py", "test_judge.py"
 # pytest plugins of the harness's environment are not part of the tasks, and slow to import.
@@ -75,9 +76,9 @@ def vary(row: Mapping[str, Any], level: str) -> Mapping[str, Any]:
 def parse(row: Mapping[str, Any]) -> Row:
     """Parses a row. Raises `ValueError` where the tests call no function of the reference."""
     reference = row["code"].replace("\r\n", "\n")
-    tree = ast.parse(reference)
+    tree = parse_module_strictly(reference)
     defined = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    called = assigned_names(ast.parse("\n".join(row["test_list"]))) & set(defined)
+    called = assigned_names(parse_module_strictly("\n".join(row["test_list"]))) & set(defined)
     functions = [name for name in defined if name in called and isinstance(defined[name], ast.FunctionDef)]
     if not functions:
         raise ValueError(f"the tests of task {row['task_id']} never call a function of its reference")

@@ -19,6 +19,7 @@ from greenloop.bench.mbpp import INI, JUDGE, MODULE, TESTS, Row
 from greenloop.bench.mutate_project import MutantRequest, draw_mutants, find_mutant, mutant_task
 from greenloop.bench.tasks import Task
 from greenloop.core.ports import Session
+from greenloop.core.python.ast_source import parse_module_strictly
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.report.cases import case_results
 from greenloop.project.settings import Settings
@@ -46,7 +47,7 @@ def family(number: int) -> str:
 
 def reference_module(row: Row) -> str:
     """The module of the reference, with the task's text as docstring."""
-    tree = ast.parse(row.reference)
+    tree = parse_module_strictly(row.reference)
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == row.function.name:
             body = node.body[1:] if ast.get_docstring(node) is not None else node.body

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from greenloop.bench.ast_edits import Edit, Source, apply_edits
 from greenloop.bench.operators import Function, all_edits
 from greenloop.bench.tasks import Task
+from greenloop.core.python.ast_source import parse_module_strictly
 
 # Mutants tried in one function before the next function.
 MAX_TRIES = 16
@@ -131,11 +132,11 @@ def count_changed_lines(before: str, after: str) -> int:
 
 def _parses(text: str) -> bool:
     try:
-        ast.parse(text)
+        parse_module_strictly(text)
     except SyntaxError:
         return False
     return True
 
 
 def _is_same_code(before: str, after: str) -> bool:
-    return ast.dump(ast.parse(before)) == ast.dump(ast.parse(after))
+    return ast.dump(parse_module_strictly(before)) == ast.dump(parse_module_strictly(after))

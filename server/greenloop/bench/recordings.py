@@ -21,6 +21,7 @@ from typing import Any
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import UsageError
 from greenloop.core.ports import Infiller, Model, context, slots
+from greenloop.core.python.ast_source import parse_module_strictly
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
 from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate_messages, estimate_tokens
@@ -217,7 +218,7 @@ def _solution_source(task: Task) -> str:
     path, _, qualname = task.function.partition("::")
     if not qualname:
         return next(iter(task.solution.values()), "")
-    node: ast.AST = ast.parse(task.solution[path])
+    node: ast.AST = parse_module_strictly(task.solution[path])
     for name in qualname.split("."):
         node = next(
             each

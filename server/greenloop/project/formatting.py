@@ -14,7 +14,7 @@ import sys
 import tomllib
 from pathlib import Path, PurePosixPath
 
-from greenloop.core.python.ast_source import dump_tree, parse_module
+from greenloop.core.python.ast_source import dump_tree, parse_module, parse_module_strictly
 from greenloop.project import sources
 from greenloop.project.interpreters import safe_path
 
@@ -70,5 +70,5 @@ def format_code(code: str, root: Path, path: str) -> str:
     except (OSError, subprocess.SubprocessError, ValueError):
         return code
     module = parse_module(formatted)
-    is_same = isinstance(module, ast.Module) and dump_tree(module) == dump_tree(ast.parse(code))
+    is_same = isinstance(module, ast.Module) and dump_tree(module) == dump_tree(parse_module_strictly(code))
     return formatted if is_same else code

@@ -18,7 +18,7 @@ from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from greenloop.core.python.ast_source import statement_blocks
+from greenloop.core.python.ast_source import parse_module_strictly, statement_blocks
 
 MOST_FILES = 20_000
 MOST_BYTES = 5 << 20
@@ -250,7 +250,7 @@ def find_imports(source: str, path: str = "") -> list[tuple[str, tuple[str, ...]
     Relative imports are made absolute by the path. Files with syntax errors are read line by line.
     """
     try:
-        tree = ast.parse(source)
+        tree = parse_module_strictly(source)
     except (SyntaxError, ValueError, RecursionError):
         return _imported_by_line(source, path)
     imports: list[tuple[str, tuple[str, ...], int]] = []

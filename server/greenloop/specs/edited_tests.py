@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from greenloop.core.generated_tests import Check
-from greenloop.core.python.ast_source import parse_module
+from greenloop.core.python.ast_source import parse_module, parse_module_strictly
 from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.spec_summary import describe_one
 from greenloop.core.text.diff import with_plain_ends
@@ -96,7 +96,7 @@ def read(text: str, region: Region) -> list[EditedTest]:
     if len(text) > LONGEST:
         raise UnreadableTestsError(f"it is longer than {LONGEST} characters")
     try:
-        body = ast.parse(text).body
+        body = parse_module_strictly(text).body
     except SyntaxError as error:
         raise UnreadableTestsError(f"line {error.lineno or 1}: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError) as error:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from greenloop.core.python.ast_source import parse_module_strictly
 from greenloop.core.records.verdict import CaseResult
 from greenloop.verdict import assertion_mutants, exception_mutants
 from greenloop.verdict.executed_statements import Test, find_tests, iter_executed
@@ -60,7 +61,7 @@ def make_canaries(source: str) -> Canaries:
     unmarked = source.removeprefix("\ufeff")
     byte_order_mark = source[: len(source) - len(unmarked)]
     try:
-        tree = ast.parse(unmarked)
+        tree = parse_module_strictly(unmarked)
     except (SyntaxError, ValueError):
         names = tuple(dict.fromkeys(re.findall(r"^\s*(?:async\s+)?def\s+(test\w*)", unmarked, re.MULTILINE)))
         none_mutated: dict[Mode, frozenset[str]] = dict.fromkeys(Mode, frozenset())
@@ -126,7 +127,7 @@ def _edits(
 
 def _parses(text: str) -> bool:
     try:
-        ast.parse(text)
+        parse_module_strictly(text)
     except (SyntaxError, ValueError):
         return False
     return True

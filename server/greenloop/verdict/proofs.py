@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.ports import Session
+from greenloop.core.python.ast_source import parse_module_strictly
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.spec import Case
@@ -191,7 +192,9 @@ def _changed_module(problem: Problem, files: Mapping[str, str]) -> str:
     ((path, text),) = files.items()
     try:
         functions = {
-            node.name: node for node in ast.parse(text.removeprefix("\ufeff")).body if isinstance(node, ast.FunctionDef)
+            node.name: node
+            for node in parse_module_strictly(text.removeprefix("\ufeff")).body
+            if isinstance(node, ast.FunctionDef)
         }
     except (SyntaxError, ValueError):
         return ""

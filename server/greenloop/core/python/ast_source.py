@@ -22,8 +22,11 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 MARGIN = " \t\f"
 
-# catch_warnings changes the whole process: two threads at once could leave the filters changed permanently.
+# catch_warnings changes the whole process: two threads at once could leave the filters changed permanently. And
+# CPython 3.11 and 3.12 count the depth of all syntax trees that are being made in one counter, so that two threads
+# disturb each other.
 _QUIET = threading.Lock()
+TRIES = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,13 +45,27 @@ def parse_module(text: str) -> ast.Module | SyntaxError:
     Trees are shared: callers must not change them.
     """
     try:
-        with _QUIET, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
+        return parse_module_strictly(text)
     except SyntaxError as error:
         return error
-    except (ValueError, RecursionError, MemoryError) as error:  # null bytes, nesting beyond the parser's stack
+    except (ValueError, RecursionError, MemoryError, SystemError) as error:  # null bytes, nesting beyond the stack
         return SyntaxError(str(error) or type(error).__name__)
+
+
+def parse_module_strictly(text: str) -> ast.Module:
+    """As `ast.parse`, and raises what that raises; the tree is the caller's own. For whole files.
+
+    Tries again where a thread that parses outside of this function disturbed CPython's counter.
+    """
+    for left in reversed(range(TRIES)):
+        try:
+            with _QUIET, warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return ast.parse(text)
+        except SystemError:
+            if not left:
+                raise
+    raise AssertionError
 
 
 def compile_error(text: str) -> SyntaxError | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
+from greenloop.core.python.ast_source import parse_module_strictly
 from greenloop.core.records.sandbox import Environment
 from greenloop.core.records.verdict import Failure, Frame
 from greenloop.project import sources
@@ -131,7 +132,7 @@ def _is_own(path: str) -> bool:
 
 def _raises(text: str, line: int) -> bool:
     try:
-        tree = ast.parse(text)
+        tree = parse_module_strictly(text)
     except (SyntaxError, ValueError):
         rows = text.splitlines()
         return 0 < line <= len(rows) and rows[line - 1].strip().startswith("raise ")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
 import re
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
+from greenloop.core.python.ast_source import parse_module_strictly
 from greenloop.project import sources
 from greenloop.project.environment_faults.declared_dependencies import is_third_party, project_name
 from greenloop.project.environment_faults.observation import ObservedFailure, is_installed_path
@@ -125,7 +125,7 @@ def _newer_syntax(observed: ObservedFailure, _match: re.Match[str]) -> Values | 
     needed = next((since for pattern, since in SYNTAX.items() if re.match(pattern, line)), None)
     if needed is None:
         try:
-            ast.parse(text)
+            parse_module_strictly(text)
         except (SyntaxError, ValueError):
             return None
         needed = sys.version_info[:2]
