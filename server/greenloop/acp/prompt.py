@@ -48,8 +48,10 @@ class Wish:
 
 def read_prompt(blocks: Sequence[object]) -> Wish | None:
     """The wish of a prompt's content blocks; None where it asks for nothing that can be done."""
-    text, mentions = _join(blocks)
+    text, mentions, attached = _join(blocks)
     found = list(_TARGET.finditer(text))
+    # An editor attaches the open file to a prompt that names another one.
+    found = [match for match in found if int(match["mention"] or -1) not in attached] or found
     if not found:
         first = text.strip().partition("\n")[0]
         is_all = _REPAIR.search(first) and _FAILING.search(first)
@@ -70,9 +72,10 @@ def read_prompt(blocks: Sequence[object]) -> Wish | None:
     )
 
 
-def _join(blocks: Sequence[object]) -> tuple[str, list[str]]:
-    """The text, with a number in place of each mentioned file, and the targets of those."""
+def _join(blocks: Sequence[object]) -> tuple[str, list[str], set[int]]:
+    """The text with a number in place of each mentioned file, their targets, and which are outside a sentence."""
     mentions: list[str] = []
+    attached: set[int] = set()
 
     def mention(uri: str) -> str:
         target = target_of(uri)
@@ -81,15 +84,18 @@ def _join(blocks: Sequence[object]) -> tuple[str, list[str]]:
         mentions.append(target)
         return f" \x00{len(mentions) - 1}\x00 "
 
-    parts = []
+    parts: list[str] = []
+    is_sentence_over = False
     for block in blocks:
         if isinstance(block, TextContentBlock):
             parts.append(_LINK.sub(lambda match: mention(match[1]), block.text.replace("\x00", "")))
-        elif isinstance(block, ResourceContentBlock):
-            parts.append(mention(block.uri))
-        elif isinstance(block, EmbeddedResourceContentBlock):
-            parts.append(mention(block.resource.uri))
-    return "".join(parts).replace("\r\n", "\n"), mentions
+            is_sentence_over = bool(block.text) and not block.text[-1].isspace()
+        elif isinstance(block, ResourceContentBlock | EmbeddedResourceContentBlock):
+            uri = block.uri if isinstance(block, ResourceContentBlock) else block.resource.uri
+            before = len(mentions)
+            parts.append(mention(uri))
+            attached |= {*range(before, len(mentions))} if is_sentence_over else set()
+    return "".join(parts).replace("\r\n", "\n"), mentions, attached
 
 
 def target_of(uri: str) -> str:

@@ -48,6 +48,12 @@ def test_a_mentioned_file_completes_a_name_and_adds_nothing_to_a_target():
     assert read("fix m.py::f ", "file:///p/other.py") == Wish(targets=("m.py::f",))
 
 
+def test_the_open_file_that_an_editor_attaches_is_no_second_target():
+    assert read("fix test_m.py", "file:///p/notebook.py") == Wish(targets=("test_m.py",))
+    assert read("fix it", "file:///p/notebook.py") == Wish(targets=("/p/notebook.py",))
+    assert read("fix test_m.py and ", "file:///p/m.py") == Wish(targets=("test_m.py", "/p/m.py"))
+
+
 def test_an_embedded_file_is_a_mention():
     embedded = acp.resource_block(acp.embedded_text_resource("file:///p/m.py#L2", "text"))
     assert read_prompt([acp.text_block("fix "), embedded]) == Wish(targets=("/p/m.py:2",))
