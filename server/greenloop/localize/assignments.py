@@ -22,6 +22,7 @@ from greenloop.core.python.ast_source import (
     parse_fragment,
     parse_module,
     source_of,
+    walk_statements,
 )
 from greenloop.core.python.names import free_names
 from greenloop.core.records.spec import Region
@@ -237,7 +238,7 @@ def _read_module(path: str, text_of: Callable[[str], str | None]) -> _Module | N
         return None
     source = Fragment(lines=tuple(text.split("\n")), body=tuple(tree.body))
     imports: dict[str, tuple[str, str]] = {}
-    for node in ast.walk(tree):
+    for node in walk_statements(tree.body):
         if isinstance(node, ast.Import):
             imports |= {each.asname or each.name: (each.name, "") for each in node.names}
         elif isinstance(node, ast.ImportFrom):

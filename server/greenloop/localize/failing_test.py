@@ -104,15 +104,17 @@ def _tell_early(
     stubs: Mapping[str, str],
     measurement: Measurement,
 ) -> None:
-    """Passes on a baseline with the suspects by what the failing cases reached; none where they reach nothing."""
+    """Passes on a baseline with the functions that the failing cases reached; none where they reach nothing.
+
+    Assignments come later: to see which are read takes longer than to try the first changes.
+    """
     failures = {case: result.failure for case, result in failing.items()}
     evidence = context.gather_evidence(measurement.reach.functions, failures, ())
-    modules = [region.path for region in evidence.suspects]
-    chosen, suspects = _choose_regions(context, evidence, failing, modules)
+    ranked = ranking.sort_by(evidence, ranking.suspicions(evidence))
+    chosen = _choose_functions(context, ranked, failing)
     if chosen:
-        tell(
-            build_baseline(context, spec, chosen, execution, {}, stubs, measured=measurement.results, suspects=suspects)
-        )
+        others = regions.others(ranked, chosen, context.snapshot.text, [region.path for region in evidence.suspects])
+        tell(build_baseline(context, spec, chosen, execution, {}, stubs, measured=measurement.results, suspects=others))
 
 
 async def _run_with_stubs(context: BaselineContext) -> tuple[dict[str, str], tuple[Region, ...], Execution]:
@@ -208,18 +210,27 @@ def _choose_regions(
 
     A test that reaches no function may still read an assignment.
     """
-    text_of, failures = context.snapshot.text, [result.failure for result in failing.values()]
     suspicions = ranking.suspicions(evidence)
     ranked = ranking.sort_by(evidence, suspicions)
+    chosen = _choose_functions(context, ranked, failing)
+    found = assignments.find_read(evidence, ranked, suspicions, context.snapshot.root)
+    read = {each: score for each, score in found.items() if each.path in modules}
+    functions = regions.others(ranked, chosen, context.snapshot.text, modules)
+    others = assignments.insert(functions, read, suspicions)
+    return (chosen, tuple(others)) if chosen else (tuple(others[:1]), tuple(others[1:]))
+
+
+def _choose_functions(
+    context: BaselineContext, ranked: Sequence[Region], failing: Mapping[str, CaseResult]
+) -> tuple[Region, ...]:
+    """Returns the functions to change: the first ones, or those that are unwritten and belong together."""
+    text_of, failures = context.snapshot.text, [result.failure for result in failing.values()]
     chosen = regions.choose(ranked, text_of, failures, most=context.settings.regions)
     if chosen and regions.is_unwritten(chosen[0], text_of):
         test = context.target.path
         texts = unwritten.modules_around(chosen[0].path, test, context.snapshot, context.patterns)
         chosen = unwritten.belonging(chosen[0], texts, unwritten.text_of_user(context.target, text_of(test) or ""))
-    found = assignments.find_read(evidence, ranked, suspicions, context.snapshot.root)
-    read = {each: score for each, score in found.items() if each.path in modules}
-    others = assignments.insert(regions.others(ranked, chosen, text_of, modules), read, suspicions)
-    return (chosen, tuple(others)) if chosen else (tuple(others[:1]), tuple(others[1:]))
+    return chosen
 
 
 async def _gather_evidence(

@@ -141,6 +141,15 @@ def find_definitions(body: Sequence[ast.stmt], prefix: str = "") -> Iterator[tup
         waiting += [(inner, above) for block in reversed(list(statement_blocks(node))) for inner in reversed(block)]
 
 
+def walk_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yields every statement, those in functions, classes and compound statements too, in source order."""
+    waiting = list(reversed(body))
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += [inner for block in reversed(list(statement_blocks(node))) for inner in reversed(block)]
+
+
 def statement_blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
     """The statement lists in a compound statement that share its scope."""
     for name in ("body", "orelse", "finalbody"):

@@ -77,7 +77,7 @@ def _spoken(region: Region, evidence: Evidence) -> str:
     if not ran:
         return definitions.line_span(text, region.start, region.end)
     header = definitions.line_span(text, region.start, ran[0] - 1) if ran[0] > region.start else ""
-    rows = definitions.split_lines(text)
+    rows = definitions.lines_of(text)
     return "".join([header, *(statement_at(rows, line) for line in ran)])
 
 
@@ -88,7 +88,7 @@ def _words(text: str) -> Iterable[str]:
 
 def failing_statement(text: str, line: int) -> str:
     """Returns the statement that begins at this line, by its brackets."""
-    return statement_at(definitions.split_lines(text), line)
+    return statement_at(definitions.lines_of(text), line)
 
 
 def statement_at(rows: Sequence[str], line: int) -> str:

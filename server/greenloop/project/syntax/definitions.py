@@ -11,6 +11,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from greenloop.project.syntax.outline import Outline as Outline  # noqa: PLC0414 - part of this module's interface
@@ -39,9 +40,15 @@ def identifiers(text: str) -> set[str]:
     return set(_NAME.findall(text))
 
 
+@lru_cache(maxsize=16)  # hundreds of functions of a few modules are looked at one after the other
+def lines_of(text: str) -> tuple[str, ...]:
+    """As `split_lines`, kept for the next call."""
+    return tuple(split_lines(text))
+
+
 def line_span(text: str, start: int, end: int) -> str:
     """Lines `start` to `end` of the text, 1-based and inclusive."""
-    return "".join(split_lines(text)[start - 1 : end])
+    return "".join(lines_of(text)[start - 1 : end])
 
 
 _kept: OrderedDict[str, Outline] = OrderedDict()
