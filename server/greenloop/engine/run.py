@@ -111,7 +111,11 @@ class RefineRun:
             user=self.user,
             rng=random.Random(0),  # noqa: S311
             place=self.context.place,
-            options={**asdict(settings.spec), "algorithms": settings.improve.algorithms},
+            options={
+                **asdict(settings.spec),
+                "algorithms": settings.improve.algorithms,
+                "skip": settings.planner.skip,
+            },
         )
         self.feedback = Feedback(settings=settings, preset=self.preset, tools=self.tools, secrets=self.secrets)
 

@@ -24,7 +24,9 @@ from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.drafting.prompt import assemble
 from greenloop.engine import loop
+from greenloop.engine.feedback import Feedback
 from greenloop.engine.presets import find_preset, load_presets
+from greenloop.project.settings import Settings
 
 HOUSE = Path(__file__).resolve().parents[3]
 SOURCE = Excerpt(title="Source:", text=STUB, value=1.0, own=True)
@@ -33,7 +35,8 @@ SOURCE = Excerpt(title="Source:", text=STUB, value=1.0, own=True)
 class Play:
     """A preset on a stage: its real parts and prompts, a model that answers by role, nothing run in a sandbox."""
 
-    def __init__(self, preset: str, answers: list[str], said: dict[str, list[str]]) -> None:
+    def __init__(self, preset: str, answers: list[str], said: dict[str, list[str]], skip: tuple[str, ...] = ()) -> None:
+        self.skip = skip
         self.preset = find_preset(preset, harness=True)
         self.answers = list(answers)
         self.said = {role: list(texts) for role, texts in said.items()}
@@ -65,21 +68,16 @@ class Play:
         return Verdict(status=Status.FAILED) if self.preset.blind else judge_files(files)
 
     async def describe(self, problem, attempts):
-        if attempts[-1].verdict.status is Status.PASSED:
-            return ()
         tools = Tools(
             ask=self.question,
             run=self.watched,
             session=None,
             user=NoUser(),
             rng=random.Random(0),
+            options={"skip": self.skip},
         )
-        return tuple(
-            [
-                await registry.load_part("feedback", name).describe(problem, attempts, tools)
-                for name in self.preset.feedback
-            ]
-        )
+        feedback = Feedback(settings=Settings(), preset=self.preset, tools=tools)
+        return await feedback.describe(problem, attempts)
 
     def assemble(self, problem, draft, attempts) -> ChatRequest:
         messages = assemble(
@@ -122,6 +120,8 @@ class Play:
         budget = Budget(attempts=attempts or self.preset.attempts, tokens=10**9)
         return await loop.refine(RunState(problem=PROBLEM, ledger=Ledger(budget)), started, parts, self.emit)
 
+
+PLAN = "1. result holds x\n2. result holds twice x\n3. return result"
 
 # preset, answers, what critic and planner say, the calls, how it ends
 TABLE = [
@@ -310,6 +310,71 @@ TABLE = [
         [WRONG[0], HALF, *WRONG[1:4], RIGHT],
         {"critic": ["line 3 must multiply"]},
         ["drafter draft of 0"] * 4 + ["critic asked"] + ["refiner refine/reviewed of 2"] * 2,
+        StopReason.SOLVED,
+    ),
+    (
+        "codesim",
+        [WRONG[0], RIGHT],
+        {"planner": [PLAN, "verdict: right"], "critic": ["The code adds."]},
+        ["planner asked"] * 2 + ["drafter draft/planned of 0", "critic asked", "refiner refine/refine_planned of 1"],
+        StopReason.SOLVED,
+    ),
+    (
+        "codesim",
+        [RIGHT],
+        {"planner": [PLAN, "verdict: wrong, because 5 gives 7", "1. multiply x by two"]},
+        ["planner asked"] * 3 + ["drafter draft/planned of 0"],
+        StopReason.SOLVED,
+    ),
+    (
+        "codesim",
+        [WRONG[0], RIGHT],
+        {"planner": ["I do not know."]},
+        ["planner asked", "drafter draft of 0", "critic asked", "refiner refine of 1"],
+        StopReason.SOLVED,
+    ),
+    (
+        "lpw",
+        [WRONG[0], RIGHT],
+        {"planner": [PLAN, "Test 1:\nresult = 10\nreturn = 10\nTest 2:\nreturn = 4"]},
+        ["planner asked"] * 2 + ["drafter draft/planned of 0", "refiner refine/refine_planned of 1"],
+        StopReason.SOLVED,
+    ),
+    (
+        "lpw",
+        [RIGHT],
+        {"planner": [PLAN, "Test 1:\nreturn = 7", "Test 1:\nreturn = 10"]},
+        ["planner asked"] * 3 + ["drafter draft/planned of 0"],
+        StopReason.SOLVED,
+    ),
+    (
+        "slpw",
+        [WRONG[0], "(x + 1)", RIGHT],
+        {"planner": [PLAN, "Test 1:\nreturn = 10", "- add x to x", "Test 1: return 10", "- shift x", "return 10"]},
+        ["planner asked"] * 6
+        + ["drafter draft/planned of 0", "refiner refine/refine_planned of 1", "drafter draft/planned of 0"],
+        StopReason.SOLVED,
+    ),
+    (
+        "lifecycle",
+        [WRONG[0], RIGHT],
+        {"planner": ["1. takes a number", "1. one state", "result = x\nresult = twice\nreturn result"]},
+        ["planner asked"] * 3 + ["drafter draft/planned of 0", "critic asked", "refiner refine/refine_planned of 1"],
+        StopReason.SOLVED,
+    ),
+    (
+        "self-modules",
+        [WRONG[0], RIGHT],
+        {"planner": ["1. read x", "1. add x to x", "1. multiply x by two"]},
+        ["planner asked"] * 3 + ["drafter draft/planned of 0", "refiner refine/refine_planned of 1"],
+        StopReason.SOLVED,
+    ),
+    ("one-call", [WRONG[0], RIGHT], {}, ["drafter draft of 0", "refiner refine of 1"], StopReason.SOLVED),
+    (
+        "curriculum",
+        [HALF, WRONG[1], RIGHT],
+        {},
+        ["drafter draft of 0", "refiner refine of 1", "refiner refine of 1"],
         StopReason.SOLVED,
     ),
     (
