@@ -1,7 +1,8 @@
 """Finds where a traced run first leaves the values that a plan expects.
 
 A plan rarely lists every value, so the values of each variable are compared in their own order: one by one where there
-are as many, else those of the plan have to occur in the run. Of all variables the earliest difference counts.
+are as many, else those of the plan have to occur in the run, and its last one at the end. Of all variables the earliest
+difference counts.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from dataclasses import dataclass
 from greenloop.core.report.traces import LineTrace, Step
 from greenloop.drafting.feedback.published._blocks import HOW
 from greenloop.drafting.feedback.published._expected_values import RETURN, Expected, same_value
+
+RAISED = "raise "  # before the exception that ended a call, in place of its result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,23 +57,30 @@ def _compare(
     """The first difference of one variable, with the step where it appears."""
     if not values:
         return None  # the code has no such variable
-    start = _start(wanted, values)
-    is_listed = len(values) - start <= len(wanted)
-    position = start
-    for text in wanted:
+    position = _start(wanted, values)
+    is_listed = len(values) - position <= len(wanted)
+    for number, text in enumerate(wanted, 1):
         if not is_listed:  # the run may have values that the plan leaves out
             places = range(position, len(values))
-            position = next((place for place in places if same_value(text, values[place].text) is not False), position)
+            place = next((place for place in places if not _differs(text, values[place])), None)
+            if place is None and not (number == len(wanted) and is_whole):
+                continue
+            position = len(values) - 1 if place is None else place
         if position >= len(values):
             last = values[-1]
             lacking = Divergence(variable=name, path=last.path, line=last.line, expected=text, observed="")
             return (end, lacking) if is_whole else None
         value = values[position]
-        if same_value(text, value.text) is False:
+        if _differs(text, value):
             divergence = Divergence(variable=name, path=value.path, line=value.line, expected=text, observed=value.text)
             return value.step, divergence
         position += 1
     return None
+
+
+def _differs(text: str, value: _Value) -> bool:
+    """Is it certainly another value? A shortened one may be the same; an exception never is."""
+    return value.text.startswith(RAISED) or same_value(text, value.text) is False
 
 
 def _start(wanted: Sequence[str], values: Sequence[_Value]) -> int:
@@ -89,7 +99,7 @@ def _observed_values(steps: Sequence[Step]) -> dict[str, list[_Value]]:
             elif name == "yield":
                 continue
             else:
-                shown = text if name == RETURN else f"raise {text}"
+                shown = text if name == RETURN else f"{RAISED}{text}"
                 value = _Value(text=shown, step=number, path=step.path, line=step.line)
             values = observed.setdefault(RETURN if name in HOW else name, [])
             if not values or values[-1].text != value.text:

@@ -28,10 +28,12 @@ TESTS = 4  # tests that a planner is shown with their code
 ROWS = 6  # lines of one test
 TEXT_ROWS = 20  # rows of pseudocode that are kept
 PLAN_TOKENS = 240
+EMPTY = "an empty answer"
 
 _FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _STEP = re.compile(
-    r"^\s*(?:[-*•]|(?:\*\*)?(?:step\s*)?\d{1,2}\s*[.):]|step\s*\d{1,2})(?:\*\*)?\s*(\S.*)$", re.IGNORECASE
+    r"^\s*(?:(?:\*\*)?(?:step\s*)?\d{1,2}\s*[.):]|[-*•](?=\s)|(?:\*\*)?step\s*\d{1,2})(?:\*\*)?\s*(\S.*)$",
+    re.IGNORECASE,
 )
 
 
@@ -101,7 +103,7 @@ def make_note(
     """
     kept = {name: text for name, text in artefacts.items() if text}
     if unparsable or not (plans or is_complete):
-        fields |= {"unparsable": shorten(unparsable, FIELD) or "an empty answer"}
+        fields |= {"unparsable": shorten(unparsable, FIELD) or EMPTY}
     return FeedbackNote(text="", fields={"plans": tuple(plans), "artefacts": kept, **fields}, usage=usage)
 
 

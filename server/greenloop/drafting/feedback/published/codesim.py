@@ -15,7 +15,7 @@ from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.drafting.feedback.cases import failing_rows
 from greenloop.drafting.feedback.published._critic import WORDS, as_paragraph, ask, named_field, worth_asking
-from greenloop.drafting.feedback.published._plans import ask_planner, is_skipped, make_note, read_plan
+from greenloop.drafting.feedback.published._plans import EMPTY, ask_planner, is_skipped, make_note, read_plan
 
 STAGES = ("simulation", "debugging")
 TOKENS = 300  # of a simulation
@@ -52,13 +52,13 @@ async def _plan(problem: Problem, attempt: Attempt, tools: Tools) -> FeedbackNot
     artefacts = {"plan": plan, "simulation": simulated.text.strip()[:WORDS]}
     is_right = judge_plan(simulated.text)
     if is_right is None:
-        return make_note([plan], artefacts, usage, simulated.text)
+        return make_note([plan], artefacts, usage, simulated.text or EMPTY)
     if is_right:
         return make_note([plan], artefacts, usage)
     again = await ask_planner(problem, attempt, tools, "codesim_replan", plan=plan, simulation=simulated.text)
     better = read_plan(again.text)
     artefacts = {"first plan": plan, "simulation": artefacts["simulation"], "plan": better or plan}
-    return make_note([better or plan], artefacts, usage + again.usage, "" if better else again.text)
+    return make_note([better or plan], artefacts, usage + again.usage, "" if better else again.text or EMPTY)
 
 
 async def _debug(problem: Problem, attempt: Attempt, tools: Tools) -> FeedbackNote:

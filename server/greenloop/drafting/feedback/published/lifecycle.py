@@ -16,6 +16,7 @@ from greenloop.core.records.usage import Usage
 from greenloop.drafting.feedback.cases import list_cases
 from greenloop.drafting.feedback.published._critic import as_paragraph, ask, worth_asking
 from greenloop.drafting.feedback.published._plans import (
+    EMPTY,
     ask_planner,
     is_skipped,
     join_artefacts,
@@ -60,6 +61,6 @@ async def _plan(problem: Problem, attempt: Attempt, tools: Tools) -> FeedbackNot
         if text:
             artefacts[stage] = text
         else:
-            unparsable = unparsable or reply.text or "an empty answer"
+            unparsable = unparsable or reply.text or EMPTY
     plan = join_artefacts(artefacts)
     return make_note([plan] if plan else [], artefacts, usage, unparsable, is_complete=not stages)

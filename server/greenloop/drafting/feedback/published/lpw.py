@@ -20,9 +20,10 @@ from greenloop.drafting.feedback._failing_lines import attempt_sources
 from greenloop.drafting.feedback._value_diff import shorten
 from greenloop.drafting.feedback.published import runtime_trace
 from greenloop.drafting.feedback.published._critic import worth_asking
-from greenloop.drafting.feedback.published._divergence import Divergence, first_divergence
+from greenloop.drafting.feedback.published._divergence import RAISED, Divergence, first_divergence
 from greenloop.drafting.feedback.published._expected_values import Expected, contradictions, parse_expected
 from greenloop.drafting.feedback.published._plans import (
+    EMPTY,
     ShownTest,
     ask_planner,
     is_skipped,
@@ -84,7 +85,7 @@ async def make_plan(problem: Problem, attempt: Attempt, tools: Tools, temperatur
     reply = await ask_planner(problem, attempt, tools, "plan", temperature=temperature)
     plan, tests = read_plan(reply.text), shown_tests(problem)
     if not plan or not tests or is_skipped(tools, "verification"):
-        return VerifiedPlan(plan=plan, usage=reply.usage, unparsable="" if plan else reply.text)
+        return VerifiedPlan(plan=plan, usage=reply.usage, unparsable="" if plan else reply.text or EMPTY)
     verified = await ask_planner(problem, attempt, tools, "lpw_verify", tokens=TOKENS, plan=plan, wrong="")
     expected, usage = parse_expected(verified.text, tests), reply.usage + verified.usage
     if wrong := contradictions(expected, tests):
@@ -96,7 +97,9 @@ async def make_plan(problem: Problem, attempt: Attempt, tools: Tools, temperatur
         expected, usage = {**expected, **parse_expected(verified.text, tests)}, usage + verified.usage
         refuted = {test.case for test, _value, _wanted in contradictions(expected, tests)}
         expected = {case: pairs for case, pairs in expected.items() if case not in refuted}
-    return VerifiedPlan(plan=plan, expected=expected, usage=usage, unparsable="" if expected else verified.text)
+    return VerifiedPlan(
+        plan=plan, expected=expected, usage=usage, unparsable="" if expected else verified.text or EMPTY
+    )
 
 
 async def _describe_divergence(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:
@@ -139,8 +142,8 @@ def render_divergence(problem: Problem, attempt: Attempt, divergence: Divergence
     name, expected = divergence.variable, shorten(divergence.expected, VALUE)
     observed = shorten(divergence.observed, VALUE)
     what = "the result" if name == "return" else f"`{name}`"
-    if divergence.observed.startswith("raise "):
-        seen = f"{observed.removeprefix('raise ')} is raised"
+    if divergence.observed.startswith(RAISED):
+        seen = f"{observed.removeprefix(RAISED)} is raised"
     elif divergence.observed:
         seen = f"{what} is {observed}"
     else:

@@ -12,7 +12,14 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.usage import Usage
-from greenloop.drafting.feedback.published._plans import ask_planner, is_skipped, join_artefacts, make_note, read_plan
+from greenloop.drafting.feedback.published._plans import (
+    EMPTY,
+    ask_planner,
+    is_skipped,
+    join_artefacts,
+    make_note,
+    read_plan,
+)
 
 STAGES = ("modules", "plan", "refinement")
 PROMPTS = {"modules": "self_modules", "plan": "self_modules_plan", "refinement": "self_modules_refine"}
@@ -35,6 +42,6 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
         if text := read_plan(reply.text):
             artefacts[stage] = text
         else:
-            unparsable = unparsable or reply.text or "an empty answer"
+            unparsable = unparsable or reply.text or EMPTY
     plan = artefacts.get("refinement") or join_artefacts(artefacts)
     return make_note([plan] if plan else [], artefacts, usage, unparsable, is_complete=not stages)
