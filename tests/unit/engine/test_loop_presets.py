@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -472,6 +473,71 @@ async def test_a_planners_algorithms_reach_the_model_with_a_pair_slow_and_fast()
     assert ["Do it this way: a table, O(n)" in texts[0], "Do it this way: doubling, O(1)" in texts[1]] == [True, True]
     for text in [question.messages[-1].content, *texts]:
         assert text.index("sums.append(a + b)") < text.index("seen.add(number)")
+
+
+def told_by(request: ChatRequest) -> str:
+    return request.messages[-1].content
+
+
+async def test_a_simulated_plan_reaches_the_model_in_every_request():
+    said = {"planner": [PLAN, "verdict: right"], "critic": ["The code adds."]}
+    play = Play("codesim", [WRONG[0], RIGHT], said)
+    await play.run()
+    assert [PLAN in told_by(request) for request in play.prompts] == [True, True]
+    assert "Followed by hand: The code adds." in told_by(play.prompts[1])
+
+
+async def test_the_first_divergence_from_the_plan_reaches_the_model():
+    said = {"planner": ["1. result holds twice x", "Test 1:\nx = 5\nreturn = 10\nTest 2:\nx = 2"]}
+    play = Play("lpw", [WRONG[0], RIGHT], said)
+    outcome = await play.run()
+    assert "Expected values:\nassert double(5) == 10\n    x = 5\n" in told_by(play.prompts[0])
+    assert "the code first leaves the plan at line 3 of m.py, `return x + 1`" in told_by(play.prompts[1])
+    assert outcome.attempts[1].notes[-1].fields["divergence"]["observed"] == "3"
+
+
+async def test_slpw_goes_on_to_the_next_plan():
+    said = {"planner": [PLAN, "Test 1: return = 10", "- add x to x", "Test 1: return = 10", "- shift x", "no"]}
+    play = Play("slpw", [WRONG[0], "(x + 1)", RIGHT], said)
+    outcome = await play.run()
+    assert [attempt.draft.label for attempt in outcome.attempts[1:]] == ["plan 1", "", "plan 2"]
+    assert "1. add x to x" in told_by(play.prompts[2])
+    assert PLAN not in told_by(play.prompts[2])
+
+
+@pytest.mark.parametrize(
+    ("preset", "skip", "asked"),
+    [
+        ("codesim", ("simulation",), {"planner": 1, "critic": 1}),
+        ("codesim", ("debugging",), {"planner": 2}),
+        ("lpw", ("verification",), {"planner": 1}),
+        ("lifecycle", ("design", "review"), {"planner": 2}),
+        ("self-modules", ("refinement",), {"planner": 2}),
+        ("self-modules", ("modules", "plan", "refinement"), {}),
+    ],
+)
+async def test_a_stage_that_is_left_out_is_not_asked_about(preset, skip, asked):
+    said = {"planner": [PLAN, "verdict: right"]}
+    play = Play(preset, [WRONG[0], RIGHT], said, skip)
+    outcome = await play.run()
+    assert outcome.reason is StopReason.SOLVED
+    assert Counter(str(question.role) for question in play.questions) == asked
+
+
+async def test_one_call_takes_the_correction_and_keeps_the_reflection():
+    play = Play("one-call", [], {})
+    play.answers = [f"x + 1\n```\nReflection: It adds one.\n```python\ndef double(x):\n    return {RIGHT}"]
+    outcome = await play.run()
+    assert outcome.reason is StopReason.SOLVED
+    assert RIGHT in next(iter(outcome.attempts[1].candidate.texts.values()))
+    assert outcome.attempts[1].notes[-1].fields["reflection"] == "It adds one."
+    assert "Reflection:" in told_by(play.prompts[0])
+
+
+async def test_the_easiest_test_is_asked_for_first():
+    play = Play("curriculum", [HALF, WRONG[1], RIGHT], {})
+    await play.run()
+    assert "First make this one pass:\nassert double(5) == 10" in told_by(play.prompts[1])
 
 
 async def test_a_strategy_and_a_reflection_reach_the_model():

@@ -20,10 +20,11 @@ DRAFT, CORRECTION = (
     ("answer", "reflection"),
     [
         (f"{DRAFT}\nReflection:\nIt adds one.\nFor 5 it gives 6.\n\nCorrection:\n{CORRECTION}", "It adds one. For 5 it gives 6."),
-        (f"## Draft\n{DRAFT}\n**Reflection:** It adds one.\n### Correction\n{CORRECTION}\nDone.", "**Reflection:** It adds one."),
+        (f"## Draft\n{DRAFT}\n**Reflection:** It adds one.\n### Correction\n{CORRECTION}\nDone.", "It adds one."),
         (f"{DRAFT}\n{CORRECTION}", ""),
         (f"It adds one.\n{CORRECTION}", ""),
         (f"{DRAFT}\nIt adds one.\n```python\ndef double(x):", "It adds one."),
+        (f"{DRAFT}\nIt adds one.\n{CORRECTION}\n```", "It adds one."),
         ("", ""),
     ],
 )  # fmt: skip

@@ -6,6 +6,7 @@ The correction is the candidate, since the last code of an answer counts. The re
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from greenloop.core.ports import Tools
@@ -14,6 +15,9 @@ from greenloop.core.records.problem import Problem
 from greenloop.drafting.candidates.code_blocks import split_prose
 from greenloop.drafting.feedback._value_diff import shorten
 from greenloop.drafting.feedback.published._critic import LONGEST, WORDS
+
+_TITLE = re.compile(r"^[\W_]*reflection\b[\s*_:.#-]*", re.IGNORECASE)
+_END = re.compile(r"[\s*_:#-]*\bcorrect(?:ion|ed code)[\s*_:.#-]*$", re.IGNORECASE)
 
 DESCRIBES_PASSES = True  # the answer that solves the task has its reflection, too
 
@@ -26,8 +30,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
 
 
 def read_reflection(answer: str) -> str:
-    """The prose between the last two blocks of code; "" where an answer has fewer blocks, or nothing between them."""
-    between = split_prose(answer[:LONGEST])[1:-1]
-    rows = between[-1].split("\n") if between else []
-    kept = [row for row in rows if row.strip(" #*_:.\t").lower() not in ("reflection", "correction", "draft")]
-    return shorten(" ".join(row.strip() for row in kept).strip(), WORDS)
+    """The last prose between two blocks of code; "" where an answer has fewer blocks, or nothing between them."""
+    between = [text for text in split_prose(answer[:LONGEST])[1:-1] if text.strip()]
+    text = " ".join(row.strip() for row in between[-1].split("\n")) if between else ""
+    return shorten(_END.sub("", _TITLE.sub("", text)).strip(), WORDS)
