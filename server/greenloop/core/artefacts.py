@@ -9,11 +9,11 @@ from collections.abc import Mapping
 
 from greenloop.core.records.attempt import Attempt
 
-UNREADABLE = "not readable"  # the name of an answer that held no plan
+NOT_USED = "not used"  # the name of an answer that holds no plan, or contradicts the tests
 
 
 def list_artefacts(attempt: Attempt) -> dict[str, str]:
-    """The artefacts in the notes on an attempt, by name; an answer that could not be read as a plan is among them."""
+    """The artefacts in the notes on an attempt, by name; an answer that was not used is among them."""
     listed: dict[str, str] = {}
     for note in attempt.notes:
         artefacts = note.fields.get("artefacts")
@@ -21,13 +21,13 @@ def list_artefacts(attempt: Attempt) -> dict[str, str]:
             continue
         listed |= {str(name): str(text) for name, text in artefacts.items() if text}
         if unparsable := note.fields.get("unparsable"):
-            listed[UNREADABLE] = str(unparsable)
+            listed[NOT_USED] = str(unparsable)
     return listed
 
 
 def artefact_title(attempt: Attempt, name: str) -> str:
     """A heading such as `Plan:`, or `First divergence of attempt 2:`."""
-    what = "The planner's answer that could not be read" if name == UNREADABLE else name.capitalize()
+    what = "The planner's answer that was not used" if name == NOT_USED else name.capitalize()
     return f"{what} of attempt {attempt.number}:" if attempt.number else f"{what}:"
 
 

@@ -19,10 +19,10 @@ def test_artefacts_of_all_notes_by_name():
     assert artefact_title(attempt(2), "first divergence") == "First divergence of attempt 2:"
 
 
-def test_an_answer_that_could_not_be_read_is_one_of_them():
+def test_an_answer_that_was_not_used_is_one_of_them():
     one = attempt(0, {"artefacts": {}, "unparsable": "no idea"}, {"unparsable": "a critic's"})
     assert [(artefact_title(one, name), text) for name, text in list_artefacts(one).items()] == [
-        ("The planner's answer that could not be read:", "no idea")
+        ("The planner's answer that was not used:", "no idea")
     ]
 
 

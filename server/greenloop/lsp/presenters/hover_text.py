@@ -211,7 +211,7 @@ def _row(group: Sequence[Attempt]) -> tuple[str, ...]:
         _cell(attempt.model) if attempt.number else "your code",
         " ".join(part for part in (verdict.status.value, passed) if part),
         _cell(summarize_infills(group) if is_group else error_of(attempt)),
-        str(usage.tokens) if attempt.number else "",
+        str(usage.tokens) if attempt.number or usage.tokens else "",
         f"{usage.model_seconds + usage.test_seconds:.1f}",
         cost,
     )

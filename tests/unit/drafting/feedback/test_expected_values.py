@@ -86,3 +86,4 @@ def test_wanted_value(statement, value):
 def test_a_verification_that_contradicts_its_test_is_seen():
     values = {ONE.case: [("total", "4"), ("return", "4")], TWO.case: [("return", "0")]}
     assert expected.contradictions(values, [ONE, TWO]) == [(ONE, "4", "3")]
+    assert expected.contradictions({TWO.case: [("total", "0")]}, [ONE, TWO]) == [(TWO, "", "0")]

@@ -76,6 +76,12 @@ async def test_a_verification_that_contradicts_its_test_is_asked_for_once_more()
     assert note.fields["expected"] == [{FIVE: [("return", "10")], TWO: [("return", "4")]}]
 
 
+async def test_a_verification_without_a_result_is_asked_for_once_more():
+    note, planner = await plan_with(lpw, PLAN, "Test 1: result = 10", "Test 1: result = 10, return = 10")
+    assert "For `assert double(5) == 10` it has no `return`, but the test wants 10." in planner.texts[2]
+    assert note.fields["expected"] == [{FIVE: [("result", "10"), ("return", "10")]}]
+
+
 async def test_a_verification_that_is_still_wrong_is_not_used():
     note, _planner = await plan_with(lpw, PLAN, "Test 1: return = 7\nTest 2: return = 4", "Test 1: return = 8")
     assert note.fields["expected"] == [{TWO: [("return", "4")]}]

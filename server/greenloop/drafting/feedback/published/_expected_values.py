@@ -77,13 +77,14 @@ def read_literal(text: str) -> tuple[object] | None:
 
 
 def contradictions(expected: Mapping[str, Expected], tests: Sequence[ShownTest]) -> list[tuple[ShownTest, str, str]]:
-    """The tests whose last `return` is not what their assertion wants, with the two values."""
+    """The tests whose last `return` is not what their assertion wants, with the two values; "" for no `return`."""
     result = []
     for test in tests:
         values = [value for name, value in expected.get(test.case, ()) if name == RETURN]
         wanted = wanted_value(test.text)
-        if values and wanted and same_value(values[-1], wanted) is False:
-            result.append((test, values[-1], wanted))
+        is_right = bool(values) and same_value(values[-1], wanted) is not False
+        if test.case in expected and wanted and not is_right:
+            result.append((test, values[-1] if values else "", wanted))
     return result
 
 

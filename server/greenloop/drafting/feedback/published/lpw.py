@@ -1,9 +1,9 @@
 """The planner of LPW (arXiv 2411.14503), and where a run first leaves its plan.
 
 Before any code: a plan, and for every shown test the values that its variables are to have, the plan's verification. A
-verification that contradicts its test is asked for once more, and is not used if it still does. After a failure the
-failing test is traced, and the first value that is not the plan's is told: variable, line, expected and observed.
-Stages that `planner.skip` may leave out: `verification` and `divergence`.
+verification that does not end with what its test wants is asked for once more, and is not used if it still does not.
+After a failure the failing test is traced, and the first value that is not the plan's is told: variable, line, expected
+and observed. Stages that `planner.skip` may leave out: `verification` and `divergence`.
 """
 
 from __future__ import annotations
@@ -89,9 +89,7 @@ async def make_plan(problem: Problem, attempt: Attempt, tools: Tools, temperatur
     verified = await ask_planner(problem, attempt, tools, "lpw_verify", tokens=TOKENS, plan=plan, wrong="")
     expected, usage = parse_expected(verified.text, tests), reply.usage + verified.usage
     if wrong := contradictions(expected, tests):
-        rows = [
-            f"For `{test.text}` it ends with {value}, but the test wants {wanted}." for test, value, wanted in wrong
-        ]
+        rows = [_refute(*each) for each in wrong]
         text = "\n".join(["An earlier answer was wrong.", *rows])
         verified = await ask_planner(problem, attempt, tools, "lpw_verify", tokens=TOKENS, plan=plan, wrong=text)
         expected, usage = {**expected, **parse_expected(verified.text, tests)}, usage + verified.usage
@@ -100,6 +98,11 @@ async def make_plan(problem: Problem, attempt: Attempt, tools: Tools, temperatur
     return VerifiedPlan(
         plan=plan, expected=expected, usage=usage, unparsable="" if expected else verified.text or EMPTY
     )
+
+
+def _refute(test: ShownTest, value: str, wanted: str) -> str:
+    end = f"ends with {value}" if value else "has no `return`"
+    return f"For `{test.text}` it {end}, but the test wants {wanted}."
 
 
 async def _describe_divergence(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:
