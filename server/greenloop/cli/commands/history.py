@@ -121,11 +121,8 @@ def _show(record: Record) -> int:
     console.print()
     outcome, label_cells = _with_cell_labels(record)
     console.print(attempt_table(list(record.attempts), label_cells))
-    for attempt in record.attempts:
-        for name, text in list_artefacts(attempt).items():
-            rows = first_rows(textwrap.indent(text, "  "), ARTEFACT)
-            title = artefact_title(attempt, name)
-            console.print(Text(label_cells(render.escape_controls(f"\n{title}\n{rows}"))), soft_wrap=True)
+    for text in _artefact_texts(record):
+        console.print(Text(label_cells(render.escape_controls(text))), soft_wrap=True)
     if outcome is None:
         return exit_codes.VERIFIED
     console.print()
@@ -135,6 +132,15 @@ def _show(record: Record) -> int:
     if outcome.evidence.gain is not None and (rows := heat_rows(outcome.evidence.gain, HOT)):
         console.print(Text("\n".join(map(render.escape_controls, ["", *rows]))), no_wrap=True, overflow="ellipsis")
     return exit_codes.VERIFIED
+
+
+def _artefact_texts(record: Record) -> list[str]:
+    """What a planner wrote before the code and about each attempt, shortened, below its title."""
+    return [
+        f"\n{artefact_title(attempt, name)}\n{first_rows(textwrap.indent(text, '  '), ARTEFACT)}"
+        for attempt in record.attempts
+        for name, text in list_artefacts(attempt).items()
+    ]
 
 
 def _with_cell_labels(record: Record) -> tuple[Outcome | None, Callable[[str], str]]:
