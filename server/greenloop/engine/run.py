@@ -266,6 +266,7 @@ class RefineRun:
             again=self.calls.reask,
             elect=elect_nearest if blind else self.voting.elect,
             prepare=self._gather_context,
+            stops_copies=not self.preset.corrects_drafts,
         )
 
     async def _accept(self, files: Files) -> Verdict:

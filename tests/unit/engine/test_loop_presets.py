@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -92,11 +94,11 @@ class Play:
             move = f"{draft.move}/{draft.prompt}" if draft.prompt else f"{draft.move}"
             self.calls.append(f"{draft.role} {move} of {draft.parent}")
 
-    async def run(self, attempts: int | None = None):
+    async def run(self, attempts: int | None = None, problem=PROBLEM):
         baseline = Attempt(
             number=0, verdict=failing_verdict(), error_class="NotImplementedError", group=ErrorGroup.RUNTIME
         )
-        notes = await self.describe(PROBLEM, [baseline])
+        notes = await self.describe(problem, [baseline])
         baseline = Attempt(
             number=0,
             verdict=failing_verdict(),
@@ -114,12 +116,13 @@ class Play:
             describe=self.describe,
             model_of=lambda draft: "scripted",
             count=len,
+            stops_copies=not self.preset.corrects_drafts,
         )
         started = Started(
-            problem=PROBLEM, baseline=baseline, model="scripted", preset=self.preset.name, sandbox="none", attempts=5
+            problem=problem, baseline=baseline, model="scripted", preset=self.preset.name, sandbox="none", attempts=5
         )
         budget = Budget(attempts=attempts or self.preset.attempts, tokens=10**9)
-        return await loop.refine(RunState(problem=PROBLEM, ledger=Ledger(budget)), started, parts, self.emit)
+        return await loop.refine(RunState(problem=problem, ledger=Ledger(budget)), started, parts, self.emit)
 
 
 PLAN = "1. result holds x\n2. result holds twice x\n3. return result"
@@ -574,3 +577,24 @@ def test_blind_presets_are_for_the_harness_only():
     with pytest.raises(SettingsError) as raised:
         find_preset("no-such")
     assert "self-critique" not in raised.value.remedy
+
+
+async def test_a_draft_that_is_a_copy_is_corrected_further_down():
+    """Only an answer that holds nothing else ends where it repeats the user's code."""
+    written = STUB.replace("raise NotImplementedError", "return x")
+    problem = replace(PROBLEM, files={**PROBLEM.files, "m.py": written}, originals={"m.py": written})
+    answer = f"```python\n{written}```\nIt does nothing.\n{make_answer(RIGHT)}"
+
+    async def ask(_request, on_token):
+        for row in answer.split("\n"):
+            on_token(f"{row}\n")
+            await asyncio.sleep(0)
+        return Reply(text=answer, usage=Usage(), model="scripted")
+
+    error_classes = {}
+    for name in ("plain", "one-call"):
+        play = Play(name, [], {})
+        play.ask = ask
+        outcome = await play.run(1, problem)
+        error_classes[name] = outcome.attempts[1].error_class
+    assert error_classes == {"plain": "Unchanged", "one-call": ""}

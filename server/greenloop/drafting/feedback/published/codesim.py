@@ -15,10 +15,19 @@ from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.drafting.feedback.cases import failing_rows
 from greenloop.drafting.feedback.published._critic import WORDS, as_paragraph, ask, named_field, worth_asking
-from greenloop.drafting.feedback.published._plans import EMPTY, ask_planner, is_skipped, make_note, read_plan
+from greenloop.drafting.feedback.published._plans import (
+    EMPTY,
+    ask_planner,
+    is_skipped,
+    list_tests,
+    make_note,
+    read_plan,
+    shown_tests,
+)
 
 STAGES = ("simulation", "debugging")
-TOKENS = 300  # of a simulation
+TOKENS = 400  # of a simulation
+TESTS = 2  # tests that a plan is followed for
 FAILING = 2  # failing tests that are simulated
 
 _WRONG = re.compile(r"\b(?:wrong|incorrect|not right|not correct|needs? (?:to be )?(?:modif|chang)\w*)", re.IGNORECASE)
@@ -47,12 +56,13 @@ async def _plan(problem: Problem, attempt: Attempt, tools: Tools) -> FeedbackNot
     plan, usage = read_plan(reply.text), reply.usage
     if not plan or is_skipped(tools, "simulation"):
         return make_note([plan] if plan else [], {"plan": plan}, usage, "" if plan else reply.text)
-    simulated = await ask_planner(problem, attempt, tools, "codesim_simulate", tokens=TOKENS, plan=plan)
+    tests = list_tests(shown_tests(problem)[:TESTS])
+    simulated = await ask_planner(problem, attempt, tools, "codesim_simulate", tokens=TOKENS, plan=plan, tests=tests)
     usage += simulated.usage
     artefacts = {"plan": plan, "simulation": simulated.text.strip()[:WORDS]}
     is_right = judge_plan(simulated.text)
     if is_right is None:
-        return make_note([plan], artefacts, usage, simulated.text or EMPTY)
+        return make_note([plan], artefacts, usage, simulated.text.strip().rpartition("\n")[2] or EMPTY)
     if is_right:
         return make_note([plan], artefacts, usage)
     again = await ask_planner(problem, attempt, tools, "codesim_replan", plan=plan, simulation=simulated.text)
