@@ -190,7 +190,7 @@ def attempt_table(attempts: list[Attempt], label_cells: Callable[[str], str] = s
             Text(render.model_name(attempt.model)),
             Text(_short_result(attempt), style=colour),
             Text(label_cells(render.attempt_error(attempt))),
-            str(attempt.spent.tokens) if attempt.number else "",
+            str(attempt.spent.tokens) if attempt.number or attempt.spent.tokens else "",
             f"{render.attempt_seconds(attempt) or attempt.verdict.seconds:.1f}",
         )
     return grid

@@ -115,7 +115,7 @@ class Tools:
     `run` runs selectors over the texts of an attempt and watches lines. The usage of an `ask` goes into the `usage` of
     the part's `FeedbackNote`; `ask` raises `BudgetExceededError`, which the part must not catch. `sandbox_spec` is that
     of the session, if there is one. `options` are the settings `spec.*` by their last word, for the parts that they
-    name, and `algorithms`, how many a planner names for a goal.
+    name, `algorithms`, how many a planner names for a goal, and `skip`, the stages that a planner leaves out.
     """
 
     ask: Callable[[ChatRequest], Awaitable[Reply]]

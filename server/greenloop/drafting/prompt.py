@@ -79,7 +79,7 @@ def _tail(
     )
     values = dict.fromkeys(("names", "hint", "others", "feedback", "tried"), "") | {
         "names": names,
-        "hint": truncate(draft.hint, room // 4, count),
+        "hint": truncate(draft.hint, room // (4 if refining else 2), count),  # a draft shows no code of its own
         "tried": truncate(tried, room // 4, count),
         "others": truncate(render_attempts(problem, [attempts[number] for number in draft.others]), room // 4, count),
     }

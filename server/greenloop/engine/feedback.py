@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from types import ModuleType
 
 from greenloop.core import registry
+from greenloop.core.errors import SettingsError
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import ChatRequest, Reply
@@ -36,17 +37,18 @@ class Feedback:
             group: [registry.load_part("feedback", name) for name in self._names(group)]
             for group in (None, *ErrorGroup)
         }
+        _check_stages(self.settings.planner.skip)
 
     async def describe(self, problem: Problem, attempts: Sequence[Attempt]) -> tuple[FeedbackNote, ...]:
-        """Returns the notes on the newest attempt; none if it passed."""
-        if attempts[-1].verdict.status is Status.PASSED:
-            return ()
+        """Returns the notes on the newest attempt; if it passed, only of parts that describe passes, too."""
 
         async def ask(request: ChatRequest) -> Reply:
             return await self.tools.ask(apply_sampling(self.settings, request, attempts))
 
         tools = replace(self.tools, ask=ask)
         parts = self.parts.get(attempts[-1].group, self.parts[None])
+        if attempts[-1].verdict.status is Status.PASSED:
+            parts = [part for part in parts if getattr(part, "DESCRIBES_PASSES", False)]
         notes = [await part.describe(problem, attempts, tools) for part in parts]
         return tuple(replace(note, text=redact(note.text, self.secrets)) for note in notes)
 
@@ -54,3 +56,13 @@ class Feedback:
         """Returns the parts for an error group: those of the settings, else the preset's for it, else its default."""
         names = self.preset.treat.get(group, self.preset.feedback) if group else self.preset.feedback
         return (getattr(self.settings.feedback, group, ()) if group else ()) or names
+
+
+def _check_stages(names: Sequence[str]) -> None:
+    """Raises `SettingsError` for a stage of `planner.skip` that no planner has."""
+    if not names:
+        return
+    parts = [registry.load_part("feedback", name) for name in registry.list_parts("feedback")]
+    stages = sorted({stage for part in parts for stage in getattr(part, "STAGES", ())})
+    if unknown := [name for name in names if name not in stages]:
+        raise SettingsError(f"No planner has a stage '{unknown[0]}'.", remedy=f"Choose of: {', '.join(stages)}.")

@@ -45,6 +45,7 @@ class Parts:
     `again` builds a shorter question after an answer that could not be read, or returns None.
     `prepare` gathers the context of a problem's regions, before the first question about them.
     `elect` selects the attempts for `accept` after each round and at the end.
+    `stops_copies`: an answer that repeats the user's function ends at once, unless it is to be corrected further down.
     """
 
     plan: Callable[[Problem, Sequence[Attempt]], Sequence[Draft]]
@@ -59,6 +60,7 @@ class Parts:
     again: Callable[[Problem, Request, Reply, Finding], Request | None] = lambda *_question: None
     elect: Callable[[Problem, Sequence[Attempt], bool], Awaitable[Election]] = elect_nearest
     prepare: Callable[[Problem], Awaitable[None]] = _prepare_nothing
+    stops_copies: bool = True
 
 
 async def refine(state: RunState, started: Started, parts: Parts, emit: Callable[[Event], None]) -> Outcome:
@@ -241,7 +243,8 @@ class _Loop:
         self.emit(Planned(attempt=number, draft=draft, model=self.parts.model_of(draft), prompt_tokens=tokens))
         attempt = None
         try:
-            reply = await self._ask(number, request, lambda text: draft.move is Move.DRAFT and is_copy(problem, text))
+            can_copy = draft.move is Move.DRAFT and self.parts.stops_copies
+            reply = await self._ask(number, request, lambda text: can_copy and is_copy(problem, text))
             reply = replace(reply, model=reply.model or self.parts.model_of(draft))
             attempt = attempt_steps.read_answer(problem, number, draft, self.state.attempts, reply)
             if attempt.finding and (shorter := self.parts.again(problem, request, reply, attempt.finding)):

@@ -44,6 +44,11 @@ class Preset:
         """Does its search begin with one-token changes?"""
         return self.search == "ladder"
 
+    @property
+    def corrects_drafts(self) -> bool:
+        """Does an answer hold a draft and its correction, so that it may begin with the user's code?"""
+        return self.prompt == "one_call"
+
 
 @cache
 def load_presets() -> dict[str, Preset]:

@@ -21,7 +21,7 @@ from greenloop.core.estimate import EMBEDDED, estimate_run
 from greenloop.core.events import Event, Specified, Started
 from greenloop.core.ports import Model, Sandbox, Session, Tools, User
 from greenloop.core.records.attempt import Draft, Move
-from greenloop.core.records.model import Role
+from greenloop.core.records.model import ChatRequest, Reply, Role
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
@@ -105,13 +105,17 @@ class RefineRun:
             own_code=self._own_code,
         )
         self.tools = self.verifier.tools = Tools(
-            ask=self.calls.ask_for_part,
+            ask=self._ask_for_part,
             run=self.verifier.run,
             session=self.context.session,
             user=self.user,
             rng=random.Random(0),  # noqa: S311
             place=self.context.place,
-            options={**asdict(settings.spec), "algorithms": settings.improve.algorithms},
+            options={
+                **asdict(settings.spec),
+                "algorithms": settings.improve.algorithms,
+                "skip": settings.planner.skip,
+            },
         )
         self.feedback = Feedback(settings=settings, preset=self.preset, tools=self.tools, secrets=self.secrets)
 
@@ -262,6 +266,7 @@ class RefineRun:
             again=self.calls.reask,
             elect=elect_nearest if blind else self.voting.elect,
             prepare=self._gather_context,
+            stops_copies=not self.preset.corrects_drafts,
         )
 
     async def _accept(self, files: Files) -> Verdict:
@@ -293,6 +298,12 @@ class RefineRun:
         if all(region.created or is_unwritten(region, problem.files.get) for region in problem.regions):
             baseline = replace(baseline, notes=tuple(replace(note, text="") for note in baseline.notes))
         self.state.attempts = [baseline]
+
+    async def _ask_for_part(self, request: ChatRequest) -> Reply:
+        """Asks for a part; says so where a planner is asked, since no attempt is under way by then."""
+        if request.role is Role.PLANNER:
+            self.context.report_status("asking the planner")
+        return await self.calls.ask_for_part(request)
 
     def _first_move(self) -> tuple[Move, int]:
         """Returns the run's first move, and the tokens of a first full prompt, whether or not it is ever sent."""

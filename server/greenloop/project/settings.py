@@ -174,6 +174,15 @@ class RoleSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PlannerSettings(RoleSettings):
+    skip: list[str] = setting(
+        [],
+        "Stages that a planning preset leaves out, such as `simulation` (preset `codesim`), `divergence` (`lpw`) or "
+        "`design` (`lifecycle`); docs/feedback.md lists them.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class EscalationSettings:
     models: list[str] = setting(
         [], "Models that take over drafting and refining, one after the other, when attempts keep failing."
@@ -294,7 +303,7 @@ class Settings:
     refiner: RoleSettings = field(default_factory=RoleSettings)
     critic: RoleSettings = field(default_factory=RoleSettings)
     tester: RoleSettings = field(default_factory=RoleSettings)
-    planner: RoleSettings = field(default_factory=RoleSettings)
+    planner: PlannerSettings = field(default_factory=PlannerSettings)
     escalation: EscalationSettings = field(default_factory=EscalationSettings)
     embedded: EmbeddedSettings = field(default_factory=EmbeddedSettings)
     history: HistorySettings = field(default_factory=HistorySettings)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from fake_engine import AFTER, BEFORE, CASE, unsolved
+from fake_engine import AFTER, BEFORE, CASE, attempt, unsolved
 from greenloop.cli.main import main
+from greenloop.core.records.attempt import FeedbackNote
 from greenloop.engine.history.store import History
 
 
@@ -63,3 +65,16 @@ def test_a_result_can_be_written_later_but_not_over_a_change(fake, project, caps
     assert main(["history", "apply", "--yes"]) == 0
     assert main(["history"]) == 0
     assert "written" in capsys.readouterr().out
+
+
+def test_what_a_planner_wrote_is_shown(project, capsys):
+    plan = FeedbackNote(text="", fields={"artefacts": {"plan": "1. take x\x1b[2J\n2. double it"}})
+    divergence = FeedbackNote(text="", fields={"artefacts": {"first divergence": "`result` is 6"}})
+    history = History.open()
+    run = history.start_run(project, CASE, preset="lpw", model="m", sandbox="s")
+    history.save_attempt(run, replace(attempt(0), notes=(plan,)))
+    history.save_attempt(run, replace(attempt(1), notes=(divergence,)))
+    assert main(["history", "show"]) == 0
+    out = capsys.readouterr().out
+    assert "Plan:\n  1. take x\\x1b[2J\n  2. double it\n" in out
+    assert "First divergence of attempt 1:\n  `result` is 6\n" in out

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import re
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,7 +27,9 @@ from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.drafting.prompt import assemble
 from greenloop.engine import loop
+from greenloop.engine.feedback import Feedback
 from greenloop.engine.presets import find_preset, load_presets
+from greenloop.project.settings import Settings
 
 HOUSE = Path(__file__).resolve().parents[3]
 SOURCE = Excerpt(title="Source:", text=STUB, value=1.0, own=True)
@@ -33,7 +38,8 @@ SOURCE = Excerpt(title="Source:", text=STUB, value=1.0, own=True)
 class Play:
     """A preset on a stage: its real parts and prompts, a model that answers by role, nothing run in a sandbox."""
 
-    def __init__(self, preset: str, answers: list[str], said: dict[str, list[str]]) -> None:
+    def __init__(self, preset: str, answers: list[str], said: dict[str, list[str]], skip: tuple[str, ...] = ()) -> None:
+        self.skip = skip
         self.preset = find_preset(preset, harness=True)
         self.answers = list(answers)
         self.said = {role: list(texts) for role, texts in said.items()}
@@ -65,21 +71,16 @@ class Play:
         return Verdict(status=Status.FAILED) if self.preset.blind else judge_files(files)
 
     async def describe(self, problem, attempts):
-        if attempts[-1].verdict.status is Status.PASSED:
-            return ()
         tools = Tools(
             ask=self.question,
             run=self.watched,
             session=None,
             user=NoUser(),
             rng=random.Random(0),
+            options={"skip": self.skip},
         )
-        return tuple(
-            [
-                await registry.load_part("feedback", name).describe(problem, attempts, tools)
-                for name in self.preset.feedback
-            ]
-        )
+        feedback = Feedback(settings=Settings(), preset=self.preset, tools=tools)
+        return await feedback.describe(problem, attempts)
 
     def assemble(self, problem, draft, attempts) -> ChatRequest:
         messages = assemble(
@@ -93,11 +94,11 @@ class Play:
             move = f"{draft.move}/{draft.prompt}" if draft.prompt else f"{draft.move}"
             self.calls.append(f"{draft.role} {move} of {draft.parent}")
 
-    async def run(self, attempts: int | None = None):
+    async def run(self, attempts: int | None = None, problem=PROBLEM):
         baseline = Attempt(
             number=0, verdict=failing_verdict(), error_class="NotImplementedError", group=ErrorGroup.RUNTIME
         )
-        notes = await self.describe(PROBLEM, [baseline])
+        notes = await self.describe(problem, [baseline])
         baseline = Attempt(
             number=0,
             verdict=failing_verdict(),
@@ -115,13 +116,16 @@ class Play:
             describe=self.describe,
             model_of=lambda draft: "scripted",
             count=len,
+            stops_copies=not self.preset.corrects_drafts,
         )
         started = Started(
-            problem=PROBLEM, baseline=baseline, model="scripted", preset=self.preset.name, sandbox="none", attempts=5
+            problem=problem, baseline=baseline, model="scripted", preset=self.preset.name, sandbox="none", attempts=5
         )
         budget = Budget(attempts=attempts or self.preset.attempts, tokens=10**9)
-        return await loop.refine(RunState(problem=PROBLEM, ledger=Ledger(budget)), started, parts, self.emit)
+        return await loop.refine(RunState(problem=problem, ledger=Ledger(budget)), started, parts, self.emit)
 
+
+PLAN = "1. result holds x\n2. result holds twice x\n3. return result"
 
 # preset, answers, what critic and planner say, the calls, how it ends
 TABLE = [
@@ -313,6 +317,71 @@ TABLE = [
         StopReason.SOLVED,
     ),
     (
+        "codesim",
+        [WRONG[0], RIGHT],
+        {"planner": [PLAN, "verdict: right"], "critic": ["The code adds."]},
+        ["planner asked"] * 2 + ["drafter draft/planned of 0", "critic asked", "refiner refine/refine_planned of 1"],
+        StopReason.SOLVED,
+    ),
+    (
+        "codesim",
+        [RIGHT],
+        {"planner": [PLAN, "verdict: wrong, because 5 gives 7", "1. multiply x by two"]},
+        ["planner asked"] * 3 + ["drafter draft/planned of 0"],
+        StopReason.SOLVED,
+    ),
+    (
+        "codesim",
+        [WRONG[0], RIGHT],
+        {"planner": ["I do not know."]},
+        ["planner asked", "drafter draft of 0", "critic asked", "refiner refine of 1"],
+        StopReason.SOLVED,
+    ),
+    (
+        "lpw",
+        [WRONG[0], RIGHT],
+        {"planner": [PLAN, "Test 1:\nresult = 10\nreturn = 10\nTest 2:\nreturn = 4"]},
+        ["planner asked"] * 2 + ["drafter draft/planned of 0", "refiner refine/refine_planned of 1"],
+        StopReason.SOLVED,
+    ),
+    (
+        "lpw",
+        [RIGHT],
+        {"planner": [PLAN, "Test 1:\nreturn = 7", "Test 1:\nreturn = 10"]},
+        ["planner asked"] * 3 + ["drafter draft/planned of 0"],
+        StopReason.SOLVED,
+    ),
+    (
+        "slpw",
+        [WRONG[0], "(x + 1)", RIGHT],
+        {"planner": [PLAN, "Test 1:\nreturn = 10", "- add x to x", "Test 1: return 10", "- shift x", "return 10"]},
+        ["planner asked"] * 6
+        + ["drafter draft/planned of 0", "refiner refine/refine_planned of 1", "drafter draft/planned of 0"],
+        StopReason.SOLVED,
+    ),
+    (
+        "lifecycle",
+        [WRONG[0], RIGHT],
+        {"planner": ["1. takes a number", "1. one state", "result = x\nresult = twice\nreturn result"]},
+        ["planner asked"] * 3 + ["drafter draft/planned of 0", "critic asked", "refiner refine/refine_planned of 1"],
+        StopReason.SOLVED,
+    ),
+    (
+        "self-modules",
+        [WRONG[0], RIGHT],
+        {"planner": ["1. read x", "1. add x to x", "1. multiply x by two"]},
+        ["planner asked"] * 3 + ["drafter draft/planned of 0", "refiner refine/refine_planned of 1"],
+        StopReason.SOLVED,
+    ),
+    ("one-call", [WRONG[0], RIGHT], {}, ["drafter draft of 0", "refiner refine of 1"], StopReason.SOLVED),
+    (
+        "curriculum",
+        [HALF, WRONG[1], RIGHT],
+        {},
+        ["drafter draft of 0", "refiner refine of 1", "refiner refine of 1"],
+        StopReason.SOLVED,
+    ),
+    (
         "self-critique",
         [RIGHT, *WRONG[:4]],
         {"critic": ["- it must add"] * 5},
@@ -409,6 +478,71 @@ async def test_a_planners_algorithms_reach_the_model_with_a_pair_slow_and_fast()
         assert text.index("sums.append(a + b)") < text.index("seen.add(number)")
 
 
+def told_by(request: ChatRequest) -> str:
+    return request.messages[-1].content
+
+
+async def test_a_simulated_plan_reaches_the_model_in_every_request():
+    said = {"planner": [PLAN, "verdict: right"], "critic": ["The code adds."]}
+    play = Play("codesim", [WRONG[0], RIGHT], said)
+    await play.run()
+    assert [PLAN in told_by(request) for request in play.prompts] == [True, True]
+    assert "Followed by hand: The code adds." in told_by(play.prompts[1])
+
+
+async def test_the_first_divergence_from_the_plan_reaches_the_model():
+    said = {"planner": ["1. result holds twice x", "Test 1:\nx = 5\nreturn = 10\nTest 2:\nx = 2"]}
+    play = Play("lpw", [WRONG[0], RIGHT], said)
+    outcome = await play.run()
+    assert "Expected values:\nassert double(5) == 10\n    x = 5\n" in told_by(play.prompts[0])
+    assert "the code first leaves the plan at line 3 of m.py, `return x + 1`" in told_by(play.prompts[1])
+    assert outcome.attempts[1].notes[-1].fields["divergence"]["observed"] == "3"
+
+
+async def test_slpw_goes_on_to_the_next_plan():
+    said = {"planner": [PLAN, "Test 1: return = 10", "- add x to x", "Test 1: return = 10", "- shift x", "no"]}
+    play = Play("slpw", [WRONG[0], "(x + 1)", RIGHT], said)
+    outcome = await play.run()
+    assert [attempt.draft.label for attempt in outcome.attempts[1:]] == ["plan 1", "", "plan 2"]
+    assert "1. add x to x" in told_by(play.prompts[2])
+    assert PLAN not in told_by(play.prompts[2])
+
+
+@pytest.mark.parametrize(
+    ("preset", "skip", "asked"),
+    [
+        ("codesim", ("simulation",), {"planner": 1, "critic": 1}),
+        ("codesim", ("debugging",), {"planner": 2}),
+        ("lpw", ("verification",), {"planner": 1}),
+        ("lifecycle", ("design", "review"), {"planner": 2}),
+        ("self-modules", ("refinement",), {"planner": 2}),
+        ("self-modules", ("modules", "plan", "refinement"), {}),
+    ],
+)
+async def test_a_stage_that_is_left_out_is_not_asked_about(preset, skip, asked):
+    said = {"planner": [PLAN, "verdict: right"]}
+    play = Play(preset, [WRONG[0], RIGHT], said, skip)
+    outcome = await play.run()
+    assert outcome.reason is StopReason.SOLVED
+    assert Counter(str(question.role) for question in play.questions) == asked
+
+
+async def test_one_call_takes_the_correction_and_keeps_the_reflection():
+    play = Play("one-call", [], {})
+    play.answers = [f"x + 1\n```\nReflection: It adds one.\n```python\ndef double(x):\n    return {RIGHT}"]
+    outcome = await play.run()
+    assert outcome.reason is StopReason.SOLVED
+    assert RIGHT in next(iter(outcome.attempts[1].candidate.texts.values()))
+    assert outcome.attempts[1].notes[-1].fields["reflection"] == "It adds one."
+    assert "Reflection:" in told_by(play.prompts[0])
+
+
+async def test_the_easiest_test_is_asked_for_first():
+    play = Play("curriculum", [HALF, WRONG[1], RIGHT], {})
+    await play.run()
+    assert "First make this one pass:\nassert double(5) == 10" in told_by(play.prompts[1])
+
+
 async def test_a_strategy_and_a_reflection_reach_the_model():
     play = Play("codetree", [WRONG[0], RIGHT], {"planner": ["- multiply by two"], "critic": ["- use a product"]})
     await play.run()
@@ -443,3 +577,24 @@ def test_blind_presets_are_for_the_harness_only():
     with pytest.raises(SettingsError) as raised:
         find_preset("no-such")
     assert "self-critique" not in raised.value.remedy
+
+
+async def test_a_draft_that_is_a_copy_is_corrected_further_down():
+    """Only an answer that holds nothing else ends where it repeats the user's code."""
+    written = STUB.replace("raise NotImplementedError", "return x")
+    problem = replace(PROBLEM, files={**PROBLEM.files, "m.py": written}, originals={"m.py": written})
+    answer = f"```python\n{written}```\nIt does nothing.\n{make_answer(RIGHT)}"
+
+    async def ask(_request, on_token):
+        for row in answer.split("\n"):
+            on_token(f"{row}\n")
+            await asyncio.sleep(0)
+        return Reply(text=answer, usage=Usage(), model="scripted")
+
+    error_classes = {}
+    for name in ("plain", "one-call"):
+        play = Play(name, [], {})
+        play.ask = ask
+        outcome = await play.run(1, problem)
+        error_classes[name] = outcome.attempts[1].error_class
+    assert error_classes == {"plain": "Unchanged", "one-call": ""}

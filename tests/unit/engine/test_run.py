@@ -20,7 +20,7 @@ from greenloop.drafting.feedback.published import generic
 from greenloop.engine.feedback import Feedback
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.presets import find_preset
-from greenloop.project.settings import FeedbackSettings, PromptSettings, Settings
+from greenloop.project.settings import FeedbackSettings, PlannerSettings, PromptSettings, Settings
 
 PRESET = replace(find_preset("plain"), feedback=("raw",), treat={"logic": ("cases",), "answer": ("generic",)})
 
@@ -122,3 +122,18 @@ async def test_a_model_that_is_known_to_take_more_gets_longer_prompts(context, p
     )
     await calls.drafter()
     assert calls.prompt_tokens == tokens
+
+
+def test_a_stage_that_no_planner_has_is_named_before_any_model_is_asked():
+    settings = Settings(planner=PlannerSettings(skip=["simulation", "desing"]))
+    with pytest.raises(SettingsError, match="No planner has a stage 'desing'") as caught:
+        Feedback(settings=settings, preset=PRESET, tools=TOOLS)
+    assert "design" in caught.value.remedy
+
+
+async def test_a_part_that_describes_passes_is_asked_about_them():
+    preset = replace(PRESET, feedback=("raw", "one_call"), treat={})
+    answer = "```python\ndef double(x):\n    return x\n```\nIt does nothing.\n```python\ndef double(x):\n    return 2 * x\n```"
+    passed = Attempt(number=1, verdict=Verdict(status=Status.PASSED), answer=answer)
+    (note,) = await Feedback(settings=Settings(), preset=preset, tools=TOOLS).describe(PROBLEM, [passed])
+    assert note.fields["reflection"] == "It does nothing."

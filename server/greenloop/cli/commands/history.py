@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import textwrap
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +19,7 @@ from greenloop.cli import exit_codes, options, render
 from greenloop.cli.errors import print_warning
 from greenloop.cli.live_table import attempt_table, colour_diff
 from greenloop.cli.screen import View
+from greenloop.core.artefacts import artefact_title, first_rows, list_artefacts
 from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
 from greenloop.core.heat import heat_rows
 from greenloop.core.records.outcome import Outcome
@@ -27,6 +29,7 @@ from greenloop.engine.history.store import History
 from greenloop.notebook.past_runs import prepare_from_run, recover_outcome, strip_line_numbers, target_title
 from greenloop.project import apply_result
 
+ARTEFACT = 20  # maximum lines of one text of a planner
 HOT = 20  # maximum lines before and after a change whose costs are listed
 
 
@@ -118,6 +121,8 @@ def _show(record: Record) -> int:
     console.print()
     outcome, label_cells = _with_cell_labels(record)
     console.print(attempt_table(list(record.attempts), label_cells))
+    for text in _artefact_texts(record):
+        console.print(Text(label_cells(render.escape_controls(text))), soft_wrap=True)
     if outcome is None:
         return exit_codes.VERIFIED
     console.print()
@@ -127,6 +132,15 @@ def _show(record: Record) -> int:
     if outcome.evidence.gain is not None and (rows := heat_rows(outcome.evidence.gain, HOT)):
         console.print(Text("\n".join(map(render.escape_controls, ["", *rows]))), no_wrap=True, overflow="ellipsis")
     return exit_codes.VERIFIED
+
+
+def _artefact_texts(record: Record) -> list[str]:
+    """What a planner wrote before the code and about each attempt, shortened, below its title."""
+    return [
+        f"\n{artefact_title(attempt, name)}\n{first_rows(textwrap.indent(text, '  '), ARTEFACT)}"
+        for attempt in record.attempts
+        for name, text in list_artefacts(attempt).items()
+    ]
 
 
 def _with_cell_labels(record: Record) -> tuple[Outcome | None, Callable[[str], str]]:

@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
+from greenloop.core.artefacts import artefact_title, first_rows, list_artefacts
 from greenloop.core.estimate import format_estimate
 from greenloop.core.heat import heat_rows
 from greenloop.core.records.attempt import Attempt
@@ -28,6 +29,7 @@ HEADS = ("attempt", "model", "result", "error", "tokens", "seconds", "cost")
 CELL = 60
 DIFF = 40
 TESTS = 20  # maximum tests that a hover lists
+ARTEFACT = 12  # maximum lines of one text of a planner
 HOT = 8  # maximum lines before and after a change whose costs a hover lists
 HEAT = "Cost by line, with the profiler's own:"
 WIDTH = 100  # characters of a line of prose
@@ -37,11 +39,13 @@ _DIFFS: WeakKeyDictionary[Run, dict[int, tuple[object, str]]] = WeakKeyDictionar
 
 
 def markdown(run: Run) -> str:
-    """The hover: state, costs by line, attempts, diff of the best or the shown attempt, origin of the tests."""
+    """The hover: state, costs by line, attempts, plans, diff of the best or the shown attempt, origin of the tests."""
     costs = [HEAT, code_block(rows, "text")] if (rows := heat(run)) else []
     parts = [f"**{code(title(run))}**", *_estimate(run), *costs, *_table(run), *map(code, _tampering(run))]
     if attempt := _explained_attempt(run):
         parts += [_critic_heading(attempt), code_block(wrap(explanation(attempt)), "text")]
+    for title_line, text in artefacts(run):
+        parts += [title_line, code_block(text, "text")]
     heading, diff = _change(run)
     parts += [heading, code_block(diff, "diff")] if diff else []
     return "\n\n".join([*parts, *provenance(run), *generated_tests(run, markup=True)])
@@ -53,6 +57,8 @@ def plain(run: Run) -> str:
     parts = [title(run), *_estimate(run), *costs, *_table(run), *_tampering(run)]
     if attempt := _explained_attempt(run):
         parts += [_critic_heading(attempt), wrap(explanation(attempt))]
+    for title_line, text in artefacts(run):
+        parts += [title_line, text]
     heading, diff = _change(run)
     parts += [heading, diff.rstrip("\n")] if diff else []
     return "\n\n".join([*parts, *provenance(run), *generated_tests(run, markup=False)])
@@ -110,6 +116,19 @@ def _cached_diff(run: Run, subject: object, make: Callable[[], str]) -> str:
 def explanation(attempt: Attempt) -> str:
     """Why an attempt failed, as explained by a model; "" where none was asked."""
     return "\n".join(str(note.fields["explanation"]) for note in attempt.notes if note.fields.get("explanation"))
+
+
+def artefacts(run: Run) -> list[tuple[str, str]]:
+    """Titles and first rows of what a planner wrote: of the plans, and of the newest or the chosen attempt."""
+    about = run.attempts[1:] if run.view.chosen_attempt is None else [run.shown_attempt] if run.shown_attempt else []
+    newest = next((attempt for attempt in reversed(about) if attempt.number and list_artefacts(attempt)), None)
+    shown = [*run.attempts[:1], *([newest] if newest else [])]
+    return [
+        (clean_for_display(artefact_title(attempt, name)), first_rows(wrap(text), ARTEFACT))
+        for attempt in shown
+        for name, text in list_artefacts(attempt).items()
+        if text != explanation(attempt)  # that is shown already
+    ]
 
 
 def code_block(text: str, language: str) -> str:
@@ -192,7 +211,7 @@ def _row(group: Sequence[Attempt]) -> tuple[str, ...]:
         _cell(attempt.model) if attempt.number else "your code",
         " ".join(part for part in (verdict.status.value, passed) if part),
         _cell(summarize_infills(group) if is_group else error_of(attempt)),
-        str(usage.tokens) if attempt.number else "",
+        str(usage.tokens) if attempt.number or usage.tokens else "",
         f"{usage.model_seconds + usage.test_seconds:.1f}",
         cost,
     )

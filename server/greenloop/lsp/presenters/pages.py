@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from greenloop.core.artefacts import artefact_title, list_artefacts
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.summary import attempt_label
 from greenloop.core.text.diff import unified_diff, with_plain_ends
@@ -228,6 +229,8 @@ def _attempt(run: Run, attempt: Attempt) -> list[str]:
         parts += ["Model's answer:", _excerpt(attempt.answer, "text")]
     if explanation := hover_text.explanation(attempt):
         parts += ["Explanation by the model:", code_block(hover_text.wrap(explanation), "text")]
+    for name, text in list_artefacts(attempt).items():
+        parts += [artefact_title(attempt, name), _excerpt(hover_text.wrap(text), "text")]
     feedback = "\n\n".join(note.text for note in attempt.notes if note.text.strip())
     return [*parts, "Feedback to the model:", _excerpt(feedback, "text")] if feedback else parts
 

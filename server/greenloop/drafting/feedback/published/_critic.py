@@ -28,7 +28,15 @@ _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+(\S.*)$", re.MULTILINE)
 
 
 async def ask(
-    problem: Problem, attempt: Attempt, tools: Tools, name: str, *, tokens: int, role: Role = Role.CRITIC, **values: str
+    problem: Problem,
+    attempt: Attempt,
+    tools: Tools,
+    name: str,
+    *,
+    tokens: int,
+    role: Role = Role.CRITIC,
+    temperature: float = 0.0,
+    **values: str,
 ) -> Reply:
     """The reply to the template `name`, which may use `$names`, `$code` (the attempt's) and the given values.
 
@@ -38,7 +46,9 @@ async def ask(
     values = {"names": names, "code": code_of(problem, attempt), **values}
     bounded = {key: truncate(value, ROOM, estimate_tokens) for key, value in values.items()}
     text = templates.part_template(f"feedback/{name}").substitute(bounded).strip()
-    reply = await tools.ask(ChatRequest(messages=(Message(role="user", content=text),), role=role, max_tokens=tokens))
+    message = Message(role="user", content=text)
+    request = ChatRequest(messages=(message,), role=role, max_tokens=tokens, temperature=temperature)
+    reply = await tools.ask(request)
     return replace(reply, text=reply.text[:LONGEST])
 
 
@@ -62,7 +72,9 @@ async def describe_by_fields(
     if not worth_asking(attempts):
         return FeedbackNote(text=describe_newest(problem, attempts, render_output), fields=fields)
     failures = list_cases(problem, newest)
-    reply = await ask(problem, newest, tools, name, tokens=tokens, role=Role.CRITIC, failures=failures, **values)
+    reply = await ask(
+        problem, newest, tools, name, tokens=tokens, role=Role.CRITIC, temperature=0.0, failures=failures, **values
+    )
     parsed = parse(reply.text)
     if parsed is None:
         fields = {**fields, "unparsable": shorten(reply.text, FIELD)}
