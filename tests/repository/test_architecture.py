@@ -30,6 +30,7 @@ IMPORTERS = {
     "xllamacpp": ("greenloop.models.embedded",),
     "rich": ("greenloop.cli",),
     "tree_sitter": ("greenloop.project.syntax.tree_sitter",),
+    "pyarrow": ("greenloop.engine.history.row_files",),
 }
 
 # Parameters, in order, that the engine and the loop give to the function of every variant.
@@ -41,6 +42,7 @@ PARAMETERS = {
     "trust": ["poll"],
     "models": ["name", "settings"],
     "sandboxes": ["settings"],
+    "export": ["run"],
 }
 ASYNCHRONOUS = {"specs", "context", "feedback"}
 

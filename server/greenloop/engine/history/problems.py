@@ -19,23 +19,30 @@ MOST_CHARACTERS = 100_000  # of the suspects' code; the regions are always kept
 class StoredProblem:
     """The instruction of the user, the goal of code that passes (else empty), and the code that may change.
 
-    `names` are those of the regions; `code` has their text and that of the suspects, before any attempt.
+    `names` are those of the regions; `code` is their text, `suspects` that of other functions, before any attempt.
     """
 
     instruction: str = ""
     goal: str = ""
     names: str = ""
     code: Mapping[Region, str] = field(default_factory=dict)
+    suspects: Mapping[Region, str] = field(default_factory=dict)
 
 
 def store_problem(problem: Problem, goal: str) -> StoredProblem:
     """Returns what is kept of a problem."""
-    code = {region: region_text(problem, region) for region in problem.regions}
+    suspects: dict[Region, str] = {}
     room = MOST_CHARACTERS
     for region in problem.suspects:
         text = region_text(problem, region)
         room -= len(text)
         if room < 0:
             break
-        code[region] = text
-    return StoredProblem(instruction=problem.instruction, goal=goal, names=problem.names, code=code)
+        suspects[region] = text
+    return StoredProblem(
+        instruction=problem.instruction,
+        goal=goal,
+        names=problem.names,
+        code={region: region_text(problem, region) for region in problem.regions},
+        suspects=suspects,
+    )

@@ -22,6 +22,6 @@ def test_the_code_that_may_change_is_kept_as_it_was():
 def test_suspects_are_kept_as_far_as_there_is_room():
     def kept(size: int) -> int:
         files = {**PROBLEM.files, "other.py": "x" * size}
-        return len(store_problem(replace(PROBLEM, suspects=(SUSPECT,), files=files), "").code)
+        return len(store_problem(replace(PROBLEM, suspects=(SUSPECT,), files=files), "").suspects)
 
-    assert (kept(MOST_CHARACTERS), kept(MOST_CHARACTERS + 1)) == (2, 1)
+    assert (kept(MOST_CHARACTERS), kept(MOST_CHARACTERS + 1)) == (1, 0)
