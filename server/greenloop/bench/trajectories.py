@@ -13,6 +13,7 @@ from typing import Any
 from greenloop.bench import results
 from greenloop.bench.results import BROKEN, MAX_MESSAGE, TaskRunResult
 from greenloop.core.errors import UsageError
+from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Verified
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import Status
@@ -83,7 +84,8 @@ def _to_trajectory(done: TaskRunResult, stored: Trajectory | None, rate: tuple[i
     if stored is not None:
         return replace(stored, **common)
     preset = run.get("preset", run["arm"])
-    return Trajectory(root="", target=run["task"], model=run.get("model", ""), preset=preset, **common)
+    goal = Goal(run["goal"]).words if run.get("goal") else ""
+    return Trajectory(root="", target=run["task"], model=run.get("model", ""), preset=preset, goal=goal, **common)
 
 
 def _judged(step: Step, row: Mapping[str, Any]) -> Step:

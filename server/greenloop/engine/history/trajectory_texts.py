@@ -46,6 +46,8 @@ def problem_of(run: Trajectory) -> str:
     names = run.names or "the code"
     if run.goal:
         sentence = f"Change {names} so that its tests still pass, with this goal: {run.goal}."
+    elif not run.names and "::" not in run.target:
+        sentence = f"Solve the task {run.target}."
     elif run.target.endswith(f"::{names}"):
         sentence = f"Write {names} so that it does what its docstring says."
     else:

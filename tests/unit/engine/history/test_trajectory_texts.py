@@ -45,6 +45,7 @@ def test_several_files_have_their_names():
         ({}, "Change f so that test_m.py::test_f passes."),
         ({"target": "m.py::f"}, "Write f so that it does what its docstring says."),
         ({"goal": "faster"}, "Change f so that its tests still pass, with this goal: faster."),
+        ({"names": "", "code": {}, "target": "mbpp-1"}, "Solve the task mbpp-1."),
         ({"names": "", "code": {}}, "Change the code so that test_m.py::test_f passes."),
     ],
 )
