@@ -74,6 +74,7 @@ def _to_trajectory(done: TaskRunResult, stored: Trajectory | None, rate: tuple[i
     common: dict[str, Any] = {
         "id": f"{run['arm']}/{run['task']}/{run['repeat']}",
         "source": SOURCE,
+        "task": run["task"],
         "steps": tuple(_judged(steps.get(row["number"]) or _to_step(row), row) for row in done.attempts),
         "is_solved": is_solved,
         "is_verified": is_solved and run.get("verified") == Verified.VERIFIED.value,

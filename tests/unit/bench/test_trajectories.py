@@ -52,7 +52,8 @@ def test_the_stored_run_has_the_users_code_the_feedback_and_the_templates(make, 
     assert "NotImplementedError" in row["attempts"][0]["code"]
     assert row["attempts"][1]["templates"] == [{"name": "system", "hash": "0123456789ab"}]
     assert row["attempts"][3]["right"] is True
-    assert row["target"] == "test_m.py::test_five"
+    assert (row["target"], row["project"]) == ("mbpp-1", "")
+    assert "test_m.py::test_five" in row["problem"]
 
 
 def test_a_stored_run_with_other_answers_is_another_run(make, tmp_path):
@@ -70,6 +71,7 @@ def test_what_the_judge_refused_is_a_hard_negative_and_no_example(make, tmp_path
     rows = export(tmp_path / "r.jsonl", "negatives")
     assert [(row["attempt"], row["refused_by"]) for row in rows] == [(3, "judge"), (2, "tests")]
     assert export(tmp_path / "r.jsonl", "sft") == []
+    assert export(tmp_path / "r.jsonl", "trajectory")[0]["attempts_needed"] is None
     assert [row["chosen_attempt"] for row in export(tmp_path / "r.jsonl", "pairs")] == [2]
 
 

@@ -97,10 +97,10 @@ class Export:
 
 
 def _finish(row: Row, run: Trajectory, clean: Callable[[object], object]) -> dict[str, Any]:
-    digest = hashlib.sha256(run.root.encode("utf-8", "replace")).hexdigest()[:DIGITS] if run.root else ""
+    project = hashlib.sha256(run.root.encode("utf-8", "replace")).hexdigest()[:DIGITS] if row.project else ""
     value = clean(to_json(row))
     assert isinstance(value, dict)
-    return {**value, "project": digest}
+    return {**value, "project": project}
 
 
 def _texts(row: Mapping[str, Any]) -> Iterator[str]:

@@ -79,7 +79,8 @@ class Step:
 class Trajectory:
     """A run. `root` is its workspace, which is never written; `code` and `suspects` are the user's texts by region.
 
-    `runs` runs of the same target ended, and `solved_runs` of them solved it.
+    `task` is the id of the harness's task, whose target is a test in a folder of its own. `runs` runs of the same
+    target ended, and `solved_runs` of them solved it.
     """
 
     id: str
@@ -89,6 +90,7 @@ class Trajectory:
     model: str
     preset: str
     steps: tuple[Step, ...]
+    task: str = ""
     instruction: str = ""
     goal: str = ""
     names: str = ""
@@ -105,8 +107,8 @@ class Trajectory:
 
     @property
     def needed(self) -> int | None:
-        """The answers of models up to the accepted one; None where there is none."""
-        done = next((step.number for step in self.steps if step.accepted), None)
+        """The answers of models up to the accepted one; None where there is none, or it was wrong."""
+        done = next((step.number for step in self.steps if step.accepted and step.right is not False), None)
         return None if done is None else sum(step.by_model and step.number <= done for step in self.steps)
 
     def own_code(self, region: Region) -> str:

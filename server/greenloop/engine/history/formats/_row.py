@@ -33,7 +33,7 @@ class Row:
     source: str = column("history, or bench for results of the harness")
     run: str = column("the number in the history, or arm, task and repeat of the harness")
     project: str = column("tells workspaces apart; empty for the harness")
-    target: str = column("the test or function")
+    target: str = column("the test or function, or the task of the harness")
     model: str = column("the model of the run")
     preset: str = column("the preset of the run")
     solved: bool = column("the run was solved")
@@ -51,8 +51,8 @@ def head(run: Trajectory, kind: str, error_class: str) -> dict[str, Any]:
         "version": VERSION,
         "source": run.source,
         "run": run.id,
-        "project": run.root,
-        "target": run.target,
+        "project": "" if run.task else run.root,
+        "target": run.task or run.target,
         "model": run.model,
         "preset": run.preset,
         "solved": run.is_solved,
