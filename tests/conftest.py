@@ -39,6 +39,11 @@ def _beside(name: str, package: str, line: str) -> Callable[[], Missing]:
     return lambda: None if importlib.util.find_spec(package) else (f"there is no {name} beside Python", line)
 
 
+def _package(name: str) -> Callable[[], Missing]:
+    """A package that greenloop never needs, but those who read what it exported."""
+    return lambda: None if importlib.util.find_spec(name) else (f"{name} is not installed", f"pip install {name}")
+
+
 def _elisp(package: str) -> Callable[[], Missing]:
     """Emacs with a package of Debian's."""
     line = f"apt-get install emacs-nox elpa-{package}"
@@ -149,6 +154,9 @@ PARTS: dict[str, Callable[[], Missing]] = {
     "kate": _kate,
     "helix": _helix,
     "ale": _ale,
+    "pyarrow": _package("pyarrow"),
+    "datasets": _package("datasets"),
+    "torch": _package("torch"),
     "inspector": _program("mcp-inspector", "npm install -g @modelcontextprotocol/inspector"),
     "opencode": _program("opencode", "npm install -g opencode-ai"),
 }

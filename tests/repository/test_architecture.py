@@ -30,6 +30,7 @@ IMPORTERS = {
     "xllamacpp": ("greenloop.models.embedded",),
     "rich": ("greenloop.cli",),
     "tree_sitter": ("greenloop.project.syntax.tree_sitter",),
+    "pyarrow": ("greenloop.engine.history.row_files",),
 }
 
 # Parameters, in order, that the engine and the loop give to the function of every variant.
@@ -41,6 +42,7 @@ PARAMETERS = {
     "trust": ["poll"],
     "models": ["name", "settings"],
     "sandboxes": ["settings"],
+    "export": ["run"],
 }
 ASYNCHRONOUS = {"specs", "context", "feedback"}
 
@@ -120,6 +122,11 @@ def test_settings_page_is_up_to_date():
     assert checked.returncode == 0, f"run scripts/settings_doc.py\n{checked.stderr}"
 
 
+def test_the_schema_of_exported_rows_is_up_to_date():
+    checked = run(sys.executable, "scripts/export_schema.py", "--check")
+    assert checked.returncode == 0, f"run scripts/export_schema.py\n{checked.stderr}"
+
+
 def test_the_table_of_embedded_models_is_up_to_date():
     checked = run(sys.executable, "scripts/models_doc.py", "--check")
     assert checked.returncode == 0, f"run scripts/models_doc.py\n{checked.stderr}"
@@ -130,7 +137,7 @@ def test_settings_page_lists_every_key():
     assert re.findall(r"^\| `([a-z.]+)` \|", page, re.MULTILINE) == [key for key, *_rest in keys()]
 
 
-@pytest.mark.parametrize("part", ["feedback", "context"])
+@pytest.mark.parametrize("part", ["feedback", "context", "export"])
 def test_the_pages_list_every_part(part):
     page = (HOUSE / f"docs/{part}.md").read_text()
     assert set(registry.list_parts(part)) <= set(re.findall(r"^\| `([a-z_]+)` \|", page, re.MULTILINE))

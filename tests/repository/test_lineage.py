@@ -19,10 +19,12 @@ HOUSE = Path(__file__).resolve().parents[2]
 PAGE = (HOUSE / "docs" / "lineage.md").read_text(encoding="utf-8")
 ABSTRACTS = [
     *(
+        1,
         2,
         3,
         4,
         5,
+        6,
         7,
         8,
         9,
@@ -39,6 +41,7 @@ ABSTRACTS = [
         22,
         23,
         24,
+        25,
         26,
         27,
         28,
@@ -52,17 +55,21 @@ ABSTRACTS = [
         38,
         39,
         41,
+        42,
         43,
         45,
         46,
         47,
         48,
+        49,
+        50,
         51,
+        52,
     ),
     *(53, 54, 55),
 ]
 WANTED = [
-    *("D1", "D2", "D4", "D5"),
+    *("D1", "D2", "D3", "D4", "D5"),
     *(f"#{number}" for number in ABSTRACTS),
     *("LDB", "Self-Debug", "Reflexion", "CodeTree", "IAD", "MAgICoRe", "TENET"),
     *(f"R{number}" for number in range(1, 29)),

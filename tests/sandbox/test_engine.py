@@ -14,6 +14,9 @@ from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.verdict import Status
 from greenloop.engine import refine
+from greenloop.engine.history.learning import Export, Wanted
+from greenloop.engine.history.steps import stored_trajectories
+from greenloop.engine.history.store import History
 from greenloop.project import configuration
 from greenloop.sandboxes import selection
 from greenloop.sandboxes.backends._resident import ResidentSession
@@ -96,6 +99,32 @@ async def test_wrong_then_right(play):
     assert play.attempts == [(Status.FAILED, "AssertionError"), (Status.PASSED, "")]
     assert (outcome.evidence.canaried, outcome.evidence.canary_total) == (1, 1)
     assert (play.root / "m.py").read_text() == DOUBLE
+
+
+@pytest.mark.parametrize("keep", [True, False])
+async def test_what_was_sent_is_kept_and_exported_only_where_you_said_so(play, monkeypatch, keep):
+    monkeypatch.setenv("SHOP_API_KEY", "k3y-of-the-shop")
+    own = 'def double(x):\n    """Twice x, not k3y-of-the-shop."""\n    return x + 1\n'
+    assert (
+        await play({"m.py": own, "test_m.py": TEST}, "test_m.py", WRONG, RIGHT, **{"history.messages": keep})
+    ).solved
+    history = History.open()
+    attempts = history.run(1).attempts[1:]
+    assert [bool(each.sent.messages) for each in attempts] == [keep, keep]
+    assert [list(each.sent.templates) for each in attempts] == [
+        ["system", "task", "draft"],
+        ["system", "task", "refine"],
+    ]
+    for kind in ("sft", "trajectory"):
+        export = Export(runs=lambda: stored_trajectories(history), wanted=Wanted(kind=kind, verified=True))
+        (row,) = export.rows()
+        written = json.dumps(row)
+        assert ("The tests that must pass" in written) is keep
+        assert "return x * 2" in written
+        assert "return x + 1" in written
+        assert "[redacted]" in written
+        assert "k3y-of-the-shop" not in written
+    history.close()
 
 
 @pytest.mark.story("a sandbox stays for a session")

@@ -10,4 +10,5 @@ CONTRACTS = {
     "trust": "rule",
     "models": "create",
     "sandboxes": "create",
+    "export": "rows",
 }

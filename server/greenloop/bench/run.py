@@ -263,6 +263,7 @@ class _Harness:
         has_result = outcome.solved or arm.preset.blind
         final = await judge(outcome.after) if has_result and outcome.after else None
         run |= results.outcome_fields(outcome, final, len(task.cases))
+        run["history"] = outcome.run
         run["asked_right"] = results.asked_right(outcome, problem, task.functions)
         run["place"] = results.place_of(problem, task.functions)
         run["overhead_seconds"] = round(seconds - meter.waited - outcome.usage.test_seconds, 3)

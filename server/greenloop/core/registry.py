@@ -21,6 +21,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "trust": ("greenloop.specs.trust", "greenloop.specs.trust.published"),
     "models": ("greenloop.models.providers",),
     "sandboxes": ("greenloop.sandboxes.backends",),
+    "export": ("greenloop.engine.history.formats",),
 }
 
 

@@ -56,6 +56,11 @@ def assemble(
     return (Message(role="system", content=system), Message(role="user", content=task), *tail)
 
 
+def tail_name(templates: Mapping[str, str], draft: Draft) -> str:
+    """The name of the template that a draft's last message is made from."""
+    return draft.prompt or (draft.move.value if draft.move in templates else Move.DRAFT.value)
+
+
 def _tail(
     templates: Mapping[str, str],
     problem: Problem,
@@ -72,7 +77,7 @@ def _tail(
     """
     parent = attempts[draft.parent]
     refining = draft.move is Move.REFINE
-    template = Template(templates[draft.prompt or (draft.move if draft.move in templates else Move.DRAFT)])
+    template = Template(templates[tail_name(templates, draft)])
     identifiers = template.get_identifiers()
     tried = (
         "" if draft.move is Move.DRAFT else list_failures(attempts, except_number=parent.number if refining else None)

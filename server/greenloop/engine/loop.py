@@ -19,7 +19,7 @@ from greenloop.core.concurrency import gather_or_cancel
 from greenloop.core.election import CHEAP, WITHOUT_MODEL, Election, best_attempt, count_asked, elect_nearest
 from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Planned, Proposed, Started, Tested, Token
-from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Finding, Move
+from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Finding, Move, Sent
 from greenloop.core.records.model import Reply
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
@@ -33,6 +33,10 @@ from greenloop.engine.attempt_steps import Files
 GRACE = 1.0  # seconds after the end until a proof is cut that should have ended by itself
 
 
+def _record_nothing(_problem: Problem, _draft: Draft, _request: Request, *, is_second: bool) -> None:
+    pass
+
+
 async def _prepare_nothing(_problem: Problem) -> None:
     pass
 
@@ -44,6 +48,7 @@ class Parts:
     `glance` is `verify` with a shorter limit, for hundreds of candidates.
     `again` builds a shorter question after an answer that could not be read, or returns None.
     `prepare` gathers the context of a problem's regions, before the first question about them.
+    `sent` returns what is recorded of a request.
     `elect` selects the attempts for `accept` after each round and at the end.
     `stops_copies`: an answer that repeats the user's function ends at once, unless it is to be corrected further down.
     """
@@ -61,6 +66,7 @@ class Parts:
     elect: Callable[[Problem, Sequence[Attempt], bool], Awaitable[Election]] = elect_nearest
     prepare: Callable[[Problem], Awaitable[None]] = _prepare_nothing
     stops_copies: bool = True
+    sent: Callable[..., Sent | None] = _record_nothing
 
 
 async def refine(state: RunState, started: Started, parts: Parts, emit: Callable[[Event], None]) -> Outcome:
@@ -179,7 +185,8 @@ class _Loop:
             assert attempt.candidate is not None
             verdict = await self._prove(compose(self.state.problem, attempt.candidate))
             attempt = attempt_steps.with_verdict(attempt, verdict)
-            self.state.attempts[number] = replace(attempt, accepted=verdict.status is Status.PASSED)
+            is_accepted = verdict.status is Status.PASSED
+            self.state.attempts[number] = replace(attempt, accepted=is_accepted, refused=not is_accepted)
             if self.state.attempts[number].accepted:
                 break
         for old, new in zip(before[:first], self.state.attempts, strict=False):
@@ -247,10 +254,12 @@ class _Loop:
             reply = await self._ask(number, request, lambda text: can_copy and is_copy(problem, text))
             reply = replace(reply, model=reply.model or self.parts.model_of(draft))
             attempt = attempt_steps.read_answer(problem, number, draft, self.state.attempts, reply)
+            attempt = replace(attempt, sent=self.parts.sent(problem, draft, request, is_second=False))
             if attempt.finding and (shorter := self.parts.again(problem, request, reply, attempt.finding)):
                 reply = await self._ask(number, shorter)
                 second_attempt = attempt_steps.read_answer(problem, number, draft, self.state.attempts, reply)
-                attempt = replace(second_attempt, usage=attempt.usage + second_attempt.usage)
+                sent = self.parts.sent(problem, draft, shorter, is_second=True)
+                attempt = replace(second_attempt, usage=attempt.usage + second_attempt.usage, sent=sent)
         except BudgetExceededError as error:
             self.exhausted = error.reason
         return attempt

@@ -6,13 +6,14 @@ It must not know how the answers are used.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from string import Template
 
 from greenloop.core.budget import Request, ask_within_budget
 from greenloop.core.ports import Infiller, Model, context, slots
-from greenloop.core.records.attempt import Attempt, Draft, Finding, Move
+from greenloop.core.records.attempt import Attempt, Draft, Finding, Move, Sent
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message, Reply, Role
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.run_state import RunState
@@ -20,7 +21,7 @@ from greenloop.core.text.redact import redact
 from greenloop.core.text.tokens import estimate_tokens
 from greenloop.drafting.edit_format import WHOLE, adapt_templates, choose_format
 from greenloop.drafting.infill import as_chat, infill_request
-from greenloop.drafting.prompt import assemble
+from greenloop.drafting.prompt import assemble, tail_name
 from greenloop.engine.presets import Preset
 from greenloop.models.roles import Models, apply_sampling, count_failures
 from greenloop.project import templates
@@ -30,6 +31,7 @@ UNREADABLE = {"EmptyAnswer", "NoCode", "TruncatedAnswer", "WrongFunction", "Repe
 REPETITION_PENALTY = 0.5
 LARGE = 16_000  # tokens of context from which on prompts have room
 PLACES = "places"  # the folder of the templates for a problem that is open
+HASH_DIGITS = 12  # of a template's hash
 SHOWN_AGAIN = 300  # characters of an unreadable answer that are shown to its model
 
 
@@ -114,6 +116,23 @@ class ModelCalls:
         more = (Message(role="assistant", content=reply.text[:SHOWN_AGAIN]), Message(role="user", content=text))
         penalty = REPETITION_PENALTY if finding.error_class == "Repetition" else 0.0
         return replace(request, messages=(*request.messages, *self._redact(more)), frequency_penalty=penalty)
+
+    def sent(self, problem: Problem, draft: Draft, request: Request, *, is_second: bool = False) -> Sent:
+        """Returns what is recorded of a request; its messages only with the setting `history.messages`.
+
+        `is_second`: it asks again after an unreadable answer.
+        """
+        keep = self.settings.history.messages
+        if isinstance(request, InfillRequest):
+            parts = (Message(role="prefix", content=request.prefix), Message(role="suffix", content=request.suffix))
+            return Sent(messages=parts if keep else ())
+        templates = self.templates_for(problem, whole=draft.move is Move.RESTART)
+        names = ["infill"] if draft.masked else ["system", "task", tail_name(templates, draft)]
+        hashes = {
+            name: hashlib.sha256(templates[name].encode()).hexdigest()[:HASH_DIGITS]
+            for name in (*names, *(["reask"] if is_second else ()))
+        }
+        return Sent(templates=hashes, messages=request.messages if keep else ())
 
     async def ask(self, request: Request, on_token: Callable[[str], None]) -> Reply:
         """Sends a request; at most as many run at once as the model serves concurrently."""

@@ -31,6 +31,7 @@ from greenloop.core.run_state import Baseline, RunState
 from greenloop.engine import improve, loop
 from greenloop.engine.feedback import Feedback
 from greenloop.engine.history import provenance
+from greenloop.engine.history.problems import store_problem
 from greenloop.engine.history.store import History
 from greenloop.engine.history.unsolved_run import UnsolvedRun
 from greenloop.engine.model_calls import ModelCalls
@@ -173,6 +174,8 @@ class RefineRun:
             sandbox=self.context.session.name,
             basis=basis,
         )
+        goal = self.context.goal.words if self.context.goal else ""
+        recorder.history.save_problem(recorder.number, store_problem(state.problem, goal))
         recorder.history.save_attempt(recorder.number, baseline)
         neighbours = state.problem.neighbours
         self.related_trace = RelatedTrace(
@@ -267,6 +270,7 @@ class RefineRun:
             elect=elect_nearest if blind else self.voting.elect,
             prepare=self._gather_context,
             stops_copies=not self.preset.corrects_drafts,
+            sent=self.calls.sent,
         )
 
     async def _accept(self, files: Files) -> Verdict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from mcp.server.mcpserver import MCPServer
@@ -28,7 +29,7 @@ def add_resources(server: MCPServer[Service]) -> None:
         found = next((each for each in _find(context, number).attempts if str(each.number) == attempt), None)
         if found is None:
             raise ResourceNotFoundError(f"Run {number} has no attempt {attempt}.")
-        return json.dumps(to_json(found))
+        return json.dumps(to_json(replace(found, sent=None)))
 
     @server.resource("greenloop://run/{number}/page", mime_type="text/markdown")
     def page(number: str, context: ServiceContext) -> str:

@@ -215,6 +215,11 @@ class EmbeddedSettings:
 @dataclass(frozen=True, kw_only=True)
 class HistorySettings:
     runs: int = setting(1000, "Number of runs that the history keeps; older ones are deleted.", least=1)
+    messages: bool = setting(
+        False,
+        "Keep the messages that models are sent, with secrets masked, for `greenloop history export --as`; they have "
+        "your code and tests.",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

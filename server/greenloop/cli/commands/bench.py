@@ -11,18 +11,19 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from greenloop.bench import history, mbpp, plans, report, results, sources, tasks
+from greenloop.bench import history, mbpp, plans, report, results, sources, tasks, trajectories
 from greenloop.bench.figures import compare_pairs, compute_figures
 from greenloop.bench.results import BROKEN
 from greenloop.bench.run import Experiment
 from greenloop.bench.run import run as run_experiment
-from greenloop.cli import exit_codes, interrupt
+from greenloop.cli import exit_codes, interrupt, row_export
 from greenloop.core.errors import UsageError
 from greenloop.core.records.goal import Goal
 from greenloop.engine.presets import IMPROVE
 from greenloop.project import configuration
 
-REPORT_WORD = "report"
+REPORT_WORD, EXPORT_WORD = "report", "export"
+OUT = Path("bench.jsonl")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TASKS",
         help="mbpp:FILE, mutants:FILE (of MBPP), mutants:FOLDER or a FOLDER with tests, history:REPO[..RANGE] (past "
         "fixes), or a file of --write-tasks; "
-        f"`{REPORT_WORD} RESULTS...` prints the figures of results again",
+        f"`{REPORT_WORD} RESULTS...` prints the figures of results again; `{EXPORT_WORD} RESULTS... --as FORMAT` "
+        "writes their attempts as rows to learn from",
     )
     parser.add_argument(
         "--arm",
@@ -91,7 +93,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--lines", type=int, default=1, choices=(1, 2), help="lines that a mutant changes (default: 1)")
     parser.add_argument("--repeats", type=int, metavar="N", help="runs of each task, each with another seed")
     parser.add_argument("--write-tasks", type=Path, metavar="FILE", help="write the tasks to FILE and run nothing")
-    parser.add_argument("--out", type=Path, default=Path("bench.jsonl"), help="file of results (default: bench.jsonl)")
+    parser.add_argument(
+        "--out", type=Path, help=f"file of results (default: {OUT}), or of `{EXPORT_WORD}` (default: standard output)"
+    )
     parser.add_argument(
         "--answers", type=Path, metavar="FILE", help="file of recorded answers (default: next to the results)"
     )
@@ -100,12 +104,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", dest="assignments", metavar="KEY=VALUE", action="append", default=[], help="any setting (repeatable)"
     )
+    row_export.add_arguments(parser, out=False)
 
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.what[:1] == [REPORT_WORD]:
         return _report(arguments, [Path(name) for name in arguments.what[1:]])
+    if arguments.what[:1] == [EXPORT_WORD]:
+        return _export(arguments, [Path(name) for name in arguments.what[1:]])
+    arguments.out = arguments.out or OUT
     return _run(arguments)
+
+
+def _export(arguments: argparse.Namespace, paths: list[Path]) -> int:
+    if not paths:
+        raise UsageError("No file of results was given.", remedy="Run `greenloop bench export FILE... --as FORMAT`.")
+    trajectories.check_answers(paths)
+    return row_export.export(arguments, lambda: trajectories.read_trajectories(paths), origin="the results")
 
 
 def _report(arguments: argparse.Namespace, paths: list[Path]) -> int:

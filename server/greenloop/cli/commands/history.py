@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from greenloop.cli import exit_codes, options, render
+from greenloop.cli import exit_codes, options, render, row_export
 from greenloop.cli.errors import print_warning
 from greenloop.cli.live_table import attempt_table, colour_diff
 from greenloop.cli.screen import View
@@ -25,6 +25,7 @@ from greenloop.core.heat import heat_rows
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.text.diff import diff_files
 from greenloop.engine.history.rows import Record
+from greenloop.engine.history.steps import stored_trajectories
 from greenloop.engine.history.store import History
 from greenloop.notebook.past_runs import prepare_from_run, recover_outcome, strip_line_numbers, target_title
 from greenloop.project import apply_result
@@ -41,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     show_parser.add_argument("run", type=int, nargs="?", metavar="RUN", help="number of the run (default: the latest)")
     export_parser = actions.add_parser("export", help="print runs as JSON, one per line, oldest first")
     export_parser.add_argument("run", type=int, nargs="?", metavar="RUN", help="this run only")
+    row_export.add_arguments(export_parser)
     apply_parser = actions.add_parser("apply", help="write the result of a run into its files")
     apply_parser.add_argument("run", type=int, nargs="?", metavar="RUN", help="number of the run (default: the latest)")
     apply_parser.add_argument("--yes", action="store_true", help="do not ask")
@@ -162,6 +164,13 @@ def _with_cell_labels(record: Record) -> tuple[Outcome | None, Callable[[str], s
 def _export(history: History, arguments: argparse.Namespace) -> int:
     if arguments.run is not None:
         _find_record(history, arguments)
+    if row_export.is_wanted(arguments):
+        root = _root(arguments)
+        if not history.ids(root):
+            raise UsageError("The history has no run to export.", remedy="Run `greenloop fix` first.")
+        return row_export.export(
+            arguments, lambda: stored_trajectories(history, root, arguments.run), origin="the history"
+        )
     for value in history.export(arguments.run):
         sys.stdout.write(json.dumps(value, ensure_ascii=True) + "\n")
     return exit_codes.VERIFIED

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from greenloop.core.records.model import Role
+from greenloop.core.records.model import Message, Role
 from greenloop.core.records.spec import Region
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import ErrorGroup, Verdict
@@ -90,8 +90,22 @@ class FeedbackNote:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Sent:
+    """The request that an attempt answers: a hash of each template by its name, and the messages where they are kept.
+
+    A request to fill a hole has messages of the roles `prefix` and `suffix`.
+    """
+
+    templates: Mapping[str, str] = field(default_factory=dict)
+    messages: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """One node of the search tree. Number 0 is the user's unchanged code: no draft, no answer."""
+    """One node of the search tree. Number 0 is the user's unchanged code: no draft, no answer.
+
+    `refused`: its candidate passed, and its acceptance did not. `sent` is None where no model was asked.
+    """
 
     number: int
     verdict: Verdict
@@ -106,6 +120,8 @@ class Attempt:
     notes: tuple[FeedbackNote, ...] = ()
     usage: Usage = Usage()
     accepted: bool = False  # it passed again in a fresh sandbox, with all proofs
+    refused: bool = False
+    sent: Sent | None = None
     confidence: float | None = (
         None  # the model's own estimate, 0..1, where it was asked: recorded only, no decision reads it
     )

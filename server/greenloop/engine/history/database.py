@@ -10,7 +10,7 @@ from pathlib import Path
 
 from greenloop.project.settings import state_folder
 
-FORMAT = 4
+FORMAT = 5
 BUSY_SECONDS = 5.0
 
 _SCHEMA = """
@@ -29,6 +29,9 @@ CREATE TABLE IF NOT EXISTS bases(
 );
 CREATE TABLE IF NOT EXISTS beginnings(
   run INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE, move TEXT NOT NULL, prompt INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS problems(
+  run INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE, problem TEXT NOT NULL
 );
 CREATE TABLE IF NOT EXISTS discarded(
   run INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE

@@ -20,6 +20,7 @@ from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.core.text.redact import MASK, redact
+from greenloop.engine.history.cleaning import cleaner
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.results import Use, require_result
 from greenloop.engine.history.rows import Record
@@ -124,18 +125,7 @@ def _without_folder(model: str) -> str:
 
 def _without_machine(run: RunFile, root: Path, secrets: Sequence[str]) -> RunFile:
     """The run with this machine's folders and secrets masked in everything but the texts of files."""
-    folders = {str(folder): word for folder, word in ((root, "."), (root.resolve(), "."), (Path.home(), "~"))}
-
-    def clean(value: object) -> object:
-        if isinstance(value, str):
-            for folder, word in folders.items():
-                value = value.replace(folder, word)
-            return redact(value, secrets)
-        if isinstance(value, dict):
-            # A secret in an id would make it another one: there, only the folders matter, and ids have none.
-            return {key: clean(item) for key, item in value.items()}
-        return [clean(item) for item in value] if isinstance(value, list) else value
-
+    clean = cleaner(root, secrets)
     texts = run.change
     cleaned = from_json(RunFile, clean(to_json(replace(run, change=()))))
     if MASK in "".join((*cleaned.cases, cleaned.target)):

@@ -11,9 +11,8 @@ import contextlib
 import json
 import os
 import sqlite3
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.usage import PastRun
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.engine.history.database import connect, move_aside
+from greenloop.engine.history.problems import StoredProblem
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.rows import (
     CUT_SHORT,
@@ -35,18 +35,14 @@ from greenloop.engine.history.rows import (
     read_record,
     shorten,
 )
+from greenloop.engine.history.transactions import Transactions, error_sentence
 from greenloop.project.settings import state_folder
 
+_CUT_SHORT = ", ".join(f"'{reason.value}'" for reason in sorted(CUT_SHORT))
 
-class History:
+
+class History(Transactions):
     """The open history. Safe to use from several threads; several processes may write at once."""
-
-    def __init__(self, connection: sqlite3.Connection | None, *, keep: int, warn: Callable[[str], None]) -> None:
-        self._connection = connection
-        self._keep = keep
-        self._warn = warn
-        self._warned = False
-        self._lock = threading.Lock()
 
     @classmethod
     def open(
@@ -71,7 +67,7 @@ class History:
                 )
                 history._connection = connect(path)
         except (OSError, sqlite3.Error) as error:
-            history._warn_once(_error_sentence(error))
+            history._warn_once(error_sentence(error))
         return history
 
     def close(self) -> None:
@@ -136,6 +132,12 @@ class History:
             connection.execute("UPDATE runs SET finished = ?, outcome = ? WHERE id = ?", (time.time(), summary, run))
 
         self._write(write)
+
+    def save_problem(self, run: int | None, problem: StoredProblem) -> None:
+        """Stores what a run is to change."""
+        if run is not None:
+            row = (run, json.dumps(to_json(problem)))
+            self._write(lambda c: c.execute("INSERT OR REPLACE INTO problems VALUES (?, ?)", row))
 
     def save_start(self, run: int | None, *, move: str, prompt: int) -> None:
         """Stores the run's first move and the tokens of its first prompt, from which later runs are estimated."""
@@ -202,10 +204,9 @@ class History:
 
     def solved_by_model(self) -> list[tuple[str, int, int]]:
         """Returns for each model, by name, how many runs it ended and how many of these it solved, verified."""
-        reasons = ", ".join(f"'{reason.value}'" for reason in sorted(CUT_SHORT))
         query = (
             "SELECT model, count(*), sum(json_extract(outcome, '$.solved') AND json_extract(outcome, '$.verified') = ?)"  # noqa: S608 - words fixed in the code
-            f" FROM runs WHERE json_extract(outcome, '$.reason') NOT IN ({reasons}) GROUP BY model ORDER BY model"
+            f" FROM runs WHERE json_extract(outcome, '$.reason') NOT IN ({_CUT_SHORT}) GROUP BY model ORDER BY model"
         )
         return [(str(model), runs, solved) for model, runs, solved in self._read(query, (Verified.VERIFIED.value,))]
 
@@ -217,10 +218,30 @@ class History:
         except ValueError:
             return None
 
+    def problem(self, run: int) -> StoredProblem:
+        """Returns what the run was to change; an empty one where it was not stored (older greenloop)."""
+        rows = self._read("SELECT problem FROM problems WHERE run = ?", (run,))
+        try:
+            return from_json(StoredProblem, json.loads(rows[0][0])) if rows else StoredProblem()
+        except ValueError:
+            return StoredProblem()
+
+    def ids(self, root: Path | None = None) -> list[int]:
+        """Returns the numbers of the runs of one workspace or of all, oldest first."""
+        condition, values = ("WHERE root = ?", (_sql_text(str(root)),)) if root is not None else ("", ())
+        return [row[0] for row in self._read(f"SELECT id FROM runs {condition} ORDER BY id", values)]  # noqa: S608 - words fixed above
+
+    def solved_by_target(self) -> dict[tuple[str, str], tuple[int, int]]:
+        """Returns for each workspace and target how many runs of it ended, and how many of these it was solved in."""
+        query = (
+            "SELECT root, target, count(*), sum(json_extract(outcome, '$.solved')) FROM runs"  # noqa: S608 - words fixed in the code
+            f" WHERE json_extract(outcome, '$.reason') NOT IN ({_CUT_SHORT}) GROUP BY root, target"
+        )
+        return {(root, target): (runs, solved) for root, target, runs, solved in self._read(query, ())}
+
     def export(self, run: int | None = None) -> Iterator[dict[str, Any]]:
         """Yields whole runs as JSON values, oldest first: one, or all."""
-        ids = [run] if run is not None else [row[0] for row in self._read("SELECT id FROM runs ORDER BY id", ())]
-        for number in ids:
+        for number in [run] if run is not None else self.ids():
             record = self.run(number)
             if record is not None:
                 values = to_json(replace(record, outcome=None))
@@ -228,42 +249,6 @@ class History:
                 if outcome:
                     del outcome["attempts"]
                 yield {**values, "outcome": outcome}
-
-    # -- transactions -------------------------------------------------------------------------------------------------
-
-    def _write(self, change: Callable[[sqlite3.Connection], Any]) -> Any:
-        with self._lock:
-            if self._connection is None:
-                return None
-            try:
-                with self._connection:
-                    self._connection.execute("BEGIN IMMEDIATE")
-                    return change(self._connection)
-            except sqlite3.Error as error:
-                self._warn_once(_error_sentence(error))
-                return None
-
-    def _read(self, query: str, values: Sequence[Any]) -> list[Any]:
-        with self._lock:
-            if self._connection is None:
-                return []
-            try:
-                return self._connection.execute(query, values).fetchall()
-            except sqlite3.Error as error:
-                self._warn_once(_error_sentence(error))
-                return []
-            except OverflowError:  # a number that SQLite cannot hold, so nothing has it
-                return []
-
-    def _warn_once(self, sentence: str) -> None:
-        if not self._warned:
-            self._warned = True
-            self._warn(sentence)
-
-
-def _error_sentence(error: Exception) -> str:
-    reason = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.strerror else error
-    return f"The history cannot be written ({reason}); the run continues without it."
 
 
 def _sql_text(text: str) -> str:

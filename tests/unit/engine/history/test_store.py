@@ -8,6 +8,7 @@ import os
 import sqlite3
 import stat
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
 from greenloop.core.text.json_codec import from_json, to_json
+from greenloop.engine.history.problems import StoredProblem
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.rows import LONGEST_OUTPUT
 from greenloop.engine.history.store import History
@@ -315,6 +317,32 @@ def test_a_history_of_an_older_greenloop_still_opens(tmp_path):
     assert again.basis(8) == Basis(trusted="x", seeds=(1, 2))
     assert [record.id for record in again.runs()] == [8, 7]
     assert warnings == []
+
+
+def test_a_history_of_format_4_gets_what_was_to_change_and_its_attempts_stay(tmp_path):
+    history = open_history(tmp_path)
+    run = begin_run(history)
+    history.save_attempt(run, an_attempt(1))
+    history.close()
+    with contextlib.closing(sqlite3.connect(tmp_path / "history.sqlite3")) as old:
+        old.executescript("DROP TABLE problems; PRAGMA user_version=4;")
+    warnings: list[str] = []
+    history = open_history(tmp_path, warnings)
+    assert history.run(run).attempts == (an_attempt(1),)
+    assert history.problem(run) == StoredProblem()
+    stored = StoredProblem(instruction="i", names="f", code={REGION: "def f():\n    return 1\n"})
+    history.save_problem(run, stored)
+    assert (history.problem(run), history.ids(), history.ids(Path("/other")), warnings) == (stored, [run], [], [])
+    history._connection.execute("UPDATE problems SET problem = '{'")
+    assert history.problem(run) == StoredProblem()
+
+
+def test_how_often_a_target_was_solved(tmp_path):
+    history = open_history(tmp_path)
+    for change in ({}, {"solved": False, "reason": StopReason.STALLED}, {"reason": StopReason.CANCELLED}):
+        history.finish_run(begin_run(history), replace(an_outcome(), **change))
+    begin_run(history)
+    assert history.solved_by_target() == {(str(ROOT), "test_m.py::test_f"): (2, 1)}
 
 
 def test_a_basis_goes_with_its_run(tmp_path):
