@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from greenloop.bench import mbpp, mutants, mutate_project, plans, results
-from greenloop.bench.figures import compute_figures
+from greenloop.bench.reporting.figures import compute_figures
 from greenloop.bench.results import BROKEN
 from greenloop.bench.run import Experiment, run
 from greenloop.core.errors import GreenloopError, UsageError

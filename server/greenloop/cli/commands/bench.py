@@ -11,8 +11,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from greenloop.bench import history, mbpp, plans, report, results, sources, tasks
-from greenloop.bench.figures import compare_pairs, compute_figures
+from greenloop.bench import history, mbpp, plans, results, sources, tasks
+from greenloop.bench.reporting import page, report
+from greenloop.bench.reporting.figures import compare_pairs, compute_figures
 from greenloop.bench.results import BROKEN
 from greenloop.bench.run import Experiment
 from greenloop.bench.run import run as run_experiment
@@ -96,6 +97,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--answers", type=Path, metavar="FILE", help="file of recorded answers (default: next to the results)"
     )
     parser.add_argument("--csv", type=Path, metavar="FILE", help="also write the table as CSV")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="also write the figures and charts as one page")
+    parser.add_argument("--svg", type=Path, metavar="FOLDER", help="also write each chart as an SVG file")
     parser.add_argument("--sandbox", metavar="KIND", help="auto, bubblewrap, docker or none")
     parser.add_argument(
         "--set", dest="assignments", metavar="KEY=VALUE", action="append", default=[], help="any setting (repeatable)"
@@ -111,19 +114,20 @@ def run(arguments: argparse.Namespace) -> int:
 def _report(arguments: argparse.Namespace, paths: list[Path]) -> int:
     if not paths:
         raise UsageError("No file of results was given.", remedy="Run `greenloop bench report FILE...`.")
-    _print_figures(results.read(paths), arguments.csv)
+    _show_figures(results.read(paths), arguments)
     return exit_codes.VERIFIED
 
 
-def _print_figures(done: list[results.TaskRunResult], table: Path | None) -> None:
+def _show_figures(done: list[results.TaskRunResult], arguments: argparse.Namespace) -> None:
     broken = frozenset(BROKEN)
     all_figures = compute_figures(done, broken)
     print(report.format_report(all_figures, compare_pairs(done, broken)))
-    if table is not None:
-        try:
-            table.write_text(report.format_csv(all_figures), encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"{table} cannot be written: {error.strerror}.", remedy="Name another file.") from error
+    if arguments.csv is not None:
+        page.write_file(arguments.csv, report.format_csv(all_figures))
+    if arguments.html is not None:
+        page.write_page(arguments.html, done, broken)
+    if arguments.svg is not None:
+        page.write_pictures(arguments.svg, done, broken)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -160,7 +164,7 @@ def _run(arguments: argparse.Namespace) -> int:
     except asyncio.CancelledError:
         report_status("Stopped. Run the same command again to continue.")
         return exit_codes.CANCELLED
-    _print_figures(finished, arguments.csv)
+    _show_figures(finished, arguments)
     return exit_codes.VERIFIED
 
 

@@ -8,8 +8,8 @@ import statistics
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from greenloop.bench.figures import ENDS, Figures, Pair, wilson
-from greenloop.bench.gains import GainFigures
+from greenloop.bench.reporting.figures import ENDS, Figures, Pair, wilson
+from greenloop.bench.reporting.gains import GainFigures
 
 Cell = Callable[[Figures], str]
 ALL_UP_TO, FURTHER_COLUMNS = 6, (8, 10, 15, 20, 30, 40, 60, 100)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
-from greenloop.bench.gains import GainFigures, compute_gains, shared_ratios
+from greenloop.bench.reporting.gains import GainFigures, compute_gains, shared_ratios
 from greenloop.bench.results import TaskRunResult
 from greenloop.core.records.outcome import Verified
 
@@ -210,7 +210,12 @@ class Pair:
     count: int
     only_one: int
     only_other: int
+    both: int = 0
     ratios: Sequence[tuple[float, float]] = ()
+
+    @property
+    def neither(self) -> int:
+        return self.count - self.both - self.only_one - self.only_other
 
     @property
     def p(self) -> float:
@@ -236,5 +241,6 @@ def _pair(one: str, other: str, arms: Mapping[str, Sequence[TaskRunResult]]) -> 
         count=len(shared),
         only_one=shared.count((True, False)),
         only_other=shared.count((False, True)),
+        both=shared.count((True, True)),
         ratios=shared_ratios(arms[one], arms[other]) if has_goal else (),
     )
