@@ -179,7 +179,9 @@ class _Harness:
             )
 
     def _settings(self, arm: Arm, task: Task) -> Settings:
+        own = {"interpreter": task.interpreter, "spec.constraints": list(task.constraints)}
         table = self._arm_fields(arm)["settings"] | {"preset": arm.preset.name}
+        table |= {key: value for key, value in own.items() if value}
         folder = Path(task.folder) if task.folder else None
         settings = settings_for(table, folder)
         if not task.commit or folder is None:

@@ -32,7 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         metavar="TASKS",
         help="mbpp:FILE, mutants:FILE (of MBPP), mutants:FOLDER or a FOLDER with tests, history:REPO[..RANGE] (past "
-        "fixes), or a file of --write-tasks; "
+        "fixes), file:FILE (functions with checks), instructions:FILE (and limits), versions:FILE (and versions of "
+        "packages), or a file of --write-tasks; "
         f"`{REPORT_WORD} RESULTS...` prints the figures of results again",
     )
     parser.add_argument(
@@ -59,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sample",
         type=int,
         metavar="N",
-        help="number of tasks to draw (mbpp: all, mutants, history: 10)",
+        help="number of tasks to draw (mutants, history: 10; others: all)",
     )
     parser.add_argument(
         "--commits",
@@ -81,7 +82,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--task", action="append", default=[], metavar="ID", help="run only this task (repeatable)")
     parser.add_argument(
-        "--shown", type=int, metavar="N", help="number of tests that are shown (mbpp: 1; its mutants: all but one)"
+        "--shown",
+        type=int,
+        metavar="N",
+        help="number of tests that are shown (default: 1; mutants of MBPP: all but one)",
     )
     parser.add_argument(
         "--told",
@@ -89,7 +93,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=mbpp.LEVELS,
         help="mbpp: how much of the task's text is shown (repeatable)",
     )
-    parser.add_argument("--lines", type=int, default=1, choices=(1, 2), help="lines that a mutant changes (default: 1)")
+    parser.add_argument(
+        "--breadth", "--lines", type=int, default=1, choices=(1, 2, 3), help="lines that a mutant changes (default: 1)"
+    )
+    parser.add_argument(
+        "--depth", type=int, default=1, choices=(1, 2, 3), help="changes stacked on each line of a mutant (default: 1)"
+    )
     parser.add_argument("--repeats", type=int, metavar="N", help="runs of each task, each with another seed")
     parser.add_argument("--write-tasks", type=Path, metavar="FILE", help="write the tasks to FILE and run nothing")
     parser.add_argument("--out", type=Path, default=Path("bench.jsonl"), help="file of results (default: bench.jsonl)")
@@ -186,7 +195,8 @@ def _task_selection(arguments: argparse.Namespace) -> sources.TaskSelection:
         exclude=tuple(arguments.exclude),
         only_ids=tuple(arguments.task),
         shown=arguments.shown,
-        lines=arguments.lines,
+        breadth=arguments.breadth,
+        depth=arguments.depth,
         levels=tuple(arguments.told or [mbpp.FULL]),
         commits=arguments.commits,
         records=(arguments.write_tasks or arguments.out).with_suffix(".commits.jsonl"),
