@@ -17,13 +17,13 @@ from greenloop.bench.reporting.figures import compare_pairs, compute_figures
 from greenloop.bench.results import BROKEN
 from greenloop.bench.run import Experiment
 from greenloop.bench.run import run as run_experiment
-from greenloop.cli import exit_codes, interrupt
+from greenloop.cli import bench_tuning, exit_codes, interrupt
 from greenloop.core.errors import UsageError
 from greenloop.core.records.goal import Goal
 from greenloop.engine.presets import IMPROVE
 from greenloop.project import configuration
 
-REPORT_WORD = "report"
+REPORT_WORD, TUNE_WORD = "report", "tune"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="mbpp:FILE, mutants:FILE (of MBPP), mutants:FOLDER or a FOLDER with tests, history:REPO[..RANGE] (past "
         "fixes), file:FILE (functions with checks), instructions:FILE (and limits), versions:FILE (and versions of "
         "packages), or a file of --write-tasks; "
-        f"`{REPORT_WORD} RESULTS...` prints the figures of results again",
+        f"`{REPORT_WORD} RESULTS...` prints the figures of results again; `{TUNE_WORD} PRESET:TEMPLATE` looks for a "
+        "better prompt",
     )
     parser.add_argument(
         "--arm",
@@ -108,6 +109,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--csv", type=Path, metavar="FILE", help="also write the table as CSV")
     parser.add_argument("--html", type=Path, metavar="FILE", help="also write the figures and charts as one page")
     parser.add_argument("--svg", type=Path, metavar="FOLDER", help="also write each chart as an SVG file")
+    bench_tuning.add_arguments(parser)
     parser.add_argument("--sandbox", metavar="KIND", help="auto, bubblewrap, docker or none")
     parser.add_argument(
         "--set", dest="assignments", metavar="KEY=VALUE", action="append", default=[], help="any setting (repeatable)"
@@ -117,6 +119,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if arguments.what[:1] == [REPORT_WORD]:
         return _report(arguments, [Path(name) for name in arguments.what[1:]])
+    if arguments.what[:1] == [TUNE_WORD]:
+        return bench_tuning.run(arguments, _settings(arguments), _task_selection(arguments))
     return _run(arguments)
 
 
