@@ -1,6 +1,6 @@
-"""`greenloop bench tune`: looks for a better prompt, confirms it, and saves it for the user.
+"""`greenloop bench tune`: looks for a better prompt or better numbers, confirms and saves them.
 
-It must not know how a text is rewritten or judged; it reads arguments and prints what was found.
+It must not know how texts are rewritten or judged; it reads arguments and prints what was found.
 """
 
 from __future__ import annotations
@@ -17,16 +17,21 @@ from greenloop.bench.plans import settings_for
 from greenloop.bench.recordings import Meter, Recordings, wrap_model
 from greenloop.bench.run import Experiment
 from greenloop.bench.sources import TaskSelection
-from greenloop.bench.tuning import prompts, saved
+from greenloop.bench.tuning import ladder, prompts, saved
+from greenloop.bench.tuning.ladder import TunedLadder
+from greenloop.bench.tuning.optuna_sampler import OptunaSampler
 from greenloop.bench.tuning.prompts import Tunable, Tuned
 from greenloop.bench.tuning.trials import Trials, describe_pair, split_tasks
 from greenloop.cli import exit_codes, interrupt
 from greenloop.core.errors import UsageError
 from greenloop.core.records.model import Role
+from greenloop.engine.presets import Preset
 from greenloop.models.roles import Models
 from greenloop.project import templates
+from greenloop.project.settings import user_file
 
 ROUNDS = 8
+CHANCE = "That may be chance, so nothing was changed."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,15 +41,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rounds", type=int, default=ROUNDS, metavar="N", help=f"tune: texts that are tried (default: {ROUNDS})"
     )
+    parser.add_argument(
+        "--settings",
+        action="store_true",
+        help="tune: the numbers of the ladder of PRESET in place of a template (needs optuna)",
+    )
     parser.add_argument("--undo", action="store_true", help="tune: restore what was there before the last tuning")
 
 
 def run(arguments: argparse.Namespace, settings: Mapping[str, Any], selection: TaskSelection) -> int:
     if len(arguments.what) != 2:
         raise UsageError("Name what to tune.", remedy="Such as `greenloop bench tune default:draft --tasks FILE`.")
-    tunable = prompts.parse_tunable(arguments.what[1])
+    what = arguments.what[1]
+    tunable = prompts.parse_tunable(what) if not arguments.settings else None
+    preset = ladder.parse_preset(what) if arguments.settings else None
     if arguments.undo:
-        print(saved.undo(templates.user_template(tunable.name)))
+        print(saved.undo(templates.user_template(tunable.name) if tunable else user_file()))
         return exit_codes.VERIFIED
     if not arguments.tasks:
         raise UsageError("No tasks to score with were named.", remedy="Name them with --tasks, as for a run.")
@@ -52,17 +64,19 @@ def run(arguments: argparse.Namespace, settings: Mapping[str, Any], selection: T
         raise UsageError("--rounds must be at least 1.")
     selection = replace(selection, names=tuple(arguments.tasks))
     try:
-        tuned = interrupt.run(_tune(tunable, arguments, settings, selection))
+        if tunable is not None:
+            return _finish(tunable, interrupt.run(_tune(tunable, arguments, settings, selection)))
+        assert preset is not None
+        return _finish_ladder(preset, interrupt.run(_tune_ladder(preset, arguments, settings, selection)))
     except asyncio.CancelledError:
         _report_status("Stopped. Run the same command again to continue.")
         return exit_codes.CANCELLED
-    return _finish(tunable, tuned)
 
 
 async def _tune(
     tunable: Tunable, arguments: argparse.Namespace, settings: Mapping[str, Any], selection: TaskSelection
 ) -> Tuned:
-    trials = await open_trials(arguments, settings, selection)
+    trials = await _open_trials(arguments, settings, selection)
     models = Models(settings=settings_for(settings, None))
     try:
         # Its answers are recorded, too, so that the same command continues where it was stopped.
@@ -73,7 +87,7 @@ async def _tune(
         await models.close()
 
 
-async def open_trials(arguments: argparse.Namespace, settings: Mapping[str, Any], selection: TaskSelection) -> Trials:
+async def _open_trials(arguments: argparse.Namespace, settings: Mapping[str, Any], selection: TaskSelection) -> Trials:
     """The trials of the tasks that the command line names. Raises `UsageError`."""
     tasks = await sources.collect_tasks(selection, settings, _report_status)
     halves = split_tasks(tasks, arguments.seed)
@@ -88,6 +102,29 @@ async def open_trials(arguments: argparse.Namespace, settings: Mapping[str, Any]
     return Trials(experiment=experiment, halves=halves, report_status=_report_status)
 
 
+async def _tune_ladder(
+    preset: Preset, arguments: argparse.Namespace, settings: Mapping[str, Any], selection: TaskSelection
+) -> TunedLadder:
+    sampler = OptunaSampler(arguments.seed)
+    trials = await _open_trials(arguments, settings, selection)
+    present = settings_for(settings, None).ladder
+    return await ladder.tune_ladder(preset, present, trials, sampler, rounds=arguments.rounds)
+
+
+def _finish_ladder(preset: Preset, tuned: TunedLadder) -> int:
+    if tuned.pair is None:
+        print(f"No settings of the preset {preset.name} were better than the present ones; nothing was changed.")
+        return exit_codes.NOT_SOLVED
+    lines = ladder.format_toml(tuned.steps)
+    print(f"{lines}\n{describe_pair(tuned.pair)}")
+    if not tuned.is_confirmed:
+        print(CHANCE)
+        return exit_codes.NOT_SOLVED
+    print(f"Saved in {saved.save_settings(lines, ladder.PREFIX)}.")
+    print(f"`greenloop bench tune {preset.name} --settings --undo` restores what was before.")
+    return exit_codes.VERIFIED
+
+
 def _finish(tunable: Tunable, tuned: Tuned) -> int:
     if tuned.pair is None:
         print(f"No text was better than the template {tunable.name}; nothing was changed.")
@@ -95,7 +132,7 @@ def _finish(tunable: Tunable, tuned: Tuned) -> int:
     print(tuned.text)
     print(describe_pair(tuned.pair))
     if not tuned.is_confirmed:
-        print("That may be chance, so nothing was changed.")
+        print(CHANCE)
         return exit_codes.NOT_SOLVED
     file = templates.user_template(tunable.name)
     saved.save(file, tuned.text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -21,10 +22,15 @@ from greenloop.cli.main import main
         (["default:draft", "--tasks", "file:f.jsonl", "--rounds", "0"], "--rounds must be at least 1."),
         (["default:draft", "--tasks", "file:f.jsonl"], "3 tasks cannot show that anything is better"),
         (["default:draft", "--undo"], "was not tuned."),
+        (["default", "--settings", "--undo"], "config.toml was not tuned."),
+        (["plain", "--settings", "--tasks", "file:f.jsonl"], "does not climb the ladder"),
+        (["default:draft", "--settings", "--tasks", "file:f.jsonl"], "There is no preset named 'default:draft'."),
+        (["default", "--settings", "--tasks", "file:f.jsonl"], "needs optuna, which is not installed."),
     ],
 )
 def test_what_cannot_be_tuned_is_one_sentence(project, capsys, monkeypatch, words, why):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(project / "config"))
+    monkeypatch.setitem(sys.modules, "optuna", None)
     row = {"prompt": "def f():", "entry_point": "f", "test": "assert f()"}
     (project / "f.jsonl").write_text(3 * (json.dumps(row) + "\n"))
     assert main(["bench", "tune", *words]) == 2

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,26 @@ def save(file: Path, text: str) -> None:
     except WorkspaceError:
         _write_log(log)
         raise
+
+
+def save_settings(lines: str, key: str) -> Path:
+    """Writes lines of TOML to the beginning of the user's settings, in place of those of an earlier tuning.
+
+    `key` is the table that they set. Raises `UsageError` with the lines where the file sets some of it already.
+    """
+    file = user_file()
+    text = _read(file) or ""
+    begin, end = (f"# {word} of what `greenloop bench tune` set for {key}\n" for word in ("Begin", "End"))
+    before, found, rest = text.partition(begin)
+    others = before + rest.partition(end)[2] if found else text
+    try:
+        is_set = key in tomllib.loads(others)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{file} is not TOML: {error}.", remedy=f"Repair it, then add:\n{lines}") from error
+    if is_set:
+        raise UsageError(f"{file} sets some of {key} itself.", remedy=f"Put these lines in place of them:\n{lines}")
+    save(file, f"{begin}{lines}{end}{others}")
+    return file
 
 
 def undo(file: Path) -> str:

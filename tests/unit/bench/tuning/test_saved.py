@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tomllib
+
 import pytest
 
 from greenloop.bench.tuning import saved
@@ -48,3 +50,30 @@ def test_a_broken_log_is_one_sentence(file):
     with pytest.raises(UsageError, match="is not JSON"):
         saved.save(file, "tuned")
     assert not file.exists()
+
+
+def test_lines_of_settings_stand_before_those_of_the_user_and_replace_earlier_ones(file):
+    config = file.parents[2] / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('model = "m"\n\n[sandbox]\nkind = "none"\n')
+    assert saved.save_settings("ladder.holes = 4\n", "ladder") == config
+    saved.save_settings("ladder.holes = 8\n", "ladder")
+    table = tomllib.loads(config.read_text())
+    assert table == {"model": "m", "sandbox": {"kind": "none"}, "ladder": {"holes": 8}}
+    saved.undo(config)
+    assert tomllib.loads(config.read_text())["ladder"] == {"holes": 4}
+    saved.undo(config)
+    assert config.read_text() == 'model = "m"\n\n[sandbox]\nkind = "none"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "why"), [("[ladder]\npairs = 1\n", "sets some of ladder itself"), ("x =", "is not TOML")]
+)
+def test_settings_that_the_user_has_written_are_left_alone(file, text, why):
+    config = file.parents[2] / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(text)
+    with pytest.raises(UsageError, match=why) as raised:
+        saved.save_settings("ladder.holes = 4\n", "ladder")
+    assert "ladder.holes = 4" in raised.value.remedy
+    assert config.read_text() == text
