@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from greenloop.bench.ast_edits import Edit, Source, apply_edits
-from greenloop.bench.operators import Function, all_edits
+from greenloop.bench.operators import Function
 from greenloop.bench.stacked_edits import stack_edits
 from greenloop.bench.tasks import Task
 
@@ -85,9 +85,8 @@ async def find_mutant(
     operator_counts: Mapping[str, int],
 ) -> tuple[str, tuple[Edit, ...]] | None:
     """The module with a mutated function, and the edits; None where `fails` notices none of the first mutants."""
-    drawn = draw_edits(source.text, all_edits(source, function), request.breadth, rng, operator_counts)
-    deepened = (stack_edits(source, function, chosen, request.depth, rng) for chosen in drawn)
-    for chosen in itertools.islice(filter(None, deepened), MAX_TRIES):
+    edits = stack_edits(source, function, request.depth, rng)
+    for chosen in itertools.islice(draw_edits(source.text, edits, request.breadth, rng, operator_counts), MAX_TRIES):
         text = apply_edits(source.text, *chosen)
         if not await fails(text):
             continue

@@ -14,23 +14,26 @@ from greenloop.bench.ast_edits import Edit, Source, apply_edits
 from greenloop.bench.operators import Function, all_edits
 
 # Random orders of changes that are tried for one line.
-MAX_ORDERS = 8
+MAX_ORDERS = 4
+# Edits of one function on which further ones are stacked.
+MAX_STACKED = 60
 
 
-def stack_edits(
-    source: Source, function: Function, chosen: Sequence[Edit], depth: int, rng: random.Random
-) -> tuple[Edit, ...] | None:
-    """Each edit with `depth - 1` further changes of its line; None where a line has no room for so many."""
+def stack_edits(source: Source, function: Function, depth: int, rng: random.Random) -> list[Edit]:
+    """The edits of a function, each with `depth - 1` further changes of its line; without those that have no room."""
+    edits = all_edits(source, function)
     if depth == 1:
-        return tuple(chosen)
-    stacked = [_stack(source, function, edit, depth, rng) for edit in chosen]
-    complete = tuple(edit for edit in stacked if edit is not None)
-    return complete if len(complete) == len(stacked) else None
+        return edits
+    chosen = rng.sample(edits, min(len(edits), MAX_STACKED))
+    stacked = (_stack(source, function, edit, depth, rng) for edit in sorted(chosen, key=edits.index))
+    return [edit for edit in stacked if edit is not None]
 
 
 def _stack(source: Source, function: Function, edit: Edit, depth: int, rng: random.Random) -> Edit | None:
     """One edit of the whole line that no single change of the code makes."""
-    singly = {_code(apply_edits(source.text, each)) for each in all_edits(source, function)}
+    start, end = source.row(edit.line)
+    nearby = [each for each in all_edits(source, function) if each.end > start and each.start < end]
+    singly = {_code(apply_edits(source.text, each)) for each in nearby}
     for _order in range(MAX_ORDERS):
         mutant = _deepen(source, function, edit, depth, rng)
         if mutant is not None and _code(apply_edits(source.text, mutant)) not in singly:
@@ -39,28 +42,45 @@ def _stack(source: Source, function: Function, edit: Edit, depth: int, rng: rand
 
 
 def _deepen(source: Source, function: Function, edit: Edit, depth: int, rng: random.Random) -> Edit | None:
-    """One random order of changes; each gives code that is new, and is by another operator than the one before."""
+    """One random order of changes; each gives code that is new, and changes nothing that an earlier one has put in."""
     mutant = _as_line(source, edit, apply_edits(source.text, edit))
     seen = {None, _code(source.text)}
+    spans = [(edit.start, edit.start + len(edit.text))]
     while mutant is not None and len(mutant.operators) < depth:
         text = apply_edits(source.text, mutant)
         if _code(text) is None:
             return None
         seen.add(_code(text))
-        mutated = Source(text)
-        edits = [each for each in _edits_of_line(mutated, function, edit.line) if each.operator != mutant.operators[-1]]
+        edits = [each for each in _edits_of_line(Source(text), function, edit.line) if not _is_within(each, spans)]
         rng.shuffle(edits)
-        lines = ((each.operator, _as_line(source, edit, apply_edits(text, each))) for each in edits)
-        stacked = mutant.stacked
-        mutant = next(
+        lines = ((each, _as_line(source, edit, apply_edits(text, each))) for each in edits)
+        chosen = next(
             (
-                replace(line, stacked=(*stacked, operator))
-                for operator, line in lines
+                (each, line)
+                for each, line in lines
                 if line is not None and _code(apply_edits(source.text, line)) not in seen
             ),
             None,
         )
+        if chosen is None:
+            return None
+        each, line = chosen
+        spans = [_moved(span, each) for span in spans] + [(each.start, each.start + len(each.text))]
+        mutant = replace(line, stacked=(*mutant.stacked, each.operator))
     return mutant
+
+
+def _is_within(edit: Edit, spans: Sequence[tuple[int, int]]) -> bool:
+    """Would it change what is in one of these places alone, as a constant that was put in?"""
+    return any(start <= edit.start and edit.end <= end for start, end in spans)
+
+
+def _moved(span: tuple[int, int], edit: Edit) -> tuple[int, int]:
+    """The place after the edit; that of the whole edit where it was a part of it."""
+    change = len(edit.text) - (edit.end - edit.start)
+    if edit.end <= span[0]:
+        return span[0] + change, span[1] + change
+    return span if edit.start >= span[1] else (min(span[0], edit.start), max(span[1], edit.end) + change)
 
 
 def _edits_of_line(mutated: Source, function: Function, line: int) -> Iterator[Edit]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import random
 
 import pytest
@@ -14,23 +15,26 @@ from greenloop.bench.operators import all_edits
 from greenloop.bench.stacked_edits import stack_edits
 from mutable_function import find_function, make_module
 
-BODY = "c = 0\nfor x in range(len(a)):\n    if a[x] > b and x != 3:\n        c += a[x] * 2\n    else:\n        c -= 1\nreturn c"
+BODY = (
+    "c = 0\nfor x in range(len(a)):\n    if a[x] > b and x != 3:\n        c += a[x] * 2\n"
+    "    elif a[x] + 1 < b * 2 or c == 4:\n        c -= max(a[x], 7) - b\n    else:\n        c = b * c - 1\nreturn c"
+)
 
 
 def mutants(breadth: int, depth: int):
     source = Source(make_module(BODY))
     function = find_function(source)
     rng = random.Random(3)
-    drawn = mutate_project.draw_edits(source.text, all_edits(source, function), breadth, rng, {})
-    found = (stack_edits(source, function, chosen, depth, rng) for _n, chosen in zip(range(12), drawn, strict=False))
-    return source, function, [chosen for chosen in found if chosen]
+    edits = stack_edits(source, function, depth, rng)
+    drawn = mutate_project.draw_edits(source.text, edits, breadth, rng, {})
+    return source, function, list(itertools.islice(drawn, 20))
 
 
 @pytest.mark.parametrize("breadth", [1, 2, 3])
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_so_many_changes_are_stacked_on_so_many_lines(breadth, depth):
     source, function, found = mutants(breadth, depth)
-    assert len(found) > 5
+    assert len(found) == 20
     singly = {ast.dump(ast.parse(apply_edits(source.text, each))) for each in all_edits(source, function)}
     for chosen in found:
         assert [len(edit.operators) for edit in chosen] == [depth] * breadth
@@ -42,9 +46,8 @@ def test_so_many_changes_are_stacked_on_so_many_lines(breadth, depth):
 
 def test_a_line_without_room_for_more_gives_no_mutant():
     source = Source(make_module("return a"))
-    function = find_function(source)
-    (edit, *_more) = all_edits(source, function)
-    assert stack_edits(source, function, [edit], 3, random.Random(1)) is None
+    assert stack_edits(source, find_function(source), 1, random.Random(1))
+    assert stack_edits(source, find_function(source), 3, random.Random(1)) == []
 
 
 async def test_the_shape_of_a_mutant_is_in_its_id_and_kind():
@@ -63,3 +66,12 @@ async def test_the_shape_of_a_mutant_is_in_its_id_and_kind():
     assert task.id.startswith("m-2x3-")
     assert task.kind == "mutant of 2 lines, 3 changes each"
     assert len(task.operators) == 6
+
+
+def test_what_one_change_has_put_in_is_not_changed_by_the_next():
+    source = Source(make_module("return a[b]"))
+    texts = [
+        edit.text for seed in range(5) for edit in stack_edits(source, find_function(source), 2, random.Random(seed))
+    ]
+    assert any("b + 1" in text or "a + 1" in text for text in texts)
+    assert not any("+ 0" in text or "+ 2" in text for text in texts)
