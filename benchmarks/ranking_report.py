@@ -15,7 +15,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from greenloop.bench.figures import wilson
+from greenloop.bench.reporting.figures import wilson
 from greenloop.localize import ranking
 
 Row = dict[str, Any]

@@ -68,7 +68,10 @@ def _row(key: str, kind: Any, default: Any, metadata: Mapping[str, Any]) -> str:
 def _type(kind: Any) -> str:
     if get_origin(kind) is Literal:
         return " or ".join(f"`{each}`" for each in get_args(kind))
-    return "list of texts" if get_origin(kind) is list else TYPES[kind]
+    if get_origin(kind) is not list:
+        return TYPES[kind]
+    (item,) = get_args(kind)
+    return f"list of {_type(item)}" if get_origin(item) is Literal else f"list of {TYPES[item]}s"
 
 
 def _value(value: Any) -> str:

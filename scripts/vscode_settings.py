@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args, get_origin
 from greenloop.project import settings
 
 MANIFEST = Path(__file__).resolve().parents[1] / "vscode-client" / "package.json"
+LIMITS = (("least", "minimum"), ("most", "maximum"))
 TYPES = {int: "integer", float: "number", bool: "boolean", str: "string"}
 
 # The client's own, which the server never sees.
@@ -45,7 +46,7 @@ USERS_OWN = re.compile(
 PAGES: tuple[tuple[str, frozenset[str]], ...] = (
     ("Sandbox", frozenset({"sandbox", "suite", "interpreter"})),
     ("Models", frozenset({"api", "drafter", "refiner", "critic", "tester", "planner", "escalation", "embedded"})),
-    ("Prompts and feedback", frozenset({"prompt", "answer", "feedback"})),
+    ("Prompts and feedback", frozenset({"prompt", "answer", "feedback", "ladder"})),
     ("Tests from docstrings", frozenset({"spec", "ask"})),
 )
 FIRST = "greenloop"
@@ -74,11 +75,14 @@ def _property(key: str, kind: Any, default: Any, metadata: Mapping[str, Any]) ->
     if get_origin(kind) is Literal:
         entry["enum"] = list(get_args(kind))
     elif get_origin(kind) is list:
-        entry = {"type": "array", "items": {"type": "string"}}
+        (item,) = get_args(kind)
+        words = {"enum": list(get_args(item))} if get_origin(item) is Literal else {}
+        limits = {name: metadata[word] for word, name in LIMITS if metadata[word] is not None}
+        entry = {"type": "array", "items": {"type": "string" if words else TYPES[item], **words, **limits}}
     else:
         entry["type"] = TYPES[kind]
-    for word, name in (("least", "minimum"), ("most", "maximum")):
-        if metadata[word] is not None:
+    for word, name in LIMITS:
+        if metadata[word] is not None and get_origin(kind) is not list:
             entry[name] = _number(metadata[word])
     entry["default"] = _number(default)
     entry["scope"] = "machine" if USERS_OWN.fullmatch(key) else "resource"

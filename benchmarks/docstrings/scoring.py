@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.docstrings.case_runner import NEVER, PASSED
 
-from greenloop.bench.figures import wilson
+from greenloop.bench.reporting.figures import wilson
 from greenloop.core.generated_tests import parse_equation
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.votes import Ballot, Poll, Ruling

@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.docstrings import task, thresholds
 from benchmarks.docstrings.scoring import BOTH, DESIGNED, PROPERTY, Arm, Row, Score, measure_rates, score_arm
 
-from greenloop.bench.figures import wilson
+from greenloop.bench.reporting.figures import wilson
 from greenloop.core import registry
 
 QUESTIONS = (0, 1, 3)

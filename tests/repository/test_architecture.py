@@ -27,6 +27,7 @@ IMPORTERS = {
     "docker": ("greenloop.sandboxes.backends.docker",),
     "pygls": ("greenloop.lsp",),
     "lsprotocol": ("greenloop.lsp",),
+    "optuna": ("greenloop.bench.tuning.optuna_sampler",),
     "xllamacpp": ("greenloop.models.embedded",),
     "rich": ("greenloop.cli",),
     "tree_sitter": ("greenloop.project.syntax.tree_sitter",),

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from greenloop.bench import mbpp, mutants, mutate_project, plans, results
-from greenloop.bench.figures import compute_figures
+from greenloop.bench.reporting.figures import compute_figures
 from greenloop.bench.results import BROKEN
 from greenloop.bench.run import Experiment, run
 from greenloop.core.errors import GreenloopError, UsageError
@@ -196,7 +196,7 @@ async def test_the_model_that_knows_solves_every_task(experiment, bare_python):
         plans.settings_for(table, None),
         mutate_project.MutantRequest(
             count=2,
-            lines=1,
+            breadth=1,
             seed=7,
             is_excluded=lambda family: family == "mutant-mbpp-2-",
             report_status=quiet,
@@ -225,7 +225,7 @@ async def test_both_lines_of_a_mutant_matter(bare_python, monkeypatch, tmp_path)
         [mbpp.parse(ROWS[0])],
         found,
         mutate_project.MutantRequest(
-            count=1, lines=2, seed=7, shown=2, is_excluded=lambda _: False, report_status=quiet
+            count=1, breadth=2, seed=7, shown=2, is_excluded=lambda _: False, report_status=quiet
         ),
     )
     assert len(task.operators) == 2

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from greenloop.bench import hidden_tests, plans
-from greenloop.bench.figures import compare_pairs, compute_figures
+from greenloop.bench.reporting.figures import compare_pairs, compute_figures
 from greenloop.bench.results import BROKEN
 from greenloop.bench.run import Experiment, run
 from greenloop.bench.tasks import Task

@@ -84,7 +84,7 @@ def quiet(_text):
 
 
 async def made(project, table, **more):
-    wanted = {"count": 3, "lines": 1, "seed": 7, "is_excluded": lambda _family: False, "report_status": quiet}
+    wanted = {"count": 3, "seed": 7, "is_excluded": lambda _family: False, "report_status": quiet}
     request = MutantRequest(**{**wanted, **more})
     return await projects.from_folder(project, plans.settings_for(table, project), request)
 

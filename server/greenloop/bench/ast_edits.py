@@ -11,13 +11,21 @@ from greenloop.core.text.diff import split_lines
 
 @dataclass(frozen=True, kw_only=True)
 class Edit:
-    """Replaces the characters `start`..`end` (exclusive) of a module by `text`; `line` is 1-based."""
+    """Replaces the characters `start`..`end` (exclusive) of a module by `text`; `line` is 1-based.
+
+    `stacked` are the operators of further changes of the same line that `text` has already.
+    """
 
     operator: str
     line: int
     start: int
     end: int
     text: str
+    stacked: tuple[str, ...] = ()
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        return (self.operator, *self.stacked)
 
 
 class Source:

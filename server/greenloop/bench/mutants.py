@@ -1,4 +1,4 @@
-"""Repair tasks: a correct function with one or two broken lines, which some test notices.
+"""Repair tasks: a correct function with one to three broken lines, which some test notices.
 
 The function's text and its tests are shown. All tests judge, and so do, where the tests call the function with
 literals, the reference's results for similar calls.
@@ -103,9 +103,9 @@ async def _from_row(row: Row, settings: Settings, request: MutantRequest, used: 
                 function = next(
                     n for n in source.tree.body if isinstance(n, ast.FunctionDef) and n.name == row.function.name
                 )
-                rng = random.Random(f"{request.seed} {row.number} {request.lines}")  # noqa: S311
+                rng = random.Random(f"{request.seed} {row.number} {request.shape}")  # noqa: S311
                 mutant = await find_mutant(
-                    source, function, trial.fails, lines=request.lines, rng=rng, operator_counts=used
+                    source, function, trial.fails, request=request, rng=rng, operator_counts=used
                 )
         finally:
             await pool.close()
@@ -114,7 +114,7 @@ async def _from_row(row: Row, settings: Settings, request: MutantRequest, used: 
     text, chosen = mutant
     return mutant_task(
         family(row.number),
-        request.lines,
+        request,
         text,
         chosen,
         target=target,

@@ -1,4 +1,7 @@
-"""Makes mutants of one or two lines that tests notice: operators take turns, in a random order."""
+"""Makes mutants of one to three places that tests notice: operators take turns, in a random order.
+
+At each place one to three changes are stacked on one line (`bench/stacked_edits.py`).
+"""
 
 from __future__ import annotations
 
@@ -13,28 +16,38 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from greenloop.bench.ast_edits import Edit, Source, apply_edits
-from greenloop.bench.operators import Function, all_edits
+from greenloop.bench.operators import Function
+from greenloop.bench.stacked_edits import stack_edits
 from greenloop.bench.tasks import Task
 from greenloop.core.python.ast_source import parse_module_strictly
 
 # Mutants tried in one function before the next function.
 MAX_TRIES = 16
+# Edits that are combined with one another; the first ones, in which all operators have their turn.
+MAX_COMBINED = 40
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
 class MutantRequest:
-    """Which mutants are made: `count` of them, each with so many changed `lines`, drawn by `seed`.
+    """Which mutants are made: `count` of them, drawn by `seed`.
 
+    `breadth` is the number of changed lines, `depth` that of the changes stacked on each of them.
     `shown` is the number of tests that are shown (None: all but one). `is_excluded` judges the prefix of a task's id.
     """
 
     count: int
-    lines: int
     seed: int
     is_excluded: Callable[[str], bool]
     report_status: Callable[[str], None]
     shown: int | None = None
+    breadth: int = 1
+    depth: int = 1
+
+    @property
+    def shape(self) -> str:
+        """Breadth and depth in one word, as they are in ids of tasks and in random seeds."""
+        return f"{self.breadth}" + (f"x{self.depth}" if self.depth > 1 else "")
 
 
 async def draw_mutants(
@@ -52,12 +65,13 @@ async def draw_mutants(
     return tasks
 
 
-def mutant_task(family: str, lines: int, text: str, edits: Sequence[Edit], **fields: Any) -> Task:
+def mutant_task(family: str, request: MutantRequest, text: str, edits: Sequence[Edit], **fields: Any) -> Task:
     """The task of a mutant; `text` is the mutated module."""
+    depth = f", {request.depth} changes each" if request.depth > 1 else ""
     return Task(
-        id=f"{family}{lines}-{hashlib.sha256(text.encode()).hexdigest()[:6]}",
-        kind=f"mutant of {lines} line" + "s" * (lines > 1),
-        operators=tuple(edit.operator for edit in edits),
+        id=f"{family}{request.shape}-{hashlib.sha256(text.encode()).hexdigest()[:6]}",
+        kind=f"mutant of {request.breadth} line" + "s" * (request.breadth > 1) + depth,
+        operators=tuple(operator for edit in edits for operator in edit.operators),
         **fields,
     )
 
@@ -67,19 +81,18 @@ async def find_mutant(
     function: Function,
     fails: Callable[[str], Awaitable[bool]],
     *,
-    lines: int,
+    request: MutantRequest,
     rng: random.Random,
     operator_counts: Mapping[str, int],
 ) -> tuple[str, tuple[Edit, ...]] | None:
     """The module with a mutated function, and the edits; None where `fails` notices none of the first mutants."""
-    for chosen in itertools.islice(
-        draw_edits(source.text, all_edits(source, function), lines, rng, operator_counts), MAX_TRIES
-    ):
+    edits = stack_edits(source, function, request.depth, rng)
+    for chosen in itertools.islice(draw_edits(source.text, edits, request.breadth, rng, operator_counts), MAX_TRIES):
         text = apply_edits(source.text, *chosen)
         if not await fails(text):
             continue
-        # Each of two edits must fail a test, or the other alone would be the task.
-        each_fails = [await fails(apply_edits(source.text, edit)) for edit in chosen] if lines > 1 else [True]
+        # Each of several edits must fail a test, or the others alone would be the task.
+        each_fails = [await fails(apply_edits(source.text, edit)) for edit in chosen] if len(chosen) > 1 else [True]
         if all(each_fails):
             return text, chosen
     return None
@@ -90,7 +103,7 @@ def draw_edits(
 ) -> Iterator[tuple[Edit, ...]]:
     """Edits that change `lines` lines; operators take turns, the least used ones first."""
     ordered = _take_turns(candidates, rng, operator_counts)
-    choices = ((edit,) for edit in ordered) if lines == 1 else _pairs(ordered, rng)
+    choices = ((edit,) for edit in ordered) if lines == 1 else _groups(ordered, lines, rng)
     for chosen in choices:
         mutant = apply_edits(text, *chosen)
         if count_changed_lines(text, mutant) == lines and _parses(mutant) and not _is_same_code(text, mutant):
@@ -114,13 +127,15 @@ def _take_turns(candidates: Sequence[Edit], rng: random.Random, operator_counts:
     return ordered
 
 
-def _pairs(ordered: Sequence[Edit], rng: random.Random) -> Iterator[tuple[Edit, Edit]]:
-    couples = [(a, b) for a, b in itertools.combinations(ordered[:40], 2) if a.line != b.line]
-    rng.shuffle(couples)
-    for left, right in couples:
-        first, second = sorted((left, right), key=lambda edit: edit.start)
-        if first.end <= second.start:
-            yield first, second
+def _groups(ordered: Sequence[Edit], lines: int, rng: random.Random) -> Iterator[tuple[Edit, ...]]:
+    """Edits of different lines that do not overlap, in the order of the text."""
+    groups = itertools.combinations(ordered[:MAX_COMBINED], lines)
+    apart = [group for group in groups if len({edit.line for edit in group}) == lines]
+    rng.shuffle(apart)
+    for group in apart:
+        chosen = tuple(sorted(group, key=lambda edit: edit.start))
+        if all(first.end <= second.start for first, second in itertools.pairwise(chosen)):
+            yield chosen
 
 
 def count_changed_lines(before: str, after: str) -> int:

@@ -142,7 +142,7 @@ def make_arm(name: str, preset: str, values: Mapping[str, Any]) -> Arm:
 def settings_for(table: Mapping[str, Any], folder: Path | None) -> Settings:
     """All sources of settings merged, for tasks in a user's folder, or (None) in folders that the harness makes."""
     # Only the harness knows the models that answer with the solution.
-    known = {("model", REFERENCE), ("model", ORACLE)}
+    known = (("model", REFERENCE), ("model", ORACLE))
     values = {key: value for key, value in table.items() if (key, value) not in known}
     if folder is None:
         values = {"interpreter": sys.executable, **values}

@@ -165,8 +165,8 @@ async def _from_function(
         trial.cases = [case for case in trial.cases if case not in failing]
     if not trial.cases:
         return None
-    rng = random.Random(f"{request.seed} {family} {request.lines}")  # noqa: S311
-    mutant = await find_mutant(source, node, trial.fails, lines=request.lines, rng=rng, operator_counts=operator_counts)
+    rng = random.Random(f"{request.seed} {family} {request.shape}")  # noqa: S311
+    mutant = await find_mutant(source, node, trial.fails, request=request, rng=rng, operator_counts=operator_counts)
     if mutant is None:
         return None
     text, chosen = mutant
@@ -176,7 +176,7 @@ async def _from_function(
     target, shown = _choose_target(sorted(failing, key=lambda case: function.cases[case]), trial.cases)
     return mutant_task(
         family,
-        request.lines,
+        request,
         text,
         chosen,
         target=target,

@@ -25,6 +25,7 @@ from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.project import settings as setting_table
 from greenloop.project.settings import Settings
+from greenloop.specs.kinds.constraints import CONSTRAINT_ID
 from greenloop.verdict.improvement import DIFFERENT, TYPES
 
 # Reasons by which a task-run has no result; the same command tries it again.
@@ -154,6 +155,7 @@ def _attempt_row(attempt: Attempt, judged: Judgement | None) -> dict[str, Any]:
         "confidence": attempt.confidence,
         **_usage_fields(usage),
         "goal": _goal_failure(verdict),
+        "limits": _limits_kept(verdict),
         "right": judged.right if judged else None,
         "judge_passed": judged.passed if judged and judged.total else None,
         "judge_total": judged.total if judged and judged.total else None,
@@ -186,6 +188,12 @@ def _goal_failure(verdict: Verdict) -> str:
     """What was measured, or what differs, where the goal was not reached; without what the lines cost."""
     messages = [case.failure.message for case in verdict.cases if case.failure and case.failure.type in GOAL_FAILURES]
     return messages[0].partition("\n")[0][:MAX_MESSAGE] if messages else ""
+
+
+def _limits_kept(verdict: Verdict) -> list[int]:
+    """How many limits of `spec.constraints` the candidate keeps, of how many that were checked."""
+    kept = [case.passed for case in verdict.cases if f"::{CONSTRAINT_ID}" in case.id]
+    return [sum(kept), len(kept)]
 
 
 def asked_right(outcome: Outcome, problem: Problem | None, functions: Sequence[str]) -> bool | None:

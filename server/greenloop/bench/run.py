@@ -6,6 +6,7 @@ It must not know how figures are computed from the records.
 
 from __future__ import annotations
 
+import hashlib
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -151,7 +152,12 @@ class _Harness:
     def _arm_fields(self, arm: Arm) -> dict[str, Any]:
         settings = {**self.experiment.settings, **arm.settings}
         goal = {"goal": self.experiment.goal.value} if self.experiment.goal else {}
-        return {"preset": arm.preset.name, "parts": dict(arm.parts), "settings": settings, **goal}
+        return {
+            "preset": arm.preset.name,
+            "parts": {**arm.parts, **_template_digests(arm)},
+            "settings": settings,
+            **goal,
+        }
 
     async def _run_task(self, task: Task, runs: Sequence[TaskRun], progress: str) -> None:
         pool = SandboxPool()
@@ -179,7 +185,9 @@ class _Harness:
             )
 
     def _settings(self, arm: Arm, task: Task) -> Settings:
+        own = {"interpreter": task.interpreter, "spec.constraints": list(task.constraints)}
         table = self._arm_fields(arm)["settings"] | {"preset": arm.preset.name}
+        table |= {key: value for key, value in own.items() if value}
         folder = Path(task.folder) if task.folder else None
         settings = settings_for(table, folder)
         if not task.commit or folder is None:
@@ -273,6 +281,12 @@ class _Harness:
 def _describe_error(error: Exception) -> str:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})"
+
+
+def _template_digests(arm: Arm) -> dict[str, Any]:
+    """What the records say of templates that replace those of the preset."""
+    digests = {name: hashlib.sha256(text.encode()).hexdigest()[:12] for name, text in arm.preset.templates.items()}
+    return {"templates": digests} if digests else {}
 
 
 def _with_attempts(arm: Arm, attempts: int) -> Arm:

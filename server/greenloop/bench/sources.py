@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from greenloop.bench import history, mbpp, mutants, projects, tasks
+from greenloop.bench.loaders import functions, instructions, versions
 from greenloop.bench.mutate_project import MutantRequest
 from greenloop.bench.plans import settings_for
 from greenloop.bench.tasks import Task
@@ -16,6 +18,7 @@ from greenloop.core.errors import UsageError
 
 ReportStatus = Callable[[str], None]
 MUTANTS = 10
+LOADERS = {"file": functions.load, "instructions": instructions.load, "versions": versions.load}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +35,8 @@ class TaskSelection:
     exclude: Sequence[Path] = ()
     only_ids: Sequence[str] = ()
     shown: int | None = None
-    lines: int = 1
+    breadth: int = 1
+    depth: int = 1
     levels: Sequence[str] = (mbpp.FULL,)
     commits: int = history.COMMITS
     records: Path | None = None
@@ -73,18 +77,22 @@ async def _from_source(
     kind, colon, rest = name.partition(":")
     if kind == "mbpp" and colon:
         return [task for level in wanted.levels for task in _mbpp_rows(Path(rest), level, wanted, used)]
+    if kind in LOADERS and colon:
+        loaded = [task for task in LOADERS[kind](Path(rest), shown=wanted.shown or 1) if task.id not in used]
+        return _draw(loaded, wanted)
     if kind == "history" and colon:
         return await _from_history(rest, wanted, used, table, report_status)
     path = Path(rest if kind == "mutants" and colon else name)
     if not path.exists():  # noqa: ASYNC240 - nothing else is running
         raise UsageError(
             f"There is no {path}.",
-            remedy="Tasks come from mbpp:FILE, mutants:FILE, mutants:FOLDER, history:REPO, a folder, or a file of "
-            "--write-tasks.",
+            remedy="Tasks come from mbpp:FILE, mutants:FILE, mutants:FOLDER, history:REPO, file:FILE, "
+            "instructions:FILE, versions:FILE, a folder, or a file of --write-tasks.",
         )
     request = MutantRequest(
         count=wanted.sample if wanted.sample is not None else MUTANTS,
-        lines=wanted.lines,
+        breadth=wanted.breadth,
+        depth=wanted.depth,
         seed=wanted.seed,
         shown=wanted.shown,
         is_excluded=lambda family: any(each.startswith(family) for each in used),
@@ -95,6 +103,13 @@ async def _from_source(
     if kind == "mutants" and colon:
         return await mutants.from_rows(mbpp.load(path), settings_for(table, None), request)
     return [task for task in tasks.read(path) if task.id not in used]
+
+
+def _draw(loaded: list[Task], wanted: TaskSelection) -> list[Task]:
+    """`--sample` tasks of a file in a random order; without it all, in the order of the file."""
+    if not wanted.sample:
+        return loaded
+    return random.Random(wanted.seed).sample(loaded, min(wanted.sample, len(loaded)))  # noqa: S311
 
 
 async def _from_history(

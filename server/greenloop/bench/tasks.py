@@ -29,6 +29,8 @@ class Task:
     `commit` is that of a task of a repository's history: the project is the tree before this commit of the repository
     in `folder`, with the commit's own tests; `functions` are those that it changed, as `function` is written.
     `calls` of the target, one in each line, are measured in place of its tests where the goal is time or memory.
+    `interpreter` is the Python of this task, in place of the one of the settings; `constraints` are those of its
+    `spec.constraints`.
     """
 
     id: str
@@ -46,15 +48,19 @@ class Task:
     commit: str = ""
     functions: Sequence[str] = ()
     calls: str = ""
+    interpreter: str = ""
+    constraints: Sequence[str] = ()
 
     @property
     def digest(self) -> str:
         """A hash that differs for different tasks of one id."""
-        content = {key: value for key, value in asdict(self).items() if key != "folder"}
+        content = {key: value for key, value in asdict(self).items() if key not in {"folder", "interpreter"}}
         if not self.commit:  # tasks of other kinds keep the hash that they had before there were these fields
             del content["commit"], content["functions"]
         if not self.calls:
             del content["calls"]
+        if not self.constraints:
+            del content["constraints"]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
 
 

@@ -50,7 +50,7 @@ class ModelCalls:
     prompts: Mapping[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.prompts = templates.preset_templates(self.preset.prompt)
+        self.prompts = {**templates.preset_templates(self.preset.prompt), **self.preset.templates}
 
     def templates_for(self, problem: Problem, *, whole: bool = False) -> Mapping[str, str]:
         """Returns the templates for a problem; `whole`: those that ask for whole functions whatever their size."""

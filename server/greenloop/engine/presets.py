@@ -24,6 +24,7 @@ class Preset:
     `places` is how many suspects a whole answer is shown, and may change with whatever is beside them in their files,
     where the prompt has room (`prompt.places`); 0: it changes the regions alone.
     `blind`: its loop never sees test results, and its last candidate counts; for the harness only.
+    `templates` replace those of its prompt by their names; also for the harness only.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Preset:
     trust: str = "consensus"
     places: int = 0
     blind: bool = False
+    templates: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def tries_changes(self) -> bool:
@@ -54,7 +56,7 @@ class Preset:
 def load_presets() -> dict[str, Preset]:
     """Reads all presets of presets.toml by name. Raises `SettingsError` for wrong keys."""
     table = tomllib.loads(files("greenloop").joinpath("engine", "presets.toml").read_text(encoding="utf-8"))
-    keys = {item.name for item in fields(Preset)} - {"name"}
+    keys = {item.name for item in fields(Preset)} - {"name", "templates"}
     required = keys - {"treat", "attempts", "specs", "trust", "places", "blind"}
     result = {}
     for name, values in table.items():

@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from greenloop.core import registry
@@ -20,7 +21,7 @@ from greenloop.core.errors import BaselineChangedError, CannotVerifyError, Model
 from greenloop.core.estimate import EMBEDDED, estimate_run
 from greenloop.core.events import Event, Specified, Started
 from greenloop.core.ports import Model, Sandbox, Session, Tools, User
-from greenloop.core.records.attempt import Draft, Move
+from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import ChatRequest, Reply, Role
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason
 from greenloop.core.records.problem import Problem
@@ -257,7 +258,7 @@ class RefineRun:
         )
         blind = self.preset.blind
         return loop.Parts(
-            plan=registry.load_part("search", self.preset.search).plan,
+            plan=self._plan,
             assemble=self.calls.request,
             ask=self.calls.ask,
             verify=_hide_verdict if blind else self.verifier.verify,
@@ -309,10 +310,17 @@ class RefineRun:
             self.context.report_status("asking the planner")
         return await self.calls.ask_for_part(request)
 
+    @property
+    def _plan(self) -> Callable[[Problem, Sequence[Attempt]], Sequence[Draft]]:
+        """The search of the preset, with the numbers that the settings give it."""
+        search = registry.load_part("search", self.preset.search)
+        plan: Callable[..., Sequence[Draft]] = search.plan
+        return partial(plan, steps=self.context.settings.ladder) if self.preset.tries_changes else plan
+
     def _first_move(self) -> tuple[Move, int]:
         """Returns the run's first move, and the tokens of a first full prompt, whether or not it is ever sent."""
         problem, attempts = self.state.problem, self.state.attempts
-        planned = registry.load_part("search", self.preset.search).plan(problem, attempts)
+        planned = self._plan(problem, attempts)
         draft = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)
         request = self.calls.request(problem.opened(()), draft, attempts)
         return (planned[0].move if planned else Move.DRAFT), count_prompt_tokens(request, self.calls.count_tokens)

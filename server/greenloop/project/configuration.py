@@ -134,19 +134,38 @@ def _coerce(value: Any, kind: Any, metadata: Mapping[str, Any]) -> Any:
     if get_origin(kind) is list:
         if isinstance(value, str):
             value = [part.strip() for part in value.split(",") if part.strip()]
-        if not (isinstance(value, list) and all(isinstance(part, str) for part in value)):
-            raise ValueError(f"must be a list of strings, not {value!r}")
-        return value
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
+        return _coerce_items(value, get_args(kind)[0], metadata)
+    value = _coerce_number(value, kind)
     if type(value) is not kind:
         names = {int: "a whole number", float: "a number", bool: "true or false", str: "a string"}
         raise ValueError(f"must be {names[kind]}, not {value!r}")
+    _check_limits(value, metadata)
+    return value
+
+
+def _coerce_items(value: Any, kind: Any, metadata: Mapping[str, Any]) -> Any:
+    """A list of texts, of numbers, or of words that may be in it once each."""
+    if kind is float and isinstance(value, list):  # of `0.2, 0.8` the parts are texts
+        value = [_coerce_number(_value(part) if isinstance(part, str) else part, kind) for part in value]
+    item_kind = str if get_origin(kind) is Literal else kind
+    if not (isinstance(value, list) and all(isinstance(part, item_kind) for part in value)):
+        raise ValueError(f"must be a list of {'numbers' if kind is float else 'strings'}, not {value!r}")
+    if get_origin(kind) is Literal and (len(set(value)) < len(value) or not set(value) <= set(get_args(kind))):
+        raise ValueError(f"must be a list of {', '.join(get_args(kind))}, each at most once, not {value!r}")
+    for each in value:
+        _check_limits(each, metadata)
+    return value
+
+
+def _coerce_number(value: Any, kind: Any) -> Any:
+    return float(value) if kind is float and isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _check_limits(value: Any, metadata: Mapping[str, Any]) -> None:
     if (least := metadata["least"]) is not None and not value >= least:
         raise ValueError(f"must be at least {least:g}, not {value!r}")
     if (most := metadata["most"]) is not None and not value <= most:
         raise ValueError(f"must be at most {most:g}, not {value!r}")
-    return value
 
 
 def _set(settings: Any, path: Sequence[str], value: Any) -> Any:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, get_type_hints
+from typing import Any, Literal, get_args, get_type_hints
 
 import platformdirs
 
@@ -253,6 +253,28 @@ class SpecSettings:
     )
 
 
+Rung = Literal["holes", "answer", "more-holes", "another", "second-fillings", "pairs", "inserts", "samples"]
+RUNGS: tuple[str, ...] = get_args(Rung)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LadderSettings:
+    order: list[Rung] = setting(
+        list(RUNGS),
+        "Rungs of the search `ladder` after the one-token changes, in this order; one that is left out is not tried.",
+    )
+    first: int = setting(4, "Holes in the first functions that are filled in the rung `holes`.", least=0, most=40)
+    brief: int = setting(2, "The same in every other suspect, of which there may be ten.", least=0, most=40)
+    holes: int = setting(
+        12, "Holes in one function that are filled in the rungs `holes` and `more-holes` together.", least=0, most=100
+    )
+    pairs: int = setting(8, "Pairs of statements that are filled as one hole each.", least=0, most=100)
+    inserts: int = setting(8, "Places between statements at which a new line is filled in.", least=0, most=100)
+    temperatures: list[float] = setting(
+        [0.6, 0.75, 0.9, 1.0], "Temperatures of the samples, one whole answer each.", least=0, most=2
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """Every setting of greenloop; docs/settings.md is generated from this class."""
@@ -299,6 +321,7 @@ class Settings:
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     suite: SuiteSettings = field(default_factory=SuiteSettings)
     spec: SpecSettings = field(default_factory=SpecSettings)
+    ladder: LadderSettings = field(default_factory=LadderSettings)
     improve: ImproveSettings = field(default_factory=ImproveSettings)
     prompt: PromptSettings = field(default_factory=PromptSettings)
     answer: AnswerSettings = field(default_factory=AnswerSettings)

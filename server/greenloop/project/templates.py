@@ -14,6 +14,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from string import Template
 
+from greenloop.core.errors import SettingsError
 from greenloop.project.settings import user_file
 
 PROMPTS = "drafting/prompts"  # the folder with the presets' prompts and those of feedback
@@ -36,6 +37,47 @@ def preset_templates(name: str) -> dict[str, str]:
 def part_template(name: str) -> Template:
     """The template of a part, such as `feedback/explain`."""
     return Template(_text(f"{name}.txt"))
+
+
+def user_template(name: str) -> Path:
+    """The user's file that replaces a template such as `default/refine`, which need not exist.
+
+    Raises `SettingsError` where there is no such template.
+    """
+    if not _built_in(f"{name}.txt").is_file():
+        similar = difflib.get_close_matches(f"{name}.txt", list(_names()), n=1)
+        remedy = f"Did you mean {similar[0].removesuffix('.txt')}?" if similar else "See docs/extending.md."
+        raise SettingsError(f"There is no template '{name}'.", remedy=remedy)
+    return user_folder() / f"{name}.txt"
+
+
+def find_fault(name: str, text: str) -> str:
+    """Why a text cannot replace the template `name`, such as `default/refine`; empty where it can.
+
+    It needs every variable of the text that it would replace.
+    """
+    if not text.strip():
+        return "it is empty"
+    if len(text.encode()) > LARGEST:
+        return f"it has more than {LARGEST >> 10} KiB"
+    if name.endswith(f"/{_LITERAL}"):
+        return ""
+    if fault := _variable_fault(f"{name}.txt", text):
+        return fault
+    lacking = set(part_template(name).get_identifiers()) - set(Template(text).get_identifiers())
+    return f"it lacks the variable ${min(lacking)}" if lacking else ""
+
+
+def _variable_fault(name: str, text: str) -> str:
+    template = Template(text)
+    if not template.is_valid():
+        return "it has a `$` that does not start a variable (write `$$` for a literal `$`)"
+    allowed = _variables(name)
+    unknown = [each for each in template.get_identifiers() if each not in allowed]
+    if unknown:
+        known_variables = ", ".join(f"${each}" for each in sorted(allowed)) or "none"
+        return f"it uses the unknown variable ${unknown[0]} (known: {known_variables})"
+    return ""
 
 
 def user_folder() -> Path:
@@ -70,17 +112,8 @@ def _read_user_file(name: str) -> tuple[str | None, str]:
         return None, f"The prompt {file} cannot be read ({error}); {fallback}"
     if name.endswith(f"/{_LITERAL}.txt"):
         return text, ""
-    template = Template(text)
-    if not template.is_valid():
-        return (
-            None,
-            f"The prompt {file} has a `$` that does not start a variable (write `$$` for a literal `$`); {fallback}",
-        )
-    allowed = _variables(name)
-    unknown = [each for each in template.get_identifiers() if each not in allowed]
-    if unknown:
-        known_variables = ", ".join(f"${each}" for each in sorted(allowed)) or "none"
-        return None, f"The prompt {file} uses the unknown variable ${unknown[0]} (known: {known_variables}); {fallback}"
+    if fault := _variable_fault(name, text):
+        return None, f"The prompt {file} {fault.removeprefix('it ')}; {fallback}"
     return text, ""
 
 

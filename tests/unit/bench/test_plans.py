@@ -94,3 +94,8 @@ def test_every_ablation_that_is_wanted_is_there():
         "refinement feedback attempts generic early-stop turns temperature context model restart docs search critic"
     )
     assert {path.stem for path in ABLATIONS.glob("*.toml")} >= set(wanted.split())
+
+
+def test_a_setting_that_is_a_list_reaches_the_tasks():
+    settings = plans.settings_for({"spec.constraints": ["no-imports"], "model": "reference"}, None)
+    assert (settings.spec.constraints, settings.model) == (["no-imports"], "")

@@ -46,10 +46,12 @@ def test_a_report_of_files(rows, capsys, tmp_path):
             }
         ),
     )  # fmt: skip
-    assert main(["bench", "report", "a.jsonl", "--csv", "a.csv"]) == 0
+    assert main(["bench", "report", "a.jsonl", "--csv", "a.csv", "--html", "a.html", "--svg", "charts"]) == 0
     text = capsys.readouterr().out
     assert "1 (100 %)" in text
     assert (rows / "a.csv").read_text().startswith("arm,model,task-runs,solved,")
+    assert "<h1>greenloop bench: plain</h1>" in (rows / "a.html").read_text()
+    assert (rows / "charts" / "by-attempt.svg").is_file()
 
 
 @pytest.mark.parametrize(

@@ -109,3 +109,35 @@ def test_no_consent_comes_from_an_editor_whose_settings_may_be_the_repositorys(t
     assert any("'sandbox.unsafe' in the editor is ignored" in text for text in warnings)
     own, _ = configuration.load(tmp_path, command_line={"sandbox.unsafe": True}, environ={})
     assert own.sandbox.unsafe
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "found"),
+    [
+        ("ladder.temperatures", [0, 0.5], [0.0, 0.5]),
+        ("ladder.temperatures", "0.2, 1", [0.2, 1.0]),
+        ("ladder.order", ["samples", "answer"], ["samples", "answer"]),
+        ("ladder.order", "samples,answer", ["samples", "answer"]),
+    ],
+)
+def test_lists_of_numbers_and_of_known_words(tmp_path, key, value, found):
+    loaded, warnings = load(tmp_path, editor={key: value})
+    assert (settings.get(loaded, key), warnings) == (found, [])
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "why"),
+    [
+        ("ladder.temperatures", [0.5, 3], "must be at most 2"),
+        ("ladder.temperatures", ["hot"], "must be a list of numbers"),
+        ("ladder.temperatures", [True], "must be a list of numbers"),
+        ("ladder.temperatures", 0.5, "must be a list of numbers"),
+        ("ladder.order", ["holes", "hole"], "must be a list of holes, answer"),
+        ("ladder.order", ["holes", "holes"], "each at most once"),
+        ("ladder.order", [1], "must be a list of strings"),
+    ],
+)
+def test_lists_with_a_bad_item_are_warned_of(tmp_path, key, value, why):
+    loaded, (warning,) = load(tmp_path, editor={key: value})
+    assert why in warning
+    assert settings.get(loaded, key) == settings.get(settings.Settings(), key)

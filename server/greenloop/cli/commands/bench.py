@@ -11,18 +11,19 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from greenloop.bench import history, mbpp, plans, report, results, sources, tasks, trajectories
-from greenloop.bench.figures import compare_pairs, compute_figures
+from greenloop.bench import history, mbpp, plans, results, sources, tasks, trajectories
+from greenloop.bench.reporting import page, report
+from greenloop.bench.reporting.figures import compare_pairs, compute_figures
 from greenloop.bench.results import BROKEN
 from greenloop.bench.run import Experiment
 from greenloop.bench.run import run as run_experiment
-from greenloop.cli import exit_codes, interrupt, row_export
+from greenloop.cli import bench_tuning, exit_codes, interrupt, row_export
 from greenloop.core.errors import UsageError
 from greenloop.core.records.goal import Goal
 from greenloop.engine.presets import IMPROVE
 from greenloop.project import configuration
 
-REPORT_WORD, EXPORT_WORD = "report", "export"
+REPORT_WORD, TUNE_WORD, EXPORT_WORD = "report", "tune", "export"
 OUT = Path("bench.jsonl")
 
 
@@ -32,9 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         metavar="TASKS",
         help="mbpp:FILE, mutants:FILE (of MBPP), mutants:FOLDER or a FOLDER with tests, history:REPO[..RANGE] (past "
-        "fixes), or a file of --write-tasks; "
-        f"`{REPORT_WORD} RESULTS...` prints the figures of results again; `{EXPORT_WORD} RESULTS... --as FORMAT` "
-        "writes their attempts as rows to learn from",
+        "fixes), file:FILE (functions with checks), instructions:FILE (and limits), versions:FILE (and versions of "
+        "packages), or a file of --write-tasks; "
+        f"`{REPORT_WORD} RESULTS...` prints the figures of results again; `{TUNE_WORD} PRESET:TEMPLATE` looks for a "
+        f"better prompt; `{EXPORT_WORD} RESULTS... --as FORMAT` writes their attempts as rows to learn from",
     )
     parser.add_argument(
         "--arm",
@@ -60,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sample",
         type=int,
         metavar="N",
-        help="number of tasks to draw (mbpp: all, mutants, history: 10)",
+        help="number of tasks to draw (mutants, history: 10; others: all)",
     )
     parser.add_argument(
         "--commits",
@@ -82,7 +84,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--task", action="append", default=[], metavar="ID", help="run only this task (repeatable)")
     parser.add_argument(
-        "--shown", type=int, metavar="N", help="number of tests that are shown (mbpp: 1; its mutants: all but one)"
+        "--shown",
+        type=int,
+        metavar="N",
+        help="number of tests that are shown (default: 1; mutants of MBPP: all but one)",
     )
     parser.add_argument(
         "--told",
@@ -90,7 +95,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=mbpp.LEVELS,
         help="mbpp: how much of the task's text is shown (repeatable)",
     )
-    parser.add_argument("--lines", type=int, default=1, choices=(1, 2), help="lines that a mutant changes (default: 1)")
+    parser.add_argument(
+        "--breadth", "--lines", type=int, default=1, choices=(1, 2, 3), help="lines that a mutant changes (default: 1)"
+    )
+    parser.add_argument(
+        "--depth", type=int, default=1, choices=(1, 2, 3), help="changes stacked on each line of a mutant (default: 1)"
+    )
     parser.add_argument("--repeats", type=int, metavar="N", help="runs of each task, each with another seed")
     parser.add_argument("--write-tasks", type=Path, metavar="FILE", help="write the tasks to FILE and run nothing")
     parser.add_argument(
@@ -100,6 +110,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--answers", type=Path, metavar="FILE", help="file of recorded answers (default: next to the results)"
     )
     parser.add_argument("--csv", type=Path, metavar="FILE", help="also write the table as CSV")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="also write the figures and charts as one page")
+    parser.add_argument("--svg", type=Path, metavar="FOLDER", help="also write each chart as an SVG file")
+    bench_tuning.add_arguments(parser)
     parser.add_argument("--sandbox", metavar="KIND", help="auto, bubblewrap, docker or none")
     parser.add_argument(
         "--set", dest="assignments", metavar="KEY=VALUE", action="append", default=[], help="any setting (repeatable)"
@@ -113,6 +126,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.what[:1] == [EXPORT_WORD]:
         return _export(arguments, [Path(name) for name in arguments.what[1:]])
     arguments.out = arguments.out or OUT
+    if arguments.what[:1] == [TUNE_WORD]:
+        return bench_tuning.run(arguments, _settings(arguments), _task_selection(arguments))
     return _run(arguments)
 
 
@@ -126,19 +141,20 @@ def _export(arguments: argparse.Namespace, paths: list[Path]) -> int:
 def _report(arguments: argparse.Namespace, paths: list[Path]) -> int:
     if not paths:
         raise UsageError("No file of results was given.", remedy="Run `greenloop bench report FILE...`.")
-    _print_figures(results.read(paths), arguments.csv)
+    _show_figures(results.read(paths), arguments)
     return exit_codes.VERIFIED
 
 
-def _print_figures(done: list[results.TaskRunResult], table: Path | None) -> None:
+def _show_figures(done: list[results.TaskRunResult], arguments: argparse.Namespace) -> None:
     broken = frozenset(BROKEN)
     all_figures = compute_figures(done, broken)
     print(report.format_report(all_figures, compare_pairs(done, broken)))
-    if table is not None:
-        try:
-            table.write_text(report.format_csv(all_figures), encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"{table} cannot be written: {error.strerror}.", remedy="Name another file.") from error
+    if arguments.csv is not None:
+        page.write_file(arguments.csv, report.format_csv(all_figures))
+    if arguments.html is not None:
+        page.write_page(arguments.html, done, broken)
+    if arguments.svg is not None:
+        page.write_pictures(arguments.svg, done, broken)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -175,7 +191,7 @@ def _run(arguments: argparse.Namespace) -> int:
     except asyncio.CancelledError:
         report_status("Stopped. Run the same command again to continue.")
         return exit_codes.CANCELLED
-    _print_figures(finished, arguments.csv)
+    _show_figures(finished, arguments)
     return exit_codes.VERIFIED
 
 
@@ -197,7 +213,8 @@ def _task_selection(arguments: argparse.Namespace) -> sources.TaskSelection:
         exclude=tuple(arguments.exclude),
         only_ids=tuple(arguments.task),
         shown=arguments.shown,
-        lines=arguments.lines,
+        breadth=arguments.breadth,
+        depth=arguments.depth,
         levels=tuple(arguments.told or [mbpp.FULL]),
         commits=arguments.commits,
         records=(arguments.write_tasks or arguments.out).with_suffix(".commits.jsonl"),

@@ -22,21 +22,28 @@ from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import ErrorGroup, Verdict
 from greenloop.drafting.infill import insertion_masks, pair_masks, rank_masks
 from greenloop.drafting.search._filling import filling_rungs, untried
-from greenloop.drafting.search._progress import COPIES, SAMPLE_TEMPERATURES, count_advanced
+from greenloop.drafting.search._progress import COPIES, count_advanced
+from greenloop.project.settings import LadderSettings
 
 SIDE_BY_SIDE = 4
-BRIEFLY = 2  # infills in the first turn of a suspect that was not chosen first, so that ten suspects get one
 FIRST_TURN = 3  # rungs of one suspect (one-token changes, infills, a whole answer) before the next has its turn
 WHOLE_ANSWERS = (Move.DRAFT, Move.RESTART)
-INFILLS, PAIRS, INSERTS = 12, 8, 8  # statements, pairs of them and new lines to fill in one attempt
 CORRECTED = (0.0, 0.7)
+CHANGES, ANSWER = "changes", "answer"  # the rung of one-token changes, which is always the first, and a whole answer
+STEPS = LadderSettings()
+
+Rung = tuple[str, list[Draft]]  # its name in `ladder.order`, and its drafts
 
 
-def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:
+def plan(problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings = STEPS) -> Sequence[Draft]:
     """The next drafts of the first rung that is not exhausted; empty when all are."""
-    writing = _writing_rungs if len(problem.regions) == 1 else filling_rungs
-    rungs = _rungs_of_all if is_written(problem) else writing
-    return untried(rungs(problem, attempts), attempts, SIDE_BY_SIDE)
+    if is_written(problem):
+        rungs = _rungs_of_all(problem, attempts, steps)
+    elif len(problem.regions) == 1:
+        rungs = _writing_rungs(problem, attempts, steps)
+    else:
+        rungs = filling_rungs(problem, attempts)
+    return untried(rungs, attempts, SIDE_BY_SIDE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,9 +54,9 @@ class _Focus:
     regions: tuple[Region, ...]
     attempts: Sequence[Attempt]
 
-    def rungs(self) -> list[list[Draft]]:
-        rungs = _repair_rungs(self.problem, self.attempts, BRIEFLY if self.regions else SIDE_BY_SIDE)
-        return [[replace(draft, regions=self.regions) for draft in rung] for rung in rungs]
+    def rungs(self, steps: LadderSettings) -> list[Rung]:
+        rungs = _repair_rungs(self.problem, self.attempts, steps.brief if self.regions else steps.first, steps)
+        return [(name, [replace(draft, regions=self.regions) for draft in rung]) for name, rung in rungs]
 
     @property
     def gain(self) -> tuple[float, int]:
@@ -66,25 +73,31 @@ class _Focus:
         return bool(asked) and all(attempt.error_class in COPIES for attempt in asked)
 
 
-def _rungs_of_all(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
+def _rungs_of_all(problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings) -> Iterator[list[Draft]]:
     """The rungs of the first regions and of each suspect in turn: the cheap rungs of all, then the others.
 
     A suspect whose change passes more tests, or lets them fail later, comes first; one of which the model only repeats
     the code comes last. A whole answer that could have changed a suspect too stands for that suspect's own first one.
     """
     focuses = [_focus(problem, regions, attempts) for regions in ((), *((region,) for region in problem.suspects))]
-    rungs = {focus.regions: focus.rungs() for focus in focuses}
+    rungs = {focus.regions: focus.rungs(steps) for focus in focuses}
     # An assignment is tried after all functions, which are more often at fault.
     in_turn = sorted(focuses, key=lambda focus: all(region.assigns for region in focus.problem.regions))
-    yield from (rungs[focus.regions][0] for focus in in_turn)
+    yield from (rungs[focus.regions][0][1] for focus in in_turn)
     yield _merges(attempts)
     focuses.sort(key=lambda focus: (*(-part for part in focus.gain), focus.is_exhausted))
     shown = _shown_beside(problem, attempts)
-    first_turns = {focus.regions: FIRST_TURN - (shown >= {*focus.problem.regions}) for focus in focuses}
-    for focus in focuses:
-        yield from rungs[focus.regions][1 : first_turns[focus.regions]]
-    for focus in focuses:
-        yield from rungs[focus.regions][first_turns[focus.regions] :]
+    turns = [_turns(rungs[focus.regions], shown >= {*focus.problem.regions}) for focus in focuses]
+    for first, _later in turns:
+        yield from first
+    for _first, later in turns:
+        yield from later
+
+
+def _turns(rungs: Sequence[Rung], is_answered: bool) -> tuple[list[list[Draft]], list[list[Draft]]]:
+    """The rungs after the first one: those of the first turn, without an answer that another stands for; the others."""
+    first = [name for name, _rung in rungs[1:FIRST_TURN] if not (is_answered and name == ANSWER)]
+    return [rung for name, rung in rungs if name in first], [rung for name, rung in rungs[1:] if name not in first]
 
 
 def _merges(attempts: Sequence[Attempt]) -> list[Draft]:
@@ -131,22 +144,26 @@ def _focus(problem: Problem, regions: tuple[Region, ...], attempts: Sequence[Att
     return _Focus(problem=focused, regions=regions, attempts=[attempt for attempt in attempts if is_about(attempt)])
 
 
-def _repair_rungs(problem: Problem, attempts: Sequence[Attempt], first: int) -> Iterator[list[Draft]]:
+def _repair_rungs(problem: Problem, attempts: Sequence[Attempt], first: int, steps: LadderSettings) -> Iterator[Rung]:
     """Rungs for code that exists and is wrong somewhere; they start from it, or from a better attempt.
 
-    `first` infills precede the whole answer.
+    `first` infills are in the rung `holes`. The order is that of the settings.
     """
     base = _base(attempts)
-    yield [_mutate(base)]
+    yield CHANGES, [_mutate(base)]
     ordered = rank_masks(problem, base)
-    yield _infills(base, ordered[:first])
-    yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)]
-    yield _infills(base, ordered[first:INFILLS])
-    yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER)]
-    yield _infills(base, ordered[:SIDE_BY_SIDE], choice=1)
-    yield _infills(base, pair_masks(ordered)[:PAIRS])
-    yield _infills(base, insertion_masks(ordered)[:INSERTS])
-    yield from _samples(attempts)
+    rungs = {
+        "holes": [_infills(base, ordered[:first])],
+        ANSWER: [[Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)]],
+        "more-holes": [_infills(base, ordered[first : steps.holes])],
+        "another": [[Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER)]],
+        "second-fillings": [_infills(base, ordered[:SIDE_BY_SIDE], choice=1)],
+        "pairs": [_infills(base, pair_masks(ordered)[: steps.pairs])],
+        "inserts": [_infills(base, insertion_masks(ordered)[: steps.inserts])],
+        "samples": list(_samples(attempts, steps)),
+    }
+    for name in steps.order:
+        yield from ((name, rung) for rung in rungs[name])
 
 
 def _base(attempts: Sequence[Attempt]) -> Attempt:
@@ -164,12 +181,12 @@ def _is_partial(verdict: Verdict) -> bool:
     return bool(verdict.collateral or verdict.still_red)
 
 
-def _writing_rungs(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
+def _writing_rungs(problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings) -> Iterator[list[Draft]]:
     """Rungs for code that is yet to be written: the first one is a whole answer."""
     yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)]
-    yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, temperature=heat) for heat in SAMPLE_TEMPERATURES]
+    yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, temperature=heat) for heat in steps.temperatures]
     if problem.spec.open:  # more answers are more votes; small changes would only fit tests that may be wrong
-        yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=heat) for heat in SAMPLE_TEMPERATURES]
+        yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=heat) for heat in steps.temperatures]
         return
     if base := best_attempt(attempts):
         if sum(case.executed for case in problem.spec.cases) > 1:  # a single case is passed too easily
@@ -177,8 +194,8 @@ def _writing_rungs(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[li
         yield _corrections(base)
 
 
-def _samples(attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
-    yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=heat) for heat in SAMPLE_TEMPERATURES]
+def _samples(attempts: Sequence[Attempt], steps: LadderSettings) -> Iterator[list[Draft]]:
+    yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=heat) for heat in steps.temperatures]
     samples = [attempt for attempt in attempts if attempt.draft and attempt.draft.move in (Move.DRAFT, Move.RESTART)]
     if best := best_attempt(samples):
         yield _corrections(best)

@@ -27,6 +27,7 @@ from greenloop.specs.limits import RUFF, Constraint, Violation, find_violations,
 
 SECONDS = 30.0  # time limit of ruff for one text
 TYPE = "Constraint"
+CONSTRAINT_ID = "constraint-"  # how the last part of a case's id begins
 
 
 async def collect(problem: Problem, tools: Tools) -> Spec:
@@ -86,7 +87,7 @@ def _violation_key(violation: Violation, text: str) -> tuple[str, str]:
 
 
 def _id(region: Region, constraint: Constraint) -> str:
-    return f"{region.path}::{region.qualname}::constraint-{constraint.keyword}"
+    return f"{region.path}::{region.qualname}::{CONSTRAINT_ID}{constraint.keyword}"
 
 
 def _result(region: Region, constraint: Constraint, violations: Sequence[Violation] | None) -> CaseResult:

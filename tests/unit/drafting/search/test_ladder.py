@@ -11,6 +11,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
 from greenloop.drafting.search import ladder
+from greenloop.project.settings import LadderSettings
 
 SOURCE = "def f(a):\n    b = a + 1\n    return b\n"
 STUB = 'def f(a):\n    """One more."""\n    raise NotImplementedError\n'
@@ -300,3 +301,15 @@ def test_answers_about_one_function_are_merged_where_each_passes_what_the_other_
 
 def drafts_of(attempts: list[Attempt], move: Move) -> list[Draft]:
     return [attempt.draft for attempt in attempts if attempt.draft and attempt.draft.move is move]
+
+
+def test_settings_say_how_many_rungs_there_are_in_which_order_and_how_hot():
+    steps = LadderSettings(order=["answer", "samples", "holes"], first=1, temperatures=[0.3, 0.5])
+    attempts, rounds = [BASE], []
+    for _ in range(6):
+        drafts = ladder.plan(problem(SOURCE), attempts, steps)
+        rounds.append(drafts)
+        attempts += [Attempt(number=len(attempts), parent=0, draft=draft, verdict=verdict(0)) for draft in drafts]
+    assert moves(rounds) == ["mutate<0", "draft<0", "restart<0 restart<0", "infill<0", "", ""]
+    assert [draft.temperature for draft in rounds[2]] == [0.3, 0.5]
+    assert ladder.plan(problem(SOURCE), [BASE]) == ladder.plan(problem(SOURCE), [BASE], LadderSettings())

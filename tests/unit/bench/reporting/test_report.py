@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from greenloop.bench import report
-from greenloop.bench.figures import compute_figures
+from greenloop.bench.reporting import report
+from greenloop.bench.reporting.figures import compute_figures
 
 
 def test_right_at_first_and_after_refinement_stand_side_by_side_with_their_ratio(make):

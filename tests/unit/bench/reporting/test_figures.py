@@ -8,8 +8,9 @@ import math
 
 import pytest
 
-from greenloop.bench import report, results
-from greenloop.bench.figures import compare_pairs, compute_figures, mcnemar, transitions, wilson
+from greenloop.bench import results
+from greenloop.bench.reporting import report
+from greenloop.bench.reporting.figures import compare_pairs, compute_figures, mcnemar, transitions, wilson
 from greenloop.bench.results import BROKEN
 
 broken = frozenset(BROKEN)

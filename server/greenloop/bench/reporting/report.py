@@ -8,8 +8,9 @@ import statistics
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from greenloop.bench.figures import ENDS, Figures, Pair, wilson
-from greenloop.bench.gains import GainFigures
+from greenloop.bench.reporting.figures import ENDS, Figures, Pair, wilson
+from greenloop.bench.reporting.gains import GainFigures
+from greenloop.bench.reporting.limits import LimitFigures, completely, softly
 
 Cell = Callable[[Figures], str]
 ALL_UP_TO, FURTHER_COLUMNS = 6, (8, 10, 15, 20, 30, 40, 60, 100)
@@ -64,6 +65,18 @@ GAIN_ROWS: tuple[tuple[str, Cell], ...] = (
 )
 
 
+def _of_limits(cell: Callable[[LimitFigures], str]) -> Cell:
+    return lambda f: "-" if f.limits is None else cell(f.limits)
+
+
+LIMIT_ROWS: tuple[tuple[str, Cell], ...] = (
+    ("all limits kept at first", _of_limits(lambda k: _share(completely(k.first), len(k.first)))),
+    ("  at last", _of_limits(lambda k: _share(completely(k.last), len(k.last)))),
+    ("share of limits kept at first", _of_limits(lambda k: f"{softly(k.first):.2f}")),
+    ("  at last", _of_limits(lambda k: f"{softly(k.last):.2f}")),
+)
+
+
 def format_report(all_figures: Sequence[Figures], pairs: Sequence[Pair]) -> str:
     """The report for people; means are per task-run."""
     if not all_figures:
@@ -99,8 +112,10 @@ def format_report(all_figures: Sequence[Figures], pairs: Sequence[Pair]) -> str:
 
 
 def rows_of(all_figures: Sequence[Figures]) -> Sequence[tuple[str, Cell]]:
-    """The rows of the table; those about gains where a run had a goal."""
-    return (*ROWS, *GAIN_ROWS) if any(f.gains for f in all_figures) else ROWS
+    """The rows of the table; those about gains where a run had a goal, those about limits where a task had some."""
+    gains = GAIN_ROWS if any(f.gains for f in all_figures) else ()
+    limits = LIMIT_ROWS if any(f.limits for f in all_figures) else ()
+    return (*ROWS, *gains, *limits)
 
 
 def _share(good: int, count: int) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.bench import report
-from greenloop.bench.figures import compare_pairs, compute_figures
-from greenloop.bench.gains import compute_gains, ratio
+from greenloop.bench.reporting import report
+from greenloop.bench.reporting.figures import compare_pairs, compute_figures
+from greenloop.bench.reporting.gains import compute_gains, ratio
 
 WRONG = ("NotFaster", True)  # not faster, but right
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
-from greenloop.bench.gains import GainFigures, compute_gains, shared_ratios
+from greenloop.bench.reporting.gains import GainFigures, compute_gains, shared_ratios
+from greenloop.bench.reporting.limits import LimitFigures, compute_limits
 from greenloop.bench.results import TaskRunResult
 from greenloop.core.records.outcome import Verified
 
@@ -53,7 +54,8 @@ class Figures:
     parent to a right attempt and back; `matrix` is by error class of the first attempt; `refused` and `refused_right`
     candidates never ran; `groups` have (solved, count) by kind of task and by mutation operator.
     `located`: task-runs in which a model was asked about a function that the solution changes (None: no task says);
-    `verified`: solved ones whose result was fully verified. `gains`: None for runs without a goal.
+    `verified`: solved ones whose result was fully verified. `gains`: None for runs without a goal,
+    `limits`: None for tasks without limits.
     """
 
     arm: str
@@ -82,6 +84,7 @@ class Figures:
     verified: int = 0
     repeats: tuple[int, ...] = ()
     gains: GainFigures | None = None
+    limits: LimitFigures | None = None
 
     @property
     def share(self) -> float:
@@ -139,6 +142,7 @@ def _arm_figures(arm: str, task_runs: Sequence[TaskRunResult], broken_reasons: f
         located=_located(runs),
         verified=sum(run["right"] and run.get("verified") == Verified.VERIFIED.value for run in runs),
         gains=compute_gains(done),
+        limits=compute_limits(done),
         ends=dict(Counter(_end_reason(run) for run in runs).most_common()),
         repeats=tuple(
             sum(run["right"] for run in runs if run["repeat"] == n) for n in sorted({run["repeat"] for run in runs})
@@ -210,7 +214,12 @@ class Pair:
     count: int
     only_one: int
     only_other: int
+    both: int = 0
     ratios: Sequence[tuple[float, float]] = ()
+
+    @property
+    def neither(self) -> int:
+        return self.count - self.both - self.only_one - self.only_other
 
     @property
     def p(self) -> float:
@@ -236,5 +245,6 @@ def _pair(one: str, other: str, arms: Mapping[str, Sequence[TaskRunResult]]) -> 
         count=len(shared),
         only_one=shared.count((True, False)),
         only_other=shared.count((False, True)),
+        both=shared.count((True, True)),
         ratios=shared_ratios(arms[one], arms[other]) if has_goal else (),
     )
