@@ -24,6 +24,7 @@ from greenloop.localize.recent_changes import find_ages, find_touched
 from greenloop.localize.related_tests import RelatedTestsRun, run_related_tests
 from greenloop.localize.statement_run import trace_statements, with_suspicion
 from greenloop.localize.stubs import add_stubs, find_missing
+from greenloop.localize.unfillable import refuse_at_import
 from greenloop.project.sources import is_trusted
 from greenloop.project.targets import nearest_names
 from greenloop.specs.kinds.pytest import read_spec
@@ -180,6 +181,7 @@ async def _explain_uncollected(context: BaselineContext, execution: Execution, s
     errors = collect_errors(execution)
     if errors:
         first = errors[0].failure
+        refuse_at_import([first], context.target.path, context.snapshot.text, context.patterns)
         location = next((f" ({frame.path}:{frame.line})" for frame in reversed(first.frames)), "")
         raise CannotVerifyError(
             f"{context.target.path} cannot be collected by pytest: {first.type}: {first.message}{location}",
@@ -211,15 +213,17 @@ def _choose_regions(
     text_of, failures = context.snapshot.text, [result.failure for result in failing.values()]
     suspicions = ranking.suspicions(evidence)
     ranked = ranking.sort_by(evidence, suspicions)
+    unwritten_others: tuple[Region, ...] = ()
     chosen = regions.choose(ranked, text_of, failures, most=context.settings.regions)
     if chosen and regions.is_unwritten(chosen[0], text_of):
         test = context.target.path
         texts = unwritten.modules_around(chosen[0].path, test, context.snapshot, context.patterns)
         chosen = unwritten.belonging(chosen[0], texts, unwritten.text_of_user(context.target, text_of(test) or ""))
+        unwritten_others = unwritten.around(chosen, texts)
     found = assignments.find_read(evidence, ranked, suspicions, context.snapshot.root)
     read = {each: score for each, score in found.items() if each.path in modules}
     others = assignments.insert(regions.others(ranked, chosen, text_of, modules), read, suspicions)
-    return (chosen, tuple(others)) if chosen else (tuple(others[:1]), tuple(others[1:]))
+    return (chosen, (*unwritten_others, *others)) if chosen else (tuple(others[:1]), tuple(others[1:]))
 
 
 async def _gather_evidence(

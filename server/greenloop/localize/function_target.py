@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from greenloop.core.docstrings.documentation import read_documentation
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import Frame, Status
-from greenloop.core.report.cases import collected_cases
+from greenloop.core.report.cases import collect_errors, collected_cases
 from greenloop.core.run_state import Baseline
-from greenloop.localize import regions, unwritten
+from greenloop.localize import regions, unfillable, unwritten
 from greenloop.localize.context import BaselineContext, build_baseline
 from greenloop.localize.early_end import environment_fault, find_flaky, require_collected, stop_early
 from greenloop.localize.evidence import Entry
@@ -58,28 +59,40 @@ async def measure(context: BaselineContext) -> Baseline:
             f"No test reaches {region.qualname}, so nothing would notice what a change breaks.",
             remedy="Write a test that calls it first.",
         )
-    if not spec.cases and not region.qualname:
-        raise CannotVerifyError(
-            f"No test reaches a function of {region.path} that is still to be written.",
-            remedy=f"Write a test that calls one, or name one that has a docstring: {region.path}::NAME.",
-        )
+    if not spec.cases and context.goal is None:
+        _refuse_unfillable(context, region, text, related)
     if ended := await _end_early(context, spec, execution, related, examples_run):
         return ended
+    members, others = _unwritten_members(context, region, text, tests) if context.goal is None else ((), ())
     baseline = build_baseline(
         context,
         spec,
-        (_unwritten_members(context, region, text, tests) if context.goal is None else ()) or (region,),
+        members or (region,),
         execution,
         related.outcomes,
         {},
         unmeasured=related.unmeasured,
         reach=related.reached,
         measured=examples_run.results,
+        suspects=others,
     )
     if not spec.cases:  # tests generated from the docstring, or required by settings, are added later
         return baseline
     baseline = replace(baseline, measurement=related.measurement)
     return replace(baseline, problem=await _suspect_lines(context, baseline, region, related))
+
+
+def _refuse_unfillable(context: BaselineContext, region: Region, text: str, related: RelatedTestsRun) -> None:
+    """Raises `CannotVerifyError` for what is to be written, but has neither tests nor a docstring to write it by."""
+    unfillable.refuse_left_open(region, text)
+    members = unwritten.members(region, text)
+    if not members or (region.qualname and read_documentation(text, region.start, region.end).docstring):
+        return
+    if related.execution is not None:
+        for error in collect_errors(related.execution):
+            path = error.id.partition("::")[0]
+            unfillable.refuse_at_import([error.failure], path, context.snapshot.text, context.patterns)
+    unfillable.refuse_unreached(region, members)
 
 
 def _examples_of(context: BaselineContext, region: Region, text: str) -> Spec:
@@ -92,21 +105,22 @@ def _examples_of(context: BaselineContext, region: Region, text: str) -> Spec:
 
 def _unwritten_members(
     context: BaselineContext, region: Region, text: str, tests: Sequence[Case]
-) -> tuple[Region, ...]:
-    """The functions of a class or module that are to be written, and the others that its tests need as well.
+) -> tuple[tuple[Region, ...], tuple[Region, ...]]:
+    """The functions of a class or module that are to be written, with all that its tests need as well; and the others.
 
-    Of those that no test names nobody would notice what they do, so they stay as they are.
+    Of those that no test names nobody would notice what they do, so they stay as they are, unless a test's run comes to
+    them.
     """
     members, paths = unwritten.members(region, text), list(dict.fromkeys(case.path for case in tests))
     user = "\n".join(context.snapshot.text(path) or "" for path in paths)
     called = unwritten.needed(members, text, user)
     if not called:
-        return ()
+        return (), ()
     texts = unwritten.modules_around(region.path, paths[0], context.snapshot, context.patterns)
     needed = unwritten.belonging(called[0], texts, user)
     if left := [each.qualname for each in members if each not in needed]:
         context.report_status(f"no test calls {', '.join(left)}: left as it is")
-    return needed
+    return needed, unwritten.around(needed, texts)
 
 
 async def _end_early(

@@ -21,7 +21,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import ErrorGroup, Verdict
 from greenloop.drafting.infill import insertion_masks, pair_masks, rank_masks
-from greenloop.drafting.search._filling import filling_rungs, untried
+from greenloop.drafting.search._filling import filling_rungs, untried, with_reached
 from greenloop.drafting.search._progress import COPIES, SAMPLE_TEMPERATURES, count_advanced
 
 SIDE_BY_SIDE = 4
@@ -34,8 +34,10 @@ CORRECTED = (0.0, 0.7)
 
 def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:
     """The next drafts of the first rung that is not exhausted; empty when all are."""
-    writing = _writing_rungs if len(problem.regions) == 1 else filling_rungs
-    rungs = _rungs_of_all if is_written(problem) else writing
+    if is_written(problem):
+        return untried(_rungs_of_all(problem, attempts), attempts, SIDE_BY_SIDE)
+    problem = with_reached(problem, attempts)
+    rungs = _writing_rungs if len(problem.regions) == 1 else filling_rungs
     return untried(rungs(problem, attempts), attempts, SIDE_BY_SIDE)
 
 
