@@ -261,16 +261,16 @@ async def test_classes_that_need_each_other_are_filled_by_one_answer(fill_files,
     assert {*outcome.after} == {"a.py", "b.py"}
 
 
-async def test_a_class_that_only_a_run_comes_to_is_filled_next(fill_files):
-    answers = [
-        fenced(A),
-        method("__init__(self, n)", "self.n = n"),
-        method("to_a(self)", B_BODIES[1].replace(" " * 8, " " * 4)),
-    ]
-    outcome = await fill_files(CIRCLE, answers, "test_ab.py")
+@pytest.mark.parametrize(("stub", "order"), [("...", (1, 0)), ("raise NotImplementedError", (0, 1))])
+async def test_a_class_that_only_a_run_comes_to_is_filled_next(fill_files, stub, order):
+    heads = ("__init__(self, n)", "to_a(self)")
+    bodies = [body.replace(" " * 8, " " * 4) for body in B_BODIES]
+    files = {name: text.replace("...", stub) for name, text in CIRCLE.items()}
+    answers = [fenced(A), *(method(heads[each], bodies[each]) for each in order)]
+    outcome = await fill_files(files, answers, "test_ab.py")
     assert outcome.verified is Verified.VERIFIED
     asked = [each.draft.regions[0].qualname for each in outcome.attempts if each.draft and each.draft.regions]
-    assert asked == ["B.__init__", "B.to_a"]
+    assert asked == [("B.__init__", "B.to_a")[each] for each in order]
 
 
 SHAPES = """from abc import ABC, abstractmethod

@@ -48,18 +48,22 @@ def with_reached(problem: Problem, attempts: Sequence[Attempt]) -> Problem:
 
     What a test needs is seen only when what comes before is written: the text names no class that a method returns.
     """
-    waiting = {region: None for region in problem.suspects if is_unwritten(region_text(problem, region))}
+    waiting = [region for region in problem.suspects if is_unwritten(region_text(problem, region))]
     if not waiting:
         return problem
+    known = {_name(region) for region in problem.regions}
+    valid = [attempt for attempt in attempts[1:] if is_valid(attempt)]
+    failing = [case for attempt in valid for case in attempt.verdict.cases if not case.passed]
     stops = {
         region: None
-        for attempt in attempts[1:]
-        if is_valid(attempt)
-        for case in attempt.verdict.cases
-        if not case.passed
-        for region in _innermost([*waiting], case)
+        for case in failing
+        for region in _innermost(waiting, case)
+        or [each for each in _named(problem, waiting, case) if _name(each) not in known]
     }
-    return problem.focused((*problem.regions, *stops)) if stops else problem
+    owners = {(region.path, region.qualname.rpartition(".")[0]) for region in stops if "." in region.qualname}
+    special = [each for each in waiting if _name(each).startswith("_")]
+    belonging = [each for each in special if (each.path, each.qualname.rpartition(".")[0]) in owners]
+    return problem.focused((*problem.regions, *dict.fromkeys((*belonging, *stops)))) if stops else problem
 
 
 def furthest(attempts: Sequence[Attempt]) -> Attempt:
@@ -103,13 +107,16 @@ def failing_first(problem: Problem, attempt: Attempt) -> list[Region]:
 
 def _stops(problem: Problem, case: CaseResult) -> list[Region]:
     """The innermost region in which a case failed, else those that its failing statement names."""
-    if innermost := _innermost(problem.regions, case):
-        return innermost
+    return _innermost(problem.regions, case) or _named(problem, problem.regions, case)
+
+
+def _named(problem: Problem, regions: Sequence[Region], case: CaseResult) -> list[Region]:
+    """Those that the failing statement of a case names."""
     frames = case.failure.frames if case.failure else ()
     own = next((frame for frame in reversed(frames) if frame.path == case.id.partition("::")[0]), None)
     rows = split_lines(problem.files.get(own.path, "")) if own else []
     statement = rows[own.line - 1] if own and own.line <= len(rows) else ""
-    return [region for region in problem.regions if re.search(rf"\b{re.escape(_name(region))}\b", statement)]
+    return [region for region in regions if re.search(rf"\b{re.escape(_name(region))}\b", statement)]
 
 
 def _innermost(regions: Sequence[Region], case: CaseResult) -> list[Region]:
