@@ -270,7 +270,7 @@ async def test_a_class_that_only_a_run_comes_to_is_filled_next(fill_files, stub,
     outcome = await fill_files(files, answers, "test_ab.py")
     assert outcome.verified is Verified.VERIFIED
     asked = [each.draft.regions[0].qualname for each in outcome.attempts if each.draft and each.draft.regions]
-    assert asked == [("B.__init__", "B.to_a")[each] for each in order]
+    assert asked == [("B.__init__", "B.to_a")[each] for each in order], asked
 
 
 SHAPES = """from abc import ABC, abstractmethod

@@ -67,13 +67,15 @@ def with_reached(problem: Problem, attempts: Sequence[Attempt]) -> Problem:
 
 
 def furthest(attempts: Sequence[Attempt]) -> Attempt:
-    """The attempt that passes most cases, and of these the first in which the others get furthest."""
+    """The attempt that passes most cases, and of these the one in which the others get furthest."""
     valid = [each for each in attempts[1:] if is_valid(each)]
     return max(valid, key=_progress, default=attempts[0])
 
 
-def _progress(attempt: Attempt) -> tuple[float, int, int]:
-    return attempt.verdict.score, sum(failing_lines(attempt).values()), -attempt.number
+def _progress(attempt: Attempt) -> tuple[float, int, int, int]:
+    """Cases that pass, how far the others get, how many functions it fills; the earlier one of equals."""
+    filled = len(attempt.candidate.texts) if attempt.candidate else 0
+    return attempt.verdict.score, sum(failing_lines(attempt).values()), filled, -attempt.number
 
 
 def is_further(attempt: Attempt, base: Attempt) -> bool:
