@@ -29,8 +29,8 @@ from greenloop.project.sources import is_trusted
 from greenloop.project.targets import nearest_names
 from greenloop.specs.kinds.pytest import read_spec
 
-# A second missing name may hide behind the first; more than this many is a rewrite, not a repair.
-MOST_MISSING = 4
+# Runs of the target: one for each missing module or class, as a second one is seen only behind the first.
+MOST_MISSING = 10
 REST = 0.4  # of the limit of one case, for the target's other cases after one that hangs
 LEAST_REST = 3.0  # seconds for these at least
 UNCLEAR = 5  # times the limit of one case, where it is not known what took the time
