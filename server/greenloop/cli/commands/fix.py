@@ -138,7 +138,7 @@ def _fix(
     wanted = reports.read_reports(arguments.reports, cwd)
     root, target = options.locate(arguments.root, arguments.target, cwd=cwd)
     if earlier is not None:
-        root, target = Path(earlier.root), earlier.target
+        root, target = (root if arguments.root else Path(earlier.root)), earlier.target
     patch = None
     if arguments.patch:
         patch = PatchFile(path=reports.check_writable(cwd / arguments.patch, "--patch FILE"), root=root)
@@ -180,9 +180,10 @@ def _read_earlier(arguments: argparse.Namespace) -> UnsolvedRun:
     if arguments.target or arguments.all or arguments.since is not None:
         raise UsageError("--continue does not take a TARGET, --all or --since.", remedy="Remove one of the two.")
     earlier = read_unsolved_run(arguments.continues, print_warning)
-    if not Path(earlier.root).is_dir():
+    if not arguments.root and not Path(earlier.root).is_dir():
         raise UsageError(
-            f"The folder of run {earlier.number} is gone: {earlier.root}.", remedy="Name a TARGET instead."
+            f"The folder of run {earlier.number} is gone: {earlier.root}.",
+            remedy=f"If you moved it, name the new one: `greenloop fix --continue {earlier.number} --root FOLDER`.",
         )
     if arguments.preset is None and earlier.preset in offered_presets():
         arguments.preset = earlier.preset
@@ -207,7 +208,15 @@ def _fix_named(job: FixJob, target: str | None) -> int:
         return _fix_failing_tests(job)
     if job.goal is None and (job.root / target).is_dir():
         return _fix_each(job, failing_tests.list_test_files(job.root, target))
-    return _fix_one(job, target)
+    if (earlier := job.earlier) is None:
+        return _fix_one(job, target)
+    try:
+        return _fix_one(job, target)
+    except UsageError as error:
+        raise UsageError(
+            f"The target of run {earlier.number} is gone: {target}.",
+            remedy=f"{error.remedy} Its attempts are kept: `greenloop history show {earlier.number}`.".strip(),
+        ) from error
 
 
 def _load_notebook(root: Path, path: str, rest: str) -> NotebookJob:
