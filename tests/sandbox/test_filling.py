@@ -363,3 +363,24 @@ async def test_a_base_class_that_leaves_methods_to_others_stays(fill):
     outcome = await fill([fenced(both)], code=code, tests=tests)
     assert outcome.verified is Verified.VERIFIED
     assert outcome.after["stack.py"].count("NotImplementedError") == 1
+
+
+async def test_a_class_is_filled_where_its_tests_stop_in_another_module(fill_files):
+    """Item is unwritten too, and every test makes one before it comes to the cart."""
+    files = SHOP | {
+        "test_cart.py": SHOP["test_cart.py"].replace("    cart = Cart()\n", "    Item(1).total(1)\n    cart = Cart()\n")
+    }
+    files["item.py"] = files["item.py"].replace("...", "raise NotImplementedError")
+    outcome = await fill_files(files, [fenced(f"{ITEM}\n\n{CART}")], "cart.py::Cart")
+    assert outcome.verified is Verified.VERIFIED
+    assert {*outcome.after} == {"item.py", "cart.py"}
+
+
+async def test_a_class_with_examples_alone_is_written_as_a_whole(fill):
+    code = 'class Box:\n    """A box.\n\n    >>> Box(2).size()\n    2\n    """\n\n    def __init__(self, n):\n        ...\n'
+    code += "\n    def size(self):\n        ...\n"
+    right = "class Box:\n    def __init__(self, n):\n        self.n = n\n\n    def size(self):\n        return self.n\n"
+    outcome = await fill(
+        [fenced(right)] * 9, "stack.py::Box", code=code, tests="def test_nothing():\n    assert True\n"
+    )
+    assert "return self.n" in outcome.after["stack.py"], outcome.message

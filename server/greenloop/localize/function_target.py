@@ -24,6 +24,7 @@ from greenloop.localize.measuring import Measurement, is_cut_short
 from greenloop.localize.related_tests import RelatedTestsRun, run_importing_tests
 from greenloop.localize.statement_run import trace_statements, with_suspicion
 from greenloop.project.sources import import_name_in_tests
+from greenloop.project.syntax import definitions
 from greenloop.project.targets import region_for
 from greenloop.specs.kinds.doctest import examples
 from greenloop.specs.kinds.examples import build_spec, region_statements
@@ -42,6 +43,8 @@ async def measure(context: BaselineContext) -> Baseline:
     places = (region,) if region.qualname else unwritten.members(region, text)
     reaching = [case for case, hits in related.reach.items() if any(hit.is_in(each) for hit in hits for each in places)]
     reaching += [case for case in _ended_inside(measurement, region) if case not in reaching]
+    if not reaching and context.goal is None:
+        reaching = _stopped_before(context, measurement, unwritten.members(region, text))
     examples_run = measurement.again(documented.files)
     execution, tests = await _run_examples(context, documented, reaching, examples_run)
     spec = documented + Spec(cases=tests, selectors=tuple(case.id for case in tests))
@@ -113,8 +116,8 @@ def _unwritten_members(
     """
     members, paths = unwritten.members(region, text), list(dict.fromkeys(case.path for case in tests))
     user = "\n".join(context.snapshot.text(path) or "" for path in paths)
-    called = unwritten.needed(members, text, user)
-    if not called:
+    called = unwritten.needed(members, text, user) or members  # those that subclasses inherit are named by no class
+    if not called or not paths:
         return (), ()
     texts = unwritten.modules_around(region.path, paths[0], context.snapshot, context.patterns)
     needed = unwritten.belonging(called[0], texts, user)
@@ -184,6 +187,22 @@ def _ended_inside(measurement: Measurement, region: Region) -> list[str]:
     ended = {case: result.failure for case, result in measurement.results.items() if is_cut_short(result)}
     frames = {case: failure.frames for case, failure in ended.items() if failure is not None}
     return [case for case in frames if any(_is_line_of(frame, region) for frame in frames[case])]
+
+
+def _stopped_before(context: BaselineContext, measurement: Measurement, members: Sequence[Region]) -> list[str]:
+    """The cases whose file names one of these functions, or its class, and that stop in other unwritten code."""
+    names = {part for each in members for part in each.qualname.split(".") if not part.startswith("__")}
+    cases = []
+    for case, result in measurement.results.items():
+        frames = result.failure.frames if result.failure else ()
+        regions_passed = (
+            regions.region_at(each.path, each.line, context.snapshot.text, context.patterns) for each in frames
+        )
+        last = next((each for each in reversed([*regions_passed]) if each), None)
+        text = context.snapshot.text(case.partition("::")[0]) or ""
+        if last and regions.is_unwritten(last, context.snapshot.text) and names & definitions.identifiers(text):
+            cases.append(case)
+    return cases
 
 
 def _is_line_of(frame: Frame, region: Region) -> bool:
