@@ -158,6 +158,7 @@ class RequestHandler:
 
     def run(self, request):
         session = self._session if request["session"] else None
+        self._siblings["worker"].scratch_folder(request["scratch"])  # chosen here, so that all runs use the same
         if request["wall"] is not None:  # the worker writes the files itself, into its private mounts
             return self._siblings["run_supervision"].supervise_run(
                 request, self._siblings, self._protocol, self._alone, session

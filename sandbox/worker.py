@@ -53,9 +53,19 @@ def run_worker(request, siblings, protocol, control, report, output, session):
     return code
 
 
+_scratch_folders = {}
+
+
 def scratch_folder(parent):
-    """The run's own folder for temporary files; it does not exist before the run."""
-    return os.path.join(parent, "greenloop")
+    """The run's own folder for temporary files; it does not exist before the run.
+
+    Its name is chosen once, before any code of the project runs: the workspace or an interpreter may be below a folder
+    with the first name.
+    """
+    if parent not in _scratch_folders:
+        paths = [os.path.join(parent, "greenloop" + suffix) for suffix in ("", "-run", "-runs")]
+        _scratch_folders[parent] = next((path for path in paths if not os.path.lexists(path)), paths[0])
+    return _scratch_folders[parent]
 
 
 def enter_workspace(root, scratch, environ):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
 
+from greenloop.cli.main import main
 from greenloop.core.errors import UsageError
 from greenloop.core.events import Tested
 from greenloop.core.records.outcome import StopReason
@@ -103,3 +105,38 @@ async def test_what_cannot_go_on_is_refused(play):
         read_unsolved_run(solved.run)
     with pytest.raises(UsageError, match="There is no run 99"):
         read_unsolved_run(99)
+
+
+@pytest.fixture
+def go_on(play, tmp_path, monkeypatch, capsys):
+    """`go_on(run, *words)`: the exit code of `greenloop fix --continue`, and the last line of its JSON."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(number, *words):
+        line = ["fix", "--continue", str(number), "--model", f"scripted:{tmp_path / 'answers.jsonl'}", "--json"]
+        code = main([*line, "--set", "sandbox.kind=bubblewrap", *words])
+        return code, json.loads(capsys.readouterr().out.splitlines()[-1])
+
+    return run
+
+
+async def test_a_run_of_a_moved_project_goes_on_where_it_is_now(play, go_on, tmp_path):
+    first, _told = await play(BODIES[:2], attempts=2)
+    (tmp_path / "answers.jsonl").write_text(json.dumps(f"```python\ndef largest(values):\n    {BODIES[9]}\n```") + "\n")
+    moved = play.root.rename(tmp_path / "moved")
+    code, error = await asyncio.to_thread(go_on, first.run)
+    assert (code, error["message"]) == (2, f"The folder of run {first.run} is gone: {play.root}.")
+    assert error["remedy"].endswith(f"`greenloop fix --continue {first.run} --root FOLDER`.")
+    code, finished = await asyncio.to_thread(go_on, first.run, "--root", str(moved))
+    assert (code, finished["attempts"]) == (0, 3)
+
+
+@pytest.mark.parametrize("text", [None, "def test_other():\n    assert True\n"])
+async def test_a_run_whose_test_is_gone_is_named_and_kept(play, go_on, text):
+    first, _told = await play(BODIES[:2], attempts=2)
+    test = play.root / "test_m.py"
+    test.unlink() if text is None else test.write_text(text)
+    code, error = await asyncio.to_thread(go_on, first.run)
+    assert (code, error["message"]) == (2, f"The target of run {first.run} is gone: test_m.py::test_largest.")
+    assert f"Its attempts are kept: `greenloop history show {first.run}`." in error["remedy"]
+    assert len(read_unsolved_run(first.run).attempts) == 2

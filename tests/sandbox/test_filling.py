@@ -241,3 +241,146 @@ async def test_an_attribute_that_an_unwritten_constructor_sets_is_no_missing_met
     outcome = await fill_files(files, [fenced(ITEM)], "test_cart.py::test_item")
     assert outcome.solved
     assert "self.price = price" in outcome.after["item.py"]
+
+
+CIRCLE = {
+    "a.py": "class A:\n    def __init__(self, n):\n        ...\n\n    def to_b(self):\n        ...\n",
+    "b.py": "class B:\n    def __init__(self, n):\n        ...\n\n    def to_a(self):\n        ...\n",
+    "test_ab.py": "from a import A\nfrom b import B\n\n\ndef test_circle():\n    assert A(3).to_b().to_a().n == 5\n",
+}
+A = "class A:\n    def __init__(self, n):\n        self.n = n\n\n    def to_b(self):\n        from b import B\n\n        return B(self.n + 1)\n"
+B_BODIES = ("self.n = n", "from a import A\n\n        return A(self.n + 1)")
+B = "class B:\n    def __init__(self, n):\n        {}\n\n    def to_a(self):\n        {}\n".format(*B_BODIES)
+
+
+@pytest.mark.parametrize("target", ["test_ab.py", "a.py::A"])
+async def test_classes_that_need_each_other_are_filled_by_one_answer(fill_files, target):
+    """The test never names B: the answer about A does."""
+    outcome = await fill_files(CIRCLE, [fenced(f"{A}\n\n{B}")], target)
+    assert outcome.verified is Verified.VERIFIED
+    assert {*outcome.after} == {"a.py", "b.py"}
+
+
+@pytest.mark.parametrize(("stub", "order"), [("...", (1, 0)), ("raise NotImplementedError", (0, 1))])
+async def test_a_class_that_only_a_run_comes_to_is_filled_next(fill_files, stub, order):
+    heads = ("__init__(self, n)", "to_a(self)")
+    bodies = [body.replace(" " * 8, " " * 4) for body in B_BODIES]
+    files = {name: text.replace("...", stub) for name, text in CIRCLE.items()}
+    answers = [fenced(A), *(method(heads[each], bodies[each]) for each in order)]
+    outcome = await fill_files(files, answers, "test_ab.py")
+    assert outcome.verified is Verified.VERIFIED
+    asked = [each.draft.regions[0].qualname for each in outcome.attempts if each.draft and each.draft.regions]
+    assert asked == [("B.__init__", "B.to_a")[each] for each in order], asked
+
+
+SHAPES = """from abc import ABC, abstractmethod
+
+
+class Shape(ABC):
+    @abstractmethod
+    def area(self):
+        raise NotImplementedError
+
+    def describe(self):
+        raise NotImplementedError
+
+
+class Square(Shape):
+    def __init__(self, side):
+        raise NotImplementedError
+
+    def area(self):
+        raise NotImplementedError
+"""
+SHAPES_TESTS = "from stack import Square\n\n\ndef test_square():\n    assert Square(3).describe() == 'area 9'\n"
+
+
+async def test_an_inherited_method_is_filled_and_an_abstract_one_stays(fill):
+    square = fenced(
+        "class Square(Shape):\n    def __init__(self, side):\n        self.side = side\n\n"
+        "    def area(self):\n        return self.side**2\n"
+    )
+    answers = [
+        square,
+        method("describe(self)", "return f'area {self.area()}'"),
+        method("area(self)", "return self.side**2"),
+    ]
+    outcome = await fill(answers, code=SHAPES, tests=SHAPES_TESTS)
+    assert outcome.verified is Verified.VERIFIED
+    assert outcome.after["stack.py"].count("NotImplementedError") == 1
+
+
+@pytest.mark.parametrize("name", ["Shape.area", "Open"])
+async def test_what_is_abstract_is_no_target(fill, name):
+    code = SHAPES + "\n\nclass Open(ABC):\n    @abstractmethod\n    def wait(self):\n        ...\n"
+    with pytest.raises(CannotVerifyError, match="is abstract or part of a protocol, so other classes implement it"):
+        await fill(["none"], f"stack.py::{name}", code=code, tests=SHAPES_TESTS)
+
+
+TEMPERATURE = """class Temperature:
+    def __init__(self, celsius):
+        raise NotImplementedError
+
+    @property
+    def fahrenheit(self):
+        raise NotImplementedError
+
+    @fahrenheit.setter
+    def fahrenheit(self, value):
+        raise NotImplementedError
+"""
+
+
+async def test_getter_and_setter_of_a_property_are_filled(fill):
+    bodies = ("self.celsius = celsius", "return self.celsius * 9 / 5 + 32", "self.celsius = (value - 32) * 5 / 9")
+    written = TEMPERATURE
+    for each in bodies:
+        written = written.replace("raise NotImplementedError", each, 1)
+    tests = (
+        "from stack import Temperature\n\n\ndef test_set():\n    t = Temperature(0)\n    assert t.fahrenheit == 32\n"
+    )
+    tests += "    t.fahrenheit = 212\n    assert t.celsius == 100\n"
+    outcome = await fill([fenced(written)], code=TEMPERATURE, tests=tests)
+    assert outcome.verified is Verified.VERIFIED
+    assert outcome.after["stack.py"] == written
+
+
+async def test_unwritten_code_that_an_import_runs_is_named(fill):
+    code = "class Meta(type):\n    def __new__(mcs, name, bases, namespace):\n        raise NotImplementedError\n"
+    code += "\n\nclass Base(metaclass=Meta):\n    pass\n"
+    with pytest.raises(CannotVerifyError, match=r"Importing test_stack.py runs Meta.__new__, .* \(stack.py:2\)"):
+        await fill(["none"], code=code, tests="from stack import Base\n\n\ndef test_base():\n    assert Base\n")
+
+
+async def test_a_base_class_that_leaves_methods_to_others_stays(fill):
+    code = "class Codec:\n    def encode(self, text):\n        raise NotImplementedError\n"
+    code += "\n\nclass Reverse(Codec):\n    def encode(self, text):\n        raise NotImplementedError\n"
+    tests = "from stack import Codec, Reverse\n\n\ndef test_reverse():\n    assert isinstance(Reverse(), Codec)\n"
+    tests += "    assert Reverse().encode('ab') == 'ba'\n"
+    both = "".join(
+        f"class {name}:\n    def encode(self, text):\n        return text[::-1]\n\n\n" for name in ("Codec", "Reverse")
+    )
+    outcome = await fill([fenced(both)], code=code, tests=tests)
+    assert outcome.verified is Verified.VERIFIED
+    assert outcome.after["stack.py"].count("NotImplementedError") == 1
+
+
+async def test_a_class_is_filled_where_its_tests_stop_in_another_module(fill_files):
+    """Item is unwritten too, and every test makes one before it comes to the cart."""
+    files = SHOP | {
+        "test_cart.py": SHOP["test_cart.py"].replace("    cart = Cart()\n", "    Item(1).total(1)\n    cart = Cart()\n")
+    }
+    files["item.py"] = files["item.py"].replace("...", "raise NotImplementedError")
+    outcome = await fill_files(files, [fenced(f"{ITEM}\n\n{CART}")], "cart.py::Cart")
+    assert outcome.verified is Verified.VERIFIED
+    assert {*outcome.after} == {"item.py", "cart.py"}
+
+
+async def test_a_class_with_examples_alone_is_written_as_a_whole(fill):
+    code = 'class Box:\n    """A box.\n\n    >>> Box(2).size()\n    2\n    """\n\n    def __init__(self, n):\n        ...\n'
+    code += "\n    def size(self):\n        ...\n"
+    right = "class Box:\n    def __init__(self, n):\n        self.n = n\n\n    def size(self):\n        return self.n\n"
+    outcome = await fill(
+        [fenced(right)] * 9, "stack.py::Box", code=code, tests="def test_nothing():\n    assert True\n"
+    )
+    assert "return self.n" in outcome.after["stack.py"], outcome.message

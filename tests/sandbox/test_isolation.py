@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import socket
 import time
@@ -309,6 +310,24 @@ async def test_a_private_workspace_of_root_is_readable_and_writable_inside(tmp_p
     assert judge(["test_m.py::test_a"], {}, execution).status is Status.PASSED, execution
     assert snapshot(root) == before
     assert (root.stat().st_uid, (root / "sub").stat().st_mode & 0o777) == (os.getuid(), 0o700)
+
+
+async def test_a_workspace_below_the_name_of_the_runs_own_folder_works(tmp_path, lay, opened):
+    """Twice: the first run must not take the name that the second one needs."""
+    parent = Path("/tmp/greenloop")  # what the sandbox calls its own folder for temporary files
+    is_new = not parent.exists()
+    root = parent / tmp_path.name
+    try:
+        text = "def test_a(tmp_path):\n    (tmp_path / 'x').touch()\n    assert len(list(tmp_path.iterdir())) == 1\n"
+        session = await opened(lay(root, {"test_m.py": text}))
+        for _ in range(2):
+            execution = await session.run(TestRun(selectors=("test_m.py",)))
+            assert judge(["test_m.py::test_a"], {}, execution).status is Status.PASSED, execution
+        assert sorted(path.name for path in root.iterdir()) == ["pytest.ini", "test_m.py"]
+    finally:
+        shutil.rmtree(root)
+        if is_new:
+            parent.rmdir()
 
 
 BLINDFOLD = (

@@ -43,7 +43,8 @@ def read_answer(problem: Problem, number: int, draft: Draft, attempts: Sequence[
     reading: Candidate | Finding
     if draft.masked is None:
         base = attempts[draft.parent].candidate if draft.move is Move.REFINE else None
-        reading = parse_answer.read(reply.text, problem, truncated=reply.finish == "length", base=base)
+        truncated, whole = reply.finish == "length", not draft.regions
+        reading = parse_answer.read(reply.text, problem, truncated=truncated, base=base, whole=whole)
         if isinstance(reading, Candidate) and draft.regions and (below := attempts[draft.parent].candidate):
             reading = lay_over(below, reading)
     else:

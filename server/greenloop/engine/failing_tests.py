@@ -12,8 +12,16 @@ from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.report.cases import CollectError
 from greenloop.engine.refine import ignore_status
 from greenloop.engine.run_tests import run_tests
+from greenloop.project.environment_faults import is_third_party
 from greenloop.project.settings import Settings
-from greenloop.project.sources import file_patterns
+from greenloop.project.sources import (
+    file_patterns,
+    find_imports,
+    find_module,
+    is_test_file,
+    python_files,
+    read_text,
+)
 from greenloop.project.test_naming import read_names
 from greenloop.sandboxes.pool import SandboxPool
 
@@ -31,6 +39,8 @@ async def list_failing_tests(
         report = await run_tests(
             root, (), buffers={}, settings=settings, pool=pool, traced=False, report_status=report_status
         )
+    except CannotVerifyError as error:
+        raise _with_files_to_write(error, root) from error
     finally:
         await pool.close()
     failing = [result.id for result in report.results if result.outcome in {"failed", "error"}]
@@ -39,6 +49,40 @@ async def list_failing_tests(
         if not report.results and not report.left_out:
             raise _no_test(root)
     return failing
+
+
+def _with_files_to_write(error: CannotVerifyError, root: Path) -> CannotVerifyError:
+    """The error that ended the suite, with a further remedy where test files import what may still be written."""
+    patterns = file_patterns(root)
+    tests = (path for path in python_files(root) if is_test_file(path, patterns))
+    first = next((path for path in tests if _missing_modules(root, path)), None)
+    if first is None:
+        return error
+    folder = first.rpartition("/")[0]
+    remedy = f"To have it written for its tests: `greenloop fix {folder + '/' if folder else first}`."
+    return CannotVerifyError(str(error), remedy=f"{error.remedy} {remedy}".strip())
+
+
+def list_test_files(root: Path, folder: str) -> list[str]:
+    """The test files below a folder; the fewer modules a file imports that do not exist yet, the earlier it comes.
+
+    So what the others build on is written first. Nothing is run: files may import what is still to be written.
+    Raises `UsageError` where there is none.
+    """
+    patterns, inside = file_patterns(root), "" if folder in ("", ".") else f"{folder.rstrip('/')}/"
+    files = [path for path in python_files(root) if path.startswith(inside) and is_test_file(path, patterns)]
+    if not files:
+        raise UsageError(f"{folder} has no test files.", remedy=f"pytest looks for {' and '.join(patterns)}.")
+    return sorted(files, key=lambda path: (len(_missing_modules(root, path)), path))
+
+
+def _missing_modules(root: Path, path: str) -> set[str]:
+    modules = {module for module, _names, _line in find_imports(read_text(root, path) or "", path)}
+    return {
+        module
+        for module in modules
+        if find_module(module, root, path) is None and not is_third_party(module.partition(".")[0], root)
+    }
 
 
 def _no_test(root: Path) -> UsageError:

@@ -24,12 +24,13 @@ from greenloop.localize.recent_changes import find_ages, find_touched
 from greenloop.localize.related_tests import RelatedTestsRun, run_related_tests
 from greenloop.localize.statement_run import trace_statements, with_suspicion
 from greenloop.localize.stubs import add_stubs, find_missing
+from greenloop.localize.unfillable import refuse_at_import
 from greenloop.project.sources import is_trusted
 from greenloop.project.targets import nearest_names
 from greenloop.specs.kinds.pytest import read_spec
 
-# A second missing name may hide behind the first; more than this many is a rewrite, not a repair.
-MOST_MISSING = 4
+# Runs of the target: one for each missing module or class, as a second one is seen only behind the first.
+MOST_MISSING = 10
 REST = 0.4  # of the limit of one case, for the target's other cases after one that hangs
 LEAST_REST = 3.0  # seconds for these at least
 UNCLEAR = 5  # times the limit of one case, where it is not known what took the time
@@ -111,7 +112,7 @@ def _tell_early(
     failures = {case: result.failure for case, result in failing.items()}
     evidence = context.gather_evidence(measurement.reach.functions, failures, ())
     ranked = ranking.sort_by(evidence, ranking.suspicions(evidence))
-    chosen = _choose_functions(context, ranked, failing)
+    chosen, _unwritten_others = _choose_functions(context, ranked, failing)
     if chosen:
         others = regions.others(ranked, chosen, context.snapshot.text, [region.path for region in evidence.suspects])
         tell(build_baseline(context, spec, chosen, execution, {}, stubs, measured=measurement.results, suspects=others))
@@ -182,6 +183,7 @@ async def _explain_uncollected(context: BaselineContext, execution: Execution, s
     errors = collect_errors(execution)
     if errors:
         first = errors[0].failure
+        refuse_at_import([first], context.target.path, context.snapshot.text, context.patterns)
         location = next((f" ({frame.path}:{frame.line})" for frame in reversed(first.frames)), "")
         raise CannotVerifyError(
             f"{context.target.path} cannot be collected by pytest: {first.type}: {first.message}{location}",
@@ -212,25 +214,30 @@ def _choose_regions(
     """
     suspicions = ranking.suspicions(evidence)
     ranked = ranking.sort_by(evidence, suspicions)
-    chosen = _choose_functions(context, ranked, failing)
+    chosen, unwritten_others = _choose_functions(context, ranked, failing)
     found = assignments.find_read(evidence, ranked, suspicions, context.snapshot.root)
     read = {each: score for each, score in found.items() if each.path in modules}
     functions = regions.others(ranked, chosen, context.snapshot.text, modules)
     others = assignments.insert(functions, read, suspicions)
-    return (chosen, tuple(others)) if chosen else (tuple(others[:1]), tuple(others[1:]))
+    return (chosen, (*unwritten_others, *others)) if chosen else (tuple(others[:1]), tuple(others[1:]))
 
 
 def _choose_functions(
     context: BaselineContext, ranked: Sequence[Region], failing: Mapping[str, CaseResult]
-) -> tuple[Region, ...]:
-    """Returns the functions to change: the first ones, or those that are unwritten and belong together."""
+) -> tuple[tuple[Region, ...], tuple[Region, ...]]:
+    """Returns the functions to change, and other unwritten ones around them.
+
+    They are the first of the ranking, or those that are unwritten and belong together.
+    """
     text_of, failures = context.snapshot.text, [result.failure for result in failing.values()]
+    unwritten_others: tuple[Region, ...] = ()
     chosen = regions.choose(ranked, text_of, failures, most=context.settings.regions)
     if chosen and regions.is_unwritten(chosen[0], text_of):
         test = context.target.path
         texts = unwritten.modules_around(chosen[0].path, test, context.snapshot, context.patterns)
         chosen = unwritten.belonging(chosen[0], texts, unwritten.text_of_user(context.target, text_of(test) or ""))
-    return chosen
+        unwritten_others = unwritten.around(chosen, texts)
+    return chosen, unwritten_others
 
 
 async def _gather_evidence(

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from greenloop.core.docstrings.documentation import read_documentation
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import Frame, Status
-from greenloop.core.report.cases import collected_cases
+from greenloop.core.report.cases import collect_errors, collected_cases
 from greenloop.core.run_state import Baseline
-from greenloop.localize import regions, unwritten
+from greenloop.localize import regions, unfillable, unwritten
 from greenloop.localize.context import BaselineContext, build_baseline
 from greenloop.localize.early_end import environment_fault, find_flaky, require_collected, stop_early
 from greenloop.localize.evidence import Entry
@@ -23,6 +24,7 @@ from greenloop.localize.measuring import Measurement, is_cut_short
 from greenloop.localize.related_tests import RelatedTestsRun, run_importing_tests
 from greenloop.localize.statement_run import trace_statements, with_suspicion
 from greenloop.project.sources import import_name_in_tests
+from greenloop.project.syntax import definitions
 from greenloop.project.targets import region_for
 from greenloop.specs.kinds.doctest import examples
 from greenloop.specs.kinds.examples import build_spec, region_statements
@@ -41,6 +43,8 @@ async def measure(context: BaselineContext) -> Baseline:
     places = (region,) if region.qualname else unwritten.members(region, text)
     reaching = [case for case, hits in related.reach.items() if any(hit.is_in(each) for hit in hits for each in places)]
     reaching += [case for case in _ended_inside(measurement, region) if case not in reaching]
+    if not reaching and context.goal is None:
+        reaching = _stopped_before(context, measurement, unwritten.members(region, text))
     examples_run = measurement.again(documented.files)
     execution, tests = await _run_examples(context, documented, reaching, examples_run)
     spec = documented + Spec(cases=tests, selectors=tuple(case.id for case in tests))
@@ -58,28 +62,40 @@ async def measure(context: BaselineContext) -> Baseline:
             f"No test reaches {region.qualname}, so nothing would notice what a change breaks.",
             remedy="Write a test that calls it first.",
         )
-    if not spec.cases and not region.qualname:
-        raise CannotVerifyError(
-            f"No test reaches a function of {region.path} that is still to be written.",
-            remedy=f"Write a test that calls one, or name one that has a docstring: {region.path}::NAME.",
-        )
+    if not spec.cases and context.goal is None:
+        _refuse_unfillable(context, region, text, related)
     if ended := await _end_early(context, spec, execution, related, examples_run):
         return ended
+    members, others = _unwritten_members(context, region, text, tests) if context.goal is None else ((), ())
     baseline = build_baseline(
         context,
         spec,
-        (_unwritten_members(context, region, text, tests) if context.goal is None else ()) or (region,),
+        members or (region,),
         execution,
         related.outcomes,
         {},
         unmeasured=related.unmeasured,
         reach=related.reached,
         measured=examples_run.results,
+        suspects=others,
     )
     if not spec.cases:  # tests generated from the docstring, or required by settings, are added later
         return baseline
     baseline = replace(baseline, measurement=related.measurement)
     return replace(baseline, problem=await _suspect_lines(context, baseline, region, related))
+
+
+def _refuse_unfillable(context: BaselineContext, region: Region, text: str, related: RelatedTestsRun) -> None:
+    """Raises `CannotVerifyError` for what is to be written, but has neither tests nor a docstring to write it by."""
+    unfillable.refuse_left_open(region, text)
+    members = unwritten.members(region, text)
+    if not members or (region.qualname and read_documentation(text, region.start, region.end).docstring):
+        return
+    if related.execution is not None:
+        for error in collect_errors(related.execution):
+            path = error.id.partition("::")[0]
+            unfillable.refuse_at_import([error.failure], path, context.snapshot.text, context.patterns)
+    unfillable.refuse_unreached(region, members)
 
 
 def _examples_of(context: BaselineContext, region: Region, text: str) -> Spec:
@@ -92,21 +108,22 @@ def _examples_of(context: BaselineContext, region: Region, text: str) -> Spec:
 
 def _unwritten_members(
     context: BaselineContext, region: Region, text: str, tests: Sequence[Case]
-) -> tuple[Region, ...]:
-    """The functions of a class or module that are to be written, and the others that its tests need as well.
+) -> tuple[tuple[Region, ...], tuple[Region, ...]]:
+    """The functions of a class or module that are to be written, with all that its tests need as well; and the others.
 
-    Of those that no test names nobody would notice what they do, so they stay as they are.
+    Of those that no test names nobody would notice what they do, so they stay as they are, unless a test's run comes to
+    them.
     """
     members, paths = unwritten.members(region, text), list(dict.fromkeys(case.path for case in tests))
     user = "\n".join(context.snapshot.text(path) or "" for path in paths)
-    called = unwritten.needed(members, text, user)
-    if not called:
-        return ()
+    called = unwritten.needed(members, text, user) or members  # those that subclasses inherit are named by no class
+    if not called or not paths:
+        return (), ()
     texts = unwritten.modules_around(region.path, paths[0], context.snapshot, context.patterns)
     needed = unwritten.belonging(called[0], texts, user)
     if left := [each.qualname for each in members if each not in needed]:
         context.report_status(f"no test calls {', '.join(left)}: left as it is")
-    return needed
+    return needed, unwritten.around(needed, texts)
 
 
 async def _end_early(
@@ -170,6 +187,22 @@ def _ended_inside(measurement: Measurement, region: Region) -> list[str]:
     ended = {case: result.failure for case, result in measurement.results.items() if is_cut_short(result)}
     frames = {case: failure.frames for case, failure in ended.items() if failure is not None}
     return [case for case in frames if any(_is_line_of(frame, region) for frame in frames[case])]
+
+
+def _stopped_before(context: BaselineContext, measurement: Measurement, members: Sequence[Region]) -> list[str]:
+    """The cases whose file names one of these functions, or its class, and that stop in other unwritten code."""
+    names = {part for each in members for part in each.qualname.split(".") if not part.startswith("__")}
+    cases = []
+    for case, result in measurement.results.items():
+        frames = result.failure.frames if result.failure else ()
+        regions_passed = (
+            regions.region_at(each.path, each.line, context.snapshot.text, context.patterns) for each in frames
+        )
+        last = next((each for each in reversed([*regions_passed]) if each), None)
+        text = context.snapshot.text(case.partition("::")[0]) or ""
+        if last and regions.is_unwritten(last, context.snapshot.text) and names & definitions.identifiers(text):
+            cases.append(case)
+    return cases
 
 
 def _is_line_of(frame: Frame, region: Region) -> bool:

@@ -110,6 +110,8 @@ def _missing_in(message: str, importer: _Importer, *, by_test: bool) -> MissingN
 
 def _missing_name(module: str, name: str, importer: _Importer) -> MissingNames | None:
     path = importer.module(module)
+    if path is None and _is_used_as_module(importer.text, name):
+        return _missing_module(f"{module}.{name}", importer, by_test=True)
     if path is None or sources.is_trusted(path):
         return None
     bound_names = _bound_names(importer.text_of(path) or "")
@@ -119,8 +121,8 @@ def _missing_name(module: str, name: str, importer: _Importer) -> MissingNames |
         package = path.removesuffix("__init__.py")
         if (importer.root / f"{package}{name}.py").exists() or (importer.root / package / name).is_dir():
             return None  # A module that nothing imports yet; a function of its name would hide it.
-        members = _members(importer.text, name)
-        if members and not re.search(rf"(?<![\w.]){re.escape(name)}\(", importer.text) and name.islower():
+        if _is_used_as_module(importer.text, name):
+            members = _members(importer.text, name)
             return MissingNames(path=f"{package}{name}.py", names=members, new_file=True, uses=importer.text)
     names = [item for item in dict.fromkeys([name, *_used_names(importer, module)]) if item not in bound_names]
     return MissingNames(path=path, names=tuple(names), uses=importer.text)
@@ -139,8 +141,25 @@ def _missing_module(module: str, importer: _Importer, *, by_test: bool) -> Missi
     path = workspace.resolve_module(module, root, importer.path)
     if importer.text_of(path) is not None or sources.is_trusted(path):
         return None
+    if by_test and (submodule := _first_submodule(importer, module)):  # a package, whose folder is made by its module
+        return _missing_module(submodule, importer, by_test=by_test)
     names = _used_names(importer, module)
     return MissingNames(path=path, names=tuple(names), new_file=True, uses=importer.text) if names else None
+
+
+def _first_submodule(importer: _Importer, module: str) -> str:
+    """The first module of a package that the importer names; empty where it uses the package as a module."""
+    for source, imported, _line in sources.find_imports(importer.text, importer.path):
+        if source.startswith(f"{module}."):
+            return source
+        if source == module and (names := [name for name in imported if _is_used_as_module(importer.text, name)]):
+            return f"{module}.{names[0]}"
+    return ""
+
+
+def _is_used_as_module(text: str, name: str) -> bool:
+    """Does the text only read attributes of the name?"""
+    return name.islower() and bool(_members(text, name)) and not re.search(rf"(?<![\w.]){re.escape(name)}\(", text)
 
 
 def _used_names(importer: _Importer, module: str) -> list[str]:

@@ -6,7 +6,7 @@ A test stops at the first of them, so only its text says what else it needs.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from greenloop.core.records.spec import Region, Target
 from greenloop.localize.regions import may_change
@@ -31,8 +31,24 @@ def belonging(first: Region, texts: Mapping[str, str], user: str) -> tuple[Regio
     `texts` are by path. In the order of their calls, as `needed`; at most `MOST`.
     """
     every = [each for path, text in texts.items() for each in _unwritten(path, text)]
-    others = [each for each in every if (each.path, each.qualname) != (first.path, first.qualname)]
+    inherited = _overridden(texts)
+    words = _IMPORT.sub("", user)
+    others = [
+        each
+        for each in every
+        if (each.path, each.start) != (first.path, first.start) and not _is_left_to_subclasses(each, inherited, words)
+    ]
     return _needed([first], others, texts, user)
+
+
+def around(chosen: Sequence[Region], texts: Mapping[str, str]) -> tuple[Region, ...]:
+    """The other unwritten functions of these texts: no text says that a test needs them, but its run may come to them.
+
+    At most `MOST`.
+    """
+    places = {(each.path, each.start) for each in chosen}
+    every = (each for path, text in texts.items() for each in _unwritten(path, text))
+    return tuple(each for each in every if (each.path, each.start) not in places)[:MOST]
 
 
 def modules_around(path: str, user: str, snapshot: Snapshot, patterns: Sequence[str] | None) -> dict[str, str]:
@@ -82,6 +98,29 @@ def _unwritten(path: str, text: str, owner: str = "") -> Sequence[Region]:
         Region(path=path, qualname=each.qualname, start=each.start, end=each.end)
         for each in unwritten_functions(text, path, owner=owner)
     ]
+
+
+def _overridden(texts: Mapping[str, str]) -> set[str]:
+    """The methods that subclasses define anew, by `Class.method` with the name of the class that they inherit from."""
+    found = set()
+    for path, text in texts.items():
+        listed = definitions.find_definitions(text, path)
+        methods: dict[str, list[str]] = {}
+        for each in listed:
+            methods.setdefault(each.owner, []).append(each.name)
+        for each in listed:
+            for base in each.bases:
+                found |= {f"{base.rpartition('.')[2]}.{name}" for name in methods.get(each.qualname, ())}
+    return found
+
+
+def _is_left_to_subclasses(region: Region, overridden: Collection[str], words: str) -> bool:
+    """Is it a method that subclasses define, of a class that nobody makes an object of?"""
+    owner, _, name = region.qualname.rpartition(".")
+    owner = owner.rpartition(".")[2]
+    if not name or name.startswith("__") or f"{owner}.{name}" not in overridden:
+        return False
+    return re.search(rf"(?<!\w){re.escape(owner)}\(", words) is None
 
 
 def _is_needed(region: Region, found: Sequence[Region], words: str) -> bool:

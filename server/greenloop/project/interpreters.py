@@ -51,7 +51,7 @@ def _find(root: Path, settings: Settings, environ: Mapping[str, str]) -> Environ
     if settings.interpreter:
         return _find_named(settings.interpreter, root, environ)
     hinted = (
-        _read_folder(folder, source, root)
+        _read_folder(_without_dots(folder), source, root)
         for folder, source in environment_hints(root, environ)
         if not (source == "VIRTUAL_ENV" and _is_hook_environment(folder))
     )
@@ -72,7 +72,7 @@ def _find_named(name: str, root: Path, environ: Mapping[str, str]) -> Environmen
         if program is None:
             raise CannotVerifyError(f"The setting 'interpreter' is '{name}', which is not on PATH.")
         path = Path(program)
-    path = path if path.is_absolute() else root / path
+    path = _without_dots(root / path)
     folder = path if path.is_dir() else path.parent.parent
     if not path.exists():
         raise CannotVerifyError(
@@ -80,6 +80,17 @@ def _find_named(name: str, root: Path, environ: Mapping[str, str]) -> Environmen
             remedy="Set it to a Python executable or the folder of a virtual environment.",
         )
     return _read_folder(folder, "setting", root) or _query_environment(path, "setting", root)
+
+
+def _without_dots(path: Path) -> Path:
+    """The absolute path without `..`, which a sandbox that shows only some folders could not follow.
+
+    Links stay: the Python of a virtual environment is one, and knows by its own place what is installed.
+    """
+    plain = Path(os.path.abspath(path))  # noqa: PTH100 - `resolve` would follow links
+    if ".." not in path.parts or (path.exists() and plain.exists() and plain.samefile(path)):
+        return plain
+    return path.parent.resolve() / path.name  # the `..` is that of a link's target
 
 
 # -- read, never run ------------------------------------------------------------------------------------------------
@@ -182,13 +193,14 @@ def _find_system(root: Path, environ: Mapping[str, str]) -> Environment:
     path = safe_path(root, environ)
     for name in ("python3", "python"):
         for folder in path.split(os.pathsep):
-            program = shutil.which(name, path=folder)
-            if program is None or _is_tool_environment(Path(program)):
+            found = shutil.which(name, path=folder)
+            program = _without_dots(Path(found)) if found else None
+            if program is None or _is_tool_environment(program):
                 continue
-            prefix = Path(program).parent.parent
+            prefix = program.parent.parent
             if (prefix / "pyvenv.cfg").is_file():
                 return _read_virtual(prefix, "PATH", root)
-            return _query_environment(Path(program), "PATH", root)
+            return _query_environment(program, "PATH", root)
     raise CannotVerifyError(
         "No Python was found that could run this project's tests.",
         remedy=f"Create one: python3 -m venv {root / '.venv'}, or set 'interpreter' to one.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core.records.spec import Region, Target, TargetKind
-from greenloop.localize.unwritten import MOST, belonging, members, modules_around, text_of_user
+from greenloop.localize.unwritten import MOST, around, belonging, members, modules_around, text_of_user
 from greenloop.project.snapshot import Snapshot
 
 CODE = '''from abc import abstractmethod
@@ -152,3 +152,54 @@ def test_other_modules_that_are_imported_count(tmp_path):
     first = Region(path="a.py", qualname="A.run", start=5, end=5)
     assert names(belonging(first, texts, files["test_a.py"])) == ["A.run"]  # nothing names B
     assert names(belonging(first, texts, files["test_a.py"] + "    B()\n")) == ["A.run", "B.go"]
+
+
+def test_what_no_text_names_is_around():
+    every = members(Region(path="m.py", qualname="", start=1, end=1), CODE)
+    named = [each for each in every if each.qualname.startswith("Shelf.")]
+    assert [each.qualname for each in around(named, {"m.py": CODE})] == ["helper", "Other.add"]
+
+
+PROPERTY = """class Temp:
+    @property
+    def celsius(self):
+        raise NotImplementedError
+
+    @celsius.setter
+    def celsius(self, value):
+        raise NotImplementedError
+
+    @celsius.deleter
+    def celsius(self):
+        del self._celsius
+"""
+
+
+def test_getter_and_setter_of_a_property_are_two():
+    found = members(Region(path="t.py", qualname="Temp", start=1, end=1), PROPERTY)
+    assert [(each.qualname, each.start) for each in found] == [("Temp.celsius", 2), ("Temp.celsius", 6)]
+    assert belonging(found[0], {"t.py": PROPERTY}, "Temp().celsius = 1") == found
+
+
+CODEC = """class Codec:
+    def encode(self, text):
+        raise NotImplementedError
+
+
+class Reverse(Codec):
+    def encode(self, text):
+        raise NotImplementedError
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "others"),
+    [
+        ("assert isinstance(Reverse(), Codec)\nReverse().encode(1)", []),
+        ("Reverse().encode(1)\nCodec().encode(1)", ["Codec.encode"]),
+    ],
+)
+def test_a_method_that_subclasses_define_is_left_to_them(test, others):
+    reverse = members(Region(path="c.py", qualname="Reverse", start=1, end=1), CODEC)
+    found = belonging(reverse[0], {"c.py": CODEC}, test)
+    assert sorted(each.qualname for each in found) == [*others, "Reverse.encode"]

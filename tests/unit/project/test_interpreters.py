@@ -37,6 +37,28 @@ def test_the_order(tmp_path):
     assert find_environment(root, active, interpreter=".venv").prefix == root / ".venv"
 
 
+def test_a_path_with_dots_is_written_without_them(tmp_path):
+    """A sandbox shows the environment, and not the folders that such a path leads through."""
+    root = tmp_path / "root"
+    (root / "sub").mkdir(parents=True)
+    folder = make_venv(tmp_path / "elsewhere")
+    python = folder / "bin" / "python"
+    spelled = ["../elsewhere", "sub/../../elsewhere/bin/python", f"{root}/sub/../../elsewhere", str(python)]
+    found = [find_environment(root, interpreter=name) for name in spelled]
+    found.append(find_environment(root, {"VIRTUAL_ENV": f"{root}/../elsewhere"}))
+    found.append(find_environment(root, {"PATH": f"{root}/sub/../../elsewhere/bin"}))
+    assert {(each.executable, each.prefix) for each in found} == {(python, folder)}
+
+
+def test_dots_behind_a_link_lead_where_the_link_leads(tmp_path):
+    root = tmp_path / "root"
+    root.mkdir()
+    folder = make_venv(tmp_path / "far" / "env")
+    (tmp_path / "far" / "other").mkdir()
+    (root / "link").symlink_to(tmp_path / "far" / "other")
+    assert find_environment(root, interpreter="link/../env/bin/python").prefix == folder
+
+
 def test_without_pytest_it_says_so(tmp_path):
     make_venv(tmp_path / ".venv")
     assert not find_environment(tmp_path).has_pytest

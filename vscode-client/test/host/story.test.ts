@@ -6,9 +6,9 @@ import * as path from "node:path";
 
 import * as vscode from "vscode";
 
-import { FAST_SOURCE, failingProject, functionSource, modelAnswer, SLOW_SOURCE, slowProject, waitingFunction } from "../support/projects";
+import { boxSource, FAST_SOURCE, failingProject, functionSource, modelAnswer, SLOW_SOURCE, slowProject, waitingFunction } from "../support/projects";
 import { until } from "../support/until";
-import { applyCodeAction, askWindow, codeActions, createGate, diagnostics, openFile, openGate, prepareProject, projectFolder, story, test, undo, uri, waitForDiagnostic, waitForNoDiagnostics, waitForText } from "./helpers";
+import { applyCodeAction, askWindow, attemptRows, codeActions, createGate, diagnostics, openFile, openGate, prepareProject, projectFolder, story, test, undo, uri, waitForDiagnostic, waitForNoDiagnostics, waitForText } from "./helpers";
 
 const REFINE = "Refine until tests pass: ";
 
@@ -110,6 +110,35 @@ story("a function is implemented from its docstring", async () => {
   await applyCodeAction("docs.py", 2, "Implement from docstring: triple");
   await waitForText(module, `${head}    return x * 3\n`);
   assert.deepEqual(diagnostics("docs.py").filter((each) => each.severity === vscode.DiagnosticSeverity.Error), []);
+});
+
+story("a class is filled in one edit, which one undo reverts", async () => {
+  const before = boxSource("raise NotImplementedError", "raise NotImplementedError");
+  const after = boxSource("self.items = []", "return self.items.pop()");
+  const test = "from filled import Box\n\n\ndef test_box():\n    box = Box()\n    box.items.append(1)\n    assert box.take() == 1\n";
+  prepareProject([modelAnswer(after)], { "filled.py": before, "test_filled.py": test });
+  const module = (await openFile("filled.py")).document;
+  const fill = "Fill this class: Box";
+  assert.equal((await codeActions("filled.py", 1, fill)).find((each) => each.title === fill)?.kind?.value, "refactor.rewrite");
+  await applyCodeAction("filled.py", 1, fill);
+  await waitForText(module, after);
+  await waitForNoDiagnostics("filled.py");
+  await undo("filled.py");
+  assert.equal(module.getText(), before);
+});
+
+story("an unsolved run goes on with its attempts", async () => {
+  prepareProject([modelAnswer(functionSource("again", "x * 3"))], failingProject("again"));
+  const module = (await openFile("again.py")).document;
+  await openFile("test_again.py");
+  await applyCodeAction("test_again.py", 4, `${REFINE}test_again`);
+  await codeActions("test_again.py", 4, "Continue after 1 attempt: test_again");
+  prepareProject([modelAnswer(functionSource("again", "x * 2"))]);
+  await applyCodeAction("test_again.py", 4, "Continue after 1 attempt: test_again");
+  await waitForText(module, functionSource("again", "x * 2"));
+  await until("both attempts", async () => (await attemptRows()).filter((row) => row.includes("Attempt ")).length >= 2, attemptRows);
+  assert.ok(!(await codeActions("test_again.py", 4, REFINE)).some((each) => each.title.startsWith("Continue")));
+  await undo("again.py");
 });
 
 test("the edit creates a module that does not exist yet", async () => {

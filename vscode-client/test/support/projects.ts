@@ -15,6 +15,11 @@ export function failingProject(name: string): Record<string, string> {
   return { [`${name}.py`]: functionSource(name, "x + 1"), [`test_${name}.py`]: test };
 }
 
+/** A class of which one method makes the items, and another takes the last of them. */
+export function boxSource(init: string, take: string): string {
+  return `class Box:\n    def __init__(self):\n        ${init}\n\n    def take(self):\n        ${take}\n`;
+}
+
 export const SLOW_SOURCE = `def unique(items):
     seen = []
     for item in items:

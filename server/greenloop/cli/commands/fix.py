@@ -46,7 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "target",
         nargs="?",
         metavar="TARGET",
-        help="pytest node id, file.py::function, file.py:LINE or notebook.ipynb:CELL (default: the first failing test)",
+        help="pytest node id, file.py::function, file.py:LINE, a folder with tests or notebook.ipynb:CELL "
+        "(default: the first failing test)",
     )
     parser.add_argument("--all", action="store_true", help="fix every failing test, one after another")
     parser.add_argument(
@@ -137,7 +138,7 @@ def _fix(
     wanted = reports.read_reports(arguments.reports, cwd)
     root, target = options.locate(arguments.root, arguments.target, cwd=cwd)
     if earlier is not None:
-        root, target = Path(earlier.root), earlier.target
+        root, target = (root if arguments.root else Path(earlier.root)), earlier.target
     patch = None
     if arguments.patch:
         patch = PatchFile(path=reports.check_writable(cwd / arguments.patch, "--patch FILE"), root=root)
@@ -179,9 +180,10 @@ def _read_earlier(arguments: argparse.Namespace) -> UnsolvedRun:
     if arguments.target or arguments.all or arguments.since is not None:
         raise UsageError("--continue does not take a TARGET, --all or --since.", remedy="Remove one of the two.")
     earlier = read_unsolved_run(arguments.continues, print_warning)
-    if not Path(earlier.root).is_dir():
+    if not arguments.root and not Path(earlier.root).is_dir():
         raise UsageError(
-            f"The folder of run {earlier.number} is gone: {earlier.root}.", remedy="Name a TARGET instead."
+            f"The folder of run {earlier.number} is gone: {earlier.root}.",
+            remedy=f"If you moved it, name the new one: `greenloop fix --continue {earlier.number} --root FOLDER`.",
         )
     if arguments.preset is None and earlier.preset in offered_presets():
         arguments.preset = earlier.preset
@@ -190,13 +192,31 @@ def _read_earlier(arguments: argparse.Namespace) -> UnsolvedRun:
 
 def _fix_targets(job: FixJob, target: str | None) -> int:
     try:
-        return _fix_one(job, target) if target is not None else _fix_failing_tests(job)
+        return _fix_named(job, target)
     except ModelError:
         # Only now is it known that a model is needed: a target that passes already, or cannot run, needs none.
         if job.write_json is not None or not View.can_ask() or not _has_no_model(job.settings):
             raise
-    job = replace(job, settings=replace(job.settings, model=ask_for_model(read_line, job.settings)))
-    return _fix_one(job, target) if target is not None else _fix_failing_tests(job)
+    return _fix_named(
+        replace(job, settings=replace(job.settings, model=ask_for_model(read_line, job.settings))), target
+    )
+
+
+def _fix_named(job: FixJob, target: str | None) -> int:
+    """Fixes the target, all test files of a folder, or what fails where none is named."""
+    if target is None:
+        return _fix_failing_tests(job)
+    if job.goal is None and (job.root / target).is_dir():
+        return _fix_each(job, failing_tests.list_test_files(job.root, target))
+    if (earlier := job.earlier) is None:
+        return _fix_one(job, target)
+    try:
+        return _fix_one(job, target)
+    except UsageError as error:
+        raise UsageError(
+            f"The target of run {earlier.number} is gone: {target}.",
+            remedy=f"{error.remedy} Its attempts are kept: `greenloop history show {earlier.number}`.".strip(),
+        ) from error
 
 
 def _load_notebook(root: Path, path: str, rest: str) -> NotebookJob:
@@ -237,15 +257,18 @@ def _fix_failing_tests(job: FixJob) -> int:
             sep="\n",
             file=sys.stderr,
         )
-    fix_all = job.arguments.all or since is not None
+    return _fix_each(job, failing) if job.arguments.all or since is not None else _fix_one(job, failing[0])
+
+
+def _fix_each(job: FixJob, targets: Sequence[str]) -> int:
+    """Fixes several targets, one after another; one that cannot be fixed does not stop the others."""
     results = []
-    for target in failing if fix_all else failing[:1]:
+    for target in targets:
         try:
             results.append(_fix_one(job, target))
         except GreenloopError as error:
-            if not fix_all:
-                raise
-            # One test that cannot be fixed must not stop the others.
+            if isinstance(error, ModelError) and not results and _has_no_model(job.settings):
+                raise  # it is asked for, and no other target can do without
             if job.write_json is not None:
                 job.write_json(events_json.error_object(error.kind, str(error), error.remedy))
             print_error(error)

@@ -29,6 +29,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates import code_blocks, open_answers, unified_diff
+from greenloop.drafting.candidates.called_functions import called_functions
 from greenloop.drafting.candidates.definitions import Choice, choose, region_indentation, takes_self
 from greenloop.drafting.candidates.imports_and_helpers import add_imports_and_helpers
 from greenloop.drafting.candidates.preserve import keep_users_parts
@@ -42,13 +43,15 @@ WRONG = "WrongFunction"
 
 
 def read(
-    answer: str, problem: Problem, *, truncated: bool = False, base: Candidate | None = None
+    answer: str, problem: Problem, *, truncated: bool = False, base: Candidate | None = None, whole: bool = False
 ) -> Candidate | Finding:
     """The candidate in a model's answer, or the finding why there is none.
 
     `base` is the candidate that search/replace blocks and hunks apply to, where it is not the user's code.
-    `truncated`: the model stopped at its token limit. Error classes: EmptyAnswer, NoCode, TruncatedAnswer, Repetition,
-    WrongFunction, SearchNotFound, and SyntaxError with its kinds. A finding's line is a line of the answer's code.
+    `truncated`: the model stopped at its token limit. `whole`: it was asked for all that is to be written, so what it
+    has of unwritten functions that the new code calls counts too. Error classes: EmptyAnswer, NoCode, TruncatedAnswer,
+    Repetition, WrongFunction, SearchNotFound, and SyntaxError with its kinds. A finding's line is a line of the
+    answer's code.
     """
     text = code_blocks.strip_thinking(answer)
     if not text.strip():
@@ -69,6 +72,8 @@ def read(
         paths = list(dict.fromkeys(region.path for region in problem.regions))
         others = open_answers.named_elsewhere(problem, paths, pieces, problem.regions)
         choices = open_answers.without_repeats(problem, choices | others)
+    elif whole and choices:
+        choices |= called_functions(problem, choices, pieces)
     if not choices:  # an answer about another suspect, or other code of the same files, is tried there
         suspects = ((region, choose(problem, region, pieces)) for region in problem.suspects)
         others = {region: choice for region, choice in suspects if choice}

@@ -10,7 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from greenloop.core.compose import region_text
 from greenloop.core.election import is_valid
+from greenloop.core.python.stubs import is_unwritten
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
@@ -41,14 +43,39 @@ def filling_rungs(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[lis
         yield [_about(region, base, heat=HOT)]
 
 
+def with_reached(problem: Problem, attempts: Sequence[Attempt]) -> Problem:
+    """The problem with those suspects, too, that are still to be written and in which attempts stop.
+
+    What a test needs is seen only when what comes before is written: the text names no class that a method returns.
+    """
+    waiting = [region for region in problem.suspects if is_unwritten(region_text(problem, region))]
+    if not waiting:
+        return problem
+    known = {_name(region) for region in problem.regions}
+    valid = [attempt for attempt in attempts[1:] if is_valid(attempt)]
+    failing = [case for attempt in valid for case in attempt.verdict.cases if not case.passed]
+    stops = {
+        region: None
+        for case in failing
+        for region in _innermost(waiting, case)
+        or [each for each in _named(problem, waiting, case) if _name(each) not in known]
+    }
+    owners = {(region.path, region.qualname.rpartition(".")[0]) for region in stops if "." in region.qualname}
+    special = [each for each in waiting if _name(each).startswith("_")]
+    belonging = [each for each in special if (each.path, each.qualname.rpartition(".")[0]) in owners]
+    return problem.focused((*problem.regions, *dict.fromkeys((*belonging, *stops)))) if stops else problem
+
+
 def furthest(attempts: Sequence[Attempt]) -> Attempt:
-    """The attempt that passes most cases, and of these the first in which the others get furthest."""
+    """The attempt that passes most cases, and of these the one in which the others get furthest."""
     valid = [each for each in attempts[1:] if is_valid(each)]
     return max(valid, key=_progress, default=attempts[0])
 
 
-def _progress(attempt: Attempt) -> tuple[float, int, int]:
-    return attempt.verdict.score, sum(failing_lines(attempt).values()), -attempt.number
+def _progress(attempt: Attempt) -> tuple[float, int, int, int]:
+    """Cases that pass, how far the others get, how many functions it fills; the earlier one of equals."""
+    filled = len(attempt.candidate.texts) if attempt.candidate else 0
+    return attempt.verdict.score, sum(failing_lines(attempt).values()), filled, -attempt.number
 
 
 def is_further(attempt: Attempt, base: Attempt) -> bool:
@@ -82,15 +109,29 @@ def failing_first(problem: Problem, attempt: Attempt) -> list[Region]:
 
 def _stops(problem: Problem, case: CaseResult) -> list[Region]:
     """The innermost region in which a case failed, else those that its failing statement names."""
+    return _innermost(problem.regions, case) or _named(problem, problem.regions, case)
+
+
+def _named(problem: Problem, regions: Sequence[Region], case: CaseResult) -> list[Region]:
+    """Those that the failing statement of a case names."""
     frames = case.failure.frames if case.failure else ()
-    for frame in reversed(frames):
-        for region in problem.regions:
-            if region.path == frame.path and _name(region) == frame.function.rpartition(".")[2]:
-                return [region]
     own = next((frame for frame in reversed(frames) if frame.path == case.id.partition("::")[0]), None)
     rows = split_lines(problem.files.get(own.path, "")) if own else []
     statement = rows[own.line - 1] if own and own.line <= len(rows) else ""
-    return [region for region in problem.regions if re.search(rf"\b{re.escape(_name(region))}\b", statement)]
+    return [region for region in regions if re.search(rf"\b{re.escape(_name(region))}\b", statement)]
+
+
+def _innermost(regions: Sequence[Region], case: CaseResult) -> list[Region]:
+    """The region in which a case failed last; several where their names do not tell them apart.
+
+    The accessors of a property have one name, and before Python 3.11 a frame names no class.
+    """
+    for frame in reversed(case.failure.frames if case.failure else ()):
+        inside = [region for region in regions if region.path == frame.path]
+        names = {region: region.qualname if "." in frame.function else _name(region) for region in inside}
+        if stopped := [region for region in inside if names[region] == frame.function]:
+            return stopped
+    return []
 
 
 def _name(region: Region) -> str:

@@ -21,7 +21,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import ErrorGroup, Verdict
 from greenloop.drafting.infill import insertion_masks, pair_masks, rank_masks
-from greenloop.drafting.search._filling import filling_rungs, untried
+from greenloop.drafting.search._filling import filling_rungs, untried, with_reached
 from greenloop.drafting.search._progress import COPIES, count_advanced
 from greenloop.project.settings import LadderSettings
 
@@ -38,12 +38,11 @@ Rung = tuple[str, list[Draft]]  # its name in `ladder.order`, and its drafts
 def plan(problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings = STEPS) -> Sequence[Draft]:
     """The next drafts of the first rung that is not exhausted; empty when all are."""
     if is_written(problem):
-        rungs = _rungs_of_all(problem, attempts, steps)
-    elif len(problem.regions) == 1:
-        rungs = _writing_rungs(problem, attempts, steps)
-    else:
-        rungs = filling_rungs(problem, attempts)
-    return untried(rungs, attempts, SIDE_BY_SIDE)
+        return untried(_rungs_of_all(problem, attempts, steps), attempts, SIDE_BY_SIDE)
+    problem = with_reached(problem, attempts)
+    if len(problem.regions) == 1:
+        return untried(_writing_rungs(problem, attempts, steps), attempts, SIDE_BY_SIDE)
+    return untried(filling_rungs(problem, attempts), attempts, SIDE_BY_SIDE)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, Move
@@ -10,7 +11,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
 from greenloop.drafting.search import ladder
-from greenloop.drafting.search._filling import failing_first, furthest
+from greenloop.drafting.search._filling import failing_first, furthest, with_reached
 
 NAMES = ("__init__", "push", "pop", "size")
 REGIONS = tuple(
@@ -95,3 +96,29 @@ def test_rungs_after_an_answer_that_passes_one_of_two_cases():
         attempts += [attempt(len(attempts) + place, draft, failed(3), failed(3)) for place, draft in enumerate(drafts)]
     assert moves[:3] == [[(Move.MUTATE,)], [(Move.REFINE, "pop")], [(Move.REFINE, "push")]]
     assert moves[3] == [(Move.MERGE,)]  # of what was written for pop and for push
+
+
+def test_a_suspect_in_which_an_attempt_stops_is_filled_next():
+    """Of two classes with one file and one name of a method, the one that the frame names."""
+    other = (
+        "class Box:\n    def pop(self):\n        raise NotImplementedError\n\n    def top(self):\n        return 1\n"
+    )
+    start = len(CODE.splitlines()) + 2
+    box = [Region(path="m.py", qualname=f"Box.{name}", start=start + row, end=start + row + 1) for name, row in PLACES]
+    problem = replace(PROBLEM, suspects=tuple(box), files={**PROBLEM.files, "m.py": CODE + other})
+    assert with_reached(problem, [BASELINE]) is problem
+    elsewhere = attempt(1, WHOLE, failed(3, "Stack.pop"), failed(3, "Box.top"))
+    assert with_reached(problem, [BASELINE, elsewhere]).regions == REGIONS
+    stopped = attempt(1, WHOLE, failed(3, "Box.pop"), failed(3, "Box.pop"))
+    assert with_reached(problem, [BASELINE, stopped]).regions == (*REGIONS, box[0])
+    draft = next(iter(ladder.plan(problem, [BASELINE, stopped, mutated(2, stopped)])))
+    assert (draft.regions, draft.parent) == ((box[0],), 1)
+
+
+PLACES = (("pop", 0), ("top", 3))
+
+
+def mutated(number: int, parent: Attempt) -> Attempt:
+    """The step without a model that comes before the next question."""
+    draft = Draft(parent=parent.number, move=Move.MUTATE, role=Role.REFINER)
+    return replace(attempt(number, draft, failed(3, "Box.pop"), failed(3, "Box.pop")), candidate=None)
