@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import threading
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -21,6 +21,9 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 MARGIN = " \t\f"
+# Whatever the parser raises for a text: besides errors of syntax for null bytes, for nesting beyond its stack, and for
+# a depth that it miscounted.
+UNPARSABLE = (SyntaxError, ValueError, RecursionError, MemoryError, SystemError)
 
 # catch_warnings changes the whole process: two threads at once could leave the filters changed permanently.
 _QUIET = threading.Lock()
@@ -41,27 +44,33 @@ def parse_module(text: str) -> ast.Module | SyntaxError:
 
     Trees are shared: callers must not change them.
     """
-    try:
-        with _QUIET, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except SyntaxError as error:
-        return error
-    except (ValueError, RecursionError, MemoryError) as error:  # null bytes, nesting beyond the parser's stack
-        return SyntaxError(str(error) or type(error).__name__)
+    parsed = _parse_or_error(lambda: ast.parse(text))
+    assert isinstance(parsed, ast.Module | SyntaxError)
+    return parsed
 
 
 def compile_error(text: str) -> SyntaxError | None:
     """The error that keeps a module from compiling, also where the parser misses it (`return` outside a function)."""
+    parsed = _parse_or_error(lambda: compile(text, "<candidate>", "exec", dont_inherit=True))
+    return parsed if isinstance(parsed, SyntaxError) else None
+
+
+def _parse_or_error(parse: Callable[[], object], tries: int = 3) -> object:
+    """What the parser returns, or its error as a `SyntaxError`.
+
+    CPython counts the depth of a tree in one place for the whole process: a finalizer that parses while a text is
+    parsed makes Python 3.11 raise `SystemError` for a text without fault, so that text is read again.
+    """
     try:
         with _QUIET, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compile(text, "<candidate>", "exec", dont_inherit=True)
+            return parse()
     except SyntaxError as error:
         return error
-    except (ValueError, RecursionError, MemoryError) as error:
+    except UNPARSABLE as error:
+        if isinstance(error, SystemError) and tries > 1:
+            return _parse_or_error(parse, tries - 1)
         return SyntaxError(str(error) or type(error).__name__)
-    return None
 
 
 def parse_fragment(text: str) -> Fragment | SyntaxError:
