@@ -42,7 +42,7 @@ class Preset:
     @property
     def tries_changes(self) -> bool:
         """Does its search begin with one-token changes?"""
-        return self.search == "ladder"
+        return self.search in ("ladder", "ladder_unmerged")
 
 
 @cache
