@@ -113,6 +113,16 @@ def find_changes(old: Sequence[Piece], new: Sequence[Piece]) -> Sequence[Change]
     return changes
 
 
+def find_differing_lines(old: str, new: str) -> list[str]:
+    """The lines of each run of statements that only the new text has; the whole text where one has no pieces."""
+    old_pieces, new_pieces = split_pieces(old), split_pieces(new)
+    if not old_pieces or not new_pieces:
+        return [new] if old != new else []
+    differences = _differences([each.key for each in old_pieces], [each.key for each in new_pieces])
+    runs = [[line for piece in new_pieces[start:end] for line in piece.lines] for _i, _j, start, end in differences]
+    return ["\n".join(run) for run in runs if run]
+
+
 def _steps(start: int, end: int, pieces: Sequence[Piece]) -> list[Change]:
     """The removal of these pieces, and the others in their place."""
     removal = [Change(start=start, end=end, pieces=())] if start < end else []
