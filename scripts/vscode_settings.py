@@ -45,7 +45,7 @@ USERS_OWN = re.compile(
 # Title of a page, and the first words of the keys on it.
 PAGES: tuple[tuple[str, frozenset[str]], ...] = (
     ("Sandbox", frozenset({"sandbox", "suite", "interpreter"})),
-    ("Models", frozenset({"api", "drafter", "refiner", "critic", "tester", "planner", "escalation", "embedded"})),
+    ("Models", frozenset({"api", *settings.ROLES, "escalation", "embedded"})),
     ("Prompts and feedback", frozenset({"prompt", "answer", "feedback", "ladder"})),
     ("Tests from docstrings", frozenset({"spec", "ask"})),
 )

@@ -37,6 +37,8 @@ HEAP_TYPE = 1 << 9  # a class that a class statement or `type` made
 BUILT_IN_CALLABLES = (type, types.BuiltinFunctionType, functools.partial, operator.methodcaller, operator.itemgetter)
 SLOT_WRAPPERS = (type(object.__eq__), type(str.join))
 PROXIES = (weakref.ProxyType, weakref.CallableProxyType)
+SPOKEN_AS_CONSONANT = ("eu", "one", "ubi", "uni", "us", "uti", "uu")
+SPOKEN_AS_VOWEL = ("heir", "honest", "honor", "hour", "html", "http")
 MOST_SECONDS = 0.5  # for one case, to look whether a call of new code replaced something
 MOST_VALUES = 400  # values looked at in one result
 MOST_RESULTS = 2000  # results looked at in depth for one case; of later ones only the type
@@ -149,17 +151,24 @@ class Watch:
 
     def _judge_class(self, kind):
         if kind in PROXIES:
-            return "a %s, which compares as another object does" % kind.__qualname__
+            return "%s, which compares as another object does" % _with_article(kind.__qualname__)
         for base in MRO.__get__(kind):
             if str(base.__module__).partition(".")[0] in EQUAL_TO_MANY and base.__module__ != HONEST:
-                return "a %s.%s, which may be equal to anything" % (base.__module__, base.__qualname__)
+                return "%s.%s, which may be equal to anything" % (_with_article(base.__module__), base.__qualname__)
         for base in (*MRO.__get__(kind), *MRO.__get__(type(kind))):
             for name in ANSWERING:
                 member = vars(base).get(name)
                 code = _code_of(member) or _code_of(vars(type(member)).get("__call__"))
                 if self._is_new(code) or (name in COMPARING and _is_odd(base, name, member, code)):
-                    return "a %s, whose %s the new code defines" % (kind.__qualname__, name)
+                    return "%s, whose %s the new code defines" % (_with_article(kind.__qualname__), name)
         return ""
+
+
+def _with_article(name):
+    """A class's name after "a" or "an", as far as its first letters tell how it is spoken."""
+    start = name.lstrip("_").lower()
+    is_vowel = start.startswith(("a", "e", "i", "o", "u")) and not start.startswith(SPOKEN_AS_CONSONANT)
+    return "%s %s" % ("an" if is_vowel or start.startswith(SPOKEN_AS_VOWEL) else "a", name)
 
 
 def _is_odd(base, name, member, code):

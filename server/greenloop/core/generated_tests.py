@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from greenloop.core.python.ast_source import parse_module
+from greenloop.core.python.ast_source import UNPARSABLE, parse_module
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 
 
@@ -106,7 +106,7 @@ def equation_test(equation: Equation) -> tuple[str, tuple[str, ...]]:
             isinstance(node, ast.Constant) and type(node.value) is float
             for node in ast.walk(ast.parse(equation.expected))
         )
-    except (SyntaxError, ValueError):
+    except UNPARSABLE:
         has_floats = False
     if has_floats:
         return f"assert {equation.call} == pytest.approx({equation.expected})", ("import pytest",)

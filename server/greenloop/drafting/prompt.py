@@ -6,16 +6,23 @@ When the budget is short, the least valuable excerpt is dropped first; tests, ne
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from string import Template
 
-from greenloop.core.compose import region_text
 from greenloop.core.election import CHEAP
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Message
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.text.tokens import Count, max_characters, truncate
+from greenloop.drafting.shown_attempts import (
+    answer_of,
+    fenced,
+    name_passed,
+    render_attempts,
+    render_complements,
+    render_ideas,
+)
 
 ESSENTIAL = 0.9  # excerpts of at least this value are shortened, never left out: the code and its tests
 KINDS = 8  # of earlier failures that the prompt lists
@@ -35,7 +42,9 @@ def assemble(
     """Messages for one draft: system, the task (the same for every attempt of a run), then those of the move.
 
     `templates` has the keys system, task, draft, refine and restart, and any other that a draft's `prompt` names; they
-    may use `$names`, `$feedback`, `$tried`, `$hint` and `$others`. `budget` is in tokens.
+    may use `$names`, `$feedback`, `$tried` and `$hint`; of the draft's other attempts `$others`, `$complements` (below
+    what each passes) and `$ideas` (what the parent does not have); and `$passing`, what the parent passes. `budget` is
+    in tokens.
     """
     system = templates["system"].strip()
     names = problem.names
@@ -82,11 +91,21 @@ def _tail(
     tried = (
         "" if draft.move is Move.DRAFT else list_failures(attempts, except_number=parent.number if refining else None)
     )
-    values = dict.fromkeys(("names", "hint", "others", "feedback", "tried"), "") | {
-        "names": names,
-        "hint": truncate(draft.hint, room // (4 if refining else 2), count),  # a draft shows no code of its own
-        "tried": truncate(tried, room // 4, count),
-        "others": truncate(render_attempts(problem, [attempts[number] for number in draft.others]), room // 4, count),
+    others = [attempts[number] for number in draft.others]
+    texts: dict[str, Callable[[], str]] = {
+        "hint": lambda: draft.hint,
+        "tried": lambda: tried,
+        "others": lambda: render_attempts(problem, others),
+        "complements": lambda: render_complements(problem, others),
+        "ideas": lambda: render_ideas(problem, parent, others),
+        "passing": lambda: name_passed(parent),
+    }
+    values = {"names": names, "feedback": ""}
+    shares = {"hint": room // (4 if refining else 2)}  # a draft shows no code of its own
+    values |= {
+        name: truncate(text(), shares.get(name, room // 4), count)
+        for name, text in texts.items()
+        if name in identifiers
     }
     remaining = room - count(template.substitute({name: values[name] for name in identifiers}))
     code = truncate(answer_of(problem, parent), remaining // 2, count) if refining else ""
@@ -94,24 +113,6 @@ def _tail(
     values["feedback"] = truncate(notes, remaining - count(code), count)
     request = Message(role="user", content=template.substitute(values).strip())
     return (Message(role="assistant", content=code), request) if refining else (request,)
-
-
-def render_attempts(problem: Problem, attempts: Sequence[Attempt]) -> str:
-    """The attempts' code, each below the number of tests that it passed."""
-    return "\n\n".join(
-        f"{attempt.verdict.passed} of {attempt.verdict.total} tests passed:\n{answer_of(problem, attempt)}"
-        for attempt in attempts
-    )
-
-
-def answer_of(problem: Problem, attempt: Attempt) -> str:
-    """The attempt's code as a fenced block, without the prose around it; an unreadable answer unchanged."""
-    if attempt.candidate is None:
-        return attempt.answer or fenced("\n".join(region_text(problem, region) for region in problem.regions))
-    pieces = [*attempt.candidate.imports, *attempt.candidate.helpers]
-    texts = attempt.candidate.texts
-    pieces += [texts[region].strip("\n") for region in sorted(texts, key=lambda region: (region.path, region.start))]
-    return fenced("\n\n".join(pieces))
 
 
 def list_failures(attempts: Sequence[Attempt], *, except_number: int | None) -> str:
@@ -137,14 +138,6 @@ def one_line(text: str) -> str:
     """The text in a row of at most 120 characters."""
     squeezed = " ".join(text[:1200].split())
     return squeezed if len(squeezed) <= 120 else squeezed[:119] + "…"
-
-
-def fenced(text: str, language: str = "python") -> str:
-    """The text in a Markdown fence that is longer than any run of backticks in it."""
-    ticks = "```"
-    while ticks in text:
-        ticks += "`"
-    return f"{ticks}{language}\n{text.rstrip()}\n{ticks}"
 
 
 def fit(excerpts: Sequence[Excerpt], room: int, count: Count) -> str:

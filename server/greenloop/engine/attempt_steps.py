@@ -24,6 +24,7 @@ from greenloop.drafting.candidates.merge import lay_over
 Files = Mapping[str, str]
 
 REPEATED = "Repeated"
+NOT_RUN = "NotRun"  # of a candidate that could be run another time
 COPIED = "The answer repeated the user's code beyond its suspicious lines and was stopped."
 
 
@@ -95,6 +96,12 @@ def with_verdict(attempt: Attempt, verdict: Verdict) -> Attempt:
 def find_duplicate(problem: Problem, candidate: Candidate, attempts: Sequence[Attempt]) -> Attempt | None:
     """The earlier attempt whose code means the same, or None."""
     return next(
-        (earlier for earlier in attempts if earlier.candidate and is_same_code(problem, candidate, earlier.candidate)),
+        (
+            earlier
+            for earlier in attempts
+            if earlier.candidate
+            and earlier.error_class != NOT_RUN
+            and is_same_code(problem, candidate, earlier.candidate)
+        ),
         None,
     )

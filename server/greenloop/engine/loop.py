@@ -29,6 +29,7 @@ from greenloop.core.run_state import RunState
 from greenloop.drafting.candidates.copying import is_copy
 from greenloop.engine import attempt_steps, without_model
 from greenloop.engine.attempt_steps import Files
+from greenloop.engine.ranker import Rank, give_up, is_waiting, keep_order
 
 GRACE = 1.0  # seconds after the end until a proof is cut that should have ended by itself
 
@@ -51,6 +52,7 @@ class Parts:
     `sent` returns what is recorded of a request.
     `elect` selects the attempts for `accept` after each round and at the end.
     `stops_copies`: an answer that repeats the user's function ends at once, unless it is to be corrected further down.
+    `rank` orders candidates that were not run, where not all of them are to be run.
     """
 
     plan: Callable[[Problem, Sequence[Attempt]], Sequence[Draft]]
@@ -67,6 +69,7 @@ class Parts:
     prepare: Callable[[Problem], Awaitable[None]] = _prepare_nothing
     stops_copies: bool = True
     sent: Callable[..., Sent | None] = _record_nothing
+    rank: Rank = keep_order
 
 
 async def refine(state: RunState, started: Started, parts: Parts, emit: Callable[[Event], None]) -> Outcome:
@@ -93,6 +96,7 @@ class _Loop:
     """Rounds of one run. The drafts of a round are requested concurrently, and all are tested.
 
     `tested` are attempts of the round in progress that have their verdict, `first` is the number of its first one.
+    `waiting` are numbers of ranked attempts that run, in this order, only if none before is accepted.
     """
 
     state: RunState
@@ -101,6 +105,7 @@ class _Loop:
     exhausted: StopReason | None = None
     first: int = 1
     tested: list[Attempt] = field(default_factory=list)
+    waiting: list[int] = field(default_factory=list)
     limit: asyncio.Timeout = field(default_factory=lambda: asyncio.timeout(None))
 
     async def run(self) -> StopReason:
@@ -111,7 +116,8 @@ class _Loop:
                 return await self._search()
         except TimeoutError:
             pass
-        self.state.attempts += self.tested
+        self.state.attempts[self.first :] = map(give_up, [*self.state.attempts[self.first :], *self.tested])
+        self.waiting = []
         if not self._has_passed or not deadline.left:
             return StopReason.SECONDS
         try:
@@ -163,6 +169,11 @@ class _Loop:
         announced = first
         try:
             solved = await self._accept_elected(first, final=final)
+            while not solved and self.waiting:
+                await self._run_waiting(self.state.attempts)
+                solved = await self._accept_elected(first, final=final)
+            self.waiting = []
+            self.state.attempts[first:] = map(give_up, self.state.attempts[first:])
             for attempt in self.state.attempts[first:]:
                 if attempt.accepted or not solved:
                     self.state.attempts[attempt.number] = await self._describe(attempt)
@@ -300,13 +311,31 @@ class _Loop:
         return reply
 
     async def _verify(self, proposed: Sequence[Attempt]) -> None:
-        """Tests every candidate that passed the gate."""
+        """Tests every candidate that passed the gate; ranked ones only up to the first that passes."""
+        candidates = [attempt for attempt in proposed if is_waiting(attempt)]
+        ranked = await self.parts.rank(self.state.problem, self.state.attempts, candidates)
+        if ranked:
+            changed = {attempt.number: attempt for attempt in ranked}
+            self.tested = [changed.get(attempt.number, attempt) for attempt in proposed]
+            self.waiting = [attempt.number for attempt in ranked]
+            await self._run_waiting(self.tested)
+            return
         for attempt in proposed:
-            if attempt.candidate and not attempt.finding and attempt.verdict.status is Status.REFUSED:
-                verify = self.parts.glance if _is_cheap(attempt) else self.parts.verify
-                verdict = await verify(compose(self.state.problem, attempt.candidate))
-                attempt = attempt_steps.with_verdict(attempt, verdict)  # noqa: PLW2901
-            self.tested.append(attempt)
+            self.tested.append(await self._test(attempt) if is_waiting(attempt) else attempt)
+
+    async def _run_waiting(self, attempts: list[Attempt]) -> None:
+        """Tests waiting attempts, which these contain, until one passes."""
+        first = attempts[0].number
+        while self.waiting:
+            number = self.waiting.pop(0)
+            attempt = attempts[number - first] = await self._test(attempts[number - first])
+            if attempt.verdict.status is Status.PASSED:
+                break
+
+    async def _test(self, attempt: Attempt) -> Attempt:
+        assert attempt.candidate is not None
+        verify = self.parts.glance if _is_cheap(attempt) else self.parts.verify
+        return attempt_steps.with_verdict(attempt, await verify(compose(self.state.problem, attempt.candidate)))
 
     def _question(self, draft: Draft) -> Problem:
         """Returns the problem with the regions that a draft asks about."""

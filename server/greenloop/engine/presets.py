@@ -44,7 +44,7 @@ class Preset:
     @property
     def tries_changes(self) -> bool:
         """Does its search begin with one-token changes?"""
-        return self.search == "ladder"
+        return self.search in ("ladder", "ladder_unmerged")
 
     @property
     def corrects_drafts(self) -> bool:

@@ -38,6 +38,7 @@ from greenloop.engine.history.unsolved_run import UnsolvedRun
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.outcome import OutcomeBuilder, build_stopped, stop_reason
 from greenloop.engine.presets import Preset
+from greenloop.engine.ranker import Ranker, keep_order
 from greenloop.engine.recorder import RunRecorder
 from greenloop.engine.related_trace import RelatedTrace
 from greenloop.engine.specify import specify
@@ -257,6 +258,12 @@ class RefineRun:
             report_change=rule,
         )
         blind = self.preset.blind
+        ranker = Ranker(
+            settings=self.context.settings,
+            ask=self.calls.ask_for_part,
+            count=self.calls.count_tokens,
+            excerpts=lambda: next(iter(self.calls.excerpts.values()), ()),
+        )
         return loop.Parts(
             plan=self._plan,
             assemble=self.calls.request,
@@ -272,6 +279,7 @@ class RefineRun:
             prepare=self._gather_context,
             stops_copies=not self.preset.corrects_drafts,
             sent=self.calls.sent,
+            rank=keep_order if blind or self.verifier.improvement else ranker.rank,
         )
 
     async def _accept(self, files: Files) -> Verdict:

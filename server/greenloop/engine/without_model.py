@@ -6,16 +6,17 @@ Each tests many candidates and is one attempt: the best of them, or a finding wh
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 
 from greenloop.core.compose import compose
+from greenloop.core.fingerprint import fingerprint
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, FeedbackNote, Finding, Move
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.gate import check
-from greenloop.drafting.candidates.merge import merge
+from greenloop.drafting.candidates.merge import merges
 from greenloop.drafting.candidates.mutate import mutants
 from greenloop.engine.attempt_steps import Files, find_duplicate, with_finding, with_verdict
 
@@ -62,18 +63,23 @@ async def best_merge(
 ) -> Attempt:
     """Tests the parent's changes together with those of each of the `others`; returns as `best_mutant` does."""
     parent = attempts[draft.parent]
-    own = parent.candidate
-    others = [attempts[number] for number in draft.others]
-    # Made one at a time, as they are tested.
-    merges = (
-        merge(problem, own, other.candidate, _common_base(attempts, parent, other))
-        for other in others
-        if own and other.candidate
-    )
-    candidates = (each for each in merges if each is not None and not find_duplicate(problem, each, attempts))
+    candidates = _new_merges(problem, draft, attempts)
     trial = await _try_all(problem, candidates, parent, verify, limit=min(MERGE_SECONDS, seconds_left))
     message = f"None of {trial.tried} combinations of answers passes more tests."
     return _finish(_blank(number, draft, "combined answers", trial), trial, message)
+
+
+def _new_merges(problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Iterator[Candidate]:
+    """The merges of a draft that have not been tried; made one at a time, as they are tested."""
+    parent, tried = attempts[draft.parent], set[str]()
+    for other in (attempts[number] for number in draft.others):
+        if parent.candidate is None or other.candidate is None:
+            continue
+        for each in merges(problem, parent.candidate, other.candidate, _common_base(attempts, parent, other)):
+            mark = fingerprint(problem, each)
+            if mark not in tried and not find_duplicate(problem, each, attempts):
+                tried.add(mark)
+                yield each
 
 
 def _common_base(attempts: Sequence[Attempt], first: Attempt, second: Attempt) -> Candidate | None:

@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from greenloop.core.python.ast_source import UNPARSABLE
+
 _PROJECT = ("pyproject.toml", "setup.py", "setup.cfg")
 _IMPORT = re.compile(r"import[ \t]+(\w+)")
 _MOST = 64  # folders; more projects than anyone edits at once
@@ -46,7 +48,7 @@ def _constants(finder: Path) -> Iterator[Path]:
     """Absolute paths in a finder's source, as written by setuptools, scikit-build-core and meson-python."""
     try:
         tree = ast.parse(_text(finder))
-    except (SyntaxError, ValueError):
+    except UNPARSABLE:
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and os.path.isabs(node.value):  # noqa: PTH117

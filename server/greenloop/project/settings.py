@@ -18,7 +18,7 @@ import platformdirs
 APP = "greenloop"
 # The name of the model that only an editor can query.
 EDITOR = "editor"
-ROLES = ("drafter", "refiner", "critic", "tester", "planner")
+ROLES = ("drafter", "refiner", "critic", "tester", "planner", "ranker")
 
 
 def setting(
@@ -183,6 +183,21 @@ class PlannerSettings(RoleSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RankerSettings(RoleSettings):
+    model: str = setting(
+        "",
+        "Model that says which of several candidates runs first, where a run takes longer than `ranker.after`; empty: "
+        "nobody is asked, and they run in the order in which they came.",
+    )
+    after: float = setting(
+        10.0,
+        "Seconds of one run of the target from which on `ranker.model` is asked; after the first candidate that passes "
+        "the others do not run.",
+        least=0,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class EscalationSettings:
     models: list[str] = setting(
         [], "Models that take over drafting and refining, one after the other, when attempts keep failing."
@@ -332,6 +347,7 @@ class Settings:
     critic: RoleSettings = field(default_factory=RoleSettings)
     tester: RoleSettings = field(default_factory=RoleSettings)
     planner: PlannerSettings = field(default_factory=PlannerSettings)
+    ranker: RankerSettings = field(default_factory=RankerSettings)
     escalation: EscalationSettings = field(default_factory=EscalationSettings)
     embedded: EmbeddedSettings = field(default_factory=EmbeddedSettings)
     history: HistorySettings = field(default_factory=HistorySettings)

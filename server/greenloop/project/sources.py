@@ -18,7 +18,7 @@ from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from greenloop.core.python.ast_source import parse_module_strictly, statement_blocks
+from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly, statement_blocks
 
 MOST_FILES = 20_000
 MOST_BYTES = 5 << 20
@@ -251,7 +251,7 @@ def find_imports(source: str, path: str = "") -> list[tuple[str, tuple[str, ...]
     """
     try:
         tree = parse_module_strictly(source)
-    except (SyntaxError, ValueError, RecursionError):
+    except UNPARSABLE:
         return _imported_by_line(source, path)
     imports: list[tuple[str, tuple[str, ...], int]] = []
     for node in _statements(tree):

@@ -18,9 +18,10 @@ from greenloop.core.errors import SettingsError
 from greenloop.project.settings import user_file
 
 PROMPTS = "drafting/prompts"  # the folder with the presets' prompts and those of feedback
-FOLDERS = {"feedback": f"{PROMPTS}/feedback", "specs": "specs/kinds"}  # folders of parts with prompts of their own
+# Folders of prompts that belong to no preset.
+FOLDERS = {"feedback": f"{PROMPTS}/feedback", "ranker": f"{PROMPTS}/ranker", "specs": "specs/kinds"}
 LARGEST = 1 << 16  # bytes of a user's prompt
-_MOVE = frozenset({"names", "feedback", "tried", "hint", "others"})
+_MOVE = frozenset({"names", "feedback", "tried", "hint", "others", "complements", "ideas", "passing"})
 _OFFERED = {
     "task": frozenset({"names", "instruction", "context"}),
     "infill": frozenset({"code", "blank"}),

@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from greenloop.core.python.ast_source import parse_module_strictly
+from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly
 from greenloop.verdict.executed_statements import find_tests, may_leave
 
 Lines = tuple[int, int]  # first and last line of one assertion
@@ -29,7 +29,7 @@ def assertion_lines(text: str) -> Mapping[str, Sequence[Lines]]:
     """
     try:
         tests, _unclear = find_tests(parse_module_strictly(text.removeprefix("\ufeff")))
-    except (SyntaxError, ValueError):
+    except UNPARSABLE:
         return {}
     return {name: [_lines(node) for node in _walk(test.body)] for name, test in tests.items()}
 
@@ -38,7 +38,7 @@ def helper_lines(text: str) -> Sequence[tuple[Lines, Sequence[Lines]]]:
     """For each function that is no test and asserts something: the lines of its first statement, and its assertions."""
     try:
         tree = parse_module_strictly(text.removeprefix("\ufeff"))
-    except (SyntaxError, ValueError):
+    except UNPARSABLE:
         return ()
     tests = {id(test) for test in find_tests(tree)[0].values()}
     found = []
@@ -55,7 +55,7 @@ def strict_lines(text: str) -> set[int]:
     """The lines of a test file where it neither expects nor handles an error: no AssertionError may be lost there."""
     try:
         tree = parse_module_strictly(text.removeprefix("\ufeff"))
-    except (SyntaxError, ValueError):
+    except UNPARSABLE:
         return set()
     lenient: set[int] = set()
     strict: set[int] = set()

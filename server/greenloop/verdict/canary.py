@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from greenloop.core.python.ast_source import parse_module_strictly
+from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly
 from greenloop.core.records.verdict import CaseResult
 from greenloop.verdict import assertion_mutants, exception_mutants
 from greenloop.verdict.executed_statements import Test, find_tests, iter_executed
@@ -62,7 +62,7 @@ def make_canaries(source: str) -> Canaries:
     byte_order_mark = source[: len(source) - len(unmarked)]
     try:
         tree = parse_module_strictly(unmarked)
-    except (SyntaxError, ValueError):
+    except UNPARSABLE:
         names = tuple(dict.fromkeys(re.findall(r"^\s*(?:async\s+)?def\s+(test\w*)", unmarked, re.MULTILINE)))
         none_mutated: dict[Mode, frozenset[str]] = dict.fromkeys(Mode, frozenset())
         return Canaries(texts=dict.fromkeys(Mode, source), mutated=none_mutated, unmutable=names)
@@ -128,7 +128,7 @@ def _edits(
 def _parses(text: str) -> bool:
     try:
         parse_module_strictly(text)
-    except (SyntaxError, ValueError):
+    except UNPARSABLE:
         return False
     return True
 

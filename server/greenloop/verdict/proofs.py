@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.ports import Session
-from greenloop.core.python.ast_source import parse_module_strictly
+from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.spec import Case
@@ -196,7 +196,7 @@ def _changed_module(problem: Problem, files: Mapping[str, str]) -> str:
             for node in parse_module_strictly(text.removeprefix("\ufeff")).body
             if isinstance(node, ast.FunctionDef)
         }
-    except (SyntaxError, ValueError):
+    except UNPARSABLE:
         return ""
     if not path.endswith(".py") or any(region.qualname not in functions for region in problem.regions):
         return ""

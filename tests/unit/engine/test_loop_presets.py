@@ -31,6 +31,7 @@ from greenloop.engine.feedback import Feedback
 from greenloop.engine.presets import find_preset, load_presets
 from greenloop.project.settings import Settings
 
+OTHER_HALF = "x + 5"  # right for 5 alone
 HOUSE = Path(__file__).resolve().parents[3]
 SOURCE = Excerpt(title="Source:", text=STUB, value=1.0, own=True)
 
@@ -382,6 +383,27 @@ TABLE = [
         StopReason.SOLVED,
     ),
     (
+        "merge",
+        [HALF, OTHER_HALF, *WRONG[:2], RIGHT],
+        {},
+        ["drafter draft of 0"] * 4 + ["refiner refine/merge of 1"],
+        StopReason.SOLVED,
+    ),
+    (
+        "merge",
+        [*WRONG[:4], RIGHT],
+        {},
+        ["drafter draft of 0"] * 4 + ["refiner refine of 4"],
+        StopReason.SOLVED,
+    ),
+    (
+        "anchor",
+        [WRONG[0], HALF, *WRONG[1:4], RIGHT],
+        {},
+        ["drafter draft of 0"] * 4 + ["refiner refine/anchor of 2", "refiner refine/anchor of 5"],
+        StopReason.SOLVED,
+    ),
+    (
         "self-critique",
         [RIGHT, *WRONG[:4]],
         {"critic": ["- it must add"] * 5},
@@ -431,6 +453,29 @@ async def test_iad_shows_the_best_as_the_answer_and_the_worst_beside_it():
     assert HALF in parent.content
     assert "0 of 2 tests passed" in told.content
     assert WRONG[0] in told.content
+
+
+async def test_a_merge_prompt_has_both_candidates_and_what_each_passes():
+    """Row #21: two candidates that pass disjoint halves of the tests."""
+    play = Play("merge", [HALF, OTHER_HALF, *WRONG[:2], RIGHT], {})
+    await play.run()
+    _system, _task, parent, told = play.prompts[4].messages
+    assert HALF in parent.content
+    assert "This passes `test_two`. What is missing:" in told.content
+    assert f"This passes `test_five`:\n{make_answer(OTHER_HALF)}" in told.content
+    assert "Tests failed:\nassert double(5) == 10" in told.content
+
+
+async def test_the_anchor_is_told_only_what_the_others_have_and_it_has_not():
+    """Row #53: the best candidate is repaired with ideas of the others."""
+    play = Play("anchor", [OTHER_HALF, HALF, *WRONG[:2], RIGHT], {})
+    await play.run()
+    _system, _task, parent, told = play.prompts[4].messages
+    assert HALF in parent.content
+    assert "It passes `test_two`" in told.content
+    idea = f"Another answer, which passes `test_five`, has:\n```python\n    return {OTHER_HALF}\n```"
+    assert idea in told.content
+    assert told.content.count("def double") == 0
 
 
 async def test_a_round_of_samples_has_four_temperatures():

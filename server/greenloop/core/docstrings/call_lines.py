@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from greenloop.core.docstrings import literals
+from greenloop.core.python.ast_source import UNPARSABLE
 
 CALLS = 200  # mentions of the function that are read
 LONGEST = 2_000  # characters of one call or value
@@ -132,6 +133,6 @@ def header_parameters(header: str) -> ast.arguments | None:
     """The parameters in a function's header; None for a class or a header that cannot be parsed."""
     try:
         node = ast.parse(f"{header} ...").body[0]
-    except (SyntaxError, ValueError, RecursionError, MemoryError, IndexError):
+    except (*UNPARSABLE, IndexError):
         return None
     return node.args if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else None

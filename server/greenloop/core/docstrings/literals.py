@@ -12,6 +12,8 @@ from collections.abc import Collection, Iterator
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from greenloop.core.python.ast_source import UNPARSABLE
+
 MOST = 5_000  # characters of an expression that is read
 
 _BUILT = frozenset({"set", "frozenset", "dict", "list", "tuple", "range", "bytes", "bytearray", "complex", "float"})
@@ -52,7 +54,7 @@ def parse_expression(text: str) -> ast.expr | None:
         return None
     try:
         return ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except UNPARSABLE:
         return None
 
 
@@ -147,7 +149,7 @@ def parse_literal_input(text: str) -> str:
         tree = ast.parse(text, mode="eval")
         if not any(isinstance(node, _LIVE) for node in ast.walk(tree)):
             return ast.unparse(tree)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except UNPARSABLE:
         pass
     shown = text if len(text) <= 60 else text[:59] + "…"
     raise ValueError(f"{shown!r} is not a Python value; write it as in a test, such as 3, 'a' or [1, 2].")

@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 import threading
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar
 
 from greenloop.core.python.ast_dump import dump_words
 from greenloop.core.text.diff import with_plain_ends
@@ -21,12 +22,17 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 MARGIN = " \t\f"
+# Whatever the parser raises for a text: besides errors of syntax for null bytes, for nesting beyond its stack, and for
+# a depth that it miscounted.
+UNPARSABLE = (SyntaxError, ValueError, RecursionError, MemoryError, SystemError)
 
 # catch_warnings changes the whole process: two threads at once could leave the filters changed permanently. And
 # CPython 3.11 and 3.12 count the depth of all syntax trees that are being made in one counter, so that two threads
 # disturb each other.
 _QUIET = threading.Lock()
 TRIES = 5
+
+_Parsed = TypeVar("_Parsed")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,39 +52,39 @@ def parse_module(text: str) -> ast.Module | SyntaxError:
     """
     try:
         return parse_module_strictly(text)
-    except SyntaxError as error:
-        return error
-    except (ValueError, RecursionError, MemoryError, SystemError) as error:  # null bytes, nesting beyond the stack
-        return SyntaxError(str(error) or type(error).__name__)
+    except UNPARSABLE as error:
+        return _as_syntax_error(error)
 
 
 def parse_module_strictly(text: str) -> ast.Module:
-    """As `ast.parse`, and raises what that raises; the tree is the caller's own. For whole files.
+    """As `ast.parse`, and raises `UNPARSABLE` as that does; the tree is the caller's own."""
+    return _undisturbed(lambda: ast.parse(text))
 
-    Tries again where a thread that parses outside of this function disturbed CPython's counter.
-    """
+
+def compile_error(text: str) -> SyntaxError | None:
+    """The error that keeps a module from compiling, also where the parser misses it (`return` outside a function)."""
+    try:
+        _undisturbed(lambda: compile(text, "<candidate>", "exec", dont_inherit=True))
+    except UNPARSABLE as error:
+        return _as_syntax_error(error)
+    return None
+
+
+def _undisturbed(parse: Callable[[], _Parsed]) -> _Parsed:
+    """What the parser returns; asks again where code outside of this module disturbed CPython's counter."""
     for left in reversed(range(TRIES)):
         try:
             with _QUIET, warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return ast.parse(text)
+                return parse()
         except SystemError:
             if not left:
                 raise
     raise AssertionError
 
 
-def compile_error(text: str) -> SyntaxError | None:
-    """The error that keeps a module from compiling, also where the parser misses it (`return` outside a function)."""
-    try:
-        with _QUIET, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(text, "<candidate>", "exec", dont_inherit=True)
-    except SyntaxError as error:
-        return error
-    except (ValueError, RecursionError, MemoryError) as error:
-        return SyntaxError(str(error) or type(error).__name__)
-    return None
+def _as_syntax_error(error: Exception) -> SyntaxError:
+    return error if isinstance(error, SyntaxError) else SyntaxError(str(error) or type(error).__name__)
 
 
 def parse_fragment(text: str) -> Fragment | SyntaxError:

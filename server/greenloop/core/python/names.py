@@ -8,7 +8,14 @@ import re
 import symtable
 from collections.abc import Iterator, Sequence
 
-from greenloop.core.python.ast_source import DEFINITIONS, Fragment, parse_fragment, parse_module, statement_blocks
+from greenloop.core.python.ast_source import (
+    DEFINITIONS,
+    UNPARSABLE,
+    Fragment,
+    parse_fragment,
+    parse_module,
+    statement_blocks,
+)
 from greenloop.core.text.diff import with_plain_ends
 
 # Builtins of this interpreter, and names that other supported versions, `site` or notebooks add.
@@ -96,7 +103,7 @@ def free_names(text: str) -> set[str]:
         return set()
     try:
         table = symtable.symtable("\n".join(fragment.lines), "<candidate>", "exec")
-    except (SyntaxError, ValueError, RecursionError):
+    except UNPARSABLE:
         return set()
     names = {name for name, _table in _global_references(table)}
     return names | _names_in_text_annotations(fragment)
@@ -110,7 +117,7 @@ def undefined_names(text: str) -> dict[str, int]:
         return {}
     try:
         table = symtable.symtable(text, "<candidate>", "exec")
-    except (SyntaxError, ValueError, RecursionError):
+    except UNPARSABLE:
         return {}
     bound = {item.get_name() for item in table.get_symbols() if _is_bound(item)}
     for inner in _tables(table):

@@ -16,6 +16,7 @@ class Role(StrEnum):
     CRITIC = "critic"
     TESTER = "tester"
     PLANNER = "planner"
+    RANKER = "ranker"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ import ast
 import re
 from collections.abc import Mapping
 
+from greenloop.core.python.ast_source import UNPARSABLE
 from greenloop.core.records.verdict import Failure
 
 LONGEST = 20_000  # characters of a failure that are read
@@ -76,7 +77,7 @@ def _stated_arguments(message: str) -> tuple[str, str]:
 def _arguments(call: str) -> dict[str, str] | None:
     try:
         node = ast.parse(call.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except UNPARSABLE:
         return None
     if not isinstance(node, ast.Call):
         return None

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection
 
 from greenloop.core.generated_tests import parse_equation
+from greenloop.core.python.ast_source import UNPARSABLE
 from greenloop.core.records.spec import Case, Provenance
 
 MOST = 40  # characters after the function's name
@@ -37,7 +38,7 @@ def _describe_case(case: Case) -> str:
     parsed = parse_equation(case.source)
     try:
         call = ast.parse(parsed.call, mode="eval").body if parsed else None
-    except SyntaxError:
+    except UNPARSABLE:
         call = None
     if parsed is None or not isinstance(call, ast.Call):
         return ""

@@ -18,6 +18,7 @@ from greenloop.core.compose import region_text
 from greenloop.core.generated_tests import Equation, parse_equation
 from greenloop.core.python.ast_source import (
     FUNCTIONS,
+    UNPARSABLE,
     docstring_statement,
     find_definitions,
     plain_name,
@@ -84,7 +85,7 @@ def _example(item: Equation, name: str) -> Example | None:
             expected=literal_value(ast.parse(item.expected, mode="eval").body),
             shown=f"{item.call} == {item.expected}",
         )
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except UNPARSABLE:
         return None
 
 

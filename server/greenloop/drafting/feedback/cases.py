@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from greenloop.core.ports import Tools
+from greenloop.core.python.ast_source import UNPARSABLE
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import CaseResult, Failure
@@ -169,7 +170,7 @@ def _states_expected(assertion: str, expected: str) -> bool:
     try:
         value = ast.literal_eval(expected[: 20 * VALUE])
         statement = ast.parse(assertion).body[0]
-    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, IndexError):
+    except (*UNPARSABLE, TypeError, IndexError):
         return False
     sides: list[ast.expr] = []
     if isinstance(statement, ast.Assert) and isinstance(statement.test, ast.Compare):

@@ -19,6 +19,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import CaseResult
 from greenloop.core.text.diff import split_lines
+from greenloop.drafting.search._merging import plan_merges
 from greenloop.drafting.search._progress import SAMPLE_TEMPERATURES, failing_lines
 
 ANSWERS = (Move.DRAFT, Move.REFINE)
@@ -146,18 +147,10 @@ def _about(region: Region, base: Attempt, heat: float = 0.0) -> Draft:
 
 
 def _merges(attempts: Sequence[Attempt]) -> list[Draft]:
-    """Each answer together with earlier ones that pass what it does not, or that refined another function beside it."""
-    answers = [each for each in attempts[1:] if is_valid(each) and each.draft and each.draft.move in ANSWERS]
-    drafts = []
-    for index, newest in enumerate(answers):
-        if others := tuple(each.number for each in answers[:index] if _adds(each, newest)):
-            drafts.append(Draft(parent=newest.number, move=Move.MERGE, role=Role.REFINER, others=others))
-    return drafts
+    """Attempts that pass different cases, and answers that refined different functions of the same one."""
+    return plan_merges(attempts, _refine_others)
 
 
-def _adds(first: Attempt, second: Attempt) -> bool:
-    asked = [each.draft.regions if each.draft else () for each in (first, second)]
-    if first.parent == second.parent and asked[0] and asked[1] and asked[0] != asked[1]:
-        return True
-    passed = [{case.id for case in each.verdict.cases if case.passed} for each in (first, second)]
-    return bool(passed[0] - passed[1] and passed[1] - passed[0])
+def _refine_others(first: Attempt, second: Attempt) -> bool:
+    asked = [each.draft.regions for each in (first, second) if each.draft and each.draft.move in ANSWERS]
+    return len(asked) == 2 and first.parent == second.parent and all(asked) and asked[0] != asked[1]

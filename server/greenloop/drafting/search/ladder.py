@@ -22,6 +22,7 @@ from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import ErrorGroup, Verdict
 from greenloop.drafting.infill import insertion_masks, pair_masks, rank_masks
 from greenloop.drafting.search._filling import filling_rungs, untried, with_reached
+from greenloop.drafting.search._merging import plan_merges
 from greenloop.drafting.search._progress import COPIES, count_advanced
 from greenloop.project.settings import LadderSettings
 
@@ -37,12 +38,25 @@ Rung = tuple[str, list[Draft]]  # its name in `ladder.order`, and its drafts
 
 def plan(problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings = STEPS) -> Sequence[Draft]:
     """The next drafts of the first rung that is not exhausted; empty when all are."""
+    return plan_rungs(problem, attempts, steps)
+
+
+def plan_rungs(
+    problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings = STEPS, *, merging: bool = True
+) -> Sequence[Draft]:
+    """As `plan`; `merging`: attempts that pass different tests are put together."""
+    rungs = _rungs(problem, attempts, steps)
+    kept = ([draft for draft in rung if merging or draft.move is not Move.MERGE] for rung in rungs)
+    return untried(kept, attempts, SIDE_BY_SIDE)
+
+
+def _rungs(problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings) -> Iterator[list[Draft]]:
     if is_written(problem):
-        return untried(_rungs_of_all(problem, attempts, steps), attempts, SIDE_BY_SIDE)
+        return _rungs_of_all(problem, attempts, steps)
     problem = with_reached(problem, attempts)
     if len(problem.regions) == 1:
-        return untried(_writing_rungs(problem, attempts, steps), attempts, SIDE_BY_SIDE)
-    return untried(filling_rungs(problem, attempts), attempts, SIDE_BY_SIDE)
+        return _writing_rungs(problem, attempts, steps)
+    return filling_rungs(problem, attempts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,23 +114,13 @@ def _turns(rungs: Sequence[Rung], is_answered: bool) -> tuple[list[list[Draft]],
 
 
 def _merges(attempts: Sequence[Attempt]) -> list[Draft]:
-    """Each answer that was run, merged with the earlier ones that know what it does not.
-
-    They pass different tests; or they change other functions, and one of the two lets the tests fail otherwise.
-    """
-    baseline = attempts[0]
-    answers = [each for each in attempts[1:] if is_valid(each) and each.draft and each.draft.move in WHOLE_ANSWERS]
-    drafts = []
-    for index, newest in enumerate(answers):
-        if others := tuple(each.number for each in answers[:index] if _complement(each, newest, baseline)):
-            drafts.append(Draft(parent=newest.number, move=Move.MERGE, role=Role.REFINER, others=others))
-    return drafts
+    """Attempts that pass different tests; and answers about other functions, where one of the two fails otherwise."""
+    return plan_merges(attempts, lambda first, second: _changes_others(first, second, attempts[0]))
 
 
-def _complement(first: Attempt, second: Attempt, baseline: Attempt) -> bool:
-    passed = [{case.id for case in each.verdict.cases if case.passed} for each in (first, second)]
-    if passed[0] - passed[1] and passed[1] - passed[0]:
-        return True
+def _changes_others(first: Attempt, second: Attempt, baseline: Attempt) -> bool:
+    if any(each.draft is None or each.draft.move not in WHOLE_ANSWERS for each in (first, second)):
+        return False
     is_elsewhere = first.candidate and second.candidate and not {*first.candidate.texts} >= {*second.candidate.texts}
     return bool(is_elsewhere) and any(failure_key(each) != failure_key(baseline) for each in (first, second))
 
@@ -183,6 +187,8 @@ def _is_partial(verdict: Verdict) -> bool:
 def _writing_rungs(problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings) -> Iterator[list[Draft]]:
     """Rungs for code that is yet to be written: the first one is a whole answer."""
     yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)]
+    if not problem.spec.open:
+        yield _merges(attempts)
     yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, temperature=heat) for heat in steps.temperatures]
     if problem.spec.open:  # more answers are more votes; small changes would only fit tests that may be wrong
         yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=heat) for heat in steps.temperatures]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from greenloop.core.records.model import Message
 from greenloop.core.records.spec import Region
-from greenloop.drafting.prompt import fenced
+from greenloop.drafting.shown_attempts import fenced
 from greenloop.engine.history.trajectories import Step, Trajectory
 
 

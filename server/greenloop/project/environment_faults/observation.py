@@ -11,7 +11,7 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from greenloop.core.python.ast_source import parse_module_strictly
+from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly
 from greenloop.core.records.sandbox import Environment
 from greenloop.core.records.verdict import Failure, Frame
 from greenloop.project import sources
@@ -133,7 +133,7 @@ def _is_own(path: str) -> bool:
 def _raises(text: str, line: int) -> bool:
     try:
         tree = parse_module_strictly(text)
-    except (SyntaxError, ValueError):
+    except UNPARSABLE:
         rows = text.splitlines()
         return 0 < line <= len(rows) and rows[line - 1].strip().startswith("raise ")
     raises = [node for node in ast.walk(tree) if isinstance(node, ast.Raise) and node.exc is not None]

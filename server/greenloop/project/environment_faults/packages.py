@@ -9,7 +9,7 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from greenloop.core.python.ast_source import parse_module_strictly
+from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly
 from greenloop.project import sources
 from greenloop.project.environment_faults.declared_dependencies import is_third_party, project_name
 from greenloop.project.environment_faults.observation import ObservedFailure, is_installed_path
@@ -126,7 +126,7 @@ def _newer_syntax(observed: ObservedFailure, _match: re.Match[str]) -> Values | 
     if needed is None:
         try:
             parse_module_strictly(text)
-        except (SyntaxError, ValueError):
+        except UNPARSABLE:
             return None
         needed = sys.version_info[:2]
     if observed.environment.version >= needed:

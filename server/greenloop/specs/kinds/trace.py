@@ -20,7 +20,7 @@ from greenloop.core.docstrings.literals import CONSTRUCTORS
 from greenloop.core.errors import SettingsError
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import Tools
-from greenloop.core.python.ast_source import parse_module, plain_name, region_definition
+from greenloop.core.python.ast_source import UNPARSABLE, parse_module, plain_name, region_definition
 from greenloop.core.python.names import free_names, module_bindings
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
@@ -221,7 +221,7 @@ def _expression(record: Mapping[str, Any], key: str) -> str:
     text = _text(record, key)
     try:
         return ast.unparse(ast.parse(text.strip(), mode="eval"))
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+    except UNPARSABLE as error:
         raise _BadLineError(f"`{key}` holds {text[:60]!r}, which is not a Python expression") from error
 
 

@@ -1,4 +1,4 @@
-"""Parsing where another thread disturbs CPython's parser."""
+"""Texts that the parser cannot read, however it says so: an error is returned, and never raised."""
 
 from __future__ import annotations
 
@@ -7,30 +7,61 @@ import ast
 import pytest
 
 from greenloop.core.python import ast_source
+from greenloop.core.python.names import free_names, undefined_names
 
-MISMATCH = SystemError("AST constructor recursion depth mismatch (before=63, after=28)")
-
-
-def disturb(monkeypatch, times):
-    real, left = ast.parse, [MISMATCH] * times
-
-    def parse(text):
-        if left:
-            raise left.pop()
-        return real(text)
-
-    monkeypatch.setattr(ast_source.ast, "parse", parse)
+DEEP = {
+    "null byte": "x = '\0'",
+    "sum": "x = " + "+".join(["1"] * 50_000),
+    "powers": "x = " + "2**" * 5000 + "1",
+    "brackets": "(" * 5000 + ")" * 5000,
+}
 
 
-def test_a_disturbed_parser_is_asked_again(monkeypatch):
-    disturb(monkeypatch, ast_source.TRIES - 1)
-    module = ast_source.parse_module("disturbed = 1\n")
-    assert isinstance(module, ast.Module)
+class Parser:
+    """The module `ast` with another `parse`; pytest itself goes on with the real one."""
+
+    def __init__(self, parse) -> None:
+        self.parse = parse
+
+    def __getattr__(self, name):
+        return getattr(ast, name)
 
 
-def test_one_that_stays_disturbed_is_an_error_that_callers_know(monkeypatch):
-    disturb(monkeypatch, 2 * ast_source.TRIES)
-    error = ast_source.parse_module("disturbed = 2\n")
+def miscount(*_args, **_options):
+    raise SystemError("AST constructor recursion depth mismatch (before=6, after=8)")
+
+
+@pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
+def test_what_the_parser_gives_up_is_an_error_of_syntax(text):
+    assert isinstance(ast_source.parse_module(text), SyntaxError)
+    assert isinstance(ast_source.compile_error(text), SyntaxError)
+    assert isinstance(ast_source.parse_fragment(f"    {text}"), SyntaxError)
+    assert ast_source.statements_of(text) == ()
+
+
+def test_a_depth_that_the_parser_miscounts_each_time_is_an_error_of_syntax(monkeypatch):
+    monkeypatch.setattr(ast_source, "ast", Parser(miscount))
+    error = ast_source.parse_module("unlike = any('other text')")
     assert isinstance(error, SyntaxError)
-    with pytest.raises(SystemError):
-        ast_source.parse_module_strictly("disturbed = 2\n")
+    assert "depth mismatch" in str(error)
+    assert ast_source.first_definition("def unlike_any_other(): pass") is None
+    monkeypatch.setattr(ast_source, "compile", miscount, raising=False)
+    assert isinstance(ast_source.compile_error("x = 1"), SyntaxError)
+
+
+def test_names_of_what_the_parser_gives_up_are_not_known(monkeypatch):
+    monkeypatch.setattr("symtable.symtable", miscount)
+    assert free_names("x = a") == set()
+    assert undefined_names("x = a") == {}
+
+
+def test_a_text_that_the_parser_miscounts_once_is_read_again(monkeypatch):
+    """As where a finalizer parses a text meanwhile."""
+    calls = []
+
+    def miscount_once(text):
+        calls.append(text)
+        return ast.parse(text) if len(calls) > 1 else miscount()
+
+    monkeypatch.setattr(ast_source, "ast", Parser(miscount_once))
+    assert isinstance(ast_source.parse_module("once = 'and again'"), ast.Module)

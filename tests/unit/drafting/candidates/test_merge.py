@@ -9,7 +9,7 @@ import pytest
 from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
-from greenloop.drafting.candidates.merge import lay_over, merge
+from greenloop.drafting.candidates.merge import lay_over, merge, merges
 
 SOURCE = "def f(a):\n    a += 1\n    b = a\n    c = b\n    return c\n\n\ndef g():\n    return 1\n"
 F = Region(path="m.py", qualname="f", start=1, end=5)
@@ -67,3 +67,33 @@ def test_an_answer_about_one_function_is_laid_over_what_is_there():
         imports=("import os", "import re"),
         helpers=("def h():\n    return 2",),
     )
+
+
+def test_where_changes_touch_statements_of_one_are_put_into_the_other():
+    guard = "def f(a):\n    if a is None:\n        return 0\n    return a\n"
+    loop = "def f(a):\n    a = abs(a)\n    return a * 2\n"
+    first, second = of(guard, helpers=("X = 1",)), of(loop, imports=("import os",), helpers=("X = 2", "Y = 1"))
+    found = list(merges(PROBLEM, first, second))
+    assert merge(PROBLEM, first, second) is None
+    texts = [each.texts[F] for each in found]
+    assert guard.replace("return a\n", "return a * 2\n") in texts
+    assert guard not in texts
+    assert loop not in texts
+    assert {each.imports for each in found} == {("import os",)}
+    assert {each.helpers for each in found} == {("X = 1", "Y = 1")}
+
+
+def test_a_merge_by_lines_stands_alone():
+    first, second = of(OWN.replace("1", "2")), of(OWN.replace("return c", "return -c"))
+    assert list(merges(PROBLEM, first, second)) == [merge(PROBLEM, first, second)]
+
+
+def test_what_another_function_needs_goes_along_with_the_statements():
+    second = Candidate(
+        texts={F: OWN.replace("a += 1", "a += 2").replace("c = b", "c = g()"), G: "def g():\n    return 2\n"}
+    )
+    found = list(merges(PROBLEM, of(OWN.replace("a += 1", "a += 3")), second))
+    assert [each.texts for each in found] == [
+        {F: OWN.replace("a += 1", "a += 2"), G: second.texts[G]},
+        {F: OWN.replace("a += 1", "a += 3").replace("c = b", "c = g()"), G: second.texts[G]},
+    ]

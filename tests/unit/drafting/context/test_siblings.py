@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from context_problem import TOOLS, problem
+from greenloop.core import registry
 from greenloop.drafting.context import callers, siblings
+from greenloop.engine.presets import find_preset
 
 
 @pytest.mark.parametrize(
@@ -91,3 +93,12 @@ async def test_nothing_near_is_nothing(tmp_path):
     case = problem(tmp_path, {"m.py": "def f(x):\n    return x\n"}, "m.py", "f")
     assert await callers.gather(case, TOOLS) == ()
     assert await siblings.gather(case, TOOLS) == []
+
+
+async def test_the_preset_anchor_shows_neighbours_as_reference(tmp_path):
+    """Row #7: beside the ideas of other candidates, what the project itself has that may help."""
+    case = problem(tmp_path, {"m.py": MODULE, "helpers.py": HELPERS}, "m.py", "parse_int")
+    parts = [registry.load_part("context", name) for name in find_preset("anchor").context]
+    shown = {each.title: each.text for part in parts for each in await part.gather(case, TOOLS)}
+    assert "def parse_float(text):" in shown["Similar code beside it:"]
+    assert "def clean(" in shown["It calls:"]

@@ -131,6 +131,22 @@ def test_what_may_be_equal_as_the_new_code_likes(value, named):
     assert named in look(value)
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("Liar", "a Liar"),
+        ("Inventory", "an Inventory"),
+        ("_Order", "an _Order"),
+        ("User", "a User"),
+        ("Unit", "a Unit"),
+        ("Unordered", "an Unordered"),
+        ("Hour", "an Hour"),
+    ],
+)
+def test_a_class_is_named_with_the_right_article(name, told):
+    assert look(type(name, (), {"__eq__": Liar.__eq__})()) == f"{told}, whose __eq__ the new code defines"
+
+
 def test_results_and_arguments_of_watched_functions_are_seen():
     def fill(items):
         items.append(Liar())

@@ -15,7 +15,7 @@ from greenloop.drafting.feedback._rejected_answers import describe_newest
 from greenloop.drafting.feedback._value_diff import shorten
 from greenloop.drafting.feedback.cases import list_cases
 from greenloop.drafting.feedback.raw import render_output
-from greenloop.drafting.prompt import answer_of
+from greenloop.drafting.shown_attempts import answer_of
 from greenloop.project import templates
 
 ROOM = 800  # maximum tokens of one value of a question

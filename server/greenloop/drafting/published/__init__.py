@@ -1,0 +1,1 @@
+"""Steps of published systems that are no parts, and that the default does not use."""
