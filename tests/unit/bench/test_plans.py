@@ -38,6 +38,12 @@ def test_an_arm_that_cannot_be_is_told(text, why):
         plans.parse_arm(text)
 
 
+def test_a_setting_of_an_arm_may_be_a_list():
+    settings = plans.settings_for({"planner.skip": ["design", "review"], "model": "reference"}, None)
+    assert settings.planner.skip == ["design", "review"]
+    assert settings.model == ""
+
+
 def test_arms_that_match_come_last_and_match_what_is_there():
     one, other = plans.parse_arm("plain:match=default"), plans.parse_arm("default")
     assert plans.check_arms([one, other]) == [other, one]

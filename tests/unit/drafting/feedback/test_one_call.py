@@ -31,6 +31,13 @@ DRAFT, CORRECTION = (
 async def test_the_reflection_is_kept_apart(answer, reflection):
     newest = replace(attempt(1, RIGHT), answer=answer)
     note = await one_call.describe(PROBLEM, [newest], None)
-    assert note.text == ""
     assert note.fields.get("reflection", "") == reflection
     assert note.fields.get("artefacts", {}) == ({"reflection": reflection} if reflection else {})
+
+
+async def test_a_reflection_without_a_correction_is_told():
+    newest = replace(attempt(1, RIGHT), answer=f"{DRAFT}\n\nReflection:\nIt adds one.\n\nFor 5 it gives 6.")
+    note = await one_call.describe(PROBLEM, [newest], None)
+    assert note.text == "You wrote about it: It adds one. For 5 it gives 6."
+    corrected = replace(newest, answer=f"{DRAFT}\nIt adds one.\n{CORRECTION}")
+    assert (await one_call.describe(PROBLEM, [corrected], None)).text == ""

@@ -18,6 +18,7 @@ from greenloop.drafting.feedback.published import _plans
         ("1. take x\n2) double it", "1. take x\n2. double it"),
         ("Sure!\n- take `x`\n* double it\n- take `x`", "1. take `x`\n2. double it"),
         ("**Step 1:** take x\nStep 2: double it", "1. take x\n2. double it"),
+        ("1. **Inputs**: a text\n2. **Result**: a text", "1. Inputs: a text\n2. Result: a text"),
         ("```python\ndef f():\n    return 1\n```\n1. only this", "1. only this"),
         ("Take the number and add it to itself.", "Take the number and add it to itself."),
         ("```python\ndef f():\n    return 1\n```", ""),

@@ -69,7 +69,7 @@ def read_plan(answer: str) -> str:
     """The steps of a plan, numbered, or its prose in one paragraph; "" where an answer holds neither."""
     prose = _FENCED.sub("", answer)
     matches = map(_STEP.match, prose.split("\n"))
-    steps = dict.fromkeys(" ".join(match[1].split())[:LINE].strip("* ") for match in matches if match)
+    steps = dict.fromkeys(" ".join(match[1].replace("**", "").split())[:LINE] for match in matches if match)
     if rows := [step for step in steps if step][:STEPS]:
         return "\n".join(f"{number}. {step}" for number, step in enumerate(rows, 1))
     paragraph = shorten(prose, WORDS)

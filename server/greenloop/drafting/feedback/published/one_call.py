@@ -1,7 +1,8 @@
 """Keeps the reflection of an answer that holds a draft, a reflection on it, and the correction.
 
 After ReflexiCoder (arXiv 2603.05863), which trains a model to answer like this; here the preset `one-call` asks for it.
-The correction is the candidate, since the last code of an answer counts. The reflection is only shown to the user.
+The correction is the candidate, since the last code of an answer counts. The reflection is shown to the user, and told
+to the model where it wrote no correction.
 """
 
 from __future__ import annotations
@@ -23,14 +24,18 @@ DESCRIBES_PASSES = True  # the answer that solves the task has its reflection, t
 
 
 async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:  # noqa: ARG001
-    """The reflection in the newest answer, as an artefact; without a text for the model."""
-    reflection = read_reflection(attempts[-1].answer)
-    fields = {"reflection": reflection, "artefacts": {"reflection": reflection}} if reflection else {}
-    return FeedbackNote(text="", fields=fields)
+    """The reflection in the newest answer, as an artefact; the model is told of it where no correction followed."""
+    reflection, is_corrected = read_reflection(attempts[-1].answer)
+    if not reflection:
+        return FeedbackNote(text="")
+    text = "" if is_corrected else f"You wrote about it: {reflection}"
+    return FeedbackNote(text=text, fields={"reflection": reflection, "artefacts": {"reflection": reflection}})
 
 
-def read_reflection(answer: str) -> str:
-    """The last prose between two blocks of code; "" where an answer has fewer blocks, or nothing between them."""
-    between = [text for text in split_prose(answer[:LONGEST])[1:-1] if text.strip()]
-    text = " ".join(row.strip() for row in between[-1].split("\n")) if between else ""
-    return shorten(_END.sub("", _TITLE.sub("", text)).strip(), WORDS)
+def read_reflection(answer: str) -> tuple[str, bool]:
+    """The last prose between two blocks of code, or what follows the only one as a reflection; was it corrected?"""
+    pieces = split_prose(answer[:LONGEST])
+    between = [text for text in pieces[1:-1] if text.strip()]
+    end = pieces[-1] if len(pieces) > 1 and _TITLE.match(pieces[-1].strip()) else ""
+    text = " ".join(row.strip() for row in (between[-1] if between else end).strip().split("\n"))
+    return shorten(_END.sub("", _TITLE.sub("", text)).strip(), WORDS), bool(between)
