@@ -16,7 +16,7 @@ OWN_SUITES = {"lsp", "engine", "mcp"}
 WITHOUT_TESTS = {
     "bench": 5,
     "cli": 10,
-    "core": 31,
+    "core": 30,
     "drafting": 18,
     "localize": 2,
     "models": 3,

@@ -24,6 +24,7 @@ NO_GAIN = "NoGain"
 MUTATION_SECONDS = 10.0  # wall time for all one-token changes of the regions that were chosen first
 SUSPECTS_SECONDS = 20.0  # wall time for those of all other suspects: equal shares, with what others left over
 MERGE_SECONDS = 5.0  # wall time for all merges with one attempt
+MERGES_SECONDS = 30.0  # seconds of runs for all merges of a run
 MOST_PASSING = 3  # with more passing changes, the first is as likely wrong as right
 
 Verify = Callable[[Files], Awaitable[Verdict]]
@@ -64,7 +65,9 @@ async def best_merge(
     """Tests the parent's changes together with those of each of the `others`; returns as `best_mutant` does."""
     parent = attempts[draft.parent]
     candidates = _new_merges(problem, draft, attempts)
-    trial = await _try_all(problem, candidates, parent, verify, limit=min(MERGE_SECONDS, seconds_left))
+    earlier = [each for each in attempts if each.draft and each.draft.move is Move.MERGE]
+    left = MERGES_SECONDS - sum(each.verdict.seconds for each in earlier)
+    trial = await _try_all(problem, candidates, parent, verify, limit=min(MERGE_SECONDS, left, seconds_left))
     message = f"None of {trial.tried} combinations of answers passes more tests."
     return _finish(_blank(number, draft, "combined answers", trial), trial, message)
 
