@@ -125,10 +125,9 @@ def main() -> None:
         exports = [(["--as", kind], suffix) for kind in kinds for suffix in suffixes]
         exports += [(["--as", "turns", "--select", "diverse", "-n", "500"], "jsonl")]
         for number, (words, suffix) in enumerate(exports):
-            seconds, memory, size = measure(folder, words, folder / f"{number}.{suffix}")
-            print(
-                f"{' '.join(words):45} {suffix:8} {seconds:6.1f} s {memory:6.0f} MiB {size / 1e6:7.1f} MB", flush=True
-            )
+            seconds, processor, memory, size = measure(folder, words, folder / f"{number}.{suffix}")
+            figures = f"{seconds:6.1f} s {processor:6.1f} s {memory:6.0f} MiB {size / 1e6:7.1f} MB"
+            print(f"{' '.join(words):45} {suffix:8} {figures}", flush=True)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ It must not know what the rows are.
 from __future__ import annotations
 
 import json
-import sys
 import types
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -17,6 +16,7 @@ from typing import Any, BinaryIO, get_args, get_origin, get_type_hints
 
 from greenloop.core.errors import UsageError
 from greenloop.engine.history.formats._row import Row
+from greenloop.project.installation import package_command
 
 PARQUET = ".parquet"
 BATCH = 200  # rows that are in memory for Parquet
@@ -33,7 +33,7 @@ def check_file(path: Path) -> None:
     if path.suffix == PARQUET and find_spec("pyarrow") is None:
         raise UsageError(
             f"{path.name} cannot be written, because Parquet needs pyarrow.",
-            remedy=f"Install it with `{sys.executable} -m pip install pyarrow`, or write JSON Lines: "
+            remedy=f"Install it with `{package_command('pyarrow')}`, or write JSON Lines: "
             f"--out {path.with_suffix('.jsonl').name}.",
         )
 

@@ -13,6 +13,7 @@ from greenloop.core.errors import UsageError
 from greenloop.engine.history import row_files
 from greenloop.engine.history.learning import Wanted
 from greenloop.engine.history.row_files import check_file, write_lines, write_rows
+from greenloop.project.installation import package_command
 from learning_runs import chain
 
 SFT = Wanted(kind="sft").row
@@ -79,7 +80,7 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setattr(row_files, "find_spec", lambda _name: None)
     with pytest.raises(UsageError, match="Parquet needs pyarrow") as caught:
         check_file(tmp_path / "x.parquet")
-    assert "-m pip install pyarrow" in caught.value.remedy
+    assert package_command("pyarrow") in caught.value.remedy
     assert "--out x.jsonl" in caught.value.remedy
     check_file(tmp_path / "x.jsonl")
 
