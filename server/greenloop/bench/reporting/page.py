@@ -31,7 +31,8 @@ figure{margin:2.5rem 0 0}figcaption h2{margin:0}figure svg{display:block;width:1
 .wide{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}
 th,td{padding:.2rem .75rem;border-bottom:1px solid var(--rule);text-align:right;white-space:nowrap}
 th:first-child{text-align:left;font-weight:400}
-thead th{font-weight:600;white-space:normal;overflow-wrap:anywhere;max-width:11rem;vertical-align:bottom}
+thead th{font-weight:600;white-space:normal;overflow-wrap:anywhere;
+min-width:6.5rem;max-width:11rem;vertical-align:bottom}
 thead th:first-child{font-weight:600}
 .under{padding-left:2rem;color:var(--soft)}summary{cursor:pointer;color:var(--soft);font-size:.9rem}
 """
