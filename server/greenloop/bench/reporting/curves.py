@@ -38,7 +38,7 @@ class Curve:
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorMatrix:
-    """How many of an arm's task-runs had which outcome at which attempt: `rows[outcome]` has one number a column."""
+    """How many of an arm's attempts had which outcome: `rows[outcome]` has one number for each column of attempts."""
 
     arm: str
     columns: tuple[str, ...]

@@ -30,7 +30,10 @@ h1{font-size:1.6rem;margin:0 0 .25rem}h2{font-size:1.15rem;margin:2.5rem 0 .5rem
 figure{margin:2.5rem 0 0}figcaption h2{margin:0}figure svg{display:block;width:100%;height:auto;margin:.75rem 0}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}
 th,td{padding:.2rem .75rem;border-bottom:1px solid var(--rule);text-align:right;white-space:nowrap}
-th:first-child{text-align:left;font-weight:400}thead th{font-weight:600}thead th:first-child{font-weight:600}
+th:first-child{text-align:left;font-weight:400}
+thead th{font-weight:600;white-space:normal;overflow-wrap:anywhere;
+min-width:6.5rem;max-width:11rem;vertical-align:bottom}
+thead th:first-child{font-weight:600}
 .under{padding-left:2rem;color:var(--soft)}summary{cursor:pointer;color:var(--soft);font-size:.9rem}
 """
 
@@ -74,7 +77,7 @@ def make_charts(done: Sequence[TaskRunResult], broken: frozenset[str]) -> list[C
         charts.append(draw_pairs("wins", "Won and lost", note, pairs, lambda arm: order[arm]))
     for matrix in compute_error_matrices(done, broken):
         if matrix.rows:
-            note = "Task-runs by the group of the attempt's error; a stronger colour is a larger share of the attempt."
+            note = "Attempts by the group of their error; a stronger colour is a larger share of the column."
             charts.append(draw_errors(f"errors-{order[matrix.arm] + 1}", note, matrix))
     return charts
 

@@ -70,7 +70,11 @@ class Trials:
         return pair
 
     async def _run(self, arms: Sequence[Arm], tasks: Sequence[Task]) -> list[TaskRunResult]:
-        return await run(replace(self.experiment, arms=arms, tasks=tasks), self.report_status)
+        experiment = replace(self.experiment, arms=arms, tasks=tasks)
+        done = await run(experiment, self.report_status)
+        if any(each.run["reason"] in BROKEN for each in done):  # a fault of the machine should decide nothing
+            done = await run(experiment, self.report_status)
+        return done
 
 
 def is_better(pair: Pair) -> bool:

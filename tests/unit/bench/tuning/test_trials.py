@@ -55,3 +55,19 @@ async def test_an_arm_is_scored_on_its_half_alone_and_once(make_trials, make_tas
     assert {task for _arm, task in found.asked} == {task.id for task in found.halves.confirm}
     assert (pair.count, pair.only_one) == (10, 0)
     assert pair.only_other == sum(task.id <= "draft-10" for task in found.halves.confirm)
+
+
+async def test_a_task_run_without_a_result_is_tried_once_more(make_trials, make_tasks, make, monkeypatch):
+    from greenloop.bench import plans
+
+    found = make_trials(make_tasks(12), lambda _arm, _task: True)
+    runs: list[int] = []
+
+    async def run(experiment, _report_status):
+        runs.append(1)
+        broken = {"reason": "model"} if len(runs) == 1 else {}
+        return [make("plain", task.id, ("", not broken), **broken) for task in experiment.tasks]
+
+    monkeypatch.setattr(trials, "run", run)
+    assert await found.search(plans.parse_arm("plain")) == 6
+    assert len(runs) == 2
