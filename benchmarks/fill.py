@@ -4,7 +4,8 @@
 Run: PYTHONPATH=server python benchmarks/fill.py TASKS [--class]
 
 The target of a task is the file of its shown tests; with --class it is the class, or the module where it has more than
-one unwritten class. Where there are several modules, that is the last one, which uses the others.
+one unwritten class. Where there are several modules, that is the last one, which uses the others. A task without a
+skeleton, whose modules only its tests name, has no class to begin with.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ def main() -> None:
     parser.add_argument("--class", action="store_true", dest="of_class", help="the target is the class, not its tests")
     arguments = parser.parse_args()
     rows = tomllib.loads(SKELETONS.read_text(encoding="utf-8"))["task"]
-    tasks.write([make_task(each, of_class=arguments.of_class) for each in rows], arguments.out)
+    chosen = [each for each in rows if "skeleton" in each or not arguments.of_class]
+    tasks.write([make_task(each, of_class=arguments.of_class) for each in chosen], arguments.out)
 
 
 def make_task(row: dict[str, Any], *, of_class: bool = False) -> Task:
@@ -37,7 +39,7 @@ def make_task(row: dict[str, Any], *, of_class: bool = False) -> Task:
     shown_cases = [f"{shown}::{each}" for each in find_tests(row["shown"])]
     return Task(
         id=row["name"],
-        kind="class" if len(files) == 1 else "several modules",
+        kind=("tests alone", "class")[len(files)] if len(files) < 2 else "several modules",
         target=find_class(*list(files.items())[-1]) if of_class else shown,
         files={**files, shown: row["shown"]},
         cases=[*shown_cases, *(f"{hidden}::{each}" for each in find_tests(row["hidden"]))],
@@ -49,8 +51,8 @@ def make_task(row: dict[str, Any], *, of_class: bool = False) -> Task:
 
 
 def read_modules(row: dict[str, Any], key: str) -> dict[str, str]:
-    """The texts of a task's modules by path: its `skeleton` or its `solution`."""
-    value = row[key]
+    """The texts of a task's modules by path: its `skeleton` (there may be none) or its `solution`."""
+    value = row.get(key, {})
     return value if isinstance(value, dict) else {f"{row['name']}.py": value}
 
 

@@ -61,6 +61,13 @@ def test_all_modules_are_written_in_the_order_of_the_imports(fix):
     assert (code, [each["reason"] for each in events if each["event"] == "finished"]) == (0, ["already-green"] * 2)
 
 
+def test_an_answer_about_one_of_several_modules_is_a_step(fix):
+    code, events = fix([ITEM, CART], "tests/test_shop.py")
+    attempts = [each for each in events if each["event"] == "tested"]
+    assert code == 0, events[-1]
+    assert "No module named" not in json.dumps(attempts)
+
+
 def test_without_a_target_the_folder_is_named(fix):
     code, events = fix([])
     assert code == 3

@@ -37,6 +37,8 @@ class Oracle:
         self._places: dict[str, list[_Place]] = {}
         for path, text in task.solution.items():
             own = {each.name: each.lines for each in _read_places(own_text(path) or "")}
+            for each in _read_classes(text) if path not in task.files else ():
+                self._places.setdefault(each.name, []).append(each)
             for each in _read_places(text, own):
                 place = replace(each, own=frozenset(line.strip() for line in own.get(each.name, ())))
                 self._places.setdefault(each.name, []).append(place)
@@ -127,6 +129,17 @@ def _read_places(text: str, own: Collection[str] = ()) -> Iterator[_Place]:
             if _is_class(module, outer):
                 code = f"class {outer}:\n{textwrap.indent(code, '    ')}"
         yield _Place(name=name, lines=lines, answer="\n\n".join([*_needed(module, code, name), code]))
+
+
+def _read_classes(text: str) -> Iterator[_Place]:
+    """The classes of a module that is to be written, each as a whole."""
+    module = parse_module(text)
+    file_lines = with_plain_ends(text).split("\n")
+    for node in module.body if isinstance(module, ast.Module) else ():
+        if isinstance(node, ast.ClassDef):
+            lines = _lines_of(node, file_lines)
+            code = "\n".join(lines)
+            yield _Place(name=node.name, lines=lines, answer="\n\n".join([*_needed(module, code, node.name), code]))
 
 
 def _lines_of(node: ast.stmt, lines: Sequence[str]) -> Sequence[str]:

@@ -24,8 +24,12 @@ def region_text(problem: Problem, region: Region) -> str:
 
 
 def compose(problem: Problem, candidate: Candidate) -> dict[str, str]:
-    """The new text of every file that has a region in the candidate."""
-    new_texts = {}
+    """The new text of every file that has a region in the candidate, and of those with stubs that it leaves.
+
+    The tests cannot be imported without these: an answer about one of several new modules would be no step.
+    """
+    created = (region.path for region in (*problem.regions, *problem.suspects) if region.created)
+    new_texts = {path: problem.files[path] for path in created}
     for path in dict.fromkeys(region.path for region in candidate.texts):
         texts = {region: text for region, text in candidate.texts.items() if region.path == path}
         has_several_files = len({region.path for region in candidate.texts}) > 1

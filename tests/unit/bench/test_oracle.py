@@ -42,7 +42,18 @@ class Box:
 @pytest.fixture
 def oracle():
     return Oracle(
-        Task(id="t", kind="k", target="t", files={}, cases=("c",), solution={"m.py": SOLUTION, "broken.py": "def ("})
+        Task(
+            id="t",
+            kind="k",
+            target="t",
+            files={"m.py": ""},
+            cases=("c",),
+            solution={
+                "m.py": SOLUTION,
+                "broken.py": "def (",
+                "new.py": "class New:\n    def f(self):\n        return 1\n",
+            },
+        )
     )
 
 
@@ -66,6 +77,10 @@ async def test_the_asked_function_comes_with_what_it_needs(oracle):
 async def test_a_method_comes_in_its_class_with_its_decorators(oracle):
     text = await answer(oracle, "Answer with the complete code of `Box.side`.")
     assert "import re\n\nclass Box:\n    @property\n    def side(self):\n        return re.sub" in text
+
+
+async def test_a_class_of_a_module_that_is_to_be_written_comes_as_a_whole(oracle):
+    assert "class New:\n    def f(self):\n        return 1" in await answer(oracle, "the class `New`")
 
 
 async def test_several_functions_are_several_blocks_and_the_last_message_decides(oracle):

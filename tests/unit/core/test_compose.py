@@ -122,6 +122,16 @@ def test_extras_go_to_the_module_that_uses_them():
     assert composed["b.py"] == "import re\n\n\ndef b():\n    return re\n"
 
 
+def test_stubs_of_other_new_files_stay():
+    """Without them the tests could not be imported, and an answer about one of two new modules would be no step."""
+    stubs = {f"{name}.py": f"def {name}():\n    raise NotImplementedError\n" for name in "ab"}
+    regions = tuple(Region(path=f"{name}.py", qualname=name, start=1, end=2, created=True) for name in "ab")
+    case = Problem(root=Path("/w"), spec=Spec(), regions=regions, originals=dict.fromkeys(stubs), files=stubs)
+    for problem in (case, case.focused(regions[:1])):
+        files = compose(problem, Candidate(texts={regions[0]: "def a():\n    return 1\n"}))
+        assert files == {"a.py": "def a():\n    return 1\n", "b.py": stubs["b.py"]}
+
+
 def test_before_and_after_name_changed_files_only(problem):
     case = problem("def f(x):\n    return 1\n", "f")
     region = case.regions[0]
