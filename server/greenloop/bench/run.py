@@ -39,6 +39,8 @@ class Cluster(Protocol):
         receive: Callable[[TaskRunResult, str], None],
     ) -> None: ...
 
+    def close(self) -> None: ...
+
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
@@ -94,6 +96,8 @@ class _Harness:
                     await self._run_matching_arm(arm)
         finally:
             await self.measurement.close()
+            if self.experiment.cluster is not None:
+                self.experiment.cluster.close()
         keys = [(arm.name, task.id, n) for task in self.experiment.tasks for n in self._repeats() for arm in arms]
         return [self.done[key] for key in keys if key in self.done]
 
