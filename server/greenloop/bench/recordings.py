@@ -11,12 +11,12 @@ import ast
 import asyncio
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
 
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import UsageError
@@ -32,6 +32,14 @@ SEED_STEP = 10_007
 REFERENCE, ORACLE = "reference", "oracle"
 
 
+class Answers(Protocol):
+    """Recorded answers by key, for the models of one task."""
+
+    def get(self, key: str) -> Reply | None: ...
+
+    def put(self, key: str, reply: Reply) -> None: ...
+
+
 class Recordings:
     """The file of answers. A line that was cut off by a kill is ignored; the next one begins on a new line."""
 
@@ -39,6 +47,7 @@ class Recordings:
         """Raises `UsageError` where the file cannot be read."""
         self._path = path
         self._replies: dict[str, Reply] = {}
+        self._task_of: dict[str, str] = {}
         try:
             text = path.read_bytes().decode("utf-8", errors="replace") if path.exists() else ""
         except OSError as error:
@@ -46,10 +55,8 @@ class Recordings:
         for line in text.split("\n"):
             try:
                 row = json.loads(line)
-                reply = row["reply"]
-                others = tuple(reply.get("others", ()))
-                reply = Reply(**{**reply, "usage": Usage(**reply["usage"]), "others": others})
-                self._replies[row["key"]] = reply
+                self._replies[row["key"]] = reply_from(row["reply"])
+                self._task_of[row["key"]] = row.get("task", "")
             except (ValueError, KeyError, TypeError):
                 continue
         self._begin = "\n" if text and not text.endswith("\n") else ""
@@ -60,11 +67,37 @@ class Recordings:
     def get(self, key: str) -> Reply | None:
         return self._replies.get(key)
 
-    def put(self, key: str, reply: Reply) -> None:
+    def put(self, key: str, reply: Reply, *, task: str = "") -> None:
+        """Keeps an answer; `task` is the id of the task that it was asked for."""
         self._replies[key] = reply
+        self._task_of[key] = task
+        row = {"key": key, "reply": asdict(reply), **({"task": task} if task else {})}
         with self._path.open("a", encoding="utf-8") as file:
-            file.write(self._begin + json.dumps({"key": key, "reply": asdict(reply)}, ensure_ascii=False) + "\n")
+            file.write(self._begin + json.dumps(row, ensure_ascii=False) + "\n")
         self._begin = ""
+
+    def of_task(self, task: str) -> dict[str, Reply]:
+        """The answers that were asked for this task, and those of which the task is not known, by key."""
+        return {key: reply for key, reply in self._replies.items() if self._task_of[key] in {task, ""}}
+
+
+def reply_from(fields: Mapping[str, Any]) -> Reply:
+    """A reply from its fields as JSON has them. Raises `KeyError` or `TypeError` for other fields."""
+    return Reply(**{**fields, "usage": Usage(**fields["usage"]), "others": tuple(fields.get("others", ()))})
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskAnswers:
+    """The recordings, as the models of one task see them."""
+
+    recordings: Recordings
+    task: str
+
+    def get(self, key: str) -> Reply | None:
+        return self.recordings.get(key)
+
+    def put(self, key: str, reply: Reply) -> None:
+        self.recordings.put(key, reply, task=self.task)
 
 
 def request_key(model: str, request: ChatRequest | InfillRequest) -> str:
@@ -116,7 +149,7 @@ class Meter:
                 self.waited += monotonic() - self._started
 
 
-def wrap_model(model: Model, recordings: Recordings, meter: Meter, *, repeat: int = 0) -> RecordedModel:
+def wrap_model(model: Model, recordings: Answers, meter: Meter, *, repeat: int = 0) -> RecordedModel:
     """`model` behind the recordings, asked only for missing answers; it does infills where `model` does."""
     return (RecordedInfiller if isinstance(model, Infiller) else RecordedModel)(model, recordings, meter, repeat)
 
@@ -124,7 +157,7 @@ def wrap_model(model: Model, recordings: Recordings, meter: Meter, *, repeat: in
 class RecordedModel:
     """A model behind the recordings. `repeat` shifts every seed."""
 
-    def __init__(self, model: Model, recordings: Recordings, meter: Meter, repeat: int) -> None:
+    def __init__(self, model: Model, recordings: Answers, meter: Meter, repeat: int) -> None:
         self.model = model
         self._recordings = recordings
         self._meter = meter

@@ -1,47 +1,45 @@
-"""Runs arms over tasks, one task-run at a time: the model is the bottleneck, and time is measured too.
+"""Runs arms over tasks: which task-runs are open, in which order they run, and what happens with their results.
 
-All arms run on a task before the next task, so that results after a kill can be compared.
-It must not know how figures are computed from the records.
+Here one task-run runs at a time, because the model is the bottleneck and time is measured too; a cluster runs several
+tasks at once. All arms run on a task before the next task, so that results after a kill can be compared.
+It must not know how figures are computed from the records, nor how a task-run is measured.
 """
 
 from __future__ import annotations
 
-import hashlib
-import time
-import traceback
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Protocol
 
-from greenloop import __version__
-from greenloop.bench import history_tree, plans, results
-from greenloop.bench.hidden_tests import Judge
-from greenloop.bench.oracle import Oracle
-from greenloop.bench.plans import Arm, settings_for
-from greenloop.bench.recordings import ORACLE, REFERENCE, Meter, RecordedModel, Recordings, Reference, wrap_model
+from greenloop.bench import plans, results
+from greenloop.bench.measure import Conditions, Measurement, TaskRun
+from greenloop.bench.plans import Arm
+from greenloop.bench.recordings import Recordings, TaskAnswers
 from greenloop.bench.results import BROKEN, Key, TaskRunResult
-from greenloop.bench.task_folder import Place, lay_out_task
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import GreenloopError, UsageError
-from greenloop.core.events import Event, Started
 from greenloop.core.ports import Model
 from greenloop.core.records.goal import Goal
-from greenloop.core.records.model import Role
-from greenloop.core.records.outcome import Outcome, StopReason
-from greenloop.core.records.problem import Problem
-from greenloop.engine import refine
-from greenloop.models import roles
-from greenloop.models.roles import Models
-from greenloop.project import sources
-from greenloop.project.settings import Settings
-from greenloop.sandboxes.pool import SandboxPool
+from greenloop.core.records.outcome import StopReason
 
 # Failed task-runs in a row, after which the fault is in the machine, not in the tasks.
 MAX_BROKEN_IN_A_ROW = 3
 
-TaskRun = tuple[Arm, Task, int]
+
+class Cluster(Protocol):
+    """Other machines that run tasks. `receive` gets each result and the name of its machine, as soon as it is there."""
+
+    async def run_tasks(
+        self,
+        work: Sequence[Sequence[TaskRun]],
+        conditions: Conditions,
+        recordings: Recordings,
+        receive: Callable[[TaskRunResult, str], None],
+    ) -> None: ...
+
+    def close(self) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +47,7 @@ class Experiment:
     """An experiment. `settings` by dotted key apply to all arms; `model` replaces the one that they name.
 
     `goal`: the targets are functions that pass, and what they are to become; None: tests that fail.
+    `cluster` runs the tasks on other machines; None: here, one at a time.
     """
 
     tasks: Sequence[Task]
@@ -60,6 +59,7 @@ class Experiment:
     history: Path | None = None
     model: Model | None = None
     goal: Goal | None = None
+    cluster: Cluster | None = None
 
 
 async def run(experiment: Experiment, report_status: Callable[[str], None]) -> list[TaskRunResult]:
@@ -72,7 +72,7 @@ async def run(experiment: Experiment, report_status: Callable[[str], None]) -> l
 
 
 class _Harness:
-    """Owns the models, the recordings and the finished task-runs."""
+    """Owns the recordings and the finished task-runs."""
 
     def __init__(self, experiment: Experiment, report_status: Callable[[str], None]) -> None:
         self.experiment = experiment
@@ -81,7 +81,10 @@ class _Harness:
         self.done: dict[Key, TaskRunResult] = {
             done.key: done for done in results.read([experiment.out], may_be_missing=True)
         }
-        self.models: dict[str, Model] = {}
+        self.conditions = Conditions(
+            settings=experiment.settings, history=experiment.history, model=experiment.model, goal=experiment.goal
+        )
+        self.measurement = Measurement(self.conditions)
         self.broken = 0
 
     async def run_all(self) -> list[TaskRunResult]:
@@ -92,8 +95,9 @@ class _Harness:
                 if arm.match:
                     await self._run_matching_arm(arm)
         finally:
-            for model in self.models.values():
-                await model.close()
+            await self.measurement.close()
+            if self.experiment.cluster is not None:
+                self.experiment.cluster.close()
         keys = [(arm.name, task.id, n) for task in self.experiment.tasks for n in self._repeats() for arm in arms]
         return [self.done[key] for key in keys if key in self.done]
 
@@ -107,10 +111,11 @@ class _Harness:
     async def _run_each(self, runs: Sequence[TaskRun]) -> None:
         for each in runs:
             self._check_same(*each)
-        tasks = self.experiment.tasks
-        for number, task in enumerate(tasks, 1):
-            if open_runs := [each for each in runs if each[1] is task and self._is_open(*each)]:
-                await self._run_task(task, open_runs, f"{number}/{len(tasks)}")
+        by_task: dict[str, list[TaskRun]] = {task.id: [] for task in self.experiment.tasks}
+        for each in runs:
+            if self._is_open(*each):
+                by_task[each[1].id].append(each)
+        await self._run_tasks([task_runs for task_runs in by_task.values() if task_runs])
 
     async def _run_matching_arm(self, arm: Arm) -> None:
         """Makes as many calls in total as the matched arm. Recorded answers are not asked for again."""
@@ -139,7 +144,7 @@ class _Harness:
         if done is None:
             return
         difference = ""
-        if _comparable_fields(done.run, arm) != _comparable_fields(self._arm_fields(arm), arm):
+        if _comparable_fields(done.run, arm) != _comparable_fields(self.conditions.arm_fields(arm), arm):
             difference = f"the arm '{arm.name}' with other settings"
         elif done.run["digest"] != task.digest:
             difference = f"another task of the name '{task.id}'"
@@ -149,32 +154,26 @@ class _Harness:
                 remedy="Write to another file with --out, or remove this one.",
             )
 
-    def _arm_fields(self, arm: Arm) -> dict[str, Any]:
-        settings = {**self.experiment.settings, **arm.settings}
-        goal = {"goal": self.experiment.goal.value} if self.experiment.goal else {}
-        return {
-            "preset": arm.preset.name,
-            "parts": {**arm.parts, **_template_digests(arm)},
-            "settings": settings,
-            **goal,
-        }
+    async def _run_tasks(self, work: Sequence[Sequence[TaskRun]]) -> None:
+        """Runs the task-runs of each task, here one task at a time, or on the nodes of a cluster."""
+        if self.experiment.cluster is not None:
+            await self.experiment.cluster.run_tasks(work, self.conditions, self.recordings, self._receive)
+            return
+        for runs in work:
+            answers = TaskAnswers(recordings=self.recordings, task=runs[0][1].id)
+            async with contextlib.aclosing(self.measurement.run_task(runs, answers)) as measured:
+                async for done in measured:
+                    self._receive(done)
 
-    async def _run_task(self, task: Task, runs: Sequence[TaskRun], progress: str) -> None:
-        pool = SandboxPool()
-        with TemporaryDirectory(prefix="greenloop-bench-") as name:
-            settings = self._settings(runs[0][0], task)
-            place = lay_out_task(task, Path(name), settings)
-            try:
-                # The sandbox is opened before the first arm, for all alike; an editor does not wait for it either.
-                await refine.warm(place.root, settings, pool, place.variables)
-                for arm, _task, repeat in runs:
-                    done = await self._measure(task, arm, repeat, place, pool)
-                    results.append(self.experiment.out, done)
-                    self.done[done.key] = done
-                    self.report_status(f"{progress} {task.id} {arm.name}: {results.describe_run(done.run)}")
-                    self._count_broken(done)
-            finally:
-                await pool.close()
+    def _receive(self, done: TaskRunResult, place: str = "") -> None:
+        """Takes a result in; it is on disk when this returns. Raises `GreenloopError` where nothing can be measured."""
+        results.append(self.experiment.out, done)
+        self.done[done.key] = done
+        tasks = [task.id for task in self.experiment.tasks]
+        _arm, task, _repeat = done.key
+        progress = f"{tasks.index(task) + 1}/{len(tasks)} {task} {done.run['arm']}"
+        self.report_status(f"{progress}: {results.describe_run(done.run)}{f' ({place})' if place else ''}")
+        self._count_broken(done)
 
     def _count_broken(self, done: TaskRunResult) -> None:
         self.broken = self.broken + 1 if done.run["reason"] in BROKEN else 0
@@ -183,110 +182,6 @@ class _Harness:
                 f"{MAX_BROKEN_IN_A_ROW} task-runs in a row gave no result; the last: {done.run['message']}",
                 remedy="Fix that, then run the same command again to continue.",
             )
-
-    def _settings(self, arm: Arm, task: Task) -> Settings:
-        own = {"interpreter": task.interpreter, "spec.constraints": list(task.constraints)}
-        table = self._arm_fields(arm)["settings"] | {"preset": arm.preset.name}
-        table |= {key: value for key, value in own.items() if value}
-        folder = Path(task.folder) if task.folder else None
-        settings = settings_for(table, folder)
-        if not task.commit or folder is None:
-            return settings
-        return history_tree.settings_of(settings, history_tree.find_interpreter(folder, settings))
-
-    def _make_models(
-        self, task: Task, place: Place, settings: Settings, meter: Meter, repeat: int, name: str
-    ) -> Models:
-        """The models of one run, each behind the recordings."""
-
-        def recorded(model: Model) -> RecordedModel:
-            return wrap_model(model, self.recordings, meter, repeat=repeat)
-
-        def opener(name: str, settings: Settings) -> Model:
-            key = f"{name} {settings.api} {settings.embedded}"
-            if key not in self.models:
-                self.models[key] = roles.open_model(name, settings)
-            return recorded(self.models[key])
-
-        def own_text(path: str) -> str | None:
-            return task.files.get(path) or sources.read_text(place.root, path)
-
-        override = self.experiment.model
-        if name == ORACLE:
-            override = Oracle(task, own_text)
-        elif name == REFERENCE:
-            override = Reference(task)
-        return Models(settings=settings, override=recorded(override) if override else None, factory=opener)
-
-    async def _measure(self, task: Task, arm: Arm, repeat: int, place: Place, pool: SandboxPool) -> TaskRunResult:
-        settings, arm_fields = self._settings(arm, task), self._arm_fields(arm)
-        if task.commit:
-            settings = history_tree.show_test_data(settings, place.root)
-        meter = Meter()
-        name = arm_fields["settings"].get("model", "")
-        models = self._make_models(task, place, settings, meter, repeat, name)
-        problem: Problem | None = None
-
-        def emit(event: Event) -> None:
-            nonlocal problem
-            if isinstance(event, Started):
-                problem = event.problem
-
-        buffers = {path: text.encode() for path, text in task.files.items()} if task.folder else {}
-        goal = self.experiment.goal
-        request = refine.Request(root=place.root, target=task.target, buffers=buffers, goal=goal, calls=task.calls)
-        harness = refine.Harness(
-            preset=arm.preset, models=models, history=self.experiment.history, variables=place.variables
-        )
-        start = time.monotonic()
-        outcome: Outcome | GreenloopError
-        try:
-            outcome = await refine.refine(request, settings=settings, emit=emit, pool=pool, harness=harness)
-        except GreenloopError as error:
-            outcome = error
-        except Exception as error:  # noqa: BLE001 - a fault in one part must cost one task-run, not the whole experiment
-            outcome = GreenloopError(f"This should not have happened: {_describe_error(error)}")
-        seconds = time.monotonic() - start
-        ids = {"arm": arm.name, "task": task.id, "repeat": repeat}
-        run = {
-            "kind": "run",
-            **ids,
-            **arm_fields,
-            "model": models.name_of(Role.DRAFTER),
-            "digest": task.digest,
-            "task_kind": task.kind,
-            "operators": list(task.operators),
-            "version": __version__,
-            "effective": results.effective_settings(settings),
-            "calls": meter.calls,
-            "hits": meter.hits,
-            "wall_seconds": round(seconds + meter.saved, 3),
-        }
-        if isinstance(outcome, GreenloopError):
-            message = f"{outcome} {outcome.remedy}".strip()
-            return TaskRunResult(run={**run, **results.empty_fields(), "reason": "error", "message": message})
-        judge = Judge(task=task, root=place.root, settings=settings, pool=pool, variables=place.variables)
-        attempts = await results.attempt_rows(outcome, problem, judge)
-        # A blind arm does not use the tests, so its last candidate counts.
-        has_result = outcome.solved or arm.preset.blind
-        final = await judge(outcome.after) if has_result and outcome.after else None
-        run |= results.outcome_fields(outcome, final, len(task.cases))
-        run["history"] = outcome.run
-        run["asked_right"] = results.asked_right(outcome, problem, task.functions)
-        run["place"] = results.place_of(problem, task.functions)
-        run["overhead_seconds"] = round(seconds - meter.waited - outcome.usage.test_seconds, 3)
-        return TaskRunResult(run=run, attempts=[{"kind": "attempt", **ids, **row} for row in attempts])
-
-
-def _describe_error(error: Exception) -> str:
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})"
-
-
-def _template_digests(arm: Arm) -> dict[str, Any]:
-    """What the records say of templates that replace those of the preset."""
-    digests = {name: hashlib.sha256(text.encode()).hexdigest()[:12] for name, text in arm.preset.templates.items()}
-    return {"templates": digests} if digests else {}
 
 
 def _with_attempts(arm: Arm, attempts: int) -> Arm:

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from greenloop.bench import history, mbpp, plans, results, sources, tasks, trajectories
+from greenloop.bench import history, mbpp, on_ray, plans, results, sources, tasks, trajectories
 from greenloop.bench.reporting import page, report
 from greenloop.bench.reporting.figures import compare_pairs, compute_figures
 from greenloop.bench.results import BROKEN
@@ -115,6 +115,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     bench_tuning.add_arguments(parser)
     parser.add_argument("--sandbox", metavar="KIND", help="auto, bubblewrap, docker or none")
     parser.add_argument(
+        "--on",
+        metavar="CLUSTER",
+        help="run the tasks on the nodes of a Ray cluster: `ray` for the one of this machine, or ray://HOST:PORT",
+    )
+    parser.add_argument(
+        "--cpus", type=float, default=1.0, metavar="N", help="with --on: processors for each task (default: 1)"
+    )
+    parser.add_argument(
         "--set", dest="assignments", metavar="KEY=VALUE", action="append", default=[], help="any setting (repeatable)"
     )
     row_export.add_arguments(parser, out=False)
@@ -167,9 +175,16 @@ def _run(arguments: argparse.Namespace) -> int:
     if repeats < 1:
         raise UsageError("--repeats must be at least 1.")
 
+    if not arguments.cpus > 0:
+        raise UsageError("--cpus must be more than 0.")
+
     def report_status(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
+    cluster = None
+    if arguments.on is not None:
+        address = on_ray.parse_address(arguments.on)
+        cluster = on_ray.RayCluster(address=address, report_status=report_status, processors=arguments.cpus)
     try:
         all_tasks = interrupt.run(sources.collect_tasks(_task_selection(arguments), settings, report_status))
         if arguments.write_tasks is not None:
@@ -186,6 +201,7 @@ def _run(arguments: argparse.Namespace) -> int:
             settings=settings,
             history=arguments.out.with_suffix(".history.sqlite3"),
             goal=Goal(arguments.goal) if arguments.goal else None,
+            cluster=cluster,
         )
         finished = interrupt.run(run_experiment(experiment, report_status))
     except asyncio.CancelledError:

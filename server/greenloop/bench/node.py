@@ -1,0 +1,161 @@
+"""Runs the task-runs of one task in a process of a cluster's node, and hands over what happens item by item.
+
+It must not know which program manages the cluster, nor where the results go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import pickle
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import greenloop
+from greenloop.bench.measure import Conditions, Measurement, TaskRun
+from greenloop.bench.results import TaskRunResult
+from greenloop.core.errors import CannotVerifyError, GreenloopError, ModelError, UsageError
+from greenloop.core.records.model import Reply, Role
+from greenloop.models.embedded import catalogue, weights
+from greenloop.project.settings import Settings, get
+
+# Seconds between two looks whether the task was cancelled.
+POLL_SECONDS = 0.2
+_ERRORS = {error.__name__: error for error in (UsageError, CannotVerifyError, ModelError)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What a node is asked for: task-runs of one task, and the answers that were recorded for it."""
+
+    conditions: Conditions
+    runs: Sequence[TaskRun]
+    replies: dict[str, Reply] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A model's answer, to be recorded."""
+
+    key: str
+    reply: Reply
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """Why no task can run: a sentence and its remedy."""
+
+    kind: str
+    sentence: str
+    remedy: str
+
+    def error(self) -> GreenloopError:
+        return _ERRORS.get(self.kind, GreenloopError)(self.sentence, remedy=self.remedy)
+
+
+Item = TaskRunResult | Answer | Refusal
+
+
+@cache
+def identity() -> str:
+    """The version of this greenloop, and a hash of its source: only nodes with the same one give comparable results."""
+    folder = Path(greenloop.__file__).parent
+    digest = hashlib.sha256()
+    for file in sorted(folder.rglob("*.py")):
+        digest.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+    return f"{greenloop.__version__} ({digest.hexdigest()[:8]})"
+
+
+def serve(order: bytes) -> Iterator[bytes]:
+    """Runs the pickled order; yields pickled items while it runs. Closing the iterator ends the sandbox too."""
+    items: queue.SimpleQueue[Item | None] = queue.SimpleQueue()
+    work = asyncio.run_coroutine_threadsafe(_run(pickle.loads(order), items.put), _loop())  # noqa: S301 - the driver's own
+    work.add_done_callback(lambda _work: items.put(None))
+    try:
+        while True:
+            with suppress(queue.Empty):
+                item = items.get(timeout=POLL_SECONDS)
+                if item is None:
+                    break
+                yield pickle.dumps(item)
+        work.result()
+    finally:
+        work.cancel()
+
+
+async def _run(order: Order, hand_over: Callable[[Item], None]) -> None:
+    task = order.runs[0][1]
+    answers = _SentAnswers(replies=dict(order.replies), hand_over=hand_over)
+    try:
+        if task.folder and not Path(task.folder).is_dir():  # noqa: ASYNC240 - nothing else is running
+            raise UsageError(
+                f"A node of the cluster has no folder {task.folder}, which the task {task.id} needs.",
+                remedy="Share the folder with every node under the same path, or use tasks that bring their own files.",
+            )
+        for arm in dict.fromkeys(arm.name for arm, _task, _repeat in order.runs):
+            settings = order.conditions.settings_of(next(run[0] for run in order.runs if run[0].name == arm), task)
+            await _fetch_weights(settings)
+        with TemporaryDirectory(prefix="greenloop-node-") as folder:
+            measurement = _measurement(replace(order.conditions, history=Path(folder) / "history.sqlite3"))
+            async with aclosing(measurement.run_task(order.runs, answers)) as measured:
+                async for done in measured:
+                    hand_over(done)
+    except GreenloopError as error:
+        kind = next((name for name, each in _ERRORS.items() if isinstance(error, each)), "")
+        hand_over(Refusal(kind=kind, sentence=str(error), remedy=error.remedy))
+
+
+@dataclass(kw_only=True)
+class _SentAnswers:
+    """The recorded answers that came with the order; a new one is handed over."""
+
+    replies: dict[str, Reply]
+    hand_over: Callable[[Item], None]
+
+    def get(self, key: str) -> Reply | None:
+        return self.replies.get(key)
+
+    def put(self, key: str, reply: Reply) -> None:
+        self.replies[key] = reply
+        self.hand_over(Answer(key=key, reply=reply))
+
+
+async def _fetch_weights(settings: Settings) -> None:
+    """Downloads the weights of embedded models that this node lacks; its processes do so one at a time."""
+    for name in dict.fromkeys(map(str, _model_names(settings))):
+        if catalogue.is_embedded(name):
+            model = catalogue.find(name)
+            if weights.downloaded_file(model) is None:
+                await weights.pull(lambda _done, _total: None, model=model)
+
+
+def _model_names(settings: Settings) -> list[Any]:
+    named = [get(settings, f"{role}.model") for role in Role]
+    return [name for name in (settings.model, *named, *settings.escalation.models) if name]
+
+
+# -- what stays in the process from one task to the next -------------------------------------------------------------
+
+_open_models: dict[str, Any] = {}
+
+
+def _measurement(conditions: Conditions) -> Measurement:
+    """A measurement with the models that are open in this process."""
+    measurement = Measurement(conditions)
+    measurement.models = _open_models
+    return measurement
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """The event loop of this process, in a thread that lives as long as the process: children end with their thread."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, daemon=True).start()
+    return loop
