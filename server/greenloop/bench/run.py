@@ -6,7 +6,6 @@ It must not know how figures are computed from the records.
 
 from __future__ import annotations
 
-import hashlib
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -154,7 +153,7 @@ class _Harness:
         goal = {"goal": self.experiment.goal.value} if self.experiment.goal else {}
         return {
             "preset": arm.preset.name,
-            "parts": {**arm.parts, **_template_digests(arm)},
+            "parts": arm.recorded_parts,
             "settings": settings,
             **goal,
         }
@@ -280,12 +279,6 @@ class _Harness:
 def _describe_error(error: Exception) -> str:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})"
-
-
-def _template_digests(arm: Arm) -> dict[str, Any]:
-    """What the records say of templates that replace those of the preset."""
-    digests = {name: hashlib.sha256(text.encode()).hexdigest()[:12] for name, text in arm.preset.templates.items()}
-    return {"templates": digests} if digests else {}
 
 
 def _with_attempts(arm: Arm, attempts: int) -> Arm:
