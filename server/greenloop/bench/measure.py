@@ -5,7 +5,6 @@ It must not know where the results go, nor on which machine it runs.
 
 from __future__ import annotations
 
-import hashlib
 import time
 import traceback
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -65,8 +64,7 @@ class Conditions:
         """The fields of a task-run that describe its arm."""
         goal = {"goal": self.goal.value} if self.goal else {}
         settings = {**self.settings, **arm.settings}
-        parts = {**arm.parts, **_template_digests(arm)}
-        return {"preset": arm.preset.name, "parts": parts, "settings": settings, **goal}
+        return {"preset": arm.preset.name, "parts": arm.recorded_parts, "settings": settings, **goal}
 
     def settings_of(self, arm: Arm, task: Task) -> Settings:
         own = {"interpreter": task.interpreter, "spec.constraints": list(task.constraints)}
@@ -205,12 +203,6 @@ class Measurement:
 def _ids(task_run: TaskRun) -> dict[str, Any]:
     arm, task, repeat = task_run
     return {"arm": arm.name, "task": task.id, "repeat": repeat}
-
-
-def _template_digests(arm: Arm) -> dict[str, Any]:
-    """What the records say of templates that replace those of the preset."""
-    digests = {name: hashlib.sha256(text.encode()).hexdigest()[:12] for name, text in arm.preset.templates.items()}
-    return {"templates": digests} if digests else {}
 
 
 def _describe_error(error: Exception) -> str:

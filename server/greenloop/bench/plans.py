@@ -16,6 +16,7 @@ An arm also has settings by dotted key, parts (`search`, `feedback`, `context`, 
 
 from __future__ import annotations
 
+import hashlib
 import re
 import statistics
 import sys
@@ -102,6 +103,13 @@ class Arm:
     settings: Mapping[str, Any] = field(default_factory=dict)
     parts: Mapping[str, Any] = field(default_factory=dict)
     match: str = ""
+
+    @property
+    def recorded_parts(self) -> dict[str, Any]:
+        """What the records say of its parts; of templates that replace those of the preset, a hash."""
+        texts = self.preset.templates
+        digests = {name: hashlib.sha256(text.encode()).hexdigest()[:12] for name, text in texts.items()}
+        return {**self.parts, **({"templates": digests} if digests else {})}
 
 
 def parse_arm(text: str) -> Arm:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -105,3 +106,11 @@ def test_every_ablation_that_is_wanted_is_there():
 def test_a_setting_that_is_a_list_reaches_the_tasks():
     settings = plans.settings_for({"spec.constraints": ["no-imports"], "model": "reference"}, None)
     assert (settings.spec.constraints, settings.model) == (["no-imports"], "")
+
+
+def test_records_tell_texts_of_a_template_apart():
+    arm = plans.parse_arm("plain:feedback=raw")
+    one, other = (replace(arm, preset=replace(arm.preset, templates={"draft": text})) for text in ("a", "b"))
+    assert arm.recorded_parts == {"feedback": ["raw"]}
+    assert one.recorded_parts["templates"].keys() == {"draft"}
+    assert one.recorded_parts != other.recorded_parts
