@@ -135,7 +135,9 @@ def _read_classes(text: str) -> Iterator[_Place]:
     """The classes of a module that is to be written, each as a whole."""
     module = parse_module(text)
     file_lines = with_plain_ends(text).split("\n")
-    for node in module.body if isinstance(module, ast.Module) else ():
+    if isinstance(module, SyntaxError):
+        return
+    for node in module.body:
         if isinstance(node, ast.ClassDef):
             lines = _lines_of(node, file_lines)
             code = "\n".join(lines)
