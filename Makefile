@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo quick test full lint bench soak clean
+.PHONY: demo quick test full lint bench evidence soak clean
 
 demo: ## install, fetch the embedded model, make one red test green, live
 	@scripts/setup "$(PYTHON)" "$(VENV)" local bubblewrap
@@ -36,6 +36,11 @@ bench: ## the figures of README and docs; see benchmarks/
 	@if [ -d vscode-client/node_modules ]; then $(BIN)/python benchmarks/activation.py; fi
 	@$(BIN)/python benchmarks/cancel.py
 	@$(BIN)/python benchmarks/agent_overhead.py
+
+PLAN ?= benchmarks/plans/embedded.toml
+evidence: ## known results with the model at hand, many hours, resumable: make evidence MBPP=mbpp.jsonl [PLAN=benchmarks/plans/gpu.toml]
+	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
+	@$(BIN)/python benchmarks/evidence.py "$(PLAN)" --mbpp "$(MBPP)"
 
 soak: ## what takes long (an hour): real projects, many runs and cancels; docs/soak.md has the last result
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap

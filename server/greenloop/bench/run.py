@@ -1,12 +1,14 @@
 """Runs arms over tasks: which task-runs are open, in which order they run, and what happens with their results.
 
-Here one task-run runs at a time, because the model is the bottleneck and time is measured too; a cluster runs several
-tasks at once. All arms run on a task before the next task, so that results after a kill can be compared.
+Here one task runs at a time unless more `jobs` are asked for, because a small machine's model is the bottleneck and
+time is measured too; a cluster runs several tasks at once. All arms run on a task in turn, so that results after a kill
+can be compared.
 It must not know how figures are computed from the records, nor how a task-run is measured.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,6 +21,7 @@ from greenloop.bench.plans import Arm
 from greenloop.bench.recordings import Recordings, TaskAnswers
 from greenloop.bench.results import BROKEN, Key, TaskRunResult
 from greenloop.bench.tasks import Task
+from greenloop.core.concurrency import gather_or_cancel
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.ports import Model
 from greenloop.core.records.goal import Goal
@@ -47,7 +50,7 @@ class Experiment:
     """An experiment. `settings` by dotted key apply to all arms; `model` replaces the one that they name.
 
     `goal`: the targets are functions that pass, and what they are to become; None: tests that fail.
-    `cluster` runs the tasks on other machines; None: here, one at a time.
+    `cluster` runs the tasks on other machines; None: here, `jobs` at a time.
     """
 
     tasks: Sequence[Task]
@@ -60,6 +63,7 @@ class Experiment:
     model: Model | None = None
     goal: Goal | None = None
     cluster: Cluster | None = None
+    jobs: int = 1
 
 
 async def run(experiment: Experiment, report_status: Callable[[str], None]) -> list[TaskRunResult]:
@@ -155,15 +159,23 @@ class _Harness:
             )
 
     async def _run_tasks(self, work: Sequence[Sequence[TaskRun]]) -> None:
-        """Runs the task-runs of each task, here one task at a time, or on the nodes of a cluster."""
+        """Runs the task-runs of each task, here `jobs` tasks at a time, or on the nodes of a cluster."""
         if self.experiment.cluster is not None:
             await self.experiment.cluster.run_tasks(work, self.conditions, self.recordings, self._receive)
             return
-        for runs in work:
-            answers = TaskAnswers(recordings=self.recordings, task=runs[0][1].id)
-            async with contextlib.aclosing(self.measurement.run_task(runs, answers)) as measured:
-                async for done in measured:
-                    self._receive(done)
+        places = asyncio.Semaphore(self.experiment.jobs)
+
+        async def run_in_turn(runs: Sequence[TaskRun]) -> None:
+            async with places:
+                await self._run_here(runs)
+
+        await gather_or_cancel([run_in_turn(runs) for runs in work])
+
+    async def _run_here(self, runs: Sequence[TaskRun]) -> None:
+        answers = TaskAnswers(recordings=self.recordings, task=runs[0][1].id)
+        async with contextlib.aclosing(self.measurement.run_task(runs, answers)) as measured:
+            async for done in measured:
+                self._receive(done)
 
     def _receive(self, done: TaskRunResult, place: str = "") -> None:
         """Takes a result in; it is on disk when this returns. Raises `GreenloopError` where nothing can be measured."""

@@ -120,6 +120,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="run the tasks on the nodes of a Ray cluster: `ray` for the one of this machine, or ray://HOST:PORT",
     )
     parser.add_argument(
+        "--jobs",
+        type=int,
+        default=1,
+        metavar="N",
+        help="tasks that run at the same time here, for a model server that answers many requests at once; seconds are "
+        "comparable with 1 only (default: 1)",
+    )
+    parser.add_argument(
         "--cpus", type=float, default=1.0, metavar="N", help="with --on: processors for each task (default: 1)"
     )
     parser.add_argument(
@@ -175,6 +183,10 @@ def _run(arguments: argparse.Namespace) -> int:
     if repeats < 1:
         raise UsageError("--repeats must be at least 1.")
 
+    if arguments.jobs < 1:
+        raise UsageError("--jobs must be at least 1.")
+    if arguments.on is not None and arguments.jobs > 1:
+        raise UsageError("--jobs and --on exclude each other.", remedy="With --on the nodes say how many run at once.")
     if not arguments.cpus > 0:
         raise UsageError("--cpus must be more than 0.")
 
@@ -202,6 +214,7 @@ def _run(arguments: argparse.Namespace) -> int:
             history=arguments.out.with_suffix(".history.sqlite3"),
             goal=Goal(arguments.goal) if arguments.goal else None,
             cluster=cluster,
+            jobs=arguments.jobs,
         )
         finished = interrupt.run(run_experiment(experiment, report_status))
     except asyncio.CancelledError:

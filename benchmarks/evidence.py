@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Known results in like-for-like set-ups, with the model at hand: runs what is missing, and says what is shown.
+
+Run: PYTHONPATH=server python benchmarks/evidence.py PLAN --mbpp FILE [--out FOLDER] [--only NAME ...] [--sample N]
+
+PLAN is a file of benchmarks/plans: the model, the number of tasks, how many run at once, settings. The experiments are
+those of benchmarks/evidence.toml; each is one `greenloop bench` command, which is printed. The results of each are in
+a file of FOLDER, so the same call goes on where it was stopped. `--report` runs nothing.
+
+A comparison is shown where the arm that the published result puts first solves more in an exact McNemar test on the
+same tasks (p < 0.05), refuted where the other one does, and undecided otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from greenloop.bench import results
+from greenloop.bench.reporting.figures import Pair, compare_pairs, compute_figures, wilson
+from greenloop.bench.reporting.report import format_report
+from greenloop.bench.results import BROKEN, TaskRunResult
+
+HERE = Path(__file__).parent
+CERTAIN = 0.05
+Table = Mapping[str, Any]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("plan", type=Path, help="a file of benchmarks/plans")
+    parser.add_argument("--mbpp", type=Path, required=True, help="the file of MBPP, mbpp.jsonl")
+    parser.add_argument("--out", type=Path, default=Path("evidence"), help="folder of results (default: evidence)")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="only this experiment (repeatable)")
+    parser.add_argument("--sample", type=int, metavar="N", help="tasks of each experiment, in place of the plan's")
+    parser.add_argument("--report", action="store_true", help="run nothing, say what the results show so far")
+    arguments = parser.parse_args()
+    plan = tomllib.loads(arguments.plan.read_text(encoding="utf-8"))
+    plan |= {"sample": arguments.sample} if arguments.sample else {}
+    experiments = tomllib.loads((HERE / "evidence.toml").read_text(encoding="utf-8"))["experiment"]
+    if unknown := {*arguments.only, *plan.get("skip", ())} - {each["name"] for each in experiments}:
+        parser.error(f"there is no experiment {min(unknown)}")
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    status = 0
+    for experiment in experiments:
+        if experiment["name"] in plan.get("skip", ()) or experiment["name"] not in (
+            arguments.only or [experiment["name"]]
+        ):
+            continue
+        out = arguments.out / f"{experiment['name']}.jsonl"
+        command = bench_command(experiment, plan, arguments.mbpp, out)
+        print(f"\n## {experiment['question']}\n\n{shlex.join(['greenloop', *command])}\n", flush=True)
+        if not arguments.report:
+            done = subprocess.run([sys.executable, "-m", "greenloop", *command], stdout=subprocess.DEVNULL, check=False)
+            status = max(status, done.returncode)
+        if out.exists():
+            print(describe(experiment, results.read([out])), flush=True)
+    return status
+
+
+def bench_command(experiment: Table, plan: Table, mbpp: Path, out: Path) -> list[str]:
+    """The words after `greenloop` that run the experiment, or the rest of it."""
+    source = f"mutants:{mbpp}" if experiment["tasks"] == "mutants" else f"mbpp:{mbpp}"
+    words = ["bench", source, "--sample", str(plan["sample"]), "--seed", str(plan["seed"]), "--model", plan["model"]]
+    words += ["--plan", str(HERE / "ablations" / f"{experiment['plan']}.toml")] if "plan" in experiment else []
+    words += [word for arm in experiment.get("arms", ()) for word in ("--arm", arm)]
+    words += [word for level in experiment.get("told", ()) for word in ("--told", level)]
+    words += ["--repeats", str(experiment.get("repeats", 1)), "--jobs", str(plan.get("jobs", 1)), "--out", str(out)]
+    settings = flatten(plan.get("settings", {}))
+    return words + [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+
+
+def flatten(table: Table, prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        flat |= flatten(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
+    return flat
+
+
+def describe(experiment: Table, done: Sequence[TaskRunResult]) -> str:
+    """The table of the arms, and a sentence for each comparison."""
+    pairs = compare_pairs(done, BROKEN)
+    rows = [format_report(compute_figures(done, BROKEN), [])]
+    rows += [judge(each, pairs) for each in experiment.get("compare", ())]
+    return "\n".join(rows)
+
+
+def judge(wanted: Table, pairs: Sequence[Pair]) -> str:
+    better, other = wanted["better"], wanted["than"]
+    pair = next((each for each in pairs if {each.one, each.other} == {better, other}), None)
+    if pair is None or not pair.count:
+        return f"- '{better}' beside '{other}': not measured."
+    gained, lost = (pair.only_one, pair.only_other) if pair.one == better else (pair.only_other, pair.only_one)
+    word = "undecided" if pair.p >= CERTAIN else "shown" if gained > lost else "refuted"
+    shares = ", ".join(share(pair.both + count, pair.count) for count in (gained, lost))
+    return (
+        f"- '{better}' solves more than '{other}': {word}. {shares}; {gained} and {lost} of {pair.count} task-runs "
+        f"solved by one alone, p = {pair.p:.2g}."
+    )
+
+
+def share(good: int, count: int) -> str:
+    low, high = wilson(good, count)
+    return f"{good} ({100 * low:.0f}-{100 * high:.0f} %)"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
