@@ -122,16 +122,14 @@ async def test_a_killed_run_goes_on_where_it_was(experiment):
 async def test_several_tasks_at_once_have_the_same_results(experiment):
     """Each request is answered when all three tasks have asked, so it ends only if they run at once."""
 
+    all_have_asked = asyncio.Barrier(len(ROWS))
+
     class Waiting(Model):
         async def complete(self, request, on_token):
-            if len(waiting := self.waiting) < len(ROWS):
-                waiting.append(1)
-            while len(waiting) < len(ROWS):
-                await asyncio.sleep(0.01)
+            await all_have_asked.wait()
             return await super().complete(request, on_token)
 
     model = Waiting([RIGHT], [RIGHT], [RIGHT])
-    model.waiting = []
     done = await run(replace(experiment, model=model, jobs=3), str)
     assert sorted((each.run["task"], each.run["right"]) for each in done) == [(f"mbpp-{n}", True) for n in (1, 2, 3)]
     assert len(results.read([experiment.out])) == 3
