@@ -76,7 +76,7 @@ class Nodes:
 
     def __init__(self) -> None:
         head = {"num_cpus": 0, "object_store_memory": STORE, "include_dashboard": False}
-        self.cluster = Cluster(initialize_head=True, head_node_args=head)
+        self.cluster = Cluster(initialize_head=True, head_node_args=head, shutdown_at_exit=False)
         self.workers: list = []
 
     def add(self) -> None:
