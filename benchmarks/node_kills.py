@@ -73,7 +73,7 @@ def main() -> None:
         with nodes(arguments.nodes) as made:
             while len(kills) < arguments.kills and time.monotonic() < end:
                 round_ += 1
-                cluster = RayCluster(address=made.cluster.address, report_status=print)
+                cluster = RayCluster(address=made.address, report_status=print)
                 each = experiment(tasks, folder, str(round_), cluster)
                 lost_nodes += asyncio.run(run_round(each, made, random_, kills, arguments.kills, arguments.longest))
                 found = verdicts(each.out)

@@ -215,7 +215,7 @@ def _client_class(docker: Any) -> Any:
     Without this, REQUESTS_CA_BUNDLE and CURL_CA_BUNDLE replace them, and no engine with its own authority is believed.
     """
 
-    class Api(docker.APIClient):  # type: ignore[misc] - the SDK has no types
+    class Api(docker.APIClient):  # type: ignore[misc]  # the SDK has no types
         def merge_environment_settings(self, url: Any, proxies: Any, stream: Any, verify: Any, cert: Any) -> Any:
             verify = self.verify if verify is None else verify
             return super().merge_environment_settings(url, proxies, stream, verify, cert)
