@@ -11,6 +11,7 @@ import argparse
 import asyncio
 import random
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -20,12 +21,14 @@ from greenloop.bench.on_ray import RayCluster
 from greenloop.bench.run import run
 
 
-async def kill_nodes(made: Nodes, random_: random.Random, kills: list[int], wanted: int, longest: float) -> None:
-    while len(kills) < wanted:
-        await asyncio.sleep(random_.uniform(0.5, longest))
-        await asyncio.to_thread(made.kill, random_)
+def kill_nodes(
+    made: Nodes, random_: random.Random, kills: list[int], wanted: int, longest: float, stop: threading.Event
+) -> None:
+    """Kills one node after the other until enough are killed, or the round is over."""
+    while len(kills) < wanted and not stop.wait(random_.uniform(0.5, longest)):
+        made.kill(random_)
         kills.append(1)
-        await asyncio.to_thread(made.add)
+        made.add()
 
 
 async def run_round(each, made: Nodes, random_: random.Random, kills: list[int], wanted: int, longest: float) -> int:
@@ -37,12 +40,14 @@ async def run_round(each, made: Nodes, random_: random.Random, kills: list[int],
         lost += "its node was lost" in text
 
     each.cluster.report_status = report
-    killer = asyncio.create_task(kill_nodes(made, random_, kills, wanted, longest))
+    stop = threading.Event()
+    killer = threading.Thread(target=kill_nodes, args=(made, random_, kills, wanted, longest, stop))
+    killer.start()
     try:
         await run(each, report)
     finally:
-        killer.cancel()
-        await asyncio.gather(killer, return_exceptions=True)
+        stop.set()
+        await asyncio.to_thread(killer.join)
     return lost
 
 
@@ -50,7 +55,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--nodes", type=int, default=2)
-    parser.add_argument("--tasks", type=int, default=10)
+    parser.add_argument("--tasks", type=int, default=20)
     parser.add_argument("--times", type=int, default=1_000_000)
     parser.add_argument("--longest", type=float, default=6.0, help="most seconds between two kills")
     parser.add_argument("--minutes", type=float, default=60.0)
@@ -68,7 +73,7 @@ def main() -> None:
         with nodes(arguments.nodes) as made:
             while len(kills) < arguments.kills and time.monotonic() < end:
                 round_ += 1
-                cluster = RayCluster(address=made.cluster.address, report_status=print)
+                cluster = RayCluster(address=made.address, report_status=print)
                 each = experiment(tasks, folder, str(round_), cluster)
                 lost_nodes += asyncio.run(run_round(each, made, random_, kills, arguments.kills, arguments.longest))
                 found = verdicts(each.out)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import random
+import socket
+import subprocess
+import sys
+import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-
-from ray.cluster_utils import Cluster
+import psutil
 
 from greenloop.bench import mbpp, plans
 from greenloop.bench.on_ray import RayCluster
@@ -72,32 +74,64 @@ def load() -> str:
 
 
 class Nodes:
-    """A head without processors, and workers with one each."""
+    """A head without processors and workers with one each, every one a tree of processes as `ray start` makes it."""
 
-    def __init__(self) -> None:
-        head = {"num_cpus": 0, "object_store_memory": STORE, "include_dashboard": False}
-        self.cluster = Cluster(initialize_head=True, head_node_args=head)
-        self.workers: list = []
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.workers = folder, []
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        others = ["--include-dashboard=false", f"--temp-dir={folder / 'ray'}", "--disable-usage-stats"]
+        self.head = self._start("--head", f"--port={self.port}", "--num-cpus=0", *others)
+        self.address = f"127.0.0.1:{self.port}"
+
+    def _start(self, *words: str) -> psutil.Process:
+        program = Path(sys.executable).with_name("ray")
+        command = [program, "start", "--block", f"--object-store-memory={STORE}", *words]
+        with (self.folder / "nodes.log").open("a+b") as log:
+            began = log.seek(0, os.SEEK_END)
+            process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        end = time.monotonic() + 120
+        while b"--block" not in (text := (self.folder / "nodes.log").read_bytes()[began:]):
+            if process.poll() is not None or time.monotonic() > end:
+                process.kill()
+                raise SystemExit(f"no node: {text.decode()[-2000:]}")
+            time.sleep(0.1)
+        return psutil.Process(process.pid)
 
     def add(self) -> None:
-        self.workers.append(self.cluster.add_node(num_cpus=1, object_store_memory=STORE))
+        self.workers.append(self._start(f"--address={self.address}", "--num-cpus=1"))
 
     def kill(self, random_: random.Random) -> None:
         """Kills every process of a worker at once, as a power cut does."""
-        node = self.workers.pop(random_.randrange(len(self.workers)))
-        node.kill_all_processes(check_alive=False, allow_graceful=False)
-        self.cluster.worker_nodes.discard(node)
+        _kill_tree(self.workers.pop(random_.randrange(len(self.workers))))
+
+    def close(self) -> None:
+        for node in (*self.workers, self.head):
+            _kill_tree(node)
+
+
+def _kill_tree(process: psutil.Process) -> None:
+    try:
+        tree = [*process.children(recursive=True), process]
+    except psutil.NoSuchProcess:
+        return
+    for each in tree:
+        with suppress(psutil.NoSuchProcess):
+            each.kill()
+    psutil.wait_procs(tree, timeout=10)
 
 
 @contextmanager
 def nodes(count: int):
-    made = Nodes()
-    try:
-        for _ in range(count):
-            made.add()
-        yield made
-    finally:
-        made.cluster.shutdown()
+    with tempfile.TemporaryDirectory(prefix="nodes-") as name:
+        made = Nodes(Path(name))
+        try:
+            for _ in range(count):
+                made.add()
+            yield made
+        finally:
+            made.close()
 
 
 class Timer:

@@ -46,7 +46,7 @@ def main() -> None:
         for round_ in range(arguments.rounds):
             for count in arguments.nodes:
                 with nodes(count) as made:
-                    cluster = RayCluster(address=made.cluster.address, report_status=quiet)
+                    cluster = RayCluster(address=made.address, report_status=quiet)
                     # One task for each node first: processes start and greenloop is imported once.
                     warm = experiment(tasks[:count], folder, f"warm-{round_}-{count}", cluster)
                     cold = Timer()

@@ -73,10 +73,19 @@ def identity() -> str:
     return f"{greenloop.__version__} ({digest.hexdigest()[:8]})"
 
 
+def pack(value: Order | Item) -> bytes:
+    return pickle.dumps(value)
+
+
+def unpack(data: bytes) -> Any:
+    """What `pack` made, on a machine with the same greenloop: the harness and its nodes believe each other."""
+    return pickle.loads(data)  # noqa: S301 - see above
+
+
 def serve(order: bytes) -> Iterator[bytes]:
-    """Runs the pickled order; yields pickled items while it runs. Closing the iterator ends the sandbox too."""
+    """Runs the packed order; yields packed items while it runs. Closing the iterator ends the sandbox too."""
     items: queue.SimpleQueue[Item | None] = queue.SimpleQueue()
-    work = asyncio.run_coroutine_threadsafe(_run(pickle.loads(order), items.put), _loop())  # noqa: S301 - the driver's own
+    work = asyncio.run_coroutine_threadsafe(_run(unpack(order), items.put), _loop())
     work.add_done_callback(lambda _work: items.put(None))
     try:
         while True:
@@ -84,7 +93,7 @@ def serve(order: bytes) -> Iterator[bytes]:
                 item = items.get(timeout=POLL_SECONDS)
                 if item is None:
                     break
-                yield pickle.dumps(item)
+                yield pack(item)
         work.result()
     finally:
         work.cancel()

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import pickle
 import signal
 import socket
 import sys
@@ -118,7 +117,7 @@ class RayCluster:
             order = node.Order(conditions=conditions, runs=unfinished, replies=recordings.of_task(task.id))
             place = ""
             try:
-                async for item in self._items(pickle.dumps(order)):
+                async for item in self._items(node.pack(order)):
                     if isinstance(item, str):
                         place = item
                     elif isinstance(item, node.Answer):
@@ -140,7 +139,7 @@ class RayCluster:
         references = self._remote.remote(node.identity(), order)
         async for reference in references:
             kind, value = await reference
-            yield value if kind == "node" else pickle.loads(value)  # noqa: S301 - of our own nodes
+            yield value if kind == "node" else node.unpack(value)
 
     def _note_loss(self, task: str, place: str, error: Exception) -> None:
         """Raises `GreenloopError` for a task that ends its process again and again, on nodes that live on."""
@@ -219,7 +218,7 @@ def _remote_function() -> Callable[[str, bytes], Iterator[tuple[str, Any]]]:
                 remedy="Install the same greenloop for the Python that runs `ray start` on every node, and start the "
                 "nodes again.",
             )
-            yield "item", pickle.dumps(refusal)
+            yield "item", here.pack(refusal)
             return
         for item in here.serve(order):
             yield "item", item

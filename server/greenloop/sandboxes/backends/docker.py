@@ -17,6 +17,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import Probe, SandboxSpec
@@ -37,6 +38,14 @@ IMAGE_SECONDS = 600
 
 START_REMEDY = "Start the engine: `systemctl start docker` (or `dockerd &` as root)."
 SPACE_REMEDY = "Free space on the engine's disk: `docker system df` shows what takes it."
+TLS_REMEDY = (
+    "Check DOCKER_HOST; with TLS, set DOCKER_TLS_VERIFY=1, and DOCKER_CERT_PATH to a folder with ca.pem, cert.pem and "
+    "key.pem of that engine."
+)
+SSH_REMEDY = (
+    "Check DOCKER_HOST with `ssh HOST docker version`, which must ask for no password; "
+    "`pip install paramiko` if it is missing."
+)
 GROUP_REMEDY = "Join the group docker: `sudo usermod -aG docker $USER`, then log in again."
 
 
@@ -185,16 +194,44 @@ def connect(seconds: float) -> Engine:
     errors = (DockerException, OSError, urllib3.exceptions.HTTPError)
     try:
         if os.environ.get("DOCKER_HOST") or os.name != "posix":
-            client = docker.from_env(version="auto", timeout=seconds)
+            client = _client_class(docker).from_env(version="auto", timeout=seconds)
         else:
             client = docker.DockerClient(base_url=f"unix://{_find_socket()}", version="auto", timeout=seconds)
         version = client.version()
     except errors as error:
-        source = os.environ.get("DOCKER_HOST", "The Docker engine")
-        raise CannotVerifyError(f"{source} does not answer: {error_line(error)}", remedy=START_REMEDY) from error
+        host = os.environ.get("DOCKER_HOST", "")
+        source = host or "The Docker engine"
+        raise CannotVerifyError(
+            f"{source} does not answer: {error_line(error)}", remedy=_remote_remedy(host) or START_REMEDY
+        ) from error
     parts = [part.get("Name", "") for part in version.get("Components") or ()]
     name = "podman" if any("podman" in part.lower() for part in parts) else "Docker"
     return Engine(client=client, errors=errors, name=name, version=str(version.get("Version", "?")))
+
+
+def _client_class(docker: Any) -> Any:
+    """The SDK's client, which believes the certificates of DOCKER_CERT_PATH alone.
+
+    Without this, REQUESTS_CA_BUNDLE and CURL_CA_BUNDLE replace them, and no engine with its own authority is believed.
+    """
+
+    class Api(docker.APIClient):  # type: ignore[misc]  # the SDK has no types
+        def merge_environment_settings(self, url: Any, proxies: Any, stream: Any, verify: Any, cert: Any) -> Any:
+            verify = self.verify if verify is None else verify
+            return super().merge_environment_settings(url, proxies, stream, verify, cert)
+
+    class Client(docker.DockerClient):  # type: ignore[misc]
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            self.api = Api(*arguments, **options)
+
+    return Client
+
+
+def _remote_remedy(host: str) -> str:
+    """What to check where the engine is on another machine; empty for one of this machine."""
+    if host.startswith("ssh://"):
+        return SSH_REMEDY
+    return TLS_REMEDY if host.startswith(("tcp://", "http://", "https://")) else ""
 
 
 def _close_late_session(work: asyncio.Future[ContainerSession]) -> None:
