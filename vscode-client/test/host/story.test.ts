@@ -8,7 +8,7 @@ import * as vscode from "vscode";
 
 import { boxSource, FAST_SOURCE, failingProject, functionSource, modelAnswer, SLOW_SOURCE, slowProject, waitingFunction } from "../support/projects";
 import { until } from "../support/until";
-import { applyCodeAction, askWindow, attemptRows, codeActions, createGate, diagnostics, openFile, openGate, prepareProject, projectFolder, story, test, undo, uri, waitForDiagnostic, waitForNoDiagnostics, waitForText } from "./helpers";
+import { applyCodeAction, askWindow, codeActions, createGate, diagnostics, openFile, openGate, prepareProject, projectFolder, story, test, undo, uri, waitForDiagnostic, waitForNoDiagnostics, waitForText } from "./helpers";
 
 const REFINE = "Refine until tests pass: ";
 
@@ -136,7 +136,11 @@ story("an unsolved run goes on with its attempts", async () => {
   prepareProject([modelAnswer(functionSource("again", "x * 2"))]);
   await applyCodeAction("test_again.py", 4, "Continue after 1 attempt: test_again");
   await waitForText(module, functionSource("again", "x * 2"));
-  await until("both attempts", async () => (await attemptRows()).filter((row) => row.includes("Attempt ")).length >= 2, attemptRows);
+  await waitForNoDiagnostics("test_again.py");
+  const hovers = await vscode.commands.executeCommand<vscode.Hover[]>("vscode.executeHoverProvider", uri("again.py"), new vscode.Position(0, 5));
+  const text = hovers.flatMap((each) => each.contents).map((each) => (each instanceof vscode.MarkdownString ? each.value : "")).join("\n");
+  // The attempt of the first run, and the one that solved it.
+  for (const row of ["| 1 ", "AssertionError", "| 2 ", "passed 1/1"]) assert.ok(text.includes(row), text);
   assert.ok(!(await codeActions("test_again.py", 4, REFINE)).some((each) => each.title.startsWith("Continue")));
   await undo("again.py");
 });
