@@ -7,6 +7,7 @@ It must not know how a task-run is measured, nor how results are kept.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import os
@@ -36,6 +37,8 @@ CONNECT_SECONDS = 5.0
 # Tasks that are handed to the cluster at once, at least: more than it runs, so that a node that joins has work.
 LANES = 64
 LANES_PER_PROCESSOR = 4
+# Seconds for the nodes to remove their folders after a cancel, before Ray kills what still runs there.
+CLEANUP_SECONDS = 0.8
 # Times that a task may end its process while the node lives on; a node that is lost is not the task's fault.
 MAX_CRASHES = 3
 START_REMEDY = "Start one: `ray start --head` here, and `ray start --address=HOST:6379` on the other machines."
@@ -97,6 +100,7 @@ class RayCluster:
         try:
             await gather_or_cancel([run_next() for _lane in range(lanes)])
         except BaseException:
+            await asyncio.sleep(CLEANUP_SECONDS)
             self.close()  # ends what still runs on the nodes
             raise
 
@@ -137,9 +141,13 @@ class RayCluster:
     async def _items(self, order: bytes) -> AsyncIterator[str | node.Item]:
         """What a node hands over, after the id of the node itself. Raises Ray's errors."""
         references = self._remote.remote(node.identity(), order)
-        async for reference in references:
-            kind, value = await reference
-            yield value if kind == "node" else node.unpack(value)
+        try:
+            async for reference in references:
+                kind, value = await reference
+                yield value if kind == "node" else node.unpack(value)
+        except asyncio.CancelledError:
+            self._ray.cancel(references)
+            raise
 
     def _note_loss(self, task: str, place: str, error: Exception) -> None:
         """Raises `GreenloopError` for a task that ends its process again and again, on nodes that live on."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import pickle
 import sys
 from types import SimpleNamespace
@@ -69,8 +70,16 @@ class Nodes:
     def cluster_resources(self):
         return {"CPU": 2.0}
 
+    def cancel(self, references):
+        self.cancelled = references
+
     def shutdown(self):
         self.is_left = True
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch):
+    monkeypatch.setattr(on_ray, "CLEANUP_SECONDS", 0.0)
 
 
 async def dispatch(nodes, tmp_path, runs=RUNS):
@@ -147,6 +156,26 @@ async def test_a_refusal_of_a_node_ends_the_run_with_its_sentence(tmp_path):
     with pytest.raises(UsageError, match="No.") as problem:
         await dispatch(Nodes([("node", "n1"), item(refusal)]), tmp_path)
     assert problem.value.remedy == "Yes."
+
+
+async def test_a_cancel_ends_what_runs_on_the_nodes_and_leaves_the_cluster(tmp_path):
+    class Hanging(Nodes):
+        def remote(self, _identity, _order):
+            async def references():
+                yield asyncio.Event().wait()
+
+            self.references = references()
+            return self.references
+
+    nodes = Hanging()
+    work = asyncio.create_task(dispatch(nodes, tmp_path))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+    assert nodes.cancelled is nodes.references
+    assert nodes.is_left
 
 
 async def test_a_node_without_greenloop_is_told(tmp_path):
