@@ -25,7 +25,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
-from greenloop.bench import history_tree, tasks
+from greenloop.bench import tasks
+from greenloop.bench.history import tree as history_tree
 from greenloop.bench.oracle import Oracle
 from greenloop.bench.task_folder import Place, lay_out_task
 from greenloop.bench.tasks import Task

@@ -19,7 +19,9 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from greenloop.bench import history, history_tree, tasks
+from greenloop.bench import tasks
+from greenloop.bench.history import commits as history
+from greenloop.bench.history import tree as history_tree
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.project import configuration, git_history

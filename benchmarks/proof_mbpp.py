@@ -13,9 +13,10 @@ from typing import Any
 from proof_acceptance import Shared, accepted, encoded, opened, row_of
 from proof_projects import ONE_TOKEN, is_one_token
 
-from greenloop.bench import mbpp, mutants
-from greenloop.bench.ast_edits import Source, apply_edits
-from greenloop.bench.operators import all_edits
+from greenloop.bench import mbpp
+from greenloop.bench.mutation import mutants
+from greenloop.bench.mutation.ast_edits import Source, apply_edits
+from greenloop.bench.mutation.operators import all_edits
 from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.report.cases import case_results

@@ -16,8 +16,8 @@ from typing import Any
 import parity
 from proof_acceptance import SECONDS, Shared, accepted, opened, row_of
 
-from greenloop.bench.ast_edits import Edit, Source, apply_edits
-from greenloop.bench.operators import Function, all_edits
+from greenloop.bench.mutation.ast_edits import Edit, Source, apply_edits
+from greenloop.bench.mutation.operators import Function, all_edits
 from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.report.cases import case_results, collected_cases

@@ -17,8 +17,8 @@ from benchmarks.docstrings import case_runner, task
 from benchmarks.docstrings.case_runner import NEVER, PASSED
 from benchmarks.docstrings.task import Docstring
 
-from greenloop.bench.ast_edits import Source, apply_edits
-from greenloop.bench.operators import all_edits
+from greenloop.bench.mutation.ast_edits import Source, apply_edits
+from greenloop.bench.mutation.operators import all_edits
 from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Reply, Role

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from greenloop.bench import mbpp, mutants, mutate_project, plans, results
+from greenloop.bench import mbpp, plans, results
+from greenloop.bench.mutation import mutants, mutate_project
 from greenloop.bench.reporting.figures import compute_figures
 from greenloop.bench.results import BROKEN
 from greenloop.bench.run import Experiment, run

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from git_program import git
-from greenloop.bench import history, history_records, plans
-from greenloop.bench.history import HistoryRequest
+from greenloop.bench import plans
+from greenloop.bench.history import commits as history
+from greenloop.bench.history import records as history_records
+from greenloop.bench.history.commits import HistoryRequest
 from greenloop.bench.run import Experiment, run
 from greenloop.core.errors import UsageError
 from greenloop.project import configuration

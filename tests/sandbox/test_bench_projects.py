@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.bench import mbpp, mutate_project, plans, projects, sources, tasks
-from greenloop.bench.mutate_project import MutantRequest
+from greenloop.bench import mbpp, plans, projects, sources, tasks
+from greenloop.bench.mutation import mutate_project
+from greenloop.bench.mutation.mutate_project import MutantRequest
 from greenloop.bench.run import Experiment, run
 from greenloop.core.errors import UsageError
 from greenloop.core.records.model import Reply, Role

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from greenloop.bench.ast_edits import Source
+from greenloop.bench.mutation.ast_edits import Source
 
 
 def make_module(body: str) -> str:

@@ -14,8 +14,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from greenloop import __version__
-from greenloop.bench import history_tree, results
+from greenloop.bench import results
 from greenloop.bench.hidden_tests import Judge
+from greenloop.bench.history import tree as history_tree
 from greenloop.bench.oracle import Oracle
 from greenloop.bench.plans import Arm, settings_for
 from greenloop.bench.recordings import (

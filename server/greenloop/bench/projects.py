@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from greenloop.bench.ast_edits import Source
 from greenloop.bench.hidden_tests import open_session
-from greenloop.bench.mutants import OTHER_SEED, outcomes_by_case
-from greenloop.bench.mutate_project import MutantRequest, draw_mutants, find_mutant, mutant_task
-from greenloop.bench.operators import Function
+from greenloop.bench.mutation.ast_edits import Source
+from greenloop.bench.mutation.mutants import OTHER_SEED, outcomes_by_case
+from greenloop.bench.mutation.mutate_project import MutantRequest, draw_mutants, find_mutant, mutant_task
+from greenloop.bench.mutation.operators import Function
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.ports import Session

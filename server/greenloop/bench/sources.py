@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from greenloop.bench import history, mbpp, mutants, projects, tasks
+from greenloop.bench import mbpp, projects, tasks
+from greenloop.bench.history import commits as history
 from greenloop.bench.loaders import functions, instructions, versions
-from greenloop.bench.mutate_project import MutantRequest
+from greenloop.bench.mutation import mutants
+from greenloop.bench.mutation.mutate_project import MutantRequest
 from greenloop.bench.plans import settings_for
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import UsageError

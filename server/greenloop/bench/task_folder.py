@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from greenloop.bench import history_tree
+from greenloop.bench.history import tree as history_tree
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import UsageError
 from greenloop.project import sources

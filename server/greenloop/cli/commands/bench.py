@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from greenloop.bench import history, mbpp, on_ray, plans, results, sources, tasks, trajectories
+from greenloop.bench import mbpp, on_ray, plans, results, sources, tasks, trajectories
+from greenloop.bench.history import commits as history
 from greenloop.bench.reporting import page, report
 from greenloop.bench.reporting.figures import compare_pairs, compute_figures
 from greenloop.bench.results import BROKEN

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from greenloop.bench.ast_edits import Edit, Source
+from greenloop.bench.mutation.ast_edits import Edit, Source
 
 _SYMBOLS = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",

@@ -8,11 +8,11 @@ import random
 
 import pytest
 
-from greenloop.bench import mutate_project
-from greenloop.bench.ast_edits import Source, apply_edits
-from greenloop.bench.mutate_project import MutantRequest
-from greenloop.bench.operators import all_edits
-from greenloop.bench.stacked_edits import stack_edits
+from greenloop.bench.mutation import mutate_project
+from greenloop.bench.mutation.ast_edits import Source, apply_edits
+from greenloop.bench.mutation.mutate_project import MutantRequest
+from greenloop.bench.mutation.operators import all_edits
+from greenloop.bench.mutation.stacked_edits import stack_edits
 from mutable_function import find_function, make_module
 
 BODY = (

@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from greenloop.bench import history_functions, history_records, history_tree
 from greenloop.bench.hidden_tests import open_session
-from greenloop.bench.history_functions import FunctionChanges
-from greenloop.bench.history_records import Records, Tried
-from greenloop.bench.mutants import OTHER_SEED, outcomes_by_case
+from greenloop.bench.history import functions as history_functions
+from greenloop.bench.history import records as history_records
+from greenloop.bench.history import tree as history_tree
+from greenloop.bench.history.functions import FunctionChanges
+from greenloop.bench.history.records import Records, Tried
+from greenloop.bench.mutation.mutants import OTHER_SEED, outcomes_by_case
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.ports import Session

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.bench.ast_edits import Source, apply_edits
-from greenloop.bench.operators import OPERATORS, all_edits
+from greenloop.bench.mutation.ast_edits import Source, apply_edits
+from greenloop.bench.mutation.operators import OPERATORS, all_edits
 from mutable_function import find_function, make_module
 
 CASES = [

@@ -10,8 +10,8 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from greenloop.bench.ast_edits import Edit, Source, apply_edits
-from greenloop.bench.operators import Function, all_edits
+from greenloop.bench.mutation.ast_edits import Edit, Source, apply_edits
+from greenloop.bench.mutation.operators import Function, all_edits
 
 # Random orders of changes that are tried for one line.
 MAX_ORDERS = 4

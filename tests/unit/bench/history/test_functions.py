@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.bench.history_functions import FunctionChanges, compare_functions, count_changed_lines, merge
+from greenloop.bench.history.functions import FunctionChanges, compare_functions, count_changed_lines, merge
 
 OLD = '''
 """A module."""

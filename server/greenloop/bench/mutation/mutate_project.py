@@ -1,6 +1,6 @@
 """Makes mutants of one to three places that tests notice: operators take turns, in a random order.
 
-At each place one to three changes are stacked on one line (`bench/stacked_edits.py`).
+At each place one to three changes are stacked on one line (`bench/mutation/stacked_edits.py`).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from greenloop.bench.ast_edits import Edit, Source, apply_edits
-from greenloop.bench.operators import Function
-from greenloop.bench.stacked_edits import stack_edits
+from greenloop.bench.mutation.ast_edits import Edit, Source, apply_edits
+from greenloop.bench.mutation.operators import Function
+from greenloop.bench.mutation.stacked_edits import stack_edits
 from greenloop.bench.tasks import Task
 from greenloop.core.python.ast_source import parse_module_strictly
 

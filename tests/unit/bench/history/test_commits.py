@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.bench import history
+from greenloop.bench.history import commits as history
 from greenloop.core.errors import UsageError
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from git_program import git
-from greenloop.bench import history_tree
+from greenloop.bench.history import tree as history_tree
 from greenloop.core.errors import CannotVerifyError
 from greenloop.project import configuration
 from greenloop.project.git import Repository

@@ -14,9 +14,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from greenloop.bench import hidden_tests, mbpp
-from greenloop.bench.ast_edits import Source
 from greenloop.bench.mbpp import INI, JUDGE, MODULE, TESTS, Row
-from greenloop.bench.mutate_project import MutantRequest, draw_mutants, find_mutant, mutant_task
+from greenloop.bench.mutation.ast_edits import Source
+from greenloop.bench.mutation.mutate_project import MutantRequest, draw_mutants, find_mutant, mutant_task
 from greenloop.bench.tasks import Task
 from greenloop.core.ports import Session
 from greenloop.core.python.ast_source import parse_module_strictly

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from greenloop.bench import history_records
-from greenloop.bench.history_records import Records, Tried, summarize
+from greenloop.bench.history import records as history_records
+from greenloop.bench.history.records import Records, Tried, summarize
 from greenloop.bench.tasks import Task
 
 TASK = Task(id="t", kind="k", target="a::b", files={}, cases=("a::b",), commit="c2", functions=("m.py::f",))

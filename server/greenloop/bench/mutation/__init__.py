@@ -1,0 +1,1 @@
+"""Breaks correct functions: the ways to break a line, and the tasks that come of it."""
