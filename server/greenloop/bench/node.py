@@ -140,7 +140,7 @@ async def _fetch_weights(settings: Settings) -> None:
     """Downloads the weights of embedded models that this node lacks; its processes do so one at a time."""
     for name in dict.fromkeys(map(str, _model_names(settings))):
         if catalogue.is_embedded(name):
-            model = catalogue.find(name)
+            model = catalogue.named_by(name)
             if weights.downloaded_file(model) is None:
                 await weights.pull(lambda _done, _total: None, model=model)
 

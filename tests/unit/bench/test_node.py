@@ -14,6 +14,7 @@ from greenloop.bench.tasks import Task
 from greenloop.core.errors import CannotVerifyError, GreenloopError, UsageError
 from greenloop.core.records.model import Reply
 from greenloop.core.records.usage import Usage
+from greenloop.models.embedded import weights
 
 ARM = plans.parse_arm("plain")
 TASK = Task(id="t", kind="draft", target="test_m.py", files={}, cases=["test_m.py::test_it"])
@@ -74,6 +75,36 @@ def test_a_folder_that_the_node_lacks(order, tmp_path):
     (refusal,) = serve(replace(order, runs=runs))
     assert f"no folder {tmp_path / 'gone'}" in refusal.sentence
     assert "Share the folder" in refusal.remedy
+
+
+@pytest.mark.parametrize(
+    ("is_here", "arm", "pulled"),
+    [
+        (False, "plain:model=local", ["qwen2.5-coder-1.5b"]),
+        (
+            False,
+            "plain:model=local,refiner.model=local/qwen2.5-coder-3b",
+            ["qwen2.5-coder-1.5b", "qwen2.5-coder-3b"],
+        ),
+        (False, "plain:model=openai/x", []),
+        (True, "plain:model=local", []),
+    ],
+)
+def test_weights_that_a_node_lacks_are_fetched_before_the_task(order, make, monkeypatch, is_here, arm, pulled):
+    events = []
+
+    async def run_task(runs, _answers):
+        events.append("run")
+        yield make(runs[0][0].name, "t")
+
+    async def pull(_progress, *, model):
+        events.append(model.name)
+
+    measuring(monkeypatch, run_task)
+    monkeypatch.setattr(weights, "downloaded_file", lambda _model: "a file" if is_here else None)
+    monkeypatch.setattr(weights, "pull", pull)
+    serve(replace(order, runs=[(plans.parse_arm(arm), TASK, 0)]))
+    assert events == [*pulled, "run"]
 
 
 def test_a_fault_reaches_the_caller(order, monkeypatch):
