@@ -12,6 +12,7 @@ import asyncio
 import json
 import statistics
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 from ray_nodes import Timer, experiment, load, make_tasks, nodes, verdicts
@@ -53,12 +54,15 @@ def main() -> None:
                     with cold:
                         asyncio.run(run_open(warm))
                     each = experiment(tasks, folder, f"{round_}-{count}", cluster)
+                    lines: list[str] = []
                     with Timer() as timer:
-                        asyncio.run(run(each, quiet))
+                        asyncio.run(run(each, lines.append))
+                shares = Counter(line.rpartition(" (")[2] for line in lines)
                 same = verdicts(each.out) == expected
                 seconds.setdefault(str(count), []).append(timer.seconds)
                 print(
                     f"round {round_ + 1}, {count} nodes: {timer.seconds:.1f} s, first tasks {cold.seconds:.1f} s, "
+                    f"tasks on each node {sorted(shares.values())}, "
                     f"{'the same results' if same else 'OTHER RESULTS'}; {load()}",
                     flush=True,
                 )
