@@ -35,7 +35,7 @@ from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report.cases import case_results, collected_cases, describe_end
-from greenloop.engine import refine
+from greenloop.engine import sandbox_spec
 from greenloop.project import configuration, interpreters
 from greenloop.verdict import canary
 
@@ -141,7 +141,7 @@ async def run_in_sandbox(folder: Path, seconds: float) -> list[Execution]:
     A suite of less than a minute runs twice: what the first run taught the session matters to short ones.
     """
     loaded_settings, _warnings = configuration.load(folder)
-    back_end, place = await refine.choose_sandbox(folder, loaded_settings)
+    back_end, place = await sandbox_spec.choose_sandbox(folder, loaded_settings)
     session = await back_end.open(place)
     try:
         executions = []

@@ -17,7 +17,7 @@ from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.summary import verification_level
-from greenloop.engine import refine
+from greenloop.engine import sandbox_spec
 from greenloop.project import configuration
 from greenloop.verdict import reversal
 from greenloop.verdict.inputs import VerificationInputs
@@ -47,7 +47,7 @@ class Shared:
 @contextlib.asynccontextmanager
 async def opened(root: Path) -> AsyncIterator[Shared]:
     found, _warnings = configuration.load(root)
-    back_end, place = await refine.choose_sandbox(root, found)
+    back_end, place = await sandbox_spec.choose_sandbox(root, found)
     session = await back_end.open(place)
     try:
         yield Shared(session=session)

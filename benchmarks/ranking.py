@@ -25,7 +25,7 @@ from typing import Any
 import ranking_report
 
 from greenloop.core.errors import GreenloopError
-from greenloop.engine import refine
+from greenloop.engine import sandbox_spec
 from greenloop.localize import baseline, early_end, failing_test, related_tests
 from greenloop.localize.context import BaselineContext
 from greenloop.project.settings import Settings
@@ -103,10 +103,10 @@ async def measure(task: Mapping[str, Any], captured: Captured, *, slow: float = 
     pool, runs = SandboxPool(), []
     row: Row = {"id": task["id"], "kind": task["kind"], "lines": task.get("lines")}
     try:
-        place = await refine.build_sandbox_spec(root, settings)
+        place = await sandbox_spec.build_sandbox_spec(root, settings)
         folders = [str(root / folder) for folder in str(task.get("pythonpath", ".")).split(":")]
         place = replace(place, variables={**place.variables, "PYTHONPATH": ":".join(folders)})
-        _sandbox, session = await selection.open_first(place, settings, refine.ignore_status, pool)
+        _sandbox, session = await selection.open_first(place, settings, sandbox_spec.ignore_status, pool)
         counting = CountingSession(session, repeats=slow == 1)
         runs = counting.runs
         start = time.monotonic()
@@ -117,7 +117,7 @@ async def measure(task: Mapping[str, Any], captured: Captured, *, slow: float = 
             session=counting,  # type: ignore[arg-type]
             place=place,
             settings=settings,
-            report_status=refine.ignore_status,
+            report_status=sandbox_spec.ignore_status,
         )
         found = await baseline.measure_baseline(context)
         row["error"] = found.fault or ("passes" if found.passing else "")

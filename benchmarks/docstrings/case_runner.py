@@ -12,7 +12,7 @@ from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report.cases import case_results
-from greenloop.engine import refine
+from greenloop.engine import sandbox_spec
 from greenloop.project.settings import Settings
 from greenloop.sandboxes import selection
 from greenloop.sandboxes.pool import SandboxPool
@@ -60,8 +60,8 @@ def describe_result(result: CaseResult) -> str:
 @asynccontextmanager
 async def open_runner(root: Path) -> AsyncIterator[CaseRunner]:
     settings, pool = Settings(), SandboxPool()
-    place = await refine.build_sandbox_spec(root, settings)
-    _sandbox, session = await selection.open_first(place, settings, refine.ignore_status, pool)
+    place = await sandbox_spec.build_sandbox_spec(root, settings)
+    _sandbox, session = await selection.open_first(place, settings, sandbox_spec.ignore_status, pool)
     try:
         yield CaseRunner(session=session)
     finally:

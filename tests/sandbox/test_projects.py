@@ -11,7 +11,7 @@ import pytest
 
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.report.cases import case_results, collect_errors
-from greenloop.engine import refine
+from greenloop.engine import sandbox_spec
 from greenloop.project import configuration
 
 # The first test waits until a dozen packages are installed.
@@ -575,7 +575,7 @@ async def in_sandbox(root: Path, **options) -> list[Execution]:
     """The suite twice in one session: the second run may go on with what the first has taught."""
     found, warnings = configuration.load(root, command_line={"sandbox.kind": "bubblewrap", **options})
     assert not warnings
-    back_end, place = await refine.choose_sandbox(root, found)
+    back_end, place = await sandbox_spec.choose_sandbox(root, found)
     session = await back_end.open(place)
     try:
         first = await session.run(TestRun(selectors=(), seconds=SECONDS, baseline=True))

@@ -9,7 +9,7 @@ import pytest
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import Status
-from greenloop.engine import refine
+from greenloop.engine import after_run
 from greenloop.project.settings import SandboxSettings, Settings
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
@@ -44,16 +44,16 @@ def problem(tmp_path):
 @pytest.mark.parametrize(("text", "status"), [(GREEN, Status.PASSED), (RED, Status.FAILED), (LIAR, Status.TAMPERED)])
 async def test_the_whole_proof(problem, text, status, opened):
     files = {"m.py": text.encode(), **({"test_m.py": TEST.encode("latin-1")} if opened else {})}
-    assert (await refine.reverify(problem, files, settings=SETTINGS)).status is status
+    assert (await after_run.reverify(problem, files, settings=SETTINGS)).status is status
 
 
 async def test_the_test_as_it_is_now_counts(problem):
     files = {"m.py": GREEN.encode(), "test_m.py": TEST.replace("== 10", "== 11").encode("latin-1")}
-    assert (await refine.reverify(problem, files, settings=SETTINGS)).status is Status.FAILED
+    assert (await after_run.reverify(problem, files, settings=SETTINGS)).status is Status.FAILED
 
 
 @pytest.mark.parametrize(("text", "status"), [(GREEN, Status.PASSED), (RED, Status.FAILED)])
 async def test_of_a_merged_text_the_tests_are_asked_and_not_the_goal(problem, text, status):
     goal = Case(id="m.py::double::faster", path="m.py", line=1, provenance=Provenance.GOAL, confirmed=True, source="x")
     problem = replace(problem, spec=replace(problem.spec, cases=(*problem.spec.cases, goal)))
-    assert (await refine.reverify(problem, {"m.py": text.encode()}, settings=SETTINGS)).status is status
+    assert (await after_run.reverify(problem, {"m.py": text.encode()}, settings=SETTINGS)).status is status

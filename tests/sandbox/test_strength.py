@@ -12,7 +12,7 @@ from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.engine import refine
+from greenloop.engine import after_run
 from greenloop.project import configuration, settings
 from greenloop.verdict.mutation_testing import Mutant, Strength, describe_mutant, make_mutants, report_lines
 
@@ -58,7 +58,7 @@ def walled(bare_python: Path) -> settings.Settings:
 @pytest.mark.timeout(180)
 async def test_what_weak_tests_would_also_accept_is_shown(tmp_path, walled):
     problem, outcome = result(tmp_path)
-    found = await refine.measure_strength(problem, outcome, settings=walled, seconds=150)
+    found = await after_run.measure_strength(problem, outcome, settings=walled, seconds=150)
     assert found.tests == 2
     assert 0 < found.killed < found.tried
     lines = report_lines(found)
@@ -75,9 +75,9 @@ async def test_what_weak_tests_would_also_accept_is_shown(tmp_path, walled):
 @pytest.mark.timeout(180)
 async def test_a_test_of_the_boundary_kills_its_changes(tmp_path, walled):
     tests = TESTS + "\n\ndef test_edges():\n    assert [grade(49), grade(50), grade(0)] == ['fail', 'pass', 'fail']\n"
-    weak = await refine.measure_strength(*result(tmp_path), settings=walled, seconds=75)
+    weak = await after_run.measure_strength(*result(tmp_path), settings=walled, seconds=75)
     problem, outcome = result(tmp_path, tests=tests)
-    strong = await refine.measure_strength(problem, outcome, settings=walled, seconds=75)
+    strong = await after_run.measure_strength(problem, outcome, settings=walled, seconds=75)
     assert strong.share > weak.share
     assert not [each for each in strong.survivors if each.line == 2]
 
@@ -86,7 +86,7 @@ async def test_only_a_solved_result_can_be_tried(tmp_path, walled):
     problem, _outcome = result(tmp_path)
     unsolved = Outcome(solved=False, verified=Verified.UNVERIFIED, reason=StopReason.STALLED, message="", attempts=())
     with pytest.raises(UsageError, match="no solved result"):
-        await refine.measure_strength(problem, unsolved, settings=walled)
+        await after_run.measure_strength(problem, unsolved, settings=walled)
 
 
 def test_changes_are_spread_over_the_lines_compile_and_differ(tmp_path):

@@ -22,7 +22,7 @@ from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verifi
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.engine import refine
+from greenloop.engine import sandbox_spec
 from greenloop.engine.history import provenance
 from greenloop.engine.history.store import History
 from greenloop.engine.verify.replay import replay
@@ -418,7 +418,7 @@ async def past_run(
     after: Mapping[str, str] = MappingProxyType({"m.py": RIGHT}),
     **case,
 ) -> int:
-    _sandbox, place = await refine.choose_sandbox(work, settings)
+    _sandbox, place = await sandbox_spec.choose_sandbox(work, settings)
     spec = Spec(cases=(Case(id=DOUBLE, path="tests/test_m.py", line=4, **case), *more), selectors=(DOUBLE,))
     problem = Problem(root=work, spec=spec, regions=(), originals={}, files={}, neighbours=(ONE,))
     history = History.open()

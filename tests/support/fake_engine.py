@@ -18,7 +18,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
-from greenloop.engine import failing_tests, refine
+from greenloop.engine import after_run, failing_tests, refine
 from greenloop.engine.history.store import History
 
 BEFORE = "def double(x):\n    return x + 1\n"
@@ -182,7 +182,7 @@ def project(tmp_path, monkeypatch):
 @pytest.fixture
 def fake(project, monkeypatch):
     made = FakeEngine(project)
-    for name in ("refine", "reverify"):
-        monkeypatch.setattr(refine, name, getattr(made, name))
+    monkeypatch.setattr(refine, "refine", made.refine)
+    monkeypatch.setattr(after_run, "reverify", made.reverify)
     monkeypatch.setattr(failing_tests, "list_failing_tests", made.list_failing_tests)
     return made

@@ -16,7 +16,7 @@ from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status
 from greenloop.core.text.encoding import decode
-from greenloop.engine import refine as engine
+from greenloop.engine import after_run
 from greenloop.engine.history.store import History
 from greenloop.project.apply_result import KEPT_IN_HISTORY, FileChange, changed_paths, is_stale, plan_change
 from greenloop.project.settings import Settings
@@ -93,7 +93,7 @@ async def _plan(
     if stale:
         names = ", ".join(sorted(stale))
         updates.say(f"{names} changed during the run; the result is verified again with that change.\n")
-        verdict = await engine.reverify(
+        verdict = await after_run.reverify(
             problem, {**{each.path: each.new for each in changes}, **stale}, settings=settings
         )
         if verdict.status is not Status.PASSED or verdict.collateral:

@@ -23,7 +23,7 @@ from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.verdict import Status
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.verdict import judge
-from greenloop.engine import refine
+from greenloop.engine import sandbox_spec
 from greenloop.project.settings import Settings
 from greenloop.sandboxes import selection
 from greenloop.sandboxes.pool import SandboxPool
@@ -49,12 +49,12 @@ async def open_session(
     root: Path,
     settings: Settings,
     pool: SandboxPool,
-    report_status: Callable[[str], None] = refine.ignore_status,
+    report_status: Callable[[str], None] = sandbox_spec.ignore_status,
     variables: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Session]:
     """A session in the first usable sandbox. Raises `CannotVerifyError` where none can be used."""
-    spec = await refine.build_sandbox_spec(root, settings, report_status, variables)
-    _sandbox, session = await selection.open_first(spec, settings, refine.ignore_status, pool)
+    spec = await sandbox_spec.build_sandbox_spec(root, settings, report_status, variables)
+    _sandbox, session = await selection.open_first(spec, settings, sandbox_spec.ignore_status, pool)
     try:
         yield session
     finally:

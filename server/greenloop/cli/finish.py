@@ -21,7 +21,7 @@ from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.summary import attempt_result
 from greenloop.core.text.diff import diff_files
-from greenloop.engine import events_json, refine
+from greenloop.engine import after_run, events_json
 from greenloop.engine.history.unsolved_run import UnsolvedRun
 from greenloop.notebook.adapter import NotebookTarget
 from greenloop.notebook.cell_labels import label_json
@@ -115,7 +115,7 @@ def _show_strength(job: FixJob, outcome: Outcome, problem: Problem) -> None:
     try:
         with open_view(json=job.write_json is not None, label_cells=job.label_cells) as view:
             strength = interrupt.run(
-                refine.measure_strength(problem, outcome, settings=job.settings, report_status=view.report_status),
+                after_run.measure_strength(problem, outcome, settings=job.settings, report_status=view.report_status),
                 before_exit=view.close,
             )
     except GreenloopError as error:
@@ -131,7 +131,7 @@ def _write(job: FixJob, outcome: Outcome, problem: Problem) -> None:
     """Raises `WorkspaceError`; a cancelled re-verification writes nothing."""
 
     async def passes_again(files: dict[str, bytes]) -> bool:
-        verdict = await refine.reverify(problem, _as_sandbox_files(job, files), settings=job.settings)
+        verdict = await after_run.reverify(problem, _as_sandbox_files(job, files), settings=job.settings)
         return verdict.status.value == "passed" and not verdict.collateral
 
     def verify(files: dict[str, bytes]) -> bool:

@@ -12,7 +12,7 @@ from greenloop.core.errors import SandboxBrokenError
 from greenloop.core.records.spec import Region
 from greenloop.core.run_state import Baseline
 from greenloop.core.text.diff import split_lines
-from greenloop.engine.refine import build_sandbox_spec, ignore_status
+from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status
 from greenloop.localize.baseline import measure_baseline
 from greenloop.localize.context import BaselineContext
 from greenloop.project import targets, workspace

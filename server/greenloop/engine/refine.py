@@ -13,29 +13,27 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from greenloop.core.deadline import Deadline, before_search
-from greenloop.core.errors import SandboxBrokenError, UsageError
+from greenloop.core.errors import SandboxBrokenError
 from greenloop.core.events import Event, Finished, Started
 from greenloop.core.ports import Model, NoUser, Sandbox, Session, User
 from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Outcome
-from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Limits, SandboxSpec, TestRun
+from greenloop.core.records.sandbox import SandboxSpec
 from greenloop.core.records.spec import Target, TargetKind
-from greenloop.core.records.verdict import Failure, Verdict
-from greenloop.core.report.cases import case_results
-from greenloop.core.run_state import Baseline, RunState
-from greenloop.core.test_selection import fit_selectors
-from greenloop.core.text.encoding import decode
+from greenloop.core.records.verdict import Failure
+from greenloop.core.run_state import Baseline
+from greenloop.engine.after_run import reverify as reverify  # noqa: PLC0414 - part of what editors use of the engine
 from greenloop.engine.early_changes import EarlyChanges
 from greenloop.engine.heartbeat import heartbeat
 from greenloop.engine.history.unsolved_run import UnsolvedRun
 from greenloop.engine.known_baseline import KnownBaseline
 from greenloop.engine.presets import IMPROVE, PLANNED, Preset, find_preset
 from greenloop.engine.run import RefineRun
+from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status
 from greenloop.localize.baseline import measure_baseline
 from greenloop.localize.context import BaselineContext
 from greenloop.models.roles import Models
-from greenloop.project import hidden, interpreters, targets, workspace
+from greenloop.project import targets, workspace
 from greenloop.project.cgroups import processor_count
 from greenloop.project.environment_faults import Fault
 from greenloop.project.settings import Settings
@@ -43,9 +41,6 @@ from greenloop.project.snapshot import Snapshot
 from greenloop.sandboxes import selection
 from greenloop.sandboxes.pool import SandboxPool
 from greenloop.sandboxes.timing import Stopwatch, TimedSession
-from greenloop.verdict import mutation_testing
-from greenloop.verdict.mutation_testing import Strength
-from greenloop.verdict.verifier import Verifier
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,10 +80,6 @@ class Harness:
     history: Path | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
     remembers: bool = False
-
-
-def ignore_status(_text: str) -> None:
-    """Ignores a status line."""
 
 
 async def refine(
@@ -233,129 +224,3 @@ async def _release(session: Session, pool: SandboxPool, *, keep: bool) -> None:
     await pool.release(session)
     if not keep:
         await pool.close()
-
-
-async def choose_sandbox(
-    root: Path, settings: Settings, report_status: Callable[[str], None] = ignore_status
-) -> tuple[Sandbox, SandboxSpec]:
-    """Returns the first sandbox that passes its self-test, and its spec.
-
-    Raises `CannotVerifyError` with the remedy of each where none does.
-    """
-    place = await build_sandbox_spec(root, settings, report_status)
-    return await selection.choose(settings, report_status), place
-
-
-async def build_sandbox_spec(
-    root: Path,
-    settings: Settings,
-    report_status: Callable[[str], None] = ignore_status,
-    variables: Mapping[str, str] | None = None,
-) -> SandboxSpec:
-    """Describes where tests run: the workspace, its interpreter, masked files, limits, variables beyond the settings'.
-
-    Raises `CannotVerifyError` without an interpreter.
-    """
-    environment = await asyncio.to_thread(interpreters.find_environment, root, settings)
-    place = SandboxSpec(
-        root=root,
-        environment=environment,
-        masked=await asyncio.to_thread(hidden.masked_patterns, settings, root),
-        limits=Limits(
-            seconds=settings.sandbox.seconds,
-            memory=settings.sandbox.memory << 20,
-            processes=settings.sandbox.processes,
-        ),
-        image=settings.sandbox.image,
-        network=settings.sandbox.network,
-        variables={name: os.environ[name] for name in settings.sandbox.env if name in os.environ}
-        | dict(variables or {}),
-    )
-    return replace(place, limits=selection.clamp_limits(place.limits, report_status))
-
-
-async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Settings) -> Verdict:
-    """Runs the acceptance again over other texts (the result merged with what the user typed meanwhile).
-
-    Runs the related tests over the user's own code again first, since that code may have changed.
-    """
-    sandbox, place = await choose_sandbox(problem.root, settings)
-    session = await sandbox.open(place)
-    try:
-        run = TestRun(
-            selectors=fit_selectors(problem.neighbours), files=problem.buffers, seconds=settings.suite.seconds
-        )
-        outcomes = {}
-        if problem.neighbours:
-            results = case_results(await session.run(run))
-            outcomes = {result.id: result.outcome for result in results if result.outcome != "missing"}
-    finally:
-        await session.close()
-    texts = {path: text for path in files if (text := _decode(files[path])) is not None}
-    kept = {path: text for path, text in problem.files.items() if path not in files}
-    # What was typed meanwhile may concern any test.
-    merged = replace(problem, buffers={**problem.buffers, **files}, files={**kept, **texts}, unaffected=())
-    measured = replace(merged, neighbours=tuple(case for case in problem.neighbours if case in outcomes))
-    verifier = past_run_verifier(measured, outcomes, sandbox=sandbox, place=place, settings=settings)
-    verifier.state.unmeasured = tuple(case for case in problem.neighbours if case not in outcomes)
-    verifier.own_code = lambda: problem.buffers
-    return await verifier.accept({})
-
-
-def past_run_verifier(
-    problem: Problem,
-    outcomes: Mapping[str, str],
-    *,
-    sandbox: Sandbox,
-    place: SandboxSpec,
-    settings: Settings,
-    seconds: float = 0.0,
-) -> Verifier:
-    """Builds a verifier for the problem of a finished run, whose test durations are no longer known.
-
-    `seconds` of wall time limit each run of the tests (0: the longest limit of the settings).
-    """
-    snapshot = Snapshot(root=problem.root, buffers=problem.buffers)
-    longest = seconds or max(settings.sandbox.seconds, settings.sandbox.longest)
-    return Verifier(
-        state=RunState(problem=problem, outcomes=outcomes, limits=replace(place.limits, seconds=longest)),
-        open_session=lambda: sandbox.open(place),
-        encode=lambda texts: {path: snapshot.encoded(path, text) for path, text in texts.items()},
-        suite_seconds=seconds or settings.suite.seconds,
-        network=place.network,
-    )
-
-
-def _decode(data: bytes) -> str | None:
-    """Decodes a text; None where that fails, which the run itself will report."""
-    try:
-        return decode(data)[0]
-    except UsageError:
-        return None
-
-
-async def measure_strength(
-    problem: Problem,
-    outcome: Outcome,
-    *,
-    settings: Settings,
-    report_status: Callable[[str], None] = ignore_status,
-    seconds: float = mutation_testing.TOTAL_SECONDS,
-) -> Strength:
-    """Measures which one-token changes of a result its tests do not notice; `problem` is the run's final one.
-
-    Spends at most `seconds` on the changes.
-    Raises `UsageError` where the outcome has no result, `CannotVerifyError` where no sandbox can be used.
-    """
-    candidate = outcome.attempts[outcome.best].candidate if outcome.best is not None else None
-    if candidate is None or not outcome.solved:
-        raise UsageError("There is no solved result to measure the tests on.", remedy="Run it first.")
-    sandbox, place = await choose_sandbox(problem.root, settings, report_status)
-    verifier = past_run_verifier(problem, {}, sandbox=sandbox, place=place, settings=settings)
-    session = await sandbox.open(place)
-    try:
-        return await mutation_testing.measure(
-            verifier.inputs, session, candidate, seconds=seconds, report_status=report_status
-        )
-    finally:
-        await session.close()

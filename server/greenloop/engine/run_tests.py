@@ -24,7 +24,7 @@ from greenloop.core.report.cases import (
 )
 from greenloop.core.report.traces import ReachedFunction, reached_functions
 from greenloop.core.test_selection import fit_selectors
-from greenloop.engine.refine import build_sandbox_spec, ignore_status
+from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status
 from greenloop.localize.failing_test import PYTEST_BROKE
 from greenloop.project import workspace
 from greenloop.project.environment_faults import explain_broken_sandbox, explain_start, find_environment_fault

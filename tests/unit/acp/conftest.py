@@ -8,6 +8,7 @@ import pytest
 
 from acp_turn import WRONG, FakeEngine
 from greenloop.core.records.outcome import Outcome
+from greenloop.engine import after_run
 from greenloop.engine import refine as engine
 
 
@@ -26,7 +27,7 @@ def use(root: Path, monkeypatch: pytest.MonkeyPatch):
     def replace(*results: Outcome | Exception) -> FakeEngine:
         fake = FakeEngine(root, *results)
         monkeypatch.setattr(engine, "refine", fake.refine)
-        monkeypatch.setattr(engine, "reverify", fake.reverify)
+        monkeypatch.setattr(after_run, "reverify", fake.reverify)
         return fake
 
     return replace

@@ -15,12 +15,13 @@ from greenloop.core.records.spec import Provenance
 from greenloop.core.records.verdict import Status
 from greenloop.core.summary import summarize_solved, verification_level
 from greenloop.drafting.candidates.sight_of_tests import describe_uses
+from greenloop.engine.after_run import past_run_verifier
 from greenloop.engine.history import provenance
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.results import Use, require_result
 from greenloop.engine.history.rows import Record
 from greenloop.engine.history.store import History
-from greenloop.engine.refine import choose_sandbox, ignore_status, past_run_verifier
+from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
 from greenloop.engine.verify.report import Verification, failed_cases, find_tampering, sight_reason
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot

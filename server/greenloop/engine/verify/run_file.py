@@ -21,7 +21,7 @@ from greenloop.engine.history import provenance
 from greenloop.engine.history.export import list_requirements
 from greenloop.engine.history.provenance import NOTHING, Basis
 from greenloop.engine.history.run_file import FileEdit, RunFile, read_run_file
-from greenloop.engine.refine import choose_sandbox, ignore_status
+from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
 from greenloop.engine.verify.known_failing import KnownFailing
 from greenloop.engine.verify.report import State, Verification
 from greenloop.engine.verify.setup import Request, VerificationContext

@@ -24,7 +24,7 @@ from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.verdict import judge
 from greenloop.drafting.candidates.sight_of_tests import describe_sight
-from greenloop.engine.refine import choose_sandbox, ignore_status
+from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
 from greenloop.engine.verify.baseline import RevisionBaseline, run_revision
 from greenloop.engine.verify.known_failing import read_known_failing
 from greenloop.engine.verify.report import (

@@ -1,0 +1,113 @@
+"""Verifies what a finished run left: its result over other texts, and how much its tests notice.
+
+It must not know how candidates were made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from greenloop.core.errors import UsageError
+from greenloop.core.ports import Sandbox
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import SandboxSpec, TestRun
+from greenloop.core.records.verdict import Verdict
+from greenloop.core.report.cases import case_results
+from greenloop.core.run_state import RunState
+from greenloop.core.test_selection import fit_selectors
+from greenloop.core.text.encoding import decode
+from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
+from greenloop.project.settings import Settings
+from greenloop.project.snapshot import Snapshot
+from greenloop.verdict import mutation_testing
+from greenloop.verdict.mutation_testing import Strength
+from greenloop.verdict.verifier import Verifier
+
+
+async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Settings) -> Verdict:
+    """Runs the acceptance again over other texts (the result merged with what the user typed meanwhile).
+
+    Runs the related tests over the user's own code again first, since that code may have changed.
+    """
+    sandbox, place = await choose_sandbox(problem.root, settings)
+    session = await sandbox.open(place)
+    try:
+        run = TestRun(
+            selectors=fit_selectors(problem.neighbours), files=problem.buffers, seconds=settings.suite.seconds
+        )
+        outcomes = {}
+        if problem.neighbours:
+            results = case_results(await session.run(run))
+            outcomes = {result.id: result.outcome for result in results if result.outcome != "missing"}
+    finally:
+        await session.close()
+    texts = {path: text for path in files if (text := _decode(files[path])) is not None}
+    kept = {path: text for path, text in problem.files.items() if path not in files}
+    # What was typed meanwhile may concern any test.
+    merged = replace(problem, buffers={**problem.buffers, **files}, files={**kept, **texts}, unaffected=())
+    measured = replace(merged, neighbours=tuple(case for case in problem.neighbours if case in outcomes))
+    verifier = past_run_verifier(measured, outcomes, sandbox=sandbox, place=place, settings=settings)
+    verifier.state.unmeasured = tuple(case for case in problem.neighbours if case not in outcomes)
+    verifier.own_code = lambda: problem.buffers
+    return await verifier.accept({})
+
+
+def past_run_verifier(
+    problem: Problem,
+    outcomes: Mapping[str, str],
+    *,
+    sandbox: Sandbox,
+    place: SandboxSpec,
+    settings: Settings,
+    seconds: float = 0.0,
+) -> Verifier:
+    """Builds a verifier for the problem of a finished run, whose test durations are no longer known.
+
+    `seconds` of wall time limit each run of the tests (0: the longest limit of the settings).
+    """
+    snapshot = Snapshot(root=problem.root, buffers=problem.buffers)
+    longest = seconds or max(settings.sandbox.seconds, settings.sandbox.longest)
+    return Verifier(
+        state=RunState(problem=problem, outcomes=outcomes, limits=replace(place.limits, seconds=longest)),
+        open_session=lambda: sandbox.open(place),
+        encode=lambda texts: {path: snapshot.encoded(path, text) for path, text in texts.items()},
+        suite_seconds=seconds or settings.suite.seconds,
+        network=place.network,
+    )
+
+
+def _decode(data: bytes) -> str | None:
+    """Decodes a text; None where that fails, which the run itself will report."""
+    try:
+        return decode(data)[0]
+    except UsageError:
+        return None
+
+
+async def measure_strength(
+    problem: Problem,
+    outcome: Outcome,
+    *,
+    settings: Settings,
+    report_status: Callable[[str], None] = ignore_status,
+    seconds: float = mutation_testing.TOTAL_SECONDS,
+) -> Strength:
+    """Measures which one-token changes of a result its tests do not notice; `problem` is the run's final one.
+
+    Spends at most `seconds` on the changes.
+    Raises `UsageError` where the outcome has no result, `CannotVerifyError` where no sandbox can be used.
+    """
+    candidate = outcome.attempts[outcome.best].candidate if outcome.best is not None else None
+    if candidate is None or not outcome.solved:
+        raise UsageError("There is no solved result to measure the tests on.", remedy="Run it first.")
+    sandbox, place = await choose_sandbox(problem.root, settings, report_status)
+    verifier = past_run_verifier(problem, {}, sandbox=sandbox, place=place, settings=settings)
+    session = await sandbox.open(place)
+    try:
+        return await mutation_testing.measure(
+            verifier.inputs, session, candidate, seconds=seconds, report_status=report_status
+        )
+    finally:
+        await session.close()

@@ -1,0 +1,58 @@
+"""Where the tests of a request run: the workspace's sandbox spec, and the first sandbox that can be used for it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from greenloop.core.ports import Sandbox
+from greenloop.core.records.sandbox import Limits, SandboxSpec
+from greenloop.project import hidden, interpreters
+from greenloop.project.settings import Settings
+from greenloop.sandboxes import selection
+
+
+def ignore_status(_text: str) -> None:
+    """Ignores a status line."""
+
+
+async def choose_sandbox(
+    root: Path, settings: Settings, report_status: Callable[[str], None] = ignore_status
+) -> tuple[Sandbox, SandboxSpec]:
+    """Returns the first sandbox that passes its self-test, and its spec.
+
+    Raises `CannotVerifyError` with the remedy of each where none does.
+    """
+    place = await build_sandbox_spec(root, settings, report_status)
+    return await selection.choose(settings, report_status), place
+
+
+async def build_sandbox_spec(
+    root: Path,
+    settings: Settings,
+    report_status: Callable[[str], None] = ignore_status,
+    variables: Mapping[str, str] | None = None,
+) -> SandboxSpec:
+    """Describes where tests run: the workspace, its interpreter, masked files, limits, variables beyond the settings'.
+
+    Raises `CannotVerifyError` without an interpreter.
+    """
+    environment = await asyncio.to_thread(interpreters.find_environment, root, settings)
+    place = SandboxSpec(
+        root=root,
+        environment=environment,
+        masked=await asyncio.to_thread(hidden.masked_patterns, settings, root),
+        limits=Limits(
+            seconds=settings.sandbox.seconds,
+            memory=settings.sandbox.memory << 20,
+            processes=settings.sandbox.processes,
+        ),
+        image=settings.sandbox.image,
+        network=settings.sandbox.network,
+        variables={name: os.environ[name] for name in settings.sandbox.env if name in os.environ}
+        | dict(variables or {}),
+    )
+    return replace(place, limits=selection.clamp_limits(place.limits, report_status))
