@@ -12,11 +12,15 @@ from types import ModuleType
 
 from greenloop.core.errors import SettingsError
 
-# The packages with the variants of each part; the second one holds those of published systems.
+# The packages with the variants of each part; `published` holds those of published systems.
 PACKAGES: dict[str, tuple[str, ...]] = {
     "specs": ("greenloop.specs.kinds",),
     "context": ("greenloop.drafting.context",),
-    "feedback": ("greenloop.drafting.feedback", "greenloop.drafting.feedback.published"),
+    "feedback": (
+        "greenloop.drafting.feedback",
+        "greenloop.drafting.feedback.planners",
+        "greenloop.drafting.feedback.published",
+    ),
     "search": ("greenloop.drafting.search", "greenloop.drafting.search.published"),
     "trust": ("greenloop.specs.trust", "greenloop.specs.trust.published"),
     "models": ("greenloop.models.providers",),

@@ -6,7 +6,7 @@ import pytest
 
 from double_problem import PROBLEM, RIGHT, WRONG
 from greenloop.core.records.model import Role
-from greenloop.drafting.feedback.published import codesim
+from greenloop.drafting.feedback.planners import codesim
 from planner_answers import PLAN, Planner, attempts_with, plan_with
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core.report.traces import LineTrace, Step
-from greenloop.drafting.feedback.published._divergence import first_divergence
+from greenloop.drafting.feedback.planners._divergence import first_divergence
 
 
 def trace(*told: tuple[int, dict[str, str]], **more) -> LineTrace:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.drafting.feedback.published import _expected_values as expected
-from greenloop.drafting.feedback.published._plans import ShownTest
+from greenloop.drafting.feedback.planners import _expected_values as expected
+from greenloop.drafting.feedback.planners._plans import ShownTest
 
 ONE = ShownTest(case="t.py::one", text="assert f([1, 2]) == 3")
 TWO = ShownTest(case="t.py::two", text="assert f([]) == 0")

@@ -6,7 +6,7 @@ import pytest
 
 from double_problem import PROBLEM, WRONG
 from greenloop.core.records.model import Role
-from greenloop.drafting.feedback.published import lifecycle
+from greenloop.drafting.feedback.planners import lifecycle
 from planner_answers import Planner, attempts_with, plan_with
 
 SAID = {

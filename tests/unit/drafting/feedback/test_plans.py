@@ -9,7 +9,7 @@ import pytest
 from double_problem import PROBLEM, TESTS
 from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.core.records.usage import Usage
-from greenloop.drafting.feedback.published import _plans
+from greenloop.drafting.feedback.planners import _plans
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from double_problem import PROBLEM, WRONG
 from greenloop.core.records.model import Role
-from greenloop.drafting.feedback.published import self_modules
+from greenloop.drafting.feedback.planners import self_modules
 from planner_answers import Planner, attempts_with, plan_with
 
 SAID = {"modules": "1. doubling", "plan": "1. add x to x", "refinement": "1. multiply x by two"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from greenloop.drafting.feedback.published import slpw
+from greenloop.drafting.feedback.planners import slpw
 from planner_answers import PLAN, plan_with
 
 

@@ -12,7 +12,7 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.usage import Usage
-from greenloop.drafting.feedback.published._plans import (
+from greenloop.drafting.feedback.planners._plans import (
     EMPTY,
     ask_planner,
     is_skipped,

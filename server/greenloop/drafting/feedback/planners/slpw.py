@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback.published import lpw
+from greenloop.drafting.feedback.planners import lpw
 
 TEMPERATURES = (0.0, 0.6, 0.9)  # one plan each
 

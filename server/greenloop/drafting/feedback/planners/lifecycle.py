@@ -14,8 +14,7 @@ from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.usage import Usage
 from greenloop.drafting.feedback.cases import list_cases
-from greenloop.drafting.feedback.published._critic import as_paragraph, ask, worth_asking
-from greenloop.drafting.feedback.published._plans import (
+from greenloop.drafting.feedback.planners._plans import (
     EMPTY,
     ask_planner,
     is_skipped,
@@ -24,6 +23,7 @@ from greenloop.drafting.feedback.published._plans import (
     read_plan,
     read_text,
 )
+from greenloop.drafting.feedback.published._critic import as_paragraph, ask, worth_asking
 
 BEFORE = ("requirements", "design", "pseudocode")  # the stages before any code, in this order
 STAGES = (*BEFORE, "review")

@@ -18,11 +18,9 @@ from greenloop.core.records.usage import Usage
 from greenloop.core.report.traces import line_traces
 from greenloop.drafting.feedback._failing_lines import attempt_sources
 from greenloop.drafting.feedback._value_diff import shorten
-from greenloop.drafting.feedback.published import runtime_trace
-from greenloop.drafting.feedback.published._critic import worth_asking
-from greenloop.drafting.feedback.published._divergence import RAISED, Divergence, first_divergence
-from greenloop.drafting.feedback.published._expected_values import Expected, contradictions, parse_expected
-from greenloop.drafting.feedback.published._plans import (
+from greenloop.drafting.feedback.planners._divergence import RAISED, Divergence, first_divergence
+from greenloop.drafting.feedback.planners._expected_values import Expected, contradictions, parse_expected
+from greenloop.drafting.feedback.planners._plans import (
     EMPTY,
     ShownTest,
     ask_planner,
@@ -31,6 +29,8 @@ from greenloop.drafting.feedback.published._plans import (
     read_plan,
     shown_tests,
 )
+from greenloop.drafting.feedback.published import runtime_trace
+from greenloop.drafting.feedback.published._critic import worth_asking
 
 STAGES = ("verification", "divergence")
 TOKENS = 400  # of a verification

@@ -11,8 +11,8 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
+from greenloop.drafting.feedback.planners._plans import ShownTest
 from greenloop.drafting.feedback.published._critic import LONGEST
-from greenloop.drafting.feedback.published._plans import ShownTest
 
 RETURN = "return"
 MOST = 40  # values that are kept of one test

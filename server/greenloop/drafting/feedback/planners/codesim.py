@@ -14,8 +14,7 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.drafting.feedback.cases import failing_rows
-from greenloop.drafting.feedback.published._critic import WORDS, as_paragraph, ask, named_field, worth_asking
-from greenloop.drafting.feedback.published._plans import (
+from greenloop.drafting.feedback.planners._plans import (
     EMPTY,
     ask_planner,
     is_skipped,
@@ -24,6 +23,7 @@ from greenloop.drafting.feedback.published._plans import (
     read_plan,
     shown_tests,
 )
+from greenloop.drafting.feedback.published._critic import WORDS, as_paragraph, ask, named_field, worth_asking
 
 STAGES = ("simulation", "debugging")
 TOKENS = 400  # of a simulation

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from greenloop.core.report.traces import LineTrace, Step
+from greenloop.drafting.feedback.planners._expected_values import RETURN, Expected, same_value
 from greenloop.drafting.feedback.published._blocks import HOW
-from greenloop.drafting.feedback.published._expected_values import RETURN, Expected, same_value
 
 RAISED = "raise "  # before the exception that ended a call, in place of its result
 
