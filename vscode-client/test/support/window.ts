@@ -90,11 +90,7 @@ export class Window {
 
   async goTo(line: number, column = 1): Promise<void> {
     await this.page.keyboard.press("Control+G");
-    const input = this.page.locator(".quick-input-widget input").first();
-    await input.waitFor();
-    await input.fill(`:${String(line)}:${String(column)}`);
-    await this.page.keyboard.press("Enter");
-    await input.waitFor({ state: "hidden" });
+    await this.pick(`:${String(line)}:${String(column)}`, `go to line ${String(line)} at column ${String(column)}`);
   }
 
   /** The text of the focused editor, as it is drawn. */
