@@ -46,6 +46,8 @@ def main() -> int:
     experiments = tomllib.loads((HERE / "evidence.toml").read_text(encoding="utf-8"))["experiment"]
     if unknown := {*arguments.only, *plan.get("skip", ())} - {each["name"] for each in experiments}:
         parser.error(f"there is no experiment {min(unknown)}")
+    if not arguments.mbpp.is_file():
+        parser.error("name the file of MBPP: --mbpp mbpp.jsonl, or make evidence MBPP=mbpp.jsonl")
     arguments.out.mkdir(parents=True, exist_ok=True)
     status = 0
     for experiment in experiments:
