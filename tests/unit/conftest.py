@@ -1,8 +1,7 @@
 """Unit tests: in this process alone, and quick.
 
 A unit test that starts a process fails; it belongs into tests/process.
-One that takes over a second of processor time is listed at the end; it fails where it takes three times as long, which
-no load of the machine explains.
+One that takes over a second of processor time is listed at the end, and no more: another machine takes ten times as long.
 `problem(text, name, ...)` is a problem whose regions are the named definitions of one module.
 """
 
@@ -22,7 +21,6 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 
 SECONDS = 1.0
-TOO_SLOW = 3 * SECONDS
 # The property of a report that tests/conftest.py lists; it also comes from other processes.
 SLOW = "processor seconds"
 STARTS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.spawn", "os.system")
@@ -74,8 +72,6 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     seconds = time.process_time() - began
     if seconds > SECONDS:
         item.user_properties.append((SLOW, f"{seconds:.1f} s"))
-    if seconds > TOO_SLOW:
-        pytest.fail(f"A unit test took {seconds:.1f} s of processor time, over {TOO_SLOW:g} s.", pytrace=False)
     return result
 
 
