@@ -6,15 +6,16 @@ import asyncio
 import sys
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 import psutil
 import pytest
+from tests.support.ray_cluster import start_cluster
 
 from greenloop.core import registry
-from greenloop.core.ports import Session
+from greenloop.core.ports import Sandbox, Session
 from greenloop.core.records.sandbox import Environment, Execution, Limits, SandboxSpec, TestRun, WatchedLines
 from greenloop.core.records.verdict import CaseResult, Status
 from greenloop.core.report.cases import case_results, collected_cases
@@ -24,7 +25,6 @@ from greenloop.project.settings import SandboxSettings, Settings
 
 pytestmark = pytest.mark.timeout(600)  # the first opening in Docker ever makes the image
 
-CONSENT = Settings(sandbox=SandboxSettings(unsafe=True))
 MODULE = 'def double(n):\n    """\n    >>> double(1)\n    2\n    >>> double(2)\n    5\n    """\n    return n * 2\n'
 TESTS = """import pytest
 from m import double
@@ -51,10 +51,26 @@ Open = Callable[..., Awaitable[Session]]
         pytest.param("bubblewrap", marks=pytest.mark.needs("bubblewrap")),
         pytest.param("docker", marks=pytest.mark.needs("docker")),
         pytest.param("none", marks=pytest.mark.needs("processes")),
+        pytest.param("ray", marks=[pytest.mark.needs("ray"), pytest.mark.needs("bubblewrap")]),
     ]
 )
 def back_end(request) -> str:
     return request.param
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """The address of a cluster with two nodes."""
+    with start_cluster() as made:
+        yield made.address
+
+
+@pytest.fixture
+def sandbox(back_end: str, request) -> Sandbox:
+    settings = SandboxSettings(unsafe=True)
+    if back_end == "ray":
+        settings = SandboxSettings(kind="ray", cluster=request.getfixturevalue("cluster"))
+    return registry.load_part("sandboxes", back_end).create(Settings(sandbox=settings))
 
 
 @pytest.fixture
@@ -68,7 +84,7 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def opened(back_end: str, root: Path, bare_python: Path) -> AsyncIterator[Open]:
+async def opened(sandbox: Sandbox, root: Path, bare_python: Path) -> AsyncIterator[Open]:
     """`opened(**spec)`: a session that is closed after the test."""
     environment = Environment(
         executable=bare_python,
@@ -81,7 +97,6 @@ async def opened(back_end: str, root: Path, bare_python: Path) -> AsyncIterator[
     async with AsyncExitStack() as stack:
 
         async def open_session(**spec: object) -> Session:
-            sandbox = registry.load_part("sandboxes", back_end).create(CONSENT)
             session = await sandbox.open(
                 SandboxSpec(**{"root": root, "environment": environment, "masked": (".env*",), **spec})
             )
@@ -118,8 +133,8 @@ async def until(condition: Callable[[], bool], seconds: float = 30) -> None:
 # -- what a run says ----------------------------------------------------------------------------------------------
 
 
-async def test_its_probe_says_that_it_works(back_end):
-    probe = await registry.load_part("sandboxes", back_end).create(CONSENT).probe()
+async def test_its_probe_says_that_it_works(back_end, sandbox):
+    probe = await sandbox.probe()
     assert (probe.name, probe.ok) == (back_end, True), probe
 
 

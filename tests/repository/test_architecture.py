@@ -30,7 +30,7 @@ IMPORTERS = {
     "optuna": ("greenloop.bench.tuning.optuna_sampler",),
     "xllamacpp": ("greenloop.models.embedded",),
     "rich": ("greenloop.cli",),
-    "ray": ("greenloop.bench.on_ray",),
+    "ray": ("greenloop.bench.on_ray", "greenloop.sandboxes.cluster"),
     "tree_sitter": ("greenloop.project.syntax.tree_sitter",),
     "pyarrow": ("greenloop.engine.history.row_files",),
 }

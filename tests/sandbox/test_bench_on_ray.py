@@ -7,6 +7,7 @@ import os
 from dataclasses import replace
 
 import pytest
+from tests.support.ray_cluster import kill_node, start_cluster
 
 from greenloop.bench import mbpp, plans, results
 from greenloop.bench.on_ray import RayCluster
@@ -14,7 +15,6 @@ from greenloop.bench.run import Experiment, run
 
 pytestmark = [pytest.mark.needs("ray"), pytest.mark.needs("bubblewrap"), pytest.mark.timeout(600)]
 
-STORE = 100_000_000
 FIELDS = ("arm", "task", "repeat", "right", "shown_passed", "judge_passed", "verified", "reason", "attempts")
 
 
@@ -29,19 +29,9 @@ def row(number: int) -> dict:
 
 
 @pytest.fixture
-def cluster(monkeypatch):
-    """A head without processors, and two nodes with one each."""
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    from ray.cluster_utils import Cluster
-
-    head = {"num_cpus": 0, "object_store_memory": STORE, "include_dashboard": False}
-    made = Cluster(initialize_head=True, head_node_args=head)
-    try:
-        for _ in range(2):
-            made.add_node(num_cpus=1, object_store_memory=STORE)
+def cluster():
+    with start_cluster() as made:
         yield made
-    finally:
-        made.shutdown()
 
 
 async def test_a_killed_node_loses_no_row_and_results_are_those_of_one_machine(cluster, tmp_path):
@@ -60,9 +50,7 @@ async def test_a_killed_node_loses_no_row_and_results_are_those_of_one_machine(c
     def report(text: str) -> None:
         status.append(text)
         if len(status) == 1:
-            doomed = next(iter(cluster.worker_nodes))
-            cluster.worker_nodes.discard(doomed)
-            doomed.kill_all_processes(check_alive=False, allow_graceful=False)
+            kill_node(cluster, next(iter(cluster.worker_nodes)))
 
     folder = os.getcwd()
     out = tmp_path / "ray.jsonl"

@@ -6,29 +6,25 @@ It must not know which program manages the cluster, nor where the results go.
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import pickle
 import queue
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import greenloop
 from greenloop.bench.measure import Conditions, Measurement, TaskRun
 from greenloop.bench.results import TaskRunResult
-from greenloop.core.errors import CannotVerifyError, GreenloopError, ModelError, UsageError
+from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.records.model import Reply, Role
 from greenloop.models.embedded import catalogue, weights
 from greenloop.project.settings import Settings, get
+from greenloop.sandboxes.cluster.messages import Refusal, pack, unpack
+from greenloop.sandboxes.cluster.node_sandbox import own_loop
 
 # Seconds between two looks whether the task was cancelled.
 POLL_SECONDS = 0.2
-_ERRORS = {error.__name__: error for error in (UsageError, CannotVerifyError, ModelError)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,44 +44,13 @@ class Answer:
     reply: Reply
 
 
-@dataclass(frozen=True, kw_only=True)
-class Refusal:
-    """Why no task can run: a sentence and its remedy."""
-
-    kind: str
-    sentence: str
-    remedy: str
-
-    def error(self) -> GreenloopError:
-        return _ERRORS.get(self.kind, GreenloopError)(self.sentence, remedy=self.remedy)
-
-
 Item = TaskRunResult | Answer | Refusal
-
-
-@cache
-def identity() -> str:
-    """The version of this greenloop, and a hash of its source: only nodes with the same one give comparable results."""
-    folder = Path(greenloop.__file__).parent
-    digest = hashlib.sha256()
-    for file in sorted(folder.rglob("*.py")):
-        digest.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
-    return f"{greenloop.__version__} ({digest.hexdigest()[:8]})"
-
-
-def pack(value: Order | Item) -> bytes:
-    return pickle.dumps(value)
-
-
-def unpack(data: bytes) -> Any:
-    """What `pack` made, on a machine with the same greenloop: the harness and its nodes believe each other."""
-    return pickle.loads(data)  # noqa: S301 - see above
 
 
 def serve(order: bytes) -> Iterator[bytes]:
     """Runs the packed order; yields packed items while it runs. Closing the iterator ends the sandbox too."""
     items: queue.SimpleQueue[Item | None] = queue.SimpleQueue()
-    work = asyncio.run_coroutine_threadsafe(_run(unpack(order), items.put), _loop())
+    work = asyncio.run_coroutine_threadsafe(_run(unpack(order), items.put), own_loop())
     work.add_done_callback(lambda _work: items.put(None))
     try:
         while True:
@@ -117,8 +82,7 @@ async def _run(order: Order, hand_over: Callable[[Item], None]) -> None:
                 async for done in measured:
                     hand_over(done)
     except GreenloopError as error:
-        kind = next((name for name, each in _ERRORS.items() if isinstance(error, each)), "")
-        hand_over(Refusal(kind=kind, sentence=str(error), remedy=error.remedy))
+        hand_over(Refusal.of(error))
 
 
 @dataclass(kw_only=True)
@@ -160,11 +124,3 @@ def _measurement(conditions: Conditions) -> Measurement:
     measurement = Measurement(conditions)
     measurement.models = _open_models
     return measurement
-
-
-@cache
-def _loop() -> asyncio.AbstractEventLoop:
-    """The event loop of this process, in a thread that lives as long as the process: children end with their thread."""
-    loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, daemon=True).start()
-    return loop

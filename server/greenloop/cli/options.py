@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -40,15 +41,21 @@ def add_settings(parser: argparse.ArgumentParser, *, model: bool = True) -> None
         parser.add_argument(
             "--model", metavar="NAME", help="local, local/NAME, a litellm name such as ollama/llama3.2, scripted:FILE"
         )
-    parser.add_argument("--sandbox", metavar="KIND", help="auto, bubblewrap, docker or none")
+    parser.add_argument("--sandbox", metavar="KIND", help="auto, bubblewrap, docker, ray or none")
     parser.add_argument(
         "--set", dest="assignments", metavar="KEY=VALUE", action="append", default=[], help="any setting (repeatable)"
     )
 
 
-def load(arguments: argparse.Namespace, root: Path | None, *, cwd: Path) -> Settings:
-    """Merges all sources of settings; warns of each rejected key or prompt. Raises `SettingsError`."""
-    settings, warnings = configuration.load(root, command_line=settings_table(arguments, cwd=cwd))
+def load(
+    arguments: argparse.Namespace, root: Path | None, *, cwd: Path, implied: Mapping[str, Any] | None = None
+) -> Settings:
+    """Merges all sources of settings; warns of each rejected key or prompt. Raises `SettingsError`.
+
+    `implied` are those that an option of the command alone stands for.
+    """
+    table = {**settings_table(arguments, cwd=cwd), **(implied or {})}
+    settings, warnings = configuration.load(root, command_line=table)
     for sentence in [*warnings, *templates.list_unusable()]:
         print_warning(sentence)
     return settings

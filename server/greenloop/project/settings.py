@@ -42,8 +42,13 @@ def setting(
 
 @dataclass(frozen=True, kw_only=True)
 class SandboxSettings:
-    kind: Literal["auto", "bubblewrap", "docker", "none"] = setting(
-        "auto", "Back end that runs the tests; `none` means no isolation and needs `sandbox.unsafe`."
+    kind: Literal["auto", "bubblewrap", "docker", "ray", "none"] = setting(
+        "auto",
+        "Back end that runs the tests; `ray` splits long runs among the nodes of a Ray cluster, `none` means no "
+        "isolation and needs `sandbox.unsafe`.",
+    )
+    cluster: str = setting(
+        "", "Address (HOST:PORT) of the Ray cluster for `sandbox.kind = ray`; empty: the one this machine belongs to."
     )
     image: str = setting(
         "", "Docker image to use unchanged instead of the one greenloop builds; it must contain Python."

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-import greenloop
 from greenloop.bench import node, plans
 from greenloop.bench.measure import Conditions, Measurement
 from greenloop.bench.tasks import Task
@@ -115,7 +114,3 @@ def test_a_fault_reaches_the_caller(order, monkeypatch):
     measuring(monkeypatch, run_task)
     with pytest.raises(ValueError, match="boom"):
         serve(order)
-
-
-def test_the_identity_names_version_and_source():
-    assert node.identity().startswith(f"{greenloop.__version__} (")

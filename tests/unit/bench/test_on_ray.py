@@ -1,22 +1,23 @@
-"""A cluster is named in one word; what is wrong with it is one sentence; a lost node costs its unfinished task-runs."""
+"""A lost node costs its unfinished task-runs, and what goes wrong on a node is one sentence."""
 
 from __future__ import annotations
 
 import asyncio
 import pickle
-import sys
 from types import SimpleNamespace
 
 import pytest
 
 from greenloop.bench import node, on_ray, plans
 from greenloop.bench.measure import Conditions
-from greenloop.bench.on_ray import RayCluster, parse_address, without
+from greenloop.bench.on_ray import RayCluster, without
 from greenloop.bench.recordings import Recordings
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import CannotVerifyError, GreenloopError, UsageError
 from greenloop.core.records.model import Reply
 from greenloop.core.records.usage import Usage
+from greenloop.sandboxes.cluster import connection
+from greenloop.sandboxes.cluster.messages import Refusal
 
 ARMS = [plans.parse_arm(name) for name in ("plain", "default")]
 TASK = Task(id="t", kind="draft", target="test_m.py", files={}, cases=["test_m.py::test_it"])
@@ -58,7 +59,7 @@ class Nodes:
         self.alive = alive
 
     def remote(self, identity, order):
-        assert identity == node.identity()
+        assert identity == connection.identity()
         self.orders.append(pickle.loads(order))
         return stream(self.streams.pop(0))
 
@@ -104,21 +105,6 @@ def done(make):
     return [item(make(arm.name, task.id, ("", True), repeat=repeat)) for arm, task, repeat in RUNS]
 
 
-@pytest.mark.parametrize(
-    ("text", "address"),
-    [("ray", ""), ("ray://head", "head:6379"), ("ray://10.0.0.1:6399", "10.0.0.1:6399")],
-)
-def test_addresses(text, address):
-    assert parse_address(text) == address
-
-
-@pytest.mark.parametrize("text", ["", "foo", "ray:head", "ray://", "ray://:6379", "ray://head:x", "ray://head/x"])
-def test_what_is_no_cluster(text):
-    with pytest.raises(UsageError, match="is not a cluster") as problem:
-        parse_address(text)
-    assert "--on ray" in problem.value.remedy
-
-
 async def test_results_arrive_with_the_place_where_they_were_measured(done, tmp_path):
     finished, status, _ = await dispatch(Nodes([("node", "n1"), *done]), tmp_path)
     assert finished == [(key_of(run), "10.0.0.1 n1") for run in RUNS]
@@ -152,7 +138,7 @@ async def test_a_task_that_ends_its_process_is_given_up(done, tmp_path):
 
 
 async def test_a_refusal_of_a_node_ends_the_run_with_its_sentence(tmp_path):
-    refusal = node.Refusal(kind="UsageError", sentence="No.", remedy="Yes.")
+    refusal = Refusal(kind="UsageError", sentence="No.", remedy="Yes.")
     with pytest.raises(UsageError, match="No.") as problem:
         await dispatch(Nodes([("node", "n1"), item(refusal)]), tmp_path)
     assert problem.value.remedy == "Yes."
@@ -188,34 +174,6 @@ async def test_a_node_without_greenloop_is_told(tmp_path):
 async def test_a_fault_on_a_node_is_one_sentence(tmp_path):
     with pytest.raises(GreenloopError, match="^A node failed: boom$"):
         await dispatch(Nodes([("node", "n1"), RayTaskError(ValueError("boom"))]), tmp_path)
-
-
-async def test_a_missing_ray_names_the_extra(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "ray", None)
-    cluster = RayCluster(address="", report_status=print)
-    with pytest.raises(CannotVerifyError, match="Ray is not installed") as problem:
-        await cluster.run_tasks([RUNS], CONDITIONS, Recordings(tmp_path / "a.jsonl"), lambda *_: None)
-    assert 'pip install "greenloop[ray]"' in problem.value.remedy
-
-
-@pytest.mark.parametrize(
-    ("address", "error", "sentence", "remedy"),
-    [
-        ("", ConnectionError("no"), "belongs to no Ray cluster", "ray start --head"),
-        ("h:1", ConnectionError("no"), "The Ray cluster at h:1 cannot be used from here: no", "--num-cpus=0"),
-        ("h:1", RuntimeError("Version mismatch: ..."), "another Ray or another Python", "same versions"),
-        ("", RuntimeError("odd"), "cannot be used: odd", "ray start --head"),
-    ],
-)
-def test_refused_connections(address, error, sentence, remedy):
-    problem = on_ray._explain_refusal(address, error)
-    assert sentence in str(problem)
-    assert remedy in problem.remedy
-
-
-def test_an_address_where_nothing_listens_is_told_at_once():
-    with pytest.raises(CannotVerifyError, match="No Ray cluster answers at 127.0.0.1:1"):
-        on_ray._check_reachable("127.0.0.1:1")
 
 
 def test_what_is_left_of_a_task(make):

@@ -23,6 +23,7 @@ from greenloop.core.errors import UsageError
 from greenloop.core.records.goal import Goal
 from greenloop.engine.presets import IMPROVE
 from greenloop.project import configuration
+from greenloop.sandboxes.cluster import connection
 
 REPORT_WORD, TUNE_WORD, EXPORT_WORD = "report", "tune", "export"
 OUT = Path("bench.jsonl")
@@ -196,7 +197,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
     cluster = None
     if arguments.on is not None:
-        address = on_ray.parse_address(arguments.on)
+        address = connection.parse_address(arguments.on)
         cluster = on_ray.RayCluster(address=address, report_status=report_status, processors=arguments.cpus)
     try:
         all_tasks = interrupt.run(sources.collect_tasks(_task_selection(arguments), settings, report_status))

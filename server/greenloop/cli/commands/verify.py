@@ -30,7 +30,9 @@ from greenloop.engine.verify.run_file import verify_run_file
 from greenloop.engine.verify.setup import Request
 from greenloop.engine.verify.verify import verify
 from greenloop.project.apply_result import write_texts
+from greenloop.project.settings import Settings
 from greenloop.project.workspace import find_root
+from greenloop.sandboxes.cluster import connection
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,6 +75,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "`#` comments (`known.txt`, `@known.txt`); put targets before it",
     )
     parser.add_argument("--with-new", action="store_true", help="also run test files that the commit does not have")
+    parser.add_argument(
+        "--on",
+        metavar="CLUSTER",
+        help="split the tests among the nodes of a Ray cluster, by the time that each took before: `ray` for the "
+        "cluster of this machine, or ray://HOST:PORT",
+    )
     options.add(parser, model=False)
 
 
@@ -175,7 +183,16 @@ def _verify_target(arguments: argparse.Namespace, cwd: Path) -> Verification:
         seconds=arguments.run_seconds or 0.0,
         staged=arguments.staged,
     )
-    return interrupt.run(verify(request, settings=options.load(arguments, root, cwd=cwd), report_status=_report_status))
+    return interrupt.run(verify(request, settings=_load_settings(arguments, root, cwd), report_status=_report_status))
+
+
+def _load_settings(arguments: argparse.Namespace, root: Path, cwd: Path) -> Settings:
+    implied = {}
+    if arguments.on is not None:
+        if arguments.sandbox is not None:
+            raise UsageError("--on cannot be combined with --sandbox.", remedy="Name the cluster alone.")
+        implied = {"sandbox.kind": "ray", "sandbox.cluster": connection.parse_address(arguments.on)}
+    return options.load(arguments, root, cwd=cwd, implied=implied)
 
 
 def _known_failing(entry: str, root: Path, cwd: Path) -> str:
@@ -195,7 +212,7 @@ def _verify_file(arguments: argparse.Namespace, file: Path, cwd: Path) -> tuple[
         verify_run_file(
             file,
             root,
-            settings=options.load(arguments, root, cwd=cwd),
+            settings=_load_settings(arguments, root, cwd),
             seconds=arguments.run_seconds or 0.0,
             report_status=_report_status,
         )
@@ -232,7 +249,7 @@ def _replay(arguments: argparse.Namespace, number: int, cwd: Path) -> Verificati
     return interrupt.run(
         replay(
             number,
-            settings=lambda root: options.load(arguments, root, cwd=cwd),
+            settings=lambda root: _load_settings(arguments, root, cwd),
             seconds=arguments.run_seconds or 0.0,
             report_status=_report_status,
             warn=print_warning,
