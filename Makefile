@@ -18,7 +18,7 @@ test: ## seven minutes: quick, and a story with real parts for each promise
 	@scripts/test "$(BIN)"
 
 full: ## half an hour: test, and everything else this machine can run
-	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
+	@scripts/setup "$(PYTHON)" "$(VENV)" full bubblewrap
 	@scripts/full "$(BIN)"
 
 lint: ## format, lint, types, layers

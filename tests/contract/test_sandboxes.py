@@ -51,7 +51,7 @@ Open = Callable[..., Awaitable[Session]]
         pytest.param("bubblewrap", marks=pytest.mark.needs("bubblewrap")),
         pytest.param("docker", marks=pytest.mark.needs("docker")),
         pytest.param("none", marks=pytest.mark.needs("processes")),
-        pytest.param("ray", marks=[pytest.mark.needs("ray"), pytest.mark.needs("bubblewrap")]),
+        pytest.param("ray", marks=[pytest.mark.cluster, pytest.mark.needs("ray"), pytest.mark.needs("bubblewrap")]),
     ]
 )
 def back_end(request) -> str:

@@ -13,7 +13,7 @@ from greenloop.bench import mbpp, plans, results
 from greenloop.bench.on_ray import RayCluster
 from greenloop.bench.run import Experiment, run
 
-pytestmark = [pytest.mark.needs("ray"), pytest.mark.needs("bubblewrap"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.cluster, pytest.mark.needs("ray"), pytest.mark.needs("bubblewrap"), pytest.mark.timeout(600)]
 
 FIELDS = ("arm", "task", "repeat", "right", "shown_passed", "judge_passed", "verified", "reason", "attempts")
 

@@ -20,7 +20,7 @@ from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes.backends import bubblewrap, ray
 from greenloop.sandboxes.cluster import session
 
-pytestmark = [pytest.mark.needs("ray"), pytest.mark.needs("bubblewrap"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.cluster, pytest.mark.needs("ray"), pytest.mark.needs("bubblewrap"), pytest.mark.timeout(600)]
 
 CODE = "def double(n):\n    return n * 2\n"
 TESTS = """import pathlib
