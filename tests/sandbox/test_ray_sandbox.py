@@ -15,6 +15,7 @@ from greenloop.core.records.sandbox import Limits, SandboxSpec, TestRun
 from greenloop.core.records.verdict import Status
 from greenloop.core.report.cases import case_results, collected_cases
 from greenloop.core.verdict import judge
+from greenloop.engine.doctor import isolation
 from greenloop.project import interpreters
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes.backends import bubblewrap, ray
@@ -161,3 +162,9 @@ async def test_a_folder_that_is_another_one_on_a_node_is_named(cluster, project,
     with pytest.raises(Exception, match="are not the same on a node of the cluster") as problem:
         await ray.create(settings(cluster)).open(spec(project))
     assert "Share the project's folder" in problem.value.remedy
+
+
+async def test_the_doctor_leaves_isolation_to_the_nodes(cluster, project):
+    probe = await ray.create(settings(cluster)).probe()
+    (report,) = await isolation.check_isolation(project, settings(cluster), [probe])
+    assert (report.name, report.reason) == ("ray", "each node has a back end of its own: run `greenloop doctor` there")

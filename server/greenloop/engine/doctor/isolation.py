@@ -134,6 +134,9 @@ async def check_isolation(root: Path, settings: Settings, probes: Sequence[Probe
 async def _check_sandbox(probe: Probe, environment: Environment, settings: Settings) -> IsolationReport:
     if probe.name == "docker" and not probe.image:
         return IsolationReport(name=probe.name, reason="its image is not here yet; ask again after the first run")
+    if probe.name == "ray":
+        reason = "each node has a back end of its own: run `greenloop doctor` there"
+        return IsolationReport(name=probe.name, reason=reason)
     sandbox = registry.load_part("sandboxes", probe.name).create(settings)
     try:
         async with asyncio.timeout(PATIENCE):

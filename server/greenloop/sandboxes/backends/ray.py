@@ -51,7 +51,7 @@ class RaySandbox:
                 detail="no node of the cluster has a processor",
                 remedy="Add one: `ray start --address=HOST:PORT`.",
             )
-        return Probe(name=NAME, ok=True, detail=f"{processors} processors on {len(nodes)} nodes")
+        return Probe(name=NAME, ok=True, detail=f"processors: {processors}, nodes: {len(nodes)}")
 
     async def open(self, spec: SandboxSpec) -> ClusterSession:
         """Raises `CannotVerifyError` where no node can open a sandbox, with the remedy."""

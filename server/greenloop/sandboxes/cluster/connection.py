@@ -133,17 +133,19 @@ def _log_message(data: Mapping[str, Any], **_options: Any) -> None:
 
 @contextlib.contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Keeps what connecting would change: the handler of SIGTERM, and what nodes may import.
+    """Keeps what connecting would change: the handler of SIGTERM, how errors are printed, and what nodes may import.
 
-    Ray adds the current folder to the path of imports of every node, and a workspace is not trusted.
+    Ray asks the cluster before it prints an error, for a minute where that is gone. It also adds the current folder to
+    the path of imports of every node, and a workspace is not trusted.
     """
-    handler, folder = signal.getsignal(signal.SIGTERM), Path.cwd()
+    handler, hook, folder = signal.getsignal(signal.SIGTERM), sys.excepthook, Path.cwd()
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.chdir(Path(sys.executable).parent)
     try:
         yield
     finally:
         os.chdir(folder)
+        sys.excepthook = hook
         with contextlib.suppress(ValueError):  # not in the main thread, where Ray changes nothing either
             signal.signal(signal.SIGTERM, handler)
 

@@ -38,7 +38,7 @@ async def test_nothing_is_connected_unless_it_is_asked_for(monkeypatch):
 async def test_living_nodes_with_processors_count(monkeypatch):
     addresses = connected(monkeypatch, node(0), node(4.0), node(2.0), node(8.0, alive=False))
     probe = await ray.create(SETTINGS).probe()
-    assert (probe.ok, probe.detail) == (True, "6 processors on 2 nodes")
+    assert (probe.ok, probe.detail) == (True, "processors: 6, nodes: 2")
     assert addresses == ["head:6379"]
 
 
