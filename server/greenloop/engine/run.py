@@ -35,6 +35,7 @@ from greenloop.engine.history import provenance
 from greenloop.engine.history.problems import store_problem
 from greenloop.engine.history.store import History
 from greenloop.engine.history.unsolved_run import UnsolvedRun
+from greenloop.engine.loop_parts import Parts
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.outcome import OutcomeBuilder, build_stopped, stop_reason
 from greenloop.engine.presets import Preset
@@ -228,7 +229,7 @@ class RefineRun:
         self.context.report_status(f"going on after attempt {last} of run {self.earlier.number}")
         self.state.go_on_from(self.earlier.attempts)
 
-    async def _loop(self, started: Started, parts: loop.Parts, recorder: RunRecorder) -> Outcome:
+    async def _loop(self, started: Started, parts: Parts, recorder: RunRecorder) -> Outcome:
         """Runs the loop; a model or sandbox error midway ends the run with its message."""
         try:
             return await loop.refine(self.state, started, parts, recorder.emit)
@@ -237,7 +238,7 @@ class RefineRun:
                 await selection.suggest_other(error, self.context.settings, self.context.session.name)
             return build_stopped(self.state.attempts, stop_reason(error), error.advice)
 
-    def parts(self, emit: Callable[[Event], None]) -> loop.Parts:
+    def parts(self, emit: Callable[[Event], None]) -> Parts:
         """Builds the functions of the loop; `emit` gets changes of the spec by votes and answers."""
         region = self.state.problem.regions[0]
         module = import_name_in_tests(region.path, self.context.snapshot.root)
@@ -264,7 +265,7 @@ class RefineRun:
             count=self.calls.count_tokens,
             excerpts=lambda: next(iter(self.calls.excerpts.values()), ()),
         )
-        return loop.Parts(
+        return Parts(
             plan=self._plan,
             assemble=self.calls.request,
             ask=self.calls.ask,
