@@ -310,12 +310,25 @@ def edited(text, edits):
 
 
 @pytest.fixture
-def project(tmp_path):
+def files():
+    """The project's texts by path; a module of tests may have its own."""
+    return FILES
+
+
+@pytest.fixture
+def project(tmp_path, files):
     root = tmp_path / "w s#ü"
     root.mkdir()
-    for name, text in FILES.items():
+    for name, text in files.items():
         (root / name).write_text(text)
     return root
+
+
+@pytest.fixture
+async def real(project, tmp_path):
+    """The real server and engine, not initialized yet."""
+    async for editor in served(project, tmp_path):
+        yield editor
 
 
 @pytest.fixture

@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-from .conftest import served
-
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
 
 CODE = "def largest(values):\n    return min(values)\n"
@@ -18,13 +16,8 @@ def answer(body: str) -> str:
 
 
 @pytest.fixture
-async def real(tmp_path):
-    root = tmp_path / "project"
-    root.mkdir()
-    (root / "m.py").write_text(CODE)
-    (root / "test_m.py").write_text(TESTS)
-    async for editor in served(root, tmp_path):
-        yield editor
+def files():
+    return {"m.py": CODE, "test_m.py": TESTS}
 
 
 @pytest.mark.story("an unsolved run goes on")

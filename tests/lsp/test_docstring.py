@@ -6,7 +6,7 @@ import pytest
 
 from runlength import COUNTS, GROUPS, RIGHT, SETS, SORTED, STUB, code
 
-from .conftest import EVERYTHING, served, without
+from .conftest import EVERYTHING, without
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
 
@@ -16,12 +16,8 @@ AT = {"name": "m.py", "line": 1}
 
 
 @pytest.fixture
-async def real(tmp_path):
-    root = tmp_path / "project"
-    root.mkdir()
-    (root / "m.py").write_text(HERE)
-    async for editor in served(root, tmp_path):
-        yield editor
+def files():
+    return {"m.py": HERE}
 
 
 async def begin(editor, tmp_path, capabilities=EVERYTHING, **more):

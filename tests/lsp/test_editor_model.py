@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from .conftest import EVERYTHING, Editor, served
+from .conftest import EVERYTHING, Editor
 from .test_presentation import target
 from .test_views import TEST, able, named, refusal, shown
 
@@ -156,12 +156,6 @@ async def test_also_where_only_a_role_names_it(editor):
 
 
 # -- the real engine ----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-async def real(project, tmp_path):
-    async for editor in served(project, tmp_path):
-        yield editor
 
 
 @pytest.mark.story("the editor's own model can be used")

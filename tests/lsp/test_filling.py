@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-from .conftest import served
-
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
 
 STACK = """class Stack:
@@ -34,13 +32,8 @@ FILL = "Fill this class: Stack"
 
 
 @pytest.fixture
-async def real(tmp_path):
-    root = tmp_path / "project"
-    root.mkdir()
-    (root / "m.py").write_text(STACK)
-    (root / "test_m.py").write_text(TESTS)
-    async for editor in served(root, tmp_path):
-        yield editor
+def files():
+    return {"m.py": STACK, "test_m.py": TESTS}
 
 
 @pytest.mark.story("a class is filled")

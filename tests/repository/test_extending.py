@@ -28,6 +28,7 @@ from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.engine import loop, presets
+from greenloop.engine.loop_parts import Parts
 from greenloop.engine.presets import find_preset, load_presets
 from greenloop.project.settings import Settings
 
@@ -95,7 +96,7 @@ async def test_search_and_feedback_work_in_a_loop(part):
         passed = attempts[-1].verdict.status is Status.PASSED
         return () if passed else (await describe(problem, attempts, None),)
 
-    parts = loop.Parts(
+    parts = Parts(
         plan=plan,
         assemble=lambda _problem, draft, _attempts: ChatRequest(
             messages=(), role=draft.role, temperature=draft.temperature

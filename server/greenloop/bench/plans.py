@@ -158,6 +158,25 @@ def settings_for(table: Mapping[str, Any], folder: Path | None) -> Settings:
     return settings
 
 
+def choose_arms(texts: Sequence[str], plan: Plan | None = None, *, default: str = "default") -> list[Arm]:
+    """The arms to run: those of the plan that `texts` name (all where none is named), and what else `texts` say.
+
+    Without a plan and a text it is the preset `default`. An arm takes precedence over a preset of its name.
+    Raises `UsageError` for a text that is neither, and what `parse_arm` and `check_arms` raise.
+    """
+    by_name = {arm.name: arm for arm in plan.arms} if plan else {}
+    for text in texts:
+        if by_name and text not in by_name and text.partition(":")[0].strip() not in load_presets():
+            raise UsageError(
+                f"'{text}' is neither a preset nor an arm of the plan, which has: {', '.join(by_name)}.",
+                remedy="Name one of these arms to run only that (repeatable).",
+            )
+    named = [by_name.get(text) or parse_arm(text) for text in texts]
+    if not by_name.keys() & {*texts}:
+        named = [*by_name.values(), *named]
+    return check_arms(named or [parse_arm(default)])
+
+
 def check_arms(arms: Sequence[Arm]) -> list[Arm]:
     """The arms, those that match others last. Raises `UsageError` for duplicate names or an unknown match."""
     names = [arm.name for arm in arms]

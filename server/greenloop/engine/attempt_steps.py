@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from greenloop.core.classify import classify, finding_group
 from greenloop.core.compose import compose
+from greenloop.core.election import CHEAP
 from greenloop.core.events import Checked, Event
 from greenloop.core.fingerprint import is_same_code
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, Finding, Move
@@ -105,3 +106,16 @@ def find_duplicate(problem: Problem, candidate: Candidate, attempts: Sequence[At
         ),
         None,
     )
+
+
+def problem_of(problem: Problem, attempt: Attempt) -> Problem:
+    """Returns the problem with the regions that the attempt changes, or was to change."""
+    changed = tuple(attempt.candidate.texts) if attempt.candidate else ()
+    if attempt.draft is None or {*changed} <= {*problem.focused(attempt.draft.regions).regions}:
+        changed = attempt.draft.regions if attempt.draft else ()
+    return problem.focused(changed)
+
+
+def is_cheap(attempt: Attempt) -> bool:
+    """Is it one of many small ones, which are run shortly and described only where another is built on them?"""
+    return attempt.draft is not None and attempt.draft.move in CHEAP

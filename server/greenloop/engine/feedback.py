@@ -6,10 +6,12 @@ It must not know which attempt is tried next.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import ModuleType
 
 from greenloop.core import registry
+from greenloop.core.budget import BudgetExceededError
 from greenloop.core.errors import SettingsError
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
@@ -18,6 +20,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import ErrorGroup, Status
 from greenloop.core.text.redact import redact
 from greenloop.engine.presets import Preset
+from greenloop.localize.regions import is_unwritten
 from greenloop.models.roles import apply_sampling
 from greenloop.project.settings import Settings
 
@@ -51,6 +54,14 @@ class Feedback:
             parts = [part for part in parts if getattr(part, "DESCRIBES_PASSES", False)]
         notes = [await part.describe(problem, attempts, tools) for part in parts]
         return tuple(replace(note, text=redact(note.text, self.secrets)) for note in notes)
+
+    async def describe_baseline(self, problem: Problem, baseline: Attempt) -> Attempt:
+        """Returns attempt 0 with its notes; for unwritten code only their fields, which search reads, without text."""
+        with suppress(BudgetExceededError):  # the loop will reach and report the same limit
+            baseline = replace(baseline, notes=await self.describe(problem, [baseline]))
+        if all(region.created or is_unwritten(region, problem.files.get) for region in problem.regions):
+            baseline = replace(baseline, notes=tuple(replace(note, text="") for note in baseline.notes))
+        return baseline
 
     def _names(self, group: ErrorGroup | None) -> Sequence[str]:
         """Returns the parts for an error group: those of the settings, else the preset's for it, else its default."""

@@ -11,8 +11,9 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from string import Template
 
+from greenloop.core import registry
 from greenloop.core.budget import Request, ask_within_budget
-from greenloop.core.ports import Infiller, Model, context, slots
+from greenloop.core.ports import Infiller, Model, Tools, context, slots
 from greenloop.core.records.attempt import Attempt, Draft, Finding, Move, Sent
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message, Reply, Role
 from greenloop.core.records.problem import Excerpt, Problem
@@ -60,6 +61,14 @@ class ModelCalls:
         answer_templates = open_templates if form == WHOLE else templates.preset_templates(form.replace("-", "_"))
         adapted = adapt_templates(self.prompts, answer_templates) if answer_templates else self.prompts
         return {**adapted, "task": open_templates["task"]} if open_templates else adapted
+
+    async def gather_context(self, problem: Problem, tools: Tools) -> None:
+        """Gathers the excerpts of a question by the preset's context parts, unless they are there already."""
+        if problem.question in self.excerpts:
+            return
+        parts = [registry.load_part("context", name) for name in self.preset.context]
+        excerpts = [excerpt for part in parts for excerpt in await part.gather(problem, tools)]
+        self.excerpts[problem.question] = excerpts
 
     async def drafter(self) -> Model:
         """Returns the model that drafts; its prices apply from now on. Raises `ModelError` when there is none."""

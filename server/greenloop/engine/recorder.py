@@ -9,8 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from greenloop.core.events import Event, Tested
+from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
 from greenloop.core.records.usage import PastRun
+from greenloop.engine.history.problems import store_problem
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.store import History
 
@@ -26,12 +29,31 @@ class RunRecorder:
     forward: Callable[[Event], None]
     number: int | None = None
 
+    def start(
+        self,
+        problem: Problem,
+        baseline: Attempt,
+        target: str,
+        *,
+        preset: str,
+        model: str,
+        sandbox: str,
+        basis: Basis,
+        goal: str,
+    ) -> None:
+        """Stores the run with its problem and the user's own code, and takes its number from the history."""
+        self.number = self.history.start_run(
+            problem.root, target, preset=preset, model=model, sandbox=sandbox, basis=basis
+        )
+        self.history.save_problem(self.number, store_problem(problem, goal))
+        self.history.save_attempt(self.number, baseline)
+
     def emit(self, event: Event) -> None:
         if isinstance(event, Tested):
             self.history.save_attempt(self.number, event.attempt)
         self.forward(event)
 
-    def record_start(self, *, model: str, preset: str, move: str, prompt: int) -> list[PastRun]:
+    def record_first_move(self, *, model: str, preset: str, move: str, prompt: int) -> list[PastRun]:
         """Stores the first move of the run; returns earlier runs that started the same way."""
         past = self.history.similar_runs(model, preset, move)
         self.history.save_start(self.number, move=move, prompt=prompt)

@@ -8,54 +8,47 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from greenloop.core import registry
-from greenloop.core.budget import BudgetExceededError, Ledger, count_prompt_tokens
-from greenloop.core.compose import region_text
+from greenloop.core.budget import Ledger
 from greenloop.core.election import elect_nearest
-from greenloop.core.errors import BaselineChangedError, CannotVerifyError, ModelError, SandboxBrokenError
-from greenloop.core.estimate import EMBEDDED, estimate_run
+from greenloop.core.errors import CannotVerifyError, ModelError, SandboxBrokenError
 from greenloop.core.events import Event, Specified, Started
-from greenloop.core.ports import Model, Sandbox, Session, Tools, User
-from greenloop.core.records.attempt import Attempt, Draft, Move
+from greenloop.core.ports import Model, Sandbox, Tools, User
+from greenloop.core.records.attempt import Attempt, Draft
 from greenloop.core.records.model import ChatRequest, Reply, Role
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import Spec
-from greenloop.core.records.usage import Budget, Estimate, PastRun
+from greenloop.core.records.usage import Budget
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import Baseline, RunState
 from greenloop.engine import improve, loop
 from greenloop.engine.feedback import Feedback
+from greenloop.engine.first_prompt import estimate_from_prompt, first_move
 from greenloop.engine.history import provenance
-from greenloop.engine.history.problems import store_problem
 from greenloop.engine.history.store import History
 from greenloop.engine.history.unsolved_run import UnsolvedRun
+from greenloop.engine.loop_parts import Parts
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.outcome import OutcomeBuilder, build_stopped, stop_reason
 from greenloop.engine.presets import Preset
 from greenloop.engine.ranker import Ranker, keep_order
 from greenloop.engine.recorder import RunRecorder
 from greenloop.engine.related_trace import RelatedTrace
+from greenloop.engine.run_workspace import RunWorkspace
+from greenloop.engine.spec_changes import build_voting
 from greenloop.engine.specify import specify
 from greenloop.localize.context import BaselineContext
-from greenloop.localize.regions import is_unwritten
 from greenloop.models.roles import Models
-from greenloop.project import interpreters, workspace
-from greenloop.project.sources import import_name_in_tests
 from greenloop.sandboxes import selection
-from greenloop.sandboxes.timing import Stopwatch, TimedSession
-from greenloop.specs import stored_tests, voting
+from greenloop.sandboxes.timing import Stopwatch
 from greenloop.specs.voting import Voting
-from greenloop.verdict import persist_tests
 from greenloop.verdict.verifier import Files, Verifier
 
 ROOM = 6000  # tokens of a prompt that has room for several suspects and the outline of their files
-SHORT_ANSWER = 60  # lower bound for the tokens of an answer, as a stub is shorter than its implementation
 
 
 @dataclass(kw_only=True)
@@ -74,6 +67,7 @@ class RefineRun:
     history: Path | None = None
     earlier: UnsolvedRun | None = None
     state: RunState = field(init=False)
+    workspace: RunWorkspace = field(init=False)
     calls: ModelCalls = field(init=False)
     tools: Tools = field(init=False)
     feedback: Feedback = field(init=False)
@@ -94,18 +88,21 @@ class RefineRun:
         deadline.proof_seconds = self.baseline.proof_seconds
         self.state = RunState(problem=self.baseline.problem, ledger=Ledger(budget), deadline=deadline)
         self.state.start_from(self.baseline)
+        self.workspace = RunWorkspace(
+            context=self.context, state=self.state, sandbox=self.sandbox, trusted=self.trusted, watch=self.watch
+        )
         self.calls = ModelCalls(
             settings=settings, preset=self.preset, models=self.models, state=self.state, secrets=self.secrets
         )
         self.verifier = Verifier(
             state=self.state,
             session=self.context.session,
-            open_session=self._open_session,
-            encode=self._encode,
+            open_session=self.workspace.open_session,
+            encode=self.workspace.encode,
             suite_seconds=settings.suite.seconds,
             network=self.context.place.network,
-            ensure_unchanged=self._ensure_unchanged,
-            own_code=self._own_code,
+            ensure_unchanged=self.workspace.ensure_unchanged,
+            own_code=self.workspace.own_code,
         )
         self.tools = self.verifier.tools = Tools(
             ask=self._ask_for_part,
@@ -159,36 +156,36 @@ class RefineRun:
         places = self.context.settings.prompt.places or (self.preset.places if has_room else 0)
         self.state.problem = replace(self.state.problem, places=places)
         await self.models.model_for(Role.REFINER)
-        await self._gather_context(self.state.problem.opened(()))
-        await self._describe_baseline()
+        await self.calls.gather_context(self.state.problem.opened(()), self.tools)
+        (baseline,) = self.state.attempts
+        self.state.attempts = [await self.feedback.describe_baseline(self.state.problem, baseline)]
         return drafter
 
     async def _refine(self, drafter: Model, recorder: RunRecorder) -> Outcome:
         """Runs the loop and completes its outcome; the history always gets the run's start and end."""
         state, parts = self.state, self.parts(recorder.emit)
         (baseline,), spec = state.attempts, state.problem.spec
-        basis = await self._provenance()
-        recorder.number = recorder.history.start_run(
-            state.problem.root,
+        basis = await self.workspace.basis()
+        recorder.start(
+            state.problem,
+            baseline,
             self.context.target.selector,
             preset=self.preset.name,
             model=drafter.name,
             sandbox=self.context.session.name,
             basis=basis,
+            goal=self.context.goal.words if self.context.goal else "",
         )
-        goal = self.context.goal.words if self.context.goal else ""
-        recorder.history.save_problem(recorder.number, store_problem(state.problem, goal))
-        recorder.history.save_attempt(recorder.number, baseline)
         neighbours = state.problem.neighbours
         self.related_trace = RelatedTrace(
             state=state,
             measurement=self.baseline.measurement,
-            open_session=self._open_session,
+            open_session=self.workspace.open_session,
             seconds=self.context.settings.suite.seconds,
         )
-        move, prompt = self._first_move()
+        move, prompt = first_move(state, self._plan(state.problem, state.attempts), self.calls)
         past = await asyncio.to_thread(
-            recorder.record_start, model=drafter.name, preset=self.preset.name, move=move, prompt=prompt
+            recorder.record_first_move, model=drafter.name, preset=self.preset.name, move=move, prompt=prompt
         )
         self._go_on(basis)
         started = Started(
@@ -198,7 +195,7 @@ class RefineRun:
             preset=self.preset.name,
             sandbox=self.context.session.name,
             attempts=state.ledger.budget.attempts,
-            estimate=self._estimate(past, prompt, drafter),
+            estimate=estimate_from_prompt(state, past, prompt, drafter, self.context.settings.answer.tokens),
             run=recorder.number,
         )
         try:
@@ -212,9 +209,9 @@ class RefineRun:
             await asyncio.shield(self.related_trace.stop())
         outcome = self._builder().complete(outcome, state)
         usage = replace(outcome.usage, test_seconds=self.watch.seconds)
-        outcome = await self._with_tests(replace(outcome, run=recorder.number, usage=usage))
+        outcome = await self.workspace.with_tests(replace(outcome, run=recorder.number, usage=usage))
         is_changed = state.problem.spec != spec or state.problem.neighbours != neighbours
-        recorder.finish(outcome, await self._provenance() if is_changed else None)
+        recorder.finish(outcome, await self.workspace.basis() if is_changed else None)
         return outcome
 
     def _go_on(self, basis: provenance.Basis) -> None:
@@ -228,7 +225,7 @@ class RefineRun:
         self.context.report_status(f"going on after attempt {last} of run {self.earlier.number}")
         self.state.go_on_from(self.earlier.attempts)
 
-    async def _loop(self, started: Started, parts: loop.Parts, recorder: RunRecorder) -> Outcome:
+    async def _loop(self, started: Started, parts: Parts, recorder: RunRecorder) -> Outcome:
         """Runs the loop; a model or sandbox error midway ends the run with its message."""
         try:
             return await loop.refine(self.state, started, parts, recorder.emit)
@@ -237,25 +234,10 @@ class RefineRun:
                 await selection.suggest_other(error, self.context.settings, self.context.session.name)
             return build_stopped(self.state.attempts, stop_reason(error), error.advice)
 
-    def parts(self, emit: Callable[[Event], None]) -> loop.Parts:
+    def parts(self, emit: Callable[[Event], None]) -> Parts:
         """Builds the functions of the loop; `emit` gets changes of the spec by votes and answers."""
-        region = self.state.problem.regions[0]
-        module = import_name_in_tests(region.path, self.context.snapshot.root)
-
-        def rule(spec: Spec, sentence: str) -> None:
-            """Stores and emits a spec that votes or answers of the user changed."""
-            problem = self.state.problem = replace(self.state.problem, spec=spec)
-            for message in stored_tests.update(problem.root, region, problem.files[region.path], spec, module):
-                self.context.report_status(message)
-            emit(Specified(spec=spec, reason=sentence))
-
-        self.voting = Voting(
-            rule=registry.load_part("trust", self.preset.trust).rule,
-            user=self.user,
-            questions=min(self.context.settings.ask, voting.MAX_QUESTIONS),
-            module=module,
-            verify=self.verifier.verify,
-            report_change=rule,
+        self.voting = build_voting(
+            self.context, self.state, emit, trust=self.preset.trust, user=self.user, verify=self.verifier.verify
         )
         blind = self.preset.blind
         ranker = Ranker(
@@ -264,7 +246,7 @@ class RefineRun:
             count=self.calls.count_tokens,
             excerpts=lambda: next(iter(self.calls.excerpts.values()), ()),
         )
-        return loop.Parts(
+        return Parts(
             plan=self._plan,
             assemble=self.calls.request,
             ask=self.calls.ask,
@@ -276,7 +258,7 @@ class RefineRun:
             count=self.calls.count_tokens,
             again=self.calls.reask,
             elect=elect_nearest if blind else self.voting.elect,
-            prepare=self._gather_context,
+            prepare=partial(self.calls.gather_context, tools=self.tools),
             stops_copies=not self.preset.corrects_drafts,
             sent=self.calls.sent,
             rank=keep_order if blind or self.verifier.improvement else ranker.rank,
@@ -290,28 +272,6 @@ class RefineRun:
             self.related_trace.start()
         return verdict
 
-    def _own_code(self) -> dict[str, bytes]:
-        """Returns the files of the user's own code, with stubs, that differ from the disk."""
-        problem = self.state.problem
-        stubs = {path: text for path, text in problem.files.items() if problem.originals.get(path) != text}
-        return {**problem.buffers, **self._encode(stubs)}
-
-    async def _gather_context(self, problem: Problem) -> None:
-        if problem.question in self.calls.excerpts:
-            return
-        parts = [registry.load_part("context", name) for name in self.preset.context]
-        excerpts = [excerpt for part in parts for excerpt in await part.gather(problem, self.tools)]
-        self.calls.excerpts[problem.question] = excerpts
-
-    async def _describe_baseline(self) -> None:
-        """Adds notes to attempt 0; for unwritten code only their fields, which search reads, without text."""
-        problem, (baseline,) = self.state.problem, self.state.attempts
-        with suppress(BudgetExceededError):  # the loop will reach and report the same limit
-            baseline = replace(baseline, notes=await self.feedback.describe(problem, [baseline]))
-        if all(region.created or is_unwritten(region, problem.files.get) for region in problem.regions):
-            baseline = replace(baseline, notes=tuple(replace(note, text="") for note in baseline.notes))
-        self.state.attempts = [baseline]
-
     async def _ask_for_part(self, request: ChatRequest) -> Reply:
         """Asks for a part; says so where a planner is asked, since no attempt is under way by then."""
         if request.role is Role.PLANNER:
@@ -324,60 +284,6 @@ class RefineRun:
         search = registry.load_part("search", self.preset.search)
         plan: Callable[..., Sequence[Draft]] = search.plan
         return partial(plan, steps=self.context.settings.ladder) if self.preset.tries_changes else plan
-
-    def _first_move(self) -> tuple[Move, int]:
-        """Returns the run's first move, and the tokens of a first full prompt, whether or not it is ever sent."""
-        problem, attempts = self.state.problem, self.state.attempts
-        planned = self._plan(problem, attempts)
-        draft = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)
-        request = self.calls.request(problem.opened(()), draft, attempts)
-        return (planned[0].move if planned else Move.DRAFT), count_prompt_tokens(request, self.calls.count_tokens)
-
-    def _estimate(self, past: Sequence[PastRun], prompt: int, drafter: Model) -> Estimate:
-        problem = self.state.problem
-        code_tokens = sum(drafter.count_tokens(region_text(problem, region)) for region in problem.regions)
-        return estimate_run(
-            past,
-            prompt_tokens=prompt,
-            answer_tokens=min(max(code_tokens, SHORT_ANSWER), self.context.settings.answer.tokens),
-            limit=self.state.ledger.budget.tokens,
-            speeds=EMBEDDED if drafter.name == "local" else None,
-        )
-
-    async def _provenance(self) -> provenance.Basis:
-        state = self.state
-        return await asyncio.to_thread(provenance.run_basis, self.context.place, state.problem, state.outcomes)
-
-    async def _ensure_unchanged(self) -> None:
-        """Raises `BaselineChangedError` where the user's tests or their configuration are not those of the baseline."""
-        snapshot = self.context.snapshot
-        if await asyncio.to_thread(workspace.fingerprint, snapshot.root, snapshot.buffers) != self.trusted:
-            raise BaselineChangedError(
-                "The tests or their configuration changed during the run.", remedy="Start the run again."
-            )
-
-    async def _open_session(self) -> Session:
-        with self.watch:
-            return TimedSession(await self.sandbox.open(self.context.place), self.watch)
-
-    def _encode(self, files: Files) -> dict[str, bytes]:
-        return {path: self.context.snapshot.encoded(path, text) for path, text in files.items()}
-
-    async def _with_tests(self, outcome: Outcome) -> Outcome:
-        """Adds the generated tests to the project's test file, if the settings ask for it."""
-        if not (outcome.solved and outcome.after and self.context.settings.spec.write):
-            return outcome
-        problem, snapshot = self.state.problem, self.context.snapshot
-        environment = self.context.place.environment
-        return await persist_tests.add_to_outcome(
-            outcome,
-            problem,
-            snapshot.text,
-            self._open_session,
-            {**problem.buffers, **self._encode(outcome.after)},
-            snapshot.encoded,
-            hypothesis=interpreters.has_package(environment.prefix, environment.version, "hypothesis"),
-        )
 
     def _builder(self) -> OutcomeBuilder:
         sandbox = Evidence(sandbox=self.context.session.name, network=self.context.place.network)

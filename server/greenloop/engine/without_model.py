@@ -30,6 +30,14 @@ MOST_PASSING = 3  # with more passing changes, the first is as likely wrong as r
 Verify = Callable[[Files], Awaitable[Verdict]]
 
 
+async def attempt_without_model(
+    problem: Problem, draft: Draft, attempts: Sequence[Attempt], verify: Verify, seconds_left: float
+) -> Attempt:
+    """Returns the attempt of a draft that no model is asked for, numbered after the others."""
+    make = best_mutant if draft.move is Move.MUTATE else best_merge
+    return await make(problem.focused(draft.regions), len(attempts), draft, attempts, verify, seconds_left)
+
+
 async def best_mutant(
     problem: Problem,
     number: int,

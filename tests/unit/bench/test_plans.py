@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -52,6 +53,47 @@ def test_arms_that_match_come_last_and_match_what_is_there():
         plans.check_arms([one])
     with pytest.raises(UsageError, match="Two arms are named 'default'"):
         plans.check_arms([other, other])
+
+
+PLAN = plans.Plan(arms=tuple(plans.make_arm(name, "plain", {}) for name in ("once", "twice", "chain")))
+NAMED_AS_A_PRESET = plans.Plan(arms=(plans.make_arm("once", "plain", {}), plans.make_arm("plain", "default", {})))
+
+
+@pytest.mark.parametrize(
+    ("texts", "plan", "names"),
+    [
+        ((), None, ["default"]),
+        (("plain", "default:attempts=2"), None, ["plain", "default:attempts=2"]),
+        ((), PLAN, ["once", "twice", "chain"]),
+        (("twice",), PLAN, ["twice"]),
+        (("twice", "once"), PLAN, ["twice", "once"]),
+        (("plain",), PLAN, ["once", "twice", "chain", "plain"]),
+        (("plain:attempts=2", "twice"), PLAN, ["plain:attempts=2", "twice"]),
+        (("plain:match=once", "once"), PLAN, ["once", "plain:match=once"]),
+        (("plain",), NAMED_AS_A_PRESET, ["plain"]),
+    ],
+)
+def test_arms_of_a_plan_are_chosen_by_name_and_presets_run_as_well(texts, plan, names):
+    assert [arm.name for arm in plans.choose_arms(texts, plan)] == names
+
+
+def test_an_arm_of_the_plan_takes_precedence_over_a_preset_of_its_name():
+    (arm,) = plans.choose_arms(("plain",), NAMED_AS_A_PRESET)
+    assert arm.preset.name == "default"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("thrice", "'thrice' is neither a preset nor an arm of the plan, which has: once, twice, chain."),
+        ("once:attempts=2", "'once:attempts=2' is neither a preset nor an arm of the plan"),
+        ("plain:x=1", "Unknown setting 'x'"),
+        ("plain:match=twice", "matches 'twice', which does not make its own calls"),
+    ],
+)
+def test_an_arm_that_cannot_be_chosen_is_told(text, why):
+    with pytest.raises((UsageError, SettingsError), match=re.escape(why)):
+        plans.choose_arms(("once", text), PLAN)
 
 
 def test_a_plan(tmp_path):

@@ -21,6 +21,7 @@ ROW = {
 @pytest.fixture
 def rows(project):
     (project / "mbpp.jsonl").write_text(json.dumps(ROW) + "\n")
+    (project / "plan.toml").write_text('[arms.once]\npreset = "plain"\n[arms.twice]\npreset = "plain"\n')
     return project
 
 
@@ -31,6 +32,27 @@ def test_tasks_are_written_and_nothing_is_run(rows, capsys):
     out, err = capsys.readouterr()
     assert (out, err) == ("", "1 tasks in tasks.jsonl\n")
     assert not (rows / "bench.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["--arm", "plain"], ["plain"]),
+        (["--plan", "plan.toml"], ["once", "twice"]),
+        (["--plan", "plan.toml", "--arm", "twice"], ["twice"]),
+        (["--goal", "time"], ["improve"]),
+    ],
+)
+def test_the_arms_that_run(rows, monkeypatch, words, names):
+    experiments = []
+
+    async def run(experiment, _report_status):
+        experiments.append(experiment)
+        return []
+
+    monkeypatch.setattr("greenloop.cli.commands.bench.run_experiment", run)
+    assert main(["bench", "mbpp:mbpp.jsonl", *words]) == 0
+    assert [arm.name for arm in experiments[0].arms] == names
 
 
 def test_a_report_of_files(rows, capsys, tmp_path):
@@ -63,6 +85,7 @@ def test_a_report_of_files(rows, capsys, tmp_path):
         (["mbpp:mbpp.jsonl", "--arm", "plane"], "There is no preset named 'plane'."),
         (["mbpp:mbpp.jsonl", "--arm", "plain:x=1"], "Unknown setting 'x'"),
         (["mbpp:mbpp.jsonl", "--plan", "none.toml"], "none.toml cannot be read"),
+        (["mbpp:mbpp.jsonl", "--plan", "plan.toml", "--arm", "plane"], "neither a preset nor an arm of the plan"),
         (["mbpp:mbpp.jsonl", "--repeats", "0"], "--repeats must be at least 1."),
         (["mbpp:mbpp.jsonl", "--sample", "-1"], "--sample must be at least 0"),
         (["mbpp:mbpp.jsonl", "--exclude", "none.jsonl"], "none.jsonl cannot be read"),

@@ -577,7 +577,7 @@ def modelless(fake, monkeypatch):
         return ""
 
     monkeypatch.setattr("greenloop.engine.refine.refine", refine)
-    monkeypatch.setattr("greenloop.cli.commands.fix.choose", nothing)
+    monkeypatch.setattr("greenloop.cli.fix_targets.choose", nothing)
     return fake
 
 

@@ -24,6 +24,7 @@ from greenloop.core.summary import total_usage
 from greenloop.drafting.search import chain, ladder
 from greenloop.drafting.search.published import restart_on_repeat
 from greenloop.engine import loop
+from greenloop.engine.loop_parts import Parts
 
 SOURCE = "def double(x):\n    return x + 1\n"
 CASE = Case(id="test_m.py::test_double", path="test_m.py", line=3)
@@ -92,7 +93,7 @@ class Stage:
         )
 
     async def run(self, **budget):
-        parts = loop.Parts(
+        parts = Parts(
             plan=self.plan,
             assemble=self.assemble,
             ask=self.ask,

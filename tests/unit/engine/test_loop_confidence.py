@@ -18,6 +18,7 @@ from greenloop.core.records.verdict import Status
 from greenloop.core.run_state import RunState
 from greenloop.drafting.search import chain
 from greenloop.engine import loop
+from greenloop.engine.loop_parts import Parts
 
 BASELINE = Attempt(number=0, verdict=failing_verdict(), error_class="NotImplementedError")
 
@@ -35,7 +36,7 @@ async def ran(answers: list[str], confidence: float, attempts: int):
     async def describe(_problem, _attempts) -> tuple[FeedbackNote, ...]:
         return (FeedbackNote(text="I am sure.", fields={"confidence": confidence}),)
 
-    parts = loop.Parts(
+    parts = Parts(
         plan=chain.plan,
         assemble=lambda _problem, draft, _attempts: ChatRequest(messages=(), role=draft.role),
         ask=ask,

@@ -14,6 +14,7 @@ from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.usage import Usage
 from greenloop.core.run_state import RunState
 from greenloop.engine import loop
+from greenloop.engine.loop_parts import Parts
 
 SAMPLE = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)
 WRONG, RIGHT = "x * 3", "x * 2"
@@ -50,7 +51,7 @@ class SlowRun:
             async def describe(_problem, _attempts):
                 return ()
 
-            parts = loop.Parts(
+            parts = Parts(
                 plan=self.plan,
                 assemble=lambda *_about: ChatRequest(messages=(Message(role="user", content=""),), role=Role.DRAFTER),
                 ask=self.ask,

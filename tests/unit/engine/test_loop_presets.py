@@ -28,6 +28,7 @@ from greenloop.core.run_state import RunState
 from greenloop.drafting.prompt import assemble
 from greenloop.engine import loop
 from greenloop.engine.feedback import Feedback
+from greenloop.engine.loop_parts import Parts
 from greenloop.engine.presets import find_preset, load_presets
 from greenloop.project.settings import Settings
 
@@ -107,7 +108,7 @@ class Play:
             group=ErrorGroup.RUNTIME,
             notes=notes,
         )
-        parts = loop.Parts(
+        parts = Parts(
             plan=registry.load_part("search", self.preset.search).plan,
             assemble=self.assemble,
             ask=self.ask,

@@ -18,6 +18,7 @@ from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.engine import loop
 from greenloop.engine.attempt_steps import NOT_RUN, find_duplicate
+from greenloop.engine.loop_parts import Parts
 from greenloop.engine.ranker import Ranker, give_up, is_waiting, run_seconds
 from greenloop.project.settings import RankerSettings, Settings
 
@@ -67,7 +68,7 @@ class Slow:
     async def run(self):
         baseline = Attempt(number=0, verdict=replace(failing_verdict(), seconds=self.seconds))
         request = ChatRequest(messages=(Message(role="user", content="Write it."),))
-        parts = loop.Parts(
+        parts = Parts(
             plan=self.plan,
             assemble=lambda *_draft: request,
             ask=self.ask,

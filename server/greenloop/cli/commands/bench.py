@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="PRESET[:KEY=VALUE,...]",
         help="what is compared (repeatable, default: default, or improve with --goal); match=ARM gives as many model "
-        "calls as that arm made",
+        "calls as that arm made; an arm of --plan: only those that are named run",
     )
     parser.add_argument(
         "--goal",
@@ -177,9 +177,7 @@ def _show_figures(done: list[results.TaskRunResult], arguments: argparse.Namespa
 
 def _run(arguments: argparse.Namespace) -> int:
     plan = plans.read(arguments.plan) if arguments.plan else None
-    default = IMPROVE if arguments.goal else "default"
-    named_arms = [plans.parse_arm(text) for text in arguments.arm]
-    all_arms = plans.check_arms([*(plan.arms if plan else ()), *named_arms] or [plans.parse_arm(default)])
+    all_arms = plans.choose_arms(arguments.arm, plan, default=IMPROVE if arguments.goal else "default")
     settings = {**(plan.settings if plan else {}), **_settings(arguments)}
     repeats = (plan.repeats if plan else 1) if arguments.repeats is None else arguments.repeats
     if repeats < 1:

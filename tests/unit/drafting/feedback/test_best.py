@@ -15,6 +15,7 @@ from greenloop.drafting.feedback.published import best
 from greenloop.drafting.prompt import assemble
 from greenloop.drafting.search import chain
 from greenloop.engine import loop
+from greenloop.engine.loop_parts import Parts
 from greenloop.project import templates
 
 
@@ -52,7 +53,7 @@ async def test_the_best_score_and_its_diagnosis_are_in_the_prompt_after_a_better
     async def describe(problem, attempts):
         return tuple([await part.describe(problem, attempts, None) for part in (cases, best)])
 
-    parts = loop.Parts(
+    parts = Parts(
         plan=chain.plan,
         assemble=prompt,
         ask=ask,

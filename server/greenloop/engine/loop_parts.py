@@ -1,0 +1,53 @@
+"""The functions that a run gives to its loop, by which the loop knows no model, sandbox or strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from greenloop.core.budget import Request
+from greenloop.core.election import Election, elect_nearest
+from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Finding, Sent
+from greenloop.core.records.model import Reply
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Verdict
+from greenloop.engine.attempt_steps import Files
+from greenloop.engine.ranker import Rank, keep_order
+
+
+def _record_nothing(_problem: Problem, _draft: Draft, _request: Request, *, is_second: bool) -> None:
+    pass
+
+
+async def _prepare_nothing(_problem: Problem) -> None:
+    pass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """Functions of a run. `verify` tests a candidate; `accept` tests it again in a fresh sandbox, with all proofs.
+
+    `glance` is `verify` with a shorter limit, for hundreds of candidates.
+    `again` builds a shorter question after an answer that could not be read, or returns None.
+    `prepare` gathers the context of a problem's regions, before the first question about them.
+    `sent` returns what is recorded of a request.
+    `elect` selects the attempts for `accept` after each round and at the end.
+    `stops_copies`: an answer that repeats the user's function ends at once, unless it is to be corrected further down.
+    `rank` orders candidates that were not run, where not all of them are to be run.
+    """
+
+    plan: Callable[[Problem, Sequence[Attempt]], Sequence[Draft]]
+    assemble: Callable[[Problem, Draft, Sequence[Attempt]], Request]
+    ask: Callable[[Request, Callable[[str], None]], Awaitable[Reply]]
+    verify: Callable[[Files], Awaitable[Verdict]]
+    glance: Callable[[Files], Awaitable[Verdict]]
+    accept: Callable[[Files], Awaitable[Verdict]]
+    describe: Callable[[Problem, Sequence[Attempt]], Awaitable[tuple[FeedbackNote, ...]]]
+    model_of: Callable[[Draft], str]
+    count: Callable[[str], int]
+    again: Callable[[Problem, Request, Reply, Finding], Request | None] = lambda *_question: None
+    elect: Callable[[Problem, Sequence[Attempt], bool], Awaitable[Election]] = elect_nearest
+    prepare: Callable[[Problem], Awaitable[None]] = _prepare_nothing
+    stops_copies: bool = True
+    sent: Callable[..., Sent | None] = _record_nothing
+    rank: Rank = keep_order

@@ -1,0 +1,75 @@
+"""The user's files during a run: how they go into a sandbox, whether they are still the same, and what rests on them.
+
+It must not know how candidates are made or judged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from greenloop.core.errors import BaselineChangedError
+from greenloop.core.ports import Sandbox, Session
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.run_state import RunState
+from greenloop.engine.attempt_steps import Files
+from greenloop.engine.history import provenance
+from greenloop.localize.context import BaselineContext
+from greenloop.project import interpreters, workspace
+from greenloop.sandboxes.timing import Stopwatch, TimedSession
+from greenloop.verdict import persist_tests
+
+
+@dataclass(kw_only=True)
+class RunWorkspace:
+    """The workspace of one run; `trusted` is the fingerprint of the user's tests and their configuration."""
+
+    context: BaselineContext
+    state: RunState
+    sandbox: Sandbox
+    trusted: str
+    watch: Stopwatch
+
+    async def ensure_unchanged(self) -> None:
+        """Raises `BaselineChangedError` where the user's tests or their configuration are not those of the baseline."""
+        snapshot = self.context.snapshot
+        if await asyncio.to_thread(workspace.fingerprint, snapshot.root, snapshot.buffers) != self.trusted:
+            raise BaselineChangedError(
+                "The tests or their configuration changed during the run.", remedy="Start the run again."
+            )
+
+    async def open_session(self) -> Session:
+        """Opens one more sandbox, whose time counts."""
+        with self.watch:
+            return TimedSession(await self.sandbox.open(self.context.place), self.watch)
+
+    def encode(self, files: Files) -> dict[str, bytes]:
+        """Returns the texts in the encodings of their files."""
+        return {path: self.context.snapshot.encoded(path, text) for path, text in files.items()}
+
+    async def with_tests(self, outcome: Outcome) -> Outcome:
+        """Adds the generated tests to the project's test file, if the settings ask for it."""
+        if not (outcome.solved and outcome.after and self.context.settings.spec.write):
+            return outcome
+        problem, snapshot = self.state.problem, self.context.snapshot
+        environment = self.context.place.environment
+        return await persist_tests.add_to_outcome(
+            outcome,
+            problem,
+            snapshot.text,
+            self.open_session,
+            {**problem.buffers, **self.encode(outcome.after)},
+            snapshot.encoded,
+            hypothesis=interpreters.has_package(environment.prefix, environment.version, "hypothesis"),
+        )
+
+    def own_code(self) -> dict[str, bytes]:
+        """Returns the files of the user's own code, with stubs, that differ from the disk."""
+        problem = self.state.problem
+        stubs = {path: text for path, text in problem.files.items() if problem.originals.get(path) != text}
+        return {**problem.buffers, **self.encode(stubs)}
+
+    async def basis(self) -> provenance.Basis:
+        """Returns what the result of the run rests on."""
+        state = self.state
+        return await asyncio.to_thread(provenance.run_basis, self.context.place, state.problem, state.outcomes)
