@@ -29,14 +29,18 @@ OPEN_SECONDS = 120.0  # for a node to have a processor free, and to open its san
 CLOSE_SECONDS = 5.0
 PART_SECONDS = 2.0  # of tests, below which a part is not worth a process on another node
 MAX_LOSSES = 5  # of nodes, by one part
+LOSS_REMEDY = "See whether the nodes have enough memory, or run the tests on this machine."
 
 
 @dataclass(eq=False, kw_only=True)
 class _Worker:
-    """A process with a sandbox on some node; `node` is the node's id."""
+    """A process with a sandbox on some node."""
 
     actor: Any
-    node: str
+
+
+class _NodeLostError(Exception):
+    pass
 
 
 class ClusterSession:
@@ -148,8 +152,7 @@ class ClusterSession:
                 self._idle.put_nowait(worker)
                 return execution
         raise CannotVerifyError(
-            f"{MAX_LOSSES} nodes of the cluster were lost while they ran the same tests.",
-            remedy="See whether the nodes have enough memory, or run the tests on this machine.",
+            f"{MAX_LOSSES} nodes of the cluster were lost while they ran the same tests.", remedy=LOSS_REMEDY
         )
 
     async def _call(self, method: Any, *values: Any) -> Any:
@@ -175,36 +178,43 @@ class ClusterSession:
 
     async def _add_worker(self) -> None:
         """Opens a sandbox on a node with a free processor. Raises `CannotVerifyError`."""
-        actor = self._actors.options(scheduling_strategy="SPREAD").remote()
-        try:
-            node = await self._open_on(actor)
-        except BaseException:
-            self._ray.kill(actor)
-            raise
-        worker = _Worker(actor=actor, node=node)
-        self._workers.add(worker)
-        self._idle.put_nowait(worker)
+        for _ in range(MAX_LOSSES):
+            actor = self._actors.options(scheduling_strategy="SPREAD").remote()
+            try:
+                await self._open_on(actor)
+            except _NodeLostError:
+                self._report_status("A node was lost while it opened a sandbox; another one is asked.")
+            except BaseException:
+                self._ray.kill(actor)
+                raise
+            else:
+                worker = _Worker(actor=actor)
+                self._workers.add(worker)
+                self._idle.put_nowait(worker)
+                return
+        raise CannotVerifyError(f"{MAX_LOSSES} nodes of the cluster were lost one after the other.", remedy=LOSS_REMEDY)
 
-    async def _open_on(self, actor: Any) -> str:
-        """Opens the sandbox of an actor; returns the id of its node. Raises `CannotVerifyError`."""
+    async def _open_on(self, actor: Any) -> None:
+        """Opens the sandbox of an actor. Raises `CannotVerifyError`, and `_NodeLostError` where its node was lost."""
         state = await asyncio.to_thread(workspace_state, self._spec.root)
         opening = Opening(spec=self._spec, settings=self._settings, state=state)
         try:
             async with asyncio.timeout(OPEN_SECONDS):
-                node, answer = await self._call(actor.open, connection.identity(), pack(opening))
+                answer = await self._call(actor.open, connection.identity(), pack(opening))
         except TimeoutError as error:
             raise CannotVerifyError(
                 f"No node of the cluster could open a sandbox within {OPEN_SECONDS:g} s.",
                 remedy="Wait until its other work is done, or add a node: `ray start --address=HOST:PORT`.",
             ) from error
-        except self._ray.exceptions.RayError as error:
+        except self._ray.exceptions.RayTaskError as error:
             raise connection.explain_fault(error) from error
+        except self._ray.exceptions.RayError as error:
+            raise _NodeLostError from error
         if isinstance(answer, tuple):
             sentence, remedy = connection.describe_difference(*answer)
             raise CannotVerifyError(sentence, remedy=remedy)
         if isinstance(refusal := unpack(answer), Refusal):
             raise refusal.error()
-        return str(node)
 
     async def _close_worker(self, worker: _Worker) -> None:
         with contextlib.suppress(TimeoutError, self._ray.exceptions.RayError):
@@ -220,19 +230,19 @@ def _actor_class() -> type:
         def __init__(self) -> None:
             self.sandbox: Any = None
 
-        async def open(self, expected: str, opening: bytes) -> tuple[str, Any]:
+        async def open(self, expected: str, opening: bytes) -> bytes | tuple[str, str, str]:
             import ray  # noqa: PLC0415
 
             from greenloop.sandboxes.cluster import connection as here  # noqa: PLC0415
 
-            node = ray.get_runtime_context().get_node_id()
             if here.identity() != expected:
-                return node, (ray.util.get_node_ip_address(), here.identity(), expected)
+                return str(ray.util.get_node_ip_address()), here.identity(), expected
 
             from greenloop.sandboxes.cluster.node_sandbox import NodeSandbox  # noqa: PLC0415
 
             self.sandbox = NodeSandbox()
-            return node, await self.sandbox.open(opening)
+            answer: bytes = await self.sandbox.open(opening)
+            return answer
 
         async def run(self, run: bytes) -> bytes:
             execution: bytes = await self.sandbox.run(run)

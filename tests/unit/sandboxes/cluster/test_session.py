@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 from tests.support.executions import execute
 
+from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import Environment, Execution, SandboxSpec, TestRun, WatchedLines
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.cluster import connection
@@ -52,9 +53,9 @@ class Node:
                 raise answer
             if answer == "hang":
                 await asyncio.Event().wait()
-            return "n1", answer
+            return answer
         assert identity == connection.identity()
-        return f"n{len(self.cluster.opened)}", pickle.dumps("bubblewrap")
+        return pickle.dumps("bubblewrap")
 
     async def _run(self, packed):
         run = pickle.loads(packed)
@@ -196,6 +197,23 @@ async def test_where_all_nodes_were_lost_others_are_asked_for(opened):
     session, _status = opened(cluster)
     assert (await session.run(RUN)).status == 0
     assert len(cluster.opened) == 2
+
+
+async def test_a_node_that_is_lost_while_it_opens_a_sandbox_costs_nothing(opened):
+    cluster = Cluster()
+    cluster.answers = [RayError("the node died")]
+    session, status = opened(cluster)
+    await session.open()
+    assert status == ["A node was lost while it opened a sandbox; another one is asked."]
+    assert len(cluster.opened) == 2
+
+
+async def test_a_cluster_that_loses_each_node_that_is_asked_is_given_up(opened):
+    cluster = Cluster()
+    cluster.answers = [RayError("the node died")] * 9
+    session, _status = opened(cluster)
+    with pytest.raises(CannotVerifyError, match="5 nodes of the cluster were lost one after the other"):
+        await session.open()
 
 
 async def test_tests_that_end_one_node_after_the_other_are_given_up(opened):
