@@ -7,7 +7,7 @@ import pytest
 
 from greenloop.sandboxes.backends._supervisor import is_alive
 
-from .conftest import EVERYTHING, served
+from .conftest import EVERYTHING
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
 
@@ -30,13 +30,8 @@ SAVE = {"editor": {"save": "affected"}}
 
 
 @pytest.fixture
-async def real(tmp_path):
-    root = tmp_path / "project"
-    root.mkdir()
-    (root / "m.py").write_text(RED)
-    (root / "test_m.py").write_text(TESTS)
-    async for editor in served(root, tmp_path):
-        yield editor
+def files():
+    return {"m.py": RED, "test_m.py": TESTS}
 
 
 async def begin(real, capabilities=EVERYTHING, opened=("m.py", "test_m.py"), **options):

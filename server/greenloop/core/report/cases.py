@@ -13,6 +13,8 @@ from greenloop.core.records.verdict import CaseResult, Failure, Frame
 
 Record = Mapping[str, Any]
 _STACK_LINE = re.compile(r'^ {2}File "(?P<path>.+)", line (?P<line>\d+) in (?P<function>.+)$')
+# What faulthandler writes for a character outside ASCII, as it may not allocate memory.
+_ESCAPED = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
 _KILLED = {
     "timeout": "it did not finish in time",
     "memory": "it exceeded the memory limit",
@@ -199,10 +201,13 @@ def whole_stack(execution: Execution) -> tuple[Frame, ...]:
         match = _STACK_LINE.match(line)
         if match is None:
             break
-        frames.append(
-            Frame(path=match["path"].removeprefix(prefix), line=int(match["line"]), function=match["function"])
-        )
+        path = _unescape(match["path"]).removeprefix(prefix)
+        frames.append(Frame(path=path, line=int(match["line"]), function=_unescape(match["function"])))
     return tuple(reversed(frames))
+
+
+def _unescape(text: str) -> str:
+    return _ESCAPED.sub(lambda match: chr(int(next(filter(None, match.groups())), 16)), text)
 
 
 def read_frame(value: Sequence[Any]) -> Frame:
