@@ -23,6 +23,7 @@ def plugin(root, send, display, gaps):
     `display` is the module failure_display, `gaps` trace_gaps.
     """
     tracer = _Tracer(root, send, display, gaps)
+    gaps.leave_out_rewriting(root, tracer.profile)
 
     class Trace:
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
