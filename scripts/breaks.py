@@ -80,8 +80,8 @@ BREAKS = (
     Break(
         promise="tests do not see .env",
         file="sandboxes/backends/_masking.py",
-        old="fnmatchcase(relative, pattern) or (",
-        new="fnmatchcase(relative, pattern) and (",
+        old="self._path.match(relative) or self",
+        new="self._path.match(relative) and self",
         room="tests/unit/sandboxes",
     ),
     Break(

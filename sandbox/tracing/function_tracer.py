@@ -23,6 +23,7 @@ def plugin(root, send, display, gaps):
     `display` is the module failure_display, `gaps` trace_gaps.
     """
     tracer = _Tracer(root, send, display, gaps)
+    gaps.leave_out_rewriting(root, tracer.profile)
 
     class Trace:
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -235,6 +236,7 @@ def _make_profile_function(tracer, root, display, process_functions):
     `showing` holds, for each thread, the frame that shows a failed assertion's values, while it runs.
     """
     code_info, stacks, showing, ident = {}, {}, {}, threading.get_ident
+    entered = set()  # the frames of both
     may_show_failure, shows_failure = display.may_show_failure, display.shows_failure
     prefix, note_call = root + os.sep, tracer.note_call
 
@@ -248,40 +250,48 @@ def _make_profile_function(tracer, root, display, process_functions):
         code_info[id(code)] = (code, function)  # the code object is kept, or its id could be reused
         return function
 
+    def leave(frame):
+        entered.discard(frame)
+        thread, last = ident(), None
+        if showing.get(thread) is frame:
+            del showing[thread]
+            return
+        stack = stacks.get(thread, ())
+        while stack and last is not frame:
+            last = stack.pop()
+            entered.discard(last)
+            if last.f_code.co_name == "<module>":
+                tracer.imports -= 1
+
     def profile(frame, event, argument):
-        if event not in ("call", "return"):
+        if event == "return":
+            if frame in entered:
+                leave(frame)
+            return
+        if event != "call":
             if event == "c_call" and argument in process_functions:
                 tracer.note_process(frame)
             return
-        code = frame.f_code
+        code = frame.f_code  # slow: audit hooks are told of it
         entry = code_info.get(id(code))
         function = entry[1] if entry is not None else classify(code)
         if function is None:
             return
         thread = ident()
         if function is display:
-            if event == "call":
-                if thread not in showing and shows_failure(frame):
-                    showing[thread] = frame
-            elif showing.get(thread) is frame:
-                del showing[thread]
+            if thread not in showing and shows_failure(frame):
+                showing[thread] = frame
+                entered.add(frame)
             return
         stack = stacks.get(thread)
         if stack is None:
             stack = stacks[thread] = []
-        if event == "return":
-            while stack:
-                last = stack.pop()
-                if last.f_code.co_name == "<module>":
-                    tracer.imports -= 1
-                if last is frame:
-                    break
-            return
         depth, caller = len(stack), None
         if depth:
             calling = stack[-1]
             caller = (code_info[id(calling.f_code)][1], calling.f_lineno)
         stack.append(frame)
+        entered.add(frame)
         if code.co_name == "<module>":
             tracer.imports += 1
         note_call(function, depth, caller, thread in showing)

@@ -1,8 +1,14 @@
-"""What a trace of functions cannot show: what other processes run, and what runs once because its result is kept."""
+"""What a trace of functions cannot show: what other processes run, and what runs once because its result is kept.
+
+And what it leaves out, because no code of the workspace runs there: the rewriting of assertions.
+"""
 
 import functools
 import gc
 import os
+import sys
+
+from _pytest.assertion import rewrite
 
 try:
     import _posixsubprocess
@@ -56,3 +62,27 @@ def cached_functions(root):
         if code is not None and code.co_filename.startswith(prefix):
             found.add((code.co_filename[len(prefix) :].replace(os.sep, "/"), code.co_firstlineno))
     return [list(each) for each in sorted(found)]
+
+
+def leave_out_rewriting(root, profile):
+    """Pauses this profile function while pytest rewrites the assertions of a file.
+
+    A long file takes a million calls, which would be several times as slow if each of them were traced.
+    """
+    original = getattr(rewrite, "_rewrite_test", None)
+    is_developed = rewrite.__file__.startswith(root + os.sep) and "-packages" not in rewrite.__file__
+    if original is None or is_developed:  # pytest itself is the project
+        return
+
+    def untraced(*arguments):
+        __tracebackhide__ = True  # a file that cannot be parsed is reported as without it
+        is_traced = sys.getprofile() is profile
+        if is_traced:
+            sys.setprofile(None)
+        try:
+            return original(*arguments)
+        finally:
+            if is_traced:
+                sys.setprofile(profile)
+
+    rewrite._rewrite_test = untraced

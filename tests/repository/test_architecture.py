@@ -75,9 +75,17 @@ def test_outer_packages_have_one_door(package):
     assert [name for name in found if not any(name == door or name.startswith(f"{door}.") for door in doors)] == []
 
 
-@pytest.mark.parametrize("module", ["greenloop.lsp.server", "greenloop.cli.main"])
-def test_light_imports(module):
-    heavy = ("litellm", "docker", "xllamacpp", "httpx", "ray", "rich", "greenloop.engine.refine")
+@pytest.mark.parametrize(
+    ("module", "engine"),
+    [
+        ("greenloop.lsp.server", ["greenloop.engine.refine"]),
+        ("greenloop.cli.main", ["greenloop.engine.refine"]),
+        ("greenloop.engine.refine", []),
+        ("greenloop.cli.commands.fix", []),
+    ],
+)
+def test_light_imports(module, engine):
+    heavy = ("litellm", "docker", "xllamacpp", "httpx", "ray", "rich", *engine)
     asked = run(
         sys.executable, "-c", f"import sys, {module}; print(*[name for name in {heavy} if name in sys.modules])"
     )

@@ -53,6 +53,8 @@ def test_probe():
         "device_mode": attempt(lambda: os.chmod("/dev/null", os.stat("/dev/null").st_mode & 0o777)),
         "device": attempt(lambda: open("/dev/null", "w").write("x")),
         "runner_write": attempt(lambda: open("/run/greenloop/plugin.py", "w")),
+        "runner_mode": attempt(lambda: os.chmod("/run/greenloop/plugin.py", 0o600)),
+        "runner_removed": attempt(lambda: os.unlink("/run/greenloop/plugin.py")),
         "uid": attempt(os.getuid),
         "setuid": attempt(lambda: os.setuid(0)),
         "capabilities": [l.split()[1] for l in open("/proc/self/status") if l.startswith("CapEff")][0],
@@ -108,6 +110,8 @@ async def test_nothing_outside_can_be_reached(tmp_path, lay, snapshot, opened, m
         "sysctl",
         "device_mode",
         "runner_write",
+        "runner_mode",
+        "runner_removed",
         "setuid",
         "supervisor_memory",
     ):

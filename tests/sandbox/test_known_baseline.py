@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
 
 from greenloop.engine import known_baseline, refine
 from greenloop.project import configuration
+from greenloop.sandboxes.backends._resident import ResidentSession
 from greenloop.sandboxes.pool import SandboxPool
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
@@ -81,3 +83,21 @@ async def test_a_green_target_is_measured_each_time(play):
         told, outcome = await play("no code")
         assert MEASURED in told
         assert outcome.reason == "already-green"
+
+
+async def test_the_state_of_the_files_is_read_while_the_sandbox_opens(play, monkeypatch):
+    is_read = asyncio.Event()
+    find, warm = known_baseline.KnownBaseline.find, ResidentSession.warm
+
+    async def find_first(self):
+        is_read.set()
+        return await find(self)
+
+    async def warm_then(self):
+        await asyncio.wait_for(is_read.wait(), 30)
+        await warm(self)
+
+    monkeypatch.setattr(known_baseline.KnownBaseline, "find", find_first)
+    monkeypatch.setattr(ResidentSession, "warm", warm_then)
+    told, _outcome = await play("no code")
+    assert MEASURED in told

@@ -184,6 +184,12 @@ async def test_slow_packages_are_imported_before_the_fork_and_those_with_threads
             path.unlink()
 
 
+async def test_hidden_files_are_looked_for_while_the_sandbox_opens(session):
+    (session._spec.root / "sub").mkdir()
+    await session.warm()
+    assert {*session._scanner._workspace._listings} == {"", "sub"}
+
+
 async def test_a_wall_that_was_killed_is_built_again(session):
     assert (await ran(session))["test_a"] == "passed"
     for pid in descendants(os.getpid()):

@@ -17,12 +17,15 @@ from greenloop.core.records.spec import Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import Baseline
 from greenloop.drafting.candidates.mutate import mutants
+from greenloop.localize.related_tests import FIRST
 from greenloop.verdict.inputs import Encode, VerificationInputs
 from greenloop.verdict.verifier import Change, changed_texts, quick_limit
 
 EARLY = "trying one-token changes while the related tests run"
 SUSPECTS = 10  # functions that are changed, the most suspicious first
-SLOWEST = 2.0  # seconds of a target that is too slow to be run on the side
+# Seconds of a target's first run: one that takes longer does not end before the related tests do. On a busy machine a
+# first run, which is traced and imports everything, is several times as long as the next ones.
+SLOWEST = FIRST
 
 
 @dataclass(kw_only=True)

@@ -127,9 +127,6 @@ async def refine(
         models = harness.models if harness else Models(settings=settings, override=model, factory=opener)
         try:
             timed = TimedSession(session, watch)
-            # Taken before the baseline, so that a change during it counts as a change too.
-            fingerprint = asyncio.to_thread(workspace.fingerprint, root, request.buffers)
-            trusted, _ready = await asyncio.gather(fingerprint, timed.warm())
             early = EarlyChanges(
                 open_session=lambda: _borrow(shared_pool, sandbox, place, watch),
                 encode=lambda texts: {path: snapshot.encoded(path, text) for path, text in texts.items()},
@@ -149,9 +146,12 @@ async def refine(
                 deadline=deadline,
             )
             known = KnownBaseline(context=context, pool=shared_pool)
+            is_shared = pool is not None and (harness is None or harness.remembers)
+            # Both are taken before the baseline, so that a change during it counts as a change too.
+            fingerprint = asyncio.to_thread(workspace.fingerprint, root, request.buffers)
+            finding = known.find() if is_shared else _find_none()
+            trusted, baseline, _ready = await asyncio.gather(fingerprint, finding, timed.warm())
             async with before_search(deadline):
-                is_shared = pool is not None and (harness is None or harness.remembers)
-                baseline = await known.find() if is_shared else None
                 if baseline is None:
                     baseline = await _measure(context, preset, early)
                     known.keep(baseline)
@@ -195,6 +195,10 @@ async def warm(root: Path, settings: Settings, pool: SandboxPool, variables: Map
         await session.warm()
     finally:
         await asyncio.shield(pool.release(session))
+
+
+async def _find_none() -> None:
+    """The baseline that is known where none may be kept."""
 
 
 async def _measure(context: BaselineContext, preset: Preset, early: EarlyChanges) -> Baseline:

@@ -120,7 +120,8 @@ async def find_flaky(
 
 async def unless(check: Coroutine[Any, Any, Baseline | None], work: Coroutine[Any, Any, Baseline]) -> Baseline:
     """Does both at once; returns what the check has found, as soon as it has, else the result of the work."""
-    checking, working = asyncio.create_task(check), asyncio.create_task(work)
+    # The work first: what it does before it waits is what the first attempt waits for.
+    working, checking = asyncio.create_task(work), asyncio.create_task(check)
     try:
         if ended := await checking:
             return ended

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -69,7 +69,10 @@ async def run_related_tests(
     failures = {case: result.failure for case, result in failing.items()}
     evidence = context.gather_evidence(measurement.reach.functions, failures, ())
     first = created or rank(evidence)
-    read = () if created else assignments.find_read(evidence, first, suspicions(evidence), context.snapshot.root)
+    read: Iterable[Region] = ()
+    if not created:  # in a thread: one-token changes are tried meanwhile
+        root = context.snapshot.root
+        read = await asyncio.to_thread(assignments.find_read, evidence, first, suspicions(evidence), root)
     ranked = list(dict.fromkeys(region.path for region in first))[:MOST_MODULES]
     modules = dict.fromkeys([*ranked, *(region.path for region in list(read)[:1])])
     related = await run_importing_tests(context, [context.target.path], modules, measurement, targets, most=FIRST)

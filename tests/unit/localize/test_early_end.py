@@ -124,3 +124,13 @@ def test_the_repeat_and_the_search_for_the_fault_take_place_at_once():
     )
     with pytest.raises(CannotVerifyError):
         took(None, CannotVerifyError("no function"))
+
+
+async def test_the_work_begins_before_the_check():
+    begun: list[str] = []
+
+    async def begin(name):
+        begun.append(name)
+
+    await unless(begin("check"), begin("work"))
+    assert begun == ["work", "check"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
+import threading
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,8 +13,10 @@ import pytest
 from greenloop.core.deadline import Deadline
 from greenloop.core.records.sandbox import Execution, Limits
 from greenloop.core.records.verdict import CaseResult, Failure
+from greenloop.localize import related_tests
+from greenloop.localize.evidence import gather_evidence
 from greenloop.localize.measuring import Measurement
-from greenloop.localize.related_tests import run_importing_tests
+from greenloop.localize.related_tests import run_importing_tests, run_related_tests
 
 
 def context_of(root, seconds, runs, *, left=math.inf, limits=None, killed="") -> Any:
@@ -79,3 +83,20 @@ async def test_files_that_there_was_no_time_to_collect_are_not_forgotten(tmp_pat
     collected = {"kind": "collected", "cases": [{"id": "test_a.py::test_f", "path": "test_a.py", "line": 1}]}
     measurement.take_in(Execution(records=({"kind": "start"}, collected), killed="timeout"), 5.0)
     assert measurement.unknown == ("test_a.py::test_f",)
+
+
+async def test_first_changes_are_tried_while_assignments_are_looked_for(tmp_path, monkeypatch):
+    others = threading.Event()
+
+    def find_read(*_about):
+        assert others.wait(10), "nothing else went on"
+        return {}
+
+    monkeypatch.setattr(related_tests.assignments, "find_read", find_read)
+    context = context_of(tmp_path, 9.0, [])
+    context.report_status = lambda _text: None
+    context.target = SimpleNamespace(path="test_a.py")
+    context.gather_evidence = lambda reach, failing, passing: gather_evidence(reach, failing, passing, lambda _path: "")
+    asyncio.get_running_loop().call_soon(others.set)
+    related = await run_related_tests(context, Measurement(context=context), (), {}, ())
+    assert related.modules == ()

@@ -6,8 +6,6 @@ import os
 import sys
 from collections.abc import Mapping
 
-import httpx
-
 from greenloop.models.embedded import catalogue, hardware, weights
 from greenloop.project import installation
 from greenloop.project.settings import Settings
@@ -75,6 +73,8 @@ def ollama_base(environ: Mapping[str, str]) -> str:
 
 async def ollama_models(base: str) -> list[str]:
     """The models of the Ollama at `base`, in its own order; none if it does not answer within 2 seconds."""
+    import httpx  # noqa: PLC0415 - a fifth of what a new process imports, and only needed where no model is set
+
     try:
         async with httpx.AsyncClient(trust_env=False, timeout=2) as client:
             response = await client.get(f"{base}/api/tags")

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from greenloop.core.errors import ModelError
-from greenloop.models.embedded import catalogue, gguf, hub, lock, packages
+from greenloop.models.embedded import catalogue, gguf, lock, packages
 from greenloop.models.embedded.catalogue import EmbeddedModel, folder
 from greenloop.models.proxy import proxy_clause
 
@@ -108,12 +108,16 @@ def describe_own(name: str, source: Path) -> EmbeddedModel:
 async def _with_hash(model: EmbeddedModel) -> EmbeddedModel:
     if model.sha256 or not model.hub:
         return model
+    from greenloop.models.embedded import hub  # noqa: PLC0415 - it imports httpx, and no run of a model needs it
+
     described = await hub.describe(model)
     await asyncio.to_thread(catalogue.record, described)
     return described
 
 
 async def _download(model: EmbeddedModel, partial: Path, progress: Progress, fetch: packages.Fetch) -> Path:
+    from greenloop.models.embedded import hub  # noqa: PLC0415 - it imports httpx, and no run of a model needs it
+
     _check_room(model, model.size - _size(partial))
 
     def report(done: int) -> None:

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from pathlib import Path
 
 from greenloop.core.records.sandbox import SandboxSpec
@@ -61,6 +62,10 @@ class FolderScanner:
 
     def __init__(self, root: Path, patterns: Sequence[str], interpreter: Path) -> None:
         self._root, self._patterns, self._interpreter = str(root), tuple(patterns), os.path.realpath(interpreter)
+        # One expression in place of all patterns: they are matched with every file.
+        self._path = re.compile("|".join(map(translate, patterns)))
+        self._name = re.compile("|".join(translate(pattern) for pattern in patterns if "/" not in pattern) or "(?!)")
+        self._real_root = self._root
         self._listings: dict[str, _FolderListing] = {}
 
     def scan(self) -> HiddenPaths:
@@ -69,6 +74,7 @@ class FolderScanner:
         folders: list[str] = []
         if not self._patterns:
             return HiddenPaths()
+        self._real_root = os.path.realpath(self._root)
         listings: dict[str, _FolderListing] = {}
         pending = [""]
         while pending:
@@ -104,9 +110,10 @@ class FolderScanner:
 
     def _sort_in(self, item: os.DirEntry[str], relative: str, entry: _FolderListing) -> None:
         is_folder = item.is_dir(follow_symlinks=False)
-        if is_folder and self._interpreter.startswith(os.path.realpath(item.path) + os.sep):
+        real = os.path.join(self._real_root, relative)  # of a folder, as none below the root is reached by a link
+        if is_folder and self._interpreter.startswith(real + os.sep):
             entry.subfolders.append(relative)  # the interpreter is below it: never hidden as a whole
-        elif is_folder and (item.name in _SKIPPED_FOLDERS or os.path.realpath(item.path) == self._interpreter):
+        elif is_folder and (item.name in _SKIPPED_FOLDERS or real == self._interpreter):
             return
         elif self._matches(item.name, relative):
             if item.is_symlink():
@@ -123,8 +130,5 @@ class FolderScanner:
             (entry.folders if os.path.isdir(real) else entry.files).append(os.path.relpath(real, self._root))
 
     def _matches(self, name: str, relative: str) -> bool:
-        is_hidden = any(
-            fnmatchcase(relative, pattern) or ("/" not in pattern and fnmatchcase(name, pattern))
-            for pattern in self._patterns
-        )
-        return is_hidden and not is_shown(relative, self._patterns)
+        is_hidden = self._path.match(relative) or self._name.match(name)
+        return is_hidden is not None and not is_shown(relative, self._patterns)

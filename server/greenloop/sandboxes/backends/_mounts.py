@@ -92,11 +92,12 @@ def _system_arguments(spec: SandboxSpec, identity: Identity, *, staged: bool) ->
     """Shows the system, the interpreter, and greenloop's own files."""
     result: list[Argument] = [*_root_arguments(identity, disk=spec.limits.disk, network=spec.network)]
     result += _interpreter.mount_arguments(spec.environment, spec.root)
-    for name, text in payload.sources().items():
-        result += ["--perms", "0444", "--ro-bind-data", text, f"{INSIDE}/{name}"]
-    result += ["--perms", "0444", "--ro-bind-data", payload.bundle(INSIDE), f"{INSIDE}/bundle"]
+    files = {**payload.sources(), "bundle": payload.bundle(INSIDE)}
     if hypothesis := bundled_hypothesis.archive():
-        result += ["--perms", "0444", "--ro-bind-data", hypothesis, f"{INSIDE}/{bundled_hypothesis.NAME}"]
+        files[bundled_hypothesis.NAME] = hypothesis
+    for name, data in files.items():
+        # Written, not mounted: the root becomes read-only in the end, and fifty mounts would take a while.
+        result += ["--perms", "0444", "--file", data, f"{INSIDE}/{name}"]
     for name, path in payload.borrowed_packages().items():
         if staged or not identity.drops_root or is_reachable(str(path), identity):
             result += ["--ro-bind", str(path), f"{INSIDE}/packages/{name}"]

@@ -103,9 +103,8 @@ class ResidentSession:
         seed = run.hash_seed
         try:
             _mounts.check_paths(self._spec.root, [*sorted(run.files), *run.without])
-            scanning = asyncio.ensure_future(asyncio.to_thread(self._scanner.scan))  # while the sandbox is built
             instance = await self._ensure_instance(seed)
-            hidden = await scanning
+            hidden = await asyncio.to_thread(self._scanner.scan)
             instance.runs += 1
             execution = await self._ask(instance, run, hidden, session=prepared_session and instance.has_session)
         except (ValueError, CannotVerifyError) as error:
@@ -179,7 +178,8 @@ class ResidentSession:
             )
             self._instances[seed] = instance = SandboxInstance(supervisor=supervisor, stamp=stamp)
             try:
-                await supervisor.wait_ready()
+                # The first scan takes long; each run's own reads only what has changed since.
+                await asyncio.gather(supervisor.wait_ready(), asyncio.to_thread(self._scanner.scan))
                 await self._prepare_new(instance)
             except BaseException:
                 await asyncio.shield(self._stop_instance(seed))

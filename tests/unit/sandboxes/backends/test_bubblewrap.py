@@ -45,6 +45,15 @@ def test_every_flag_of_the_wall_is_there(place):
     assert ("TOKEN", "t") in argument_pairs(words, "--setenv")
 
 
+def test_own_files_need_no_mounts_and_become_read_only_with_the_root(place):
+    words = words_of(place)
+    written = {target for _data, target in argument_pairs(words, "--file")}
+    assert {f"{_mounts.INSIDE}/supervisor.py", f"{_mounts.INSIDE}/bundle"} <= written
+    assert not any(str(word).startswith(_mounts.INSIDE) for _data, word in argument_pairs(words, "--ro-bind-data"))
+    last = max(number for number, word in enumerate(words) if word == "--file")
+    assert ("--remount-ro", "/") in pairwise(words[last:])
+
+
 def test_home_and_root_are_never_bound(place, tmp_path, monkeypatch):
     bound = {source for source, _ in argument_pairs(words_of(place), "--ro-bind")}
     assert not bound & {"/", str(Path.home()), "/home", "/root", "/etc"}

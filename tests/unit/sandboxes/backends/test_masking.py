@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from greenloop.sandboxes.backends._masking import FolderScanner, HiddenPaths
 
@@ -39,3 +40,38 @@ def test_an_interpreter_in_a_hidden_looking_folder_stays(tmp_path):
     (tmp_path / ".env" / "py" / "bin").mkdir(parents=True)
     assert FolderScanner(tmp_path, (".env*",), tmp_path / ".env").scan() == HiddenPaths()
     assert FolderScanner(tmp_path, (".env*",), tmp_path / ".env" / "py").scan() == HiddenPaths()
+
+
+def test_more_patterns_do_not_mean_more_work_for_each_file(tmp_path):
+    def count_calls(patterns):
+        scanner, calls = FolderScanner(tmp_path, patterns, tmp_path / "env"), []
+        before = sys.getprofile()
+        sys.setprofile(lambda _frame, event, _argument: calls.append(event))
+        try:
+            scanner.scan()
+        finally:
+            sys.setprofile(before)
+        return len(calls)
+
+    for number in range(20):
+        (tmp_path / f"m{number}.py").write_text("")
+    assert count_calls([f"*.{number}" for number in range(40)]) == count_calls(["*.pem"])
+
+
+def test_a_path_is_matched_as_a_whole_and_a_name_alone(tmp_path):
+    for name in ("a/k.pem", "b/k.pem", "a/.env", "!keep"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x")
+
+    def hidden(*patterns):
+        return FolderScanner(tmp_path, patterns, tmp_path / "env").scan().files
+
+    assert hidden("a/*.pem", ".env") == ("a/.env", "a/k.pem")
+    assert hidden("a/*.pem") == ("a/k.pem",)
+    assert hidden("*.pem", "!b/*") == ("a/k.pem",)
+
+
+def test_an_interpreter_is_found_below_a_link_to_the_workspace(tmp_path):
+    (tmp_path / "w" / ".env" / "py").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "w")
+    assert FolderScanner(tmp_path / "link", (".env*",), tmp_path / "w" / ".env" / "py").scan() == HiddenPaths()

@@ -1,0 +1,42 @@
+"""Which targets one-token changes are tried for while the related tests run."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from greenloop.core.records.sandbox import Limits
+from greenloop.engine import early_changes
+from greenloop.engine.early_changes import EARLY, EarlyChanges
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [(0.0, []), (0.3, [EARLY]), (5.0, [EARLY]), (6.5, [])],
+    ids=["did not run", "quick", "slow on a busy machine", "as long as the related tests"],
+)
+async def test_targets_that_end_before_the_related_tests_do(monkeypatch, seconds, told):
+    async def nothing() -> None:
+        pass
+
+    async def open_session() -> Any:
+        return SimpleNamespace(warm=nothing, close=nothing)
+
+    monkeypatch.setattr(early_changes, "mutants", lambda _problem, _attempt: iter(()))
+    statuses: list[str] = []
+    early = EarlyChanges(open_session=open_session, encode=lambda _texts: {}, report_status=statuses.append)
+    baseline: Any = SimpleNamespace(
+        attempt=SimpleNamespace(verdict=SimpleNamespace(seconds=seconds)),
+        problem=SimpleNamespace(spec=None, suspects=()),
+        outcomes={},
+        limits=Limits(),
+    )
+    early.prepare()
+    early.start(baseline)
+    if early._trying is not None:
+        await asyncio.wait_for(early._trying, 10)
+    await early.stop()
+    assert statuses == told
