@@ -144,6 +144,7 @@ class ClusterSession:
                 raise connection.explain_fault(error) from error
             except self._ray.exceptions.RayError:
                 self._workers.discard(worker)
+                self._ray.kill(worker.actor)  # where it was only out of reach
                 self._report_status("A node was lost; its tests run on another one.")
             except asyncio.CancelledError:
                 self._idle.put_nowait(worker)

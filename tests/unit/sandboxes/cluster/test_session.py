@@ -189,6 +189,7 @@ async def test_a_lost_node_costs_only_its_part(opened):
     assert [case["id"] for case in execution.records[1]["cases"]] == CASES
     assert len(parts_of(cluster)) == 5  # the three parts, and two of them once more
     assert status.count("A node was lost; its tests run on another one.") == 2
+    assert len(cluster.killed) == 2
 
 
 async def test_where_all_nodes_were_lost_others_are_asked_for(opened):
