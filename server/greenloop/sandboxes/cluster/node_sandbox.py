@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import threading
 from collections.abc import Coroutine
 from dataclasses import dataclass, replace
@@ -21,6 +22,8 @@ from greenloop.project.file_stamps import read_stamps
 from greenloop.project.settings import Settings
 from greenloop.sandboxes import selection
 from greenloop.sandboxes.cluster.messages import Refusal, pack, unpack
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 SHARE_REMEDY = "Share the project's folder and its Python environment with every node under the same path."
@@ -84,12 +87,8 @@ async def _open(opening: Opening) -> Session:
             remedy=SHARE_REMEDY,
         )
     settings = replace(opening.settings, sandbox=replace(opening.settings.sandbox, kind="auto"))
-    sandbox = await selection.choose(settings, _ignore)
-    return await sandbox.open(replace(spec, limits=selection.clamp_limits(spec.limits, _ignore)))
-
-
-def _ignore(_text: str) -> None:
-    pass
+    sandbox = await selection.choose(settings, log.debug)
+    return await sandbox.open(replace(spec, limits=selection.clamp_limits(spec.limits, log.debug)))
 
 
 async def in_own_loop(work: Coroutine[Any, Any, T]) -> T:

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from greenloop.core.concurrency import gather_or_cancel
@@ -32,13 +32,6 @@ MAX_LOSSES = 5  # of nodes, by one part
 LOSS_REMEDY = "See whether the nodes have enough memory, or run the tests on this machine."
 
 
-@dataclass(eq=False, kw_only=True)
-class _Worker:
-    """A process with a sandbox on some node."""
-
-    actor: Any
-
-
 class _NodeLostError(Exception):
     pass
 
@@ -57,8 +50,8 @@ class ClusterSession:
         self._ray, self._spec, self._settings = ray, spec, settings
         self._report_status, self._processors = report_status, processors
         self._actors = ray.remote(num_cpus=processors, max_restarts=0, max_concurrency=4)(_actor_class())
-        self._workers: set[_Worker] = set()
-        self._idle: asyncio.Queue[_Worker] = asyncio.Queue()
+        self._workers: set[Any] = set()  # actors, each with a sandbox on some node
+        self._idle: asyncio.Queue[Any] = asyncio.Queue()
         self._seconds = CaseSeconds(spec.root)
         self._short: set[tuple[object, ...]] = set()  # selections that are not worth splitting
 
@@ -138,13 +131,13 @@ class ClusterSession:
                 await self._add_worker()
             worker = await self._idle.get()
             try:
-                execution: Execution = unpack(await self._call(worker.actor.run, pack(run)))
+                execution: Execution = unpack(await self._call(worker.run, pack(run)))
             except self._ray.exceptions.RayTaskError as error:
                 self._idle.put_nowait(worker)
                 raise connection.explain_fault(error) from error
             except self._ray.exceptions.RayError:
                 self._workers.discard(worker)
-                self._ray.kill(worker.actor)  # where it was only out of reach
+                self._ray.kill(worker)  # where it was only out of reach
                 self._report_status("A node was lost; its tests run on another one.")
             except asyncio.CancelledError:
                 self._idle.put_nowait(worker)
@@ -170,38 +163,42 @@ class ClusterSession:
     async def _grow(self, count: int) -> None:
         """Opens sandboxes until there are so many, or no node has room; what can be had is used."""
         missing = range(count - len(self._workers))
-        results = await asyncio.gather(*(self._add_worker() for _ in missing), return_exceptions=True)
+        opening = await self._read_opening() if missing else b""
+        results = await asyncio.gather(*(self._add_worker(opening) for _ in missing), return_exceptions=True)
         for error in results:
             if isinstance(error, BaseException) and not isinstance(error, GreenloopError):
                 raise error
             if error is not None:
                 self._report_status(f"{error} {len(self._workers)} of {count} sandboxes are used.")
 
-    async def _add_worker(self) -> None:
+    async def _read_opening(self) -> bytes:
+        """What a node is asked to open, with the state of the workspace's files as they are now."""
+        state = await asyncio.to_thread(workspace_state, self._spec.root)
+        return pack(Opening(spec=self._spec, settings=self._settings, state=state))
+
+    async def _add_worker(self, opening: bytes = b"") -> None:
         """Opens a sandbox on a node with a free processor. Raises `CannotVerifyError`."""
+        opening = opening or await self._read_opening()
         for _ in range(MAX_LOSSES):
             actor = self._actors.options(scheduling_strategy="SPREAD").remote()
             try:
-                await self._open_on(actor)
+                await self._open_on(actor, opening)
             except _NodeLostError:
                 self._report_status("A node was lost while it opened a sandbox; another one is asked.")
             except BaseException:
                 self._ray.kill(actor)
                 raise
             else:
-                worker = _Worker(actor=actor)
-                self._workers.add(worker)
-                self._idle.put_nowait(worker)
+                self._workers.add(actor)
+                self._idle.put_nowait(actor)
                 return
         raise CannotVerifyError(f"{MAX_LOSSES} nodes of the cluster were lost one after the other.", remedy=LOSS_REMEDY)
 
-    async def _open_on(self, actor: Any) -> None:
+    async def _open_on(self, actor: Any, opening: bytes) -> None:
         """Opens the sandbox of an actor. Raises `CannotVerifyError`, and `_NodeLostError` where its node was lost."""
-        state = await asyncio.to_thread(workspace_state, self._spec.root)
-        opening = Opening(spec=self._spec, settings=self._settings, state=state)
         try:
             async with asyncio.timeout(OPEN_SECONDS):
-                answer = await self._call(actor.open, connection.identity(), pack(opening))
+                answer = await self._call(actor.open, connection.identity(), opening)
         except TimeoutError as error:
             raise CannotVerifyError(
                 f"No node of the cluster could open a sandbox within {OPEN_SECONDS:g} s.",
@@ -217,11 +214,11 @@ class ClusterSession:
         if isinstance(refusal := unpack(answer), Refusal):
             raise refusal.error()
 
-    async def _close_worker(self, worker: _Worker) -> None:
+    async def _close_worker(self, worker: Any) -> None:
         with contextlib.suppress(TimeoutError, self._ray.exceptions.RayError):
             async with asyncio.timeout(CLOSE_SECONDS):
-                await self._call(worker.actor.close)
-        self._ray.kill(worker.actor)
+                await self._call(worker.close)
+        self._ray.kill(worker)
 
 
 def _actor_class() -> type:
