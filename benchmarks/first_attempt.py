@@ -33,7 +33,7 @@ from greenloop.bench.tasks import Task
 from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Started
 from greenloop.engine import refine
-from greenloop.engine.early_changes import EARLY
+from greenloop.engine.baseline.early_changes import EARLY
 from greenloop.project import configuration, interpreters
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.pool import SandboxPool

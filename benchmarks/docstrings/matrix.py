@@ -27,7 +27,7 @@ from greenloop.core.records.spec import Spec
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.gate import check
-from greenloop.engine.attempt_steps import read_answer
+from greenloop.engine.loop.attempt_steps import read_answer
 from greenloop.project import sources
 from greenloop.specs.kinds import designer, properties
 from greenloop.specs.kinds._stub_view import build_stub_view

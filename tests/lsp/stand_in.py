@@ -70,7 +70,7 @@ class Play:
         """One test, red until `double` doubles; a text with WAIT in it holds it up until `test/go`."""
         from greenloop.core.report.cases import CollectedCase
         from greenloop.core.report.traces import ReachedFunction
-        from greenloop.engine.run_tests import Report
+        from greenloop.engine.testing.run_tests import Report
 
         text = (buffers.get("m.py") or (root / "m.py").read_bytes()).decode()
         self.calls.append(f"tests {' '.join(selectors)}")

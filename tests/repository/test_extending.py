@@ -27,8 +27,9 @@ from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
-from greenloop.engine import loop, presets
-from greenloop.engine.loop_parts import Parts
+from greenloop.engine import presets
+from greenloop.engine.loop import loop
+from greenloop.engine.loop.parts import Parts
 from greenloop.engine.presets import find_preset, load_presets
 from greenloop.project.settings import Settings
 

@@ -8,7 +8,8 @@ import pytest
 
 from greenloop.core.events import Started
 from greenloop.core.records.attempt import Move
-from greenloop.engine import early_changes, refine
+from greenloop.engine import refine
+from greenloop.engine.baseline import early_changes
 from greenloop.project import configuration
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]

@@ -7,7 +7,8 @@ import json
 
 import pytest
 
-from greenloop.engine import known_baseline, refine
+from greenloop.engine import refine
+from greenloop.engine.baseline import known_baseline
 from greenloop.project import configuration
 from greenloop.sandboxes.backends._resident import ResidentSession
 from greenloop.sandboxes.pool import SandboxPool

@@ -10,7 +10,8 @@ import pytest
 from greenloop.core.errors import SettingsError
 from greenloop.core.events import Tested
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
-from greenloop.engine import loop, refine
+from greenloop.engine import refine
+from greenloop.engine.loop import loop
 from greenloop.project import configuration
 from spec_problem import AnsweringUser
 

@@ -15,7 +15,7 @@ from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Fram
 from greenloop.core.report.cases import CollectedCase
 from greenloop.core.report.traces import ReachedFunction
 from greenloop.core.text.diff import main_line_end, split_lines
-from greenloop.engine.run_tests import Report
+from greenloop.engine.testing.run_tests import Report
 from greenloop.project.syntax import definitions
 from scripted_attempt import emit_attempt
 

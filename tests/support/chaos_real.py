@@ -7,7 +7,7 @@ from chaos_engine import VALUE, Dice
 from greenloop.core.records.model import Reply
 from greenloop.core.records.usage import Usage
 from greenloop.engine import refine as real_engine
-from greenloop.engine import run_tests
+from greenloop.engine.testing import run_tests
 
 
 class Copyist:

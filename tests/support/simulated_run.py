@@ -18,7 +18,7 @@ from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.usage import Usage
 from greenloop.core.run_state import Baseline
-from greenloop.engine import loop
+from greenloop.engine.loop import loop
 from greenloop.engine.presets import find_preset
 from greenloop.engine.run import RefineRun
 from greenloop.models.roles import Models

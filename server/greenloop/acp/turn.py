@@ -23,8 +23,8 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.summary import attempt_label, attempt_result, rejection
 from greenloop.core.text.redact import clean_for_display
-from greenloop.engine import failing_tests
 from greenloop.engine import refine as engine
+from greenloop.engine.testing import failing_tests
 from greenloop.project import targets
 from greenloop.project.settings import Settings
 from greenloop.serving.service import Service

@@ -24,8 +24,9 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.summary import total_usage
-from greenloop.engine import events_json, failing_tests, refine
-from greenloop.engine.regressions import Regressions, find_regressions
+from greenloop.engine import events_json, refine
+from greenloop.engine.testing import failing_tests
+from greenloop.engine.testing.regressions import Regressions, find_regressions
 from greenloop.models.embedded.default_model import choose
 from greenloop.project.settings import Settings
 

@@ -23,10 +23,10 @@ from greenloop.core.records.spec import Target, TargetKind
 from greenloop.core.records.verdict import Failure
 from greenloop.core.run_state import Baseline
 from greenloop.engine.after_run import reverify as reverify  # noqa: PLC0414 - part of what editors use of the engine
-from greenloop.engine.early_changes import EarlyChanges
+from greenloop.engine.baseline.early_changes import EarlyChanges
+from greenloop.engine.baseline.known_baseline import KnownBaseline
 from greenloop.engine.heartbeat import heartbeat
 from greenloop.engine.history.unsolved_run import UnsolvedRun
-from greenloop.engine.known_baseline import KnownBaseline
 from greenloop.engine.presets import IMPROVE, PLANNED, Preset, find_preset
 from greenloop.engine.run import RefineRun
 from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status

@@ -25,19 +25,20 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.usage import Budget
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import Baseline, RunState
-from greenloop.engine import improve, loop
+from greenloop.engine import improve
+from greenloop.engine.baseline.related_trace import RelatedTrace
 from greenloop.engine.feedback import Feedback
 from greenloop.engine.first_prompt import estimate_from_prompt, first_move
 from greenloop.engine.history import provenance
 from greenloop.engine.history.store import History
 from greenloop.engine.history.unsolved_run import UnsolvedRun
-from greenloop.engine.loop_parts import Parts
+from greenloop.engine.loop import loop
+from greenloop.engine.loop.parts import Parts
+from greenloop.engine.loop.ranker import Ranker, keep_order
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.outcome import OutcomeBuilder, build_stopped, stop_reason
 from greenloop.engine.presets import Preset
-from greenloop.engine.ranker import Ranker, keep_order
 from greenloop.engine.recorder import RunRecorder
-from greenloop.engine.related_trace import RelatedTrace
 from greenloop.engine.run_workspace import RunWorkspace
 from greenloop.engine.spec_changes import build_voting
 from greenloop.engine.specify import specify

@@ -12,8 +12,8 @@ from greenloop.core.errors import BaselineChangedError
 from greenloop.core.ports import Sandbox, Session
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.run_state import RunState
-from greenloop.engine.attempt_steps import Files
 from greenloop.engine.history import provenance
+from greenloop.engine.loop.attempt_steps import Files
 from greenloop.localize.context import BaselineContext
 from greenloop.project import interpreters, workspace
 from greenloop.sandboxes.timing import Stopwatch, TimedSession

@@ -11,7 +11,7 @@ from greenloop.core.ports import User
 from greenloop.core.records.spec import Spec
 from greenloop.core.records.verdict import Verdict
 from greenloop.core.run_state import RunState
-from greenloop.engine.attempt_steps import Files
+from greenloop.engine.loop.attempt_steps import Files
 from greenloop.localize.context import BaselineContext
 from greenloop.project.sources import import_name_in_tests
 from greenloop.specs import stored_tests, voting

@@ -25,7 +25,7 @@ from greenloop.project.workspace import importing_tests
 
 MOST_MODULES = 3  # modules with the most suspicious functions, beside that of the most suspicious assignment
 SHARE = 0.25  # of the run's time that is left: the most for all of them
-FIRST = 6.0  # seconds that the search waits for those of a failing test; others run beside it (engine/related_trace.py)
+FIRST = 6.0  # seconds that the search waits for those of a failing test; others run beside it (`engine/baseline`)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ from greenloop.sandboxes.pool import SandboxPool
 
 if TYPE_CHECKING:
     from greenloop.engine.refine import Request
-    from greenloop.engine.run_tests import Report
+    from greenloop.engine.testing.run_tests import Report
 
 
 class Engine(Protocol):
@@ -43,7 +43,7 @@ class Engine(Protocol):
 
 
 class Tester(Protocol):
-    """Interface of the module `greenloop.engine.run_tests`, which only runs tests, or of a stand-in."""
+    """Interface of the module `greenloop.engine.testing.run_tests`, which only runs tests, or of a stand-in."""
 
     async def run_tests(
         self,
@@ -81,6 +81,6 @@ class Engines:
         if self._tester is None:
             await self.engine()
             self._tester = cast(
-                "Tester", await asyncio.to_thread(importlib.import_module, "greenloop.engine.run_tests")
+                "Tester", await asyncio.to_thread(importlib.import_module, "greenloop.engine.testing.run_tests")
             )
         return self._tester

@@ -15,7 +15,7 @@ from typing import Any
 from greenloop.core.errors import GreenloopError
 from greenloop.core.report.cases import case_result
 from greenloop.core.text.redact import clean_for_display
-from greenloop.engine.run_tests import Report, run_tests
+from greenloop.engine.testing.run_tests import Report, run_tests
 from greenloop.project import configuration
 from greenloop.sandboxes.pool import SandboxPool
 

@@ -11,7 +11,7 @@ from greenloop.cli import fix_targets
 from greenloop.cli.commands import fix as command
 from greenloop.cli.main import main
 from greenloop.core.errors import CannotVerifyError, UsageError
-from greenloop.engine.regressions import Regressions
+from greenloop.engine.testing.regressions import Regressions
 
 __all__ = ["fake", "project"]
 

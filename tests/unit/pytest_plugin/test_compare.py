@@ -6,7 +6,7 @@ import pytest
 
 from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.core.report.cases import CollectError
-from greenloop.engine.run_tests import Report
+from greenloop.engine.testing.run_tests import Report
 from greenloop.pytest_plugin.compare import MAX_LISTED, describe, host_outcomes
 
 A, B, C = "tests/test_m.py::test_a", "tests/test_m.py::test_b", "tests/test_n.py::test_c"

@@ -12,11 +12,11 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import split_lines
-from greenloop.engine.attempt_steps import REPEATED
 from greenloop.engine.history.problems import StoredProblem
 from greenloop.engine.history.rows import Record
 from greenloop.engine.history.store import History
 from greenloop.engine.history.trajectories import Step, Trajectory
+from greenloop.engine.loop.attempt_steps import REPEATED
 
 SOURCE = "history"
 

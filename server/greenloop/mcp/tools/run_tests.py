@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from greenloop.core.records.verdict import CaseResult
-from greenloop.engine import run_tests as runner
 from greenloop.engine.events_json import MAX_MESSAGE, case_object
+from greenloop.engine.testing import run_tests as runner
 from greenloop.mcp.arguments import Root, Seconds, Selectors
 from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 from greenloop.mcp.progress import report_progress

@@ -16,7 +16,7 @@ from greenloop.cli.reports.request import repository_prefix
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.verdict import CaseResult
-from greenloop.engine import failing_tests
+from greenloop.engine.testing import failing_tests
 from greenloop.engine.verify.report import Verification
 from sarif_schema import SARIF_SCHEMA
 

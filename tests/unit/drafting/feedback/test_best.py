@@ -14,8 +14,8 @@ from greenloop.drafting.feedback import cases
 from greenloop.drafting.feedback.published import best
 from greenloop.drafting.prompt import assemble
 from greenloop.drafting.search import chain
-from greenloop.engine import loop
-from greenloop.engine.loop_parts import Parts
+from greenloop.engine.loop import loop
+from greenloop.engine.loop.parts import Parts
 from greenloop.project import templates
 
 

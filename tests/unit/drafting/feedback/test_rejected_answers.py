@@ -12,7 +12,7 @@ from greenloop.drafting.candidates import gate, parse_answer, repetition, search
 from greenloop.drafting.feedback import cases, raw
 from greenloop.drafting.feedback._rejected_answers import ADVICE, rejection_sentence
 from greenloop.drafting.feedback.published import bug_taxonomy, explain, reflect, summary
-from greenloop.engine import attempt_steps
+from greenloop.engine.loop import attempt_steps
 
 ASKING = [explain, reflect, summary, bug_taxonomy]
 

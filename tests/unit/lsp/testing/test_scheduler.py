@@ -18,7 +18,7 @@ from greenloop.core.records.spec import Case, Spec, Target, TargetKind
 from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
 from greenloop.core.report.cases import CollectedCase, CollectError
 from greenloop.core.report.traces import ReachedFunction
-from greenloop.engine.run_tests import Report
+from greenloop.engine.testing.run_tests import Report
 from greenloop.lsp.connection.capabilities import Capabilities
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.documents.disk import on_disk

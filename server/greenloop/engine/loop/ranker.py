@@ -18,7 +18,7 @@ from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.records.verdict import Status
 from greenloop.core.text.tokens import Count
 from greenloop.drafting.published.ranker import order_candidates
-from greenloop.engine.attempt_steps import NOT_RUN, with_finding
+from greenloop.engine.loop.attempt_steps import NOT_RUN, with_finding
 from greenloop.models.roles import apply_sampling
 from greenloop.project.settings import Settings
 

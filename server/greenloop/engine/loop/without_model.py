@@ -18,7 +18,7 @@ from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.gate import check
 from greenloop.drafting.candidates.merge import merges
 from greenloop.drafting.candidates.mutate import mutants
-from greenloop.engine.attempt_steps import Files, find_duplicate, with_finding, with_verdict
+from greenloop.engine.loop.attempt_steps import Files, find_duplicate, with_finding, with_verdict
 
 NO_GAIN = "NoGain"
 MUTATION_SECONDS = 10.0  # wall time for all one-token changes of the regions that were chosen first

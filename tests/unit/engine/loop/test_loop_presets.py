@@ -26,9 +26,9 @@ from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.drafting.prompt import assemble
-from greenloop.engine import loop
 from greenloop.engine.feedback import Feedback
-from greenloop.engine.loop_parts import Parts
+from greenloop.engine.loop import loop
+from greenloop.engine.loop.parts import Parts
 from greenloop.engine.presets import find_preset, load_presets
 from greenloop.project.settings import Settings
 

@@ -17,8 +17,8 @@ from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.records.verdict import Status
 from greenloop.core.run_state import RunState
 from greenloop.drafting.search import chain
-from greenloop.engine import loop
-from greenloop.engine.loop_parts import Parts
+from greenloop.engine.loop import loop
+from greenloop.engine.loop.parts import Parts
 
 BASELINE = Attempt(number=0, verdict=failing_verdict(), error_class="NotImplementedError")
 

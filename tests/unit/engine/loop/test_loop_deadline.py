@@ -13,8 +13,8 @@ from greenloop.core.records.model import ChatRequest, Message, Reply, Role
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.usage import Usage
 from greenloop.core.run_state import RunState
-from greenloop.engine import loop
-from greenloop.engine.loop_parts import Parts
+from greenloop.engine.loop import loop
+from greenloop.engine.loop.parts import Parts
 
 SAMPLE = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)
 WRONG, RIGHT = "x * 3", "x * 2"

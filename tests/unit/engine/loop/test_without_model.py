@@ -12,7 +12,7 @@ from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.engine import without_model
+from greenloop.engine.loop import without_model
 
 FIRST, *SUSPECTS = (Region(path="m.py", qualname=name, start=1, end=2) for name in "fghijk")
 PROBLEM = Problem(

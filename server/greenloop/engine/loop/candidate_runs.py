@@ -12,9 +12,9 @@ from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.verdict import Status
 from greenloop.core.run_state import RunState
-from greenloop.engine import attempt_steps
-from greenloop.engine.loop_parts import Parts
-from greenloop.engine.ranker import is_waiting
+from greenloop.engine.loop import attempt_steps
+from greenloop.engine.loop.parts import Parts
+from greenloop.engine.loop.ranker import is_waiting
 
 
 @dataclass(kw_only=True)

@@ -13,8 +13,8 @@ from pathlib import Path
 from greenloop.core.errors import CannotVerifyError, SandboxBrokenError
 from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
 from greenloop.core.report.cases import case_results, collect_errors
-from greenloop.engine.failing_tests import refuse_unreadable
 from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status
+from greenloop.engine.testing.failing_tests import refuse_unreadable
 from greenloop.project import workspace
 from greenloop.project.environment_faults import find_environment_fault
 from greenloop.project.git import Repository

@@ -20,8 +20,8 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.usage import Usage
 from greenloop.core.run_state import RunState
 from greenloop.drafting.candidates.copying import is_copy
-from greenloop.engine import attempt_steps
-from greenloop.engine.loop_parts import Parts
+from greenloop.engine.loop import attempt_steps
+from greenloop.engine.loop.parts import Parts
 
 
 @dataclass(kw_only=True)

@@ -20,14 +20,14 @@ from greenloop.core.records.attempt import Attempt, Draft
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
-from greenloop.engine import attempt_steps
-from greenloop.engine.attempt_steps import Files
-from greenloop.engine.candidate_runs import CandidateRuns
-from greenloop.engine.limits import allowed_drafts, exceeded_limit
-from greenloop.engine.loop_parts import Parts
-from greenloop.engine.questions import Questions
-from greenloop.engine.ranker import give_up
-from greenloop.engine.without_model import attempt_without_model
+from greenloop.engine.loop import attempt_steps
+from greenloop.engine.loop.attempt_steps import Files
+from greenloop.engine.loop.candidate_runs import CandidateRuns
+from greenloop.engine.loop.limits import allowed_drafts, exceeded_limit
+from greenloop.engine.loop.parts import Parts
+from greenloop.engine.loop.questions import Questions
+from greenloop.engine.loop.ranker import give_up
+from greenloop.engine.loop.without_model import attempt_without_model
 
 GRACE = 1.0  # seconds after the end until a proof is cut that should have ended by itself
 

@@ -5,7 +5,7 @@ import pytest
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.verdict import Failure, Frame
 from greenloop.core.report.cases import CollectError
-from greenloop.engine.failing_tests import refuse_unreadable
+from greenloop.engine.testing.failing_tests import refuse_unreadable
 
 NAMING = "Correct that, or name one of the tests yourself: `greenloop fix test_m.py::NAME`."
 FIRST = "Fix that first: pytest has to be able to collect the tests."

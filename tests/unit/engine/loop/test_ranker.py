@@ -16,10 +16,10 @@ from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
-from greenloop.engine import loop
-from greenloop.engine.attempt_steps import NOT_RUN, find_duplicate
-from greenloop.engine.loop_parts import Parts
-from greenloop.engine.ranker import Ranker, give_up, is_waiting, run_seconds
+from greenloop.engine.loop import loop
+from greenloop.engine.loop.attempt_steps import NOT_RUN, find_duplicate
+from greenloop.engine.loop.parts import Parts
+from greenloop.engine.loop.ranker import Ranker, give_up, is_waiting, run_seconds
 from greenloop.project.settings import RankerSettings, Settings
 
 (REGION,) = PROBLEM.regions

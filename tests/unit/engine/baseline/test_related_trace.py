@@ -13,7 +13,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, Limits
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.run_state import RunState
-from greenloop.engine.related_trace import RelatedTrace
+from greenloop.engine.baseline.related_trace import RelatedTrace
 from greenloop.localize.measuring import Measurement
 
 TARGET = "test_m.py::test_target"

@@ -11,8 +11,8 @@ from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Finding
 from greenloop.core.records.model import Reply
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Verdict
-from greenloop.engine.attempt_steps import Files
-from greenloop.engine.ranker import Rank, keep_order
+from greenloop.engine.loop.attempt_steps import Files
+from greenloop.engine.loop.ranker import Rank, keep_order
 
 
 def _record_nothing(_problem: Problem, _draft: Draft, _request: Request, *, is_second: bool) -> None:

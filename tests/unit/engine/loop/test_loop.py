@@ -23,8 +23,8 @@ from greenloop.core.run_state import RunState
 from greenloop.core.summary import total_usage
 from greenloop.drafting.search import chain, ladder
 from greenloop.drafting.search.published import restart_on_repeat
-from greenloop.engine import loop
-from greenloop.engine.loop_parts import Parts
+from greenloop.engine.loop import loop
+from greenloop.engine.loop.parts import Parts
 
 SOURCE = "def double(x):\n    return x + 1\n"
 CASE = Case(id="test_m.py::test_double", path="test_m.py", line=3)

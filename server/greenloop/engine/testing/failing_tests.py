@@ -10,8 +10,8 @@ from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.report.cases import CollectError
-from greenloop.engine.run_tests import run_tests
 from greenloop.engine.sandbox_spec import ignore_status
+from greenloop.engine.testing.run_tests import run_tests
 from greenloop.project.environment_faults import is_third_party
 from greenloop.project.settings import Settings
 from greenloop.project.sources import (

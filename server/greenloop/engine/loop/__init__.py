@@ -1,0 +1,1 @@
+"""The refinement loop, and what a round of it does."""

@@ -1,0 +1,1 @@
+"""Tests that are run and explained without a candidate."""
