@@ -33,7 +33,7 @@ from greenloop.engine.presets import find_preset, load_presets
 from greenloop.project.settings import Settings
 
 OTHER_HALF = "x + 5"  # right for 5 alone
-HOUSE = Path(__file__).resolve().parents[3]
+HOUSE = Path(__file__).resolve().parents[4]
 SOURCE = Excerpt(title="Source:", text=STUB, value=1.0, own=True)
 
 
