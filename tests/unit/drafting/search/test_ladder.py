@@ -175,7 +175,7 @@ def go_on(attempts: list[Attempt], *, error: str = "", passed: int = 0) -> None:
         attempts.append(tried(len(attempts) + 1, draft, error=error, passed=passed))
 
 
-def test_cheap_changes_are_tried_in_all_suspects_before_the_model_is_asked():
+def test_cheap_changes_are_tried_in_three_suspects_before_the_model_is_asked():
     attempts: list[Attempt] = []
     assert plan_after() == [("mutate", ())]
     go_on(attempts, error="NoGain")
@@ -184,6 +184,19 @@ def test_cheap_changes_are_tried_in_all_suspects_before_the_model_is_asked():
     assert plan_after(*attempts) == [("mutate", ("h",))]
     go_on(attempts, error="NoGain")
     assert plan_after(*attempts) == [("infill", ()), ("infill", ())]
+
+
+def test_cheap_changes_in_later_suspects_wait_for_the_holes_of_the_first():
+    text = "\n\n".join(SOURCE.replace("f(a)", f"{name}(a)").rstrip("\n") for name in "fghij") + "\n"
+    regions = [Region(path="m.py", qualname=name, start=1 + 4 * n, end=3 + 4 * n) for n, name in enumerate("fghij")]
+    subject = replace(problem(text), regions=tuple(regions[:1]), suspects=tuple(regions[1:]))
+    attempts, rounds = [BASE], []
+    for _ in range(7):
+        drafts = ladder.plan(subject, attempts)
+        rounds.append((str(drafts[0].move), *(region.qualname for region in drafts[0].regions)))
+        attempts += [tried(len(attempts) + n, draft, error="NoGain") for n, draft in enumerate(drafts)]
+    changes, later = [("mutate",), ("mutate", "g"), ("mutate", "h")], [("mutate", "i"), ("mutate", "j")]
+    assert rounds == [*changes, ("infill",), *later, ("draft",)]
 
 
 def test_each_suspect_has_its_turn_before_anyone_has_a_second():
