@@ -13,6 +13,7 @@ from greenloop.project.settings import cache_folder
 from greenloop.sandboxes import selftest_cache
 
 MOST_CASES = 50_000
+SHORT = 1.0  # seconds of cases that are all known, below which a run teaches nothing worth writing
 
 
 class CaseSeconds:
@@ -33,11 +34,12 @@ class CaseSeconds:
         return self._known
 
     def add(self, execution: Execution) -> None:
-        """Takes in the times of the cases that ended."""
-        known = dict(self.read())
-        for result in case_results(execution):
-            if result.outcome != "missing":
-                known.pop(result.id, None)  # what was measured last is kept longest
-                known[result.id] = round(result.seconds, 4)
-        self._known = dict(list(known.items())[-MOST_CASES:])
+        """Takes in the times of the cases that ended, unless they are known and short."""
+        known = self.read()
+        measured = {each.id: round(each.seconds, 4) for each in case_results(execution) if each.outcome != "missing"}
+        if measured.keys() <= known.keys() and sum(measured.values()) < SHORT:
+            return
+        # What was measured last is kept longest.
+        kept = {case: seconds for case, seconds in known.items() if case not in measured} | measured
+        self._known = dict(list(kept.items())[-MOST_CASES:])
         selftest_cache.write(self._file, json.dumps(self._known).encode())

@@ -35,6 +35,14 @@ def test_all_phases_count_and_the_last_time_replaces_the_one_before(tmp_path):
     assert CaseSeconds(tmp_path).read() == {"a": 2.0, "b": 5.0}
 
 
+def test_a_short_run_of_known_cases_is_not_written(tmp_path):
+    CaseSeconds(tmp_path).add(measured({"a": 1.0, "b": 0.1}))
+    CaseSeconds(tmp_path).add(measured({"b": -0.9}))  # 0.1 with the other phases
+    assert CaseSeconds(tmp_path).read() == {"a": 2.0, "b": 1.1}
+    CaseSeconds(tmp_path).add(measured({"b": -0.9, "c": -0.9}))
+    assert CaseSeconds(tmp_path).read() == {"a": 2.0, "b": 0.1, "c": 0.1}
+
+
 def test_each_workspace_has_its_own_times(tmp_path):
     CaseSeconds(tmp_path / "one").add(measured({"a": 1.0}))
     assert CaseSeconds(tmp_path / "two").read() == {}

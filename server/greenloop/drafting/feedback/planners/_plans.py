@@ -28,6 +28,7 @@ TESTS = 4  # tests that a planner is shown with their code
 ROWS = 6  # lines of one test
 TEXT_ROWS = 20  # rows of pseudocode that are kept
 PLAN_TOKENS = 240
+PSEUDOCODE, REFINEMENT = "pseudocode", "refinement"  # stages of which one is no list of steps, and one needs others
 EMPTY = "an empty answer"
 
 _FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
@@ -63,6 +64,29 @@ async def ask_planner(
     """The planner's reply to the template `name`, which may use the tests and the user's instruction, too."""
     values = {"tests": list_tests(shown_tests(problem)), "instruction": problem.instruction, **values}
     return await ask(problem, attempt, tools, name, tokens=tokens, role=Role.PLANNER, temperature=temperature, **values)
+
+
+async def ask_stages(
+    problem: Problem, attempt: Attempt, tools: Tools, templates: Mapping[str, str], *, tokens: int = PLAN_TOKENS
+) -> tuple[dict[str, str], Usage, str]:
+    """What the planner wrote in each stage, by name; the usage; and the first answer that could not be read.
+
+    `templates` by the names of their stages; each stage sees what the earlier ones wrote. Pseudocode is kept as it is,
+    and a refinement is left out where there is nothing to refine.
+    """
+    artefacts: dict[str, str] = {}
+    usage, unparsable = Usage(), ""
+    for stage, template in templates.items():
+        if stage == REFINEMENT and not artefacts:
+            continue
+        earlier = join_artefacts(artefacts)
+        reply = await ask_planner(problem, attempt, tools, template, tokens=tokens, earlier=earlier)
+        usage += reply.usage
+        if text := (read_text if stage == PSEUDOCODE else read_plan)(reply.text):
+            artefacts[stage] = text
+        else:
+            unparsable = unparsable or reply.text or EMPTY
+    return artefacts, usage, unparsable
 
 
 def read_plan(answer: str) -> str:

@@ -12,20 +12,17 @@ from collections.abc import Sequence
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.usage import Usage
 from greenloop.drafting.feedback.cases import list_cases
 from greenloop.drafting.feedback.planners._plans import (
-    EMPTY,
-    ask_planner,
+    PSEUDOCODE,
+    ask_stages,
     is_skipped,
     join_artefacts,
     make_note,
-    read_plan,
-    read_text,
 )
 from greenloop.drafting.feedback.published._critic import as_paragraph, ask, worth_asking
 
-BEFORE = ("requirements", "design", "pseudocode")  # the stages before any code, in this order
+BEFORE = ("requirements", "design", PSEUDOCODE)  # the stages before any code, in this order
 STAGES = (*BEFORE, "review")
 TOKENS = 200  # of each stage
 
@@ -50,17 +47,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
 
 
 async def _plan(problem: Problem, attempt: Attempt, tools: Tools) -> FeedbackNote:
-    artefacts: dict[str, str] = {}
-    usage, unparsable = Usage(), ""
-    stages = [stage for stage in BEFORE if not is_skipped(tools, stage)]
-    for stage in stages:
-        earlier = join_artefacts(artefacts)
-        reply = await ask_planner(problem, attempt, tools, f"lifecycle_{stage}", tokens=TOKENS, earlier=earlier)
-        usage += reply.usage
-        text = read_text(reply.text) if stage == "pseudocode" else read_plan(reply.text)
-        if text:
-            artefacts[stage] = text
-        else:
-            unparsable = unparsable or reply.text or EMPTY
+    templates = {stage: f"lifecycle_{stage}" for stage in BEFORE if not is_skipped(tools, stage)}
+    artefacts, usage, unparsable = await ask_stages(problem, attempt, tools, templates, tokens=TOKENS)
     plan = join_artefacts(artefacts)
-    return make_note([plan] if plan else [], artefacts, usage, unparsable, is_complete=not stages)
+    return make_note([plan] if plan else [], artefacts, usage, unparsable, is_complete=not templates)
