@@ -38,7 +38,6 @@ async def run(docstring, bare_python, model, text=STUB, **told):
     )
 
 
-@pytest.mark.story("properties are specifications")
 async def test_a_violated_property_with_its_minimal_input_leads_to_the_repair(docstring, bare_python):
     model = make_model(DROPS, GOOD)
     outcome = await run(docstring, bare_python, model)
