@@ -34,7 +34,7 @@ def answering(code: str) -> Any:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.story("an agent's faked pass is refused, and a real one is verified")
+@pytest.mark.story("an agent's faked pass is refused, and a real one is verified", only=("auto",))
 async def test_a_faked_pass_is_refused_and_a_real_one_verified(project, mode):
     async with connect(project, mode) as client:
         (project / "m.py").write_text(FAKED)
