@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from greenloop.core.ports import Tools
@@ -28,7 +28,6 @@ TESTS = 4  # tests that a planner is shown with their code
 ROWS = 6  # lines of one test
 TEXT_ROWS = 20  # rows of pseudocode that are kept
 PLAN_TOKENS = 240
-PSEUDOCODE, REFINEMENT = "pseudocode", "refinement"  # stages of which one is no list of steps, and one needs others
 EMPTY = "an empty answer"
 
 _FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
@@ -66,29 +65,6 @@ async def ask_planner(
     return await ask(problem, attempt, tools, name, tokens=tokens, role=Role.PLANNER, temperature=temperature, **values)
 
 
-async def ask_stages(
-    problem: Problem, attempt: Attempt, tools: Tools, templates: Mapping[str, str], *, tokens: int = PLAN_TOKENS
-) -> tuple[dict[str, str], Usage, str]:
-    """What the planner wrote in each stage, by name; the usage; and the first answer that could not be read.
-
-    `templates` by the names of their stages; each stage sees what the earlier ones wrote. Pseudocode is kept as it is,
-    and a refinement is left out where there is nothing to refine.
-    """
-    artefacts: dict[str, str] = {}
-    usage, unparsable = Usage(), ""
-    for stage, template in templates.items():
-        if stage == REFINEMENT and not artefacts:
-            continue
-        earlier = join_artefacts(artefacts)
-        reply = await ask_planner(problem, attempt, tools, template, tokens=tokens, earlier=earlier)
-        usage += reply.usage
-        if text := (read_text if stage == PSEUDOCODE else read_plan)(reply.text):
-            artefacts[stage] = text
-        else:
-            unparsable = unparsable or reply.text or EMPTY
-    return artefacts, usage, unparsable
-
-
 def read_plan(answer: str) -> str:
     """The steps of a plan, numbered, or its prose in one paragraph; "" where an answer holds neither."""
     prose = _FENCED.sub("", answer)
@@ -105,6 +81,38 @@ def read_text(answer: str) -> str:
     rows = [row.rstrip()[:LINE] for row in answer.split("\n") if row.strip() and not row.lstrip().startswith("```")]
     text = "\n".join(rows[:TEXT_ROWS])
     return text if len(text) >= SHORTEST else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """A question of a planner before any code, by the name that `planner.skip` gives it."""
+
+    name: str
+    template: str
+    read: Callable[[str], str] = read_plan  # what is kept of an answer; "" where it cannot be read
+    is_first: bool = True  # may it be asked where no earlier stage wrote anything?
+
+
+async def ask_stages(
+    problem: Problem, attempt: Attempt, tools: Tools, stages: Sequence[Stage], *, tokens: int = PLAN_TOKENS
+) -> tuple[dict[str, str], Usage, str]:
+    """What the planner wrote in each stage, by name; the usage; and the first answer that could not be read.
+
+    Each stage sees what the earlier ones wrote.
+    """
+    artefacts: dict[str, str] = {}
+    usage, unparsable = Usage(), ""
+    for stage in stages:
+        if not (stage.is_first or artefacts):
+            continue
+        earlier = join_artefacts(artefacts)
+        reply = await ask_planner(problem, attempt, tools, stage.template, tokens=tokens, earlier=earlier)
+        usage += reply.usage
+        if text := stage.read(reply.text):
+            artefacts[stage.name] = text
+        else:
+            unparsable = unparsable or reply.text or EMPTY
+    return artefacts, usage, unparsable
 
 
 def join_artefacts(artefacts: Mapping[str, str]) -> str:

@@ -14,16 +14,21 @@ from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.drafting.feedback.cases import list_cases
 from greenloop.drafting.feedback.planners._plans import (
-    PSEUDOCODE,
+    Stage,
     ask_stages,
     is_skipped,
     join_artefacts,
     make_note,
+    read_text,
 )
 from greenloop.drafting.feedback.published._critic import as_paragraph, ask, worth_asking
 
-BEFORE = ("requirements", "design", PSEUDOCODE)  # the stages before any code, in this order
-STAGES = (*BEFORE, "review")
+BEFORE = (
+    Stage(name="requirements", template="lifecycle_requirements"),
+    Stage(name="design", template="lifecycle_design"),
+    Stage(name="pseudocode", template="lifecycle_pseudocode", read=read_text),
+)
+STAGES = (*(stage.name for stage in BEFORE), "review")
 TOKENS = 200  # of each stage
 
 
@@ -47,7 +52,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
 
 
 async def _plan(problem: Problem, attempt: Attempt, tools: Tools) -> FeedbackNote:
-    templates = {stage: f"lifecycle_{stage}" for stage in BEFORE if not is_skipped(tools, stage)}
-    artefacts, usage, unparsable = await ask_stages(problem, attempt, tools, templates, tokens=TOKENS)
+    stages = [stage for stage in BEFORE if not is_skipped(tools, stage.name)]
+    artefacts, usage, unparsable = await ask_stages(problem, attempt, tools, stages, tokens=TOKENS)
     plan = join_artefacts(artefacts)
-    return make_note([plan] if plan else [], artefacts, usage, unparsable, is_complete=not templates)
+    return make_note([plan] if plan else [], artefacts, usage, unparsable, is_complete=not stages)

@@ -12,15 +12,20 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.drafting.feedback.planners._plans import (
-    REFINEMENT,
+    Stage,
     ask_stages,
     is_skipped,
     join_artefacts,
     make_note,
 )
 
-TEMPLATES = {"modules": "self_modules", "plan": "self_modules_plan", REFINEMENT: "self_modules_refine"}
-STAGES = tuple(TEMPLATES)
+REFINEMENT = Stage(name="refinement", template="self_modules_refine", is_first=False)
+BEFORE = (
+    Stage(name="modules", template="self_modules"),
+    Stage(name="plan", template="self_modules_plan"),
+    REFINEMENT,
+)
+STAGES = tuple(stage.name for stage in BEFORE)
 
 
 async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:
@@ -28,7 +33,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     newest = attempts[-1]
     if newest.number:
         return FeedbackNote(text="")
-    templates = {stage: template for stage, template in TEMPLATES.items() if not is_skipped(tools, stage)}
-    artefacts, usage, unparsable = await ask_stages(problem, newest, tools, templates)
-    plan = artefacts.get(REFINEMENT) or join_artefacts(artefacts)
-    return make_note([plan] if plan else [], artefacts, usage, unparsable, is_complete=not templates)
+    stages = [stage for stage in BEFORE if not is_skipped(tools, stage.name)]
+    artefacts, usage, unparsable = await ask_stages(problem, newest, tools, stages)
+    plan = artefacts.get(REFINEMENT.name) or join_artefacts(artefacts)
+    return make_note([plan] if plan else [], artefacts, usage, unparsable, is_complete=not stages)
