@@ -43,6 +43,7 @@ def start(
     answers: list[str] | None = None,
     environ: dict[str, str] | None = None,
     mounted: str = "",
+    preset: str = "plain",
 ) -> subprocess.Popen:
     """The program, started; `answers` is what its scripted model will say.
 
@@ -55,7 +56,7 @@ def start(
     before = ["unshare", "--mount", "sh", "-ec", line, "sh", str(work)] if mounted else []
     model = [] if "--model" in words else ["--model", f"scripted:{answers_file}"]
     return subprocess.Popen(
-        [*before, sys.executable, "-m", "greenloop", "fix", *words, *model, "--preset", "plain", "--json"],
+        [*before, sys.executable, "-m", "greenloop", "fix", *words, *model, "--preset", preset, "--json"],
         cwd=work,
         env={**os.environ, **homes, "PYTHONPATH": SERVER, "GREENLOOP_SANDBOX_KIND": "bubblewrap", **(environ or {})},
         stdin=subprocess.DEVNULL,
@@ -98,6 +99,30 @@ def test_a_red_test_goes_green_and_is_written(work):
     code, finished, _err = fix(work, CASE, "--apply", answers=[fence("def double(x):\n    return 10\n"), fence(RIGHT)])
     assert (code, finished["solved"], finished["verified"], finished["applied"]) == (0, True, "verified", True)
     assert ((work / "m.py").read_text(), (work / "test_m.py").read_text()) == (RIGHT, TEST)
+
+
+LACKING = "def double(x):\n    return math.prod([x, 2])\n"
+
+
+@pytest.mark.story("a missing import is added without asking a model")
+def test_a_red_test_for_a_missing_import_asks_no_model(work):
+    (work / "m.py").write_text(LACKING)
+    code, finished, _err = fix(work, CASE, "--apply", answers=["never asked for"], preset="default")
+    assert (code, finished["verified"], finished["usage"]["completion_tokens"]) == (0, "verified", 0)
+    assert (work / "m.py").read_text() == "import math\n\n\n" + LACKING
+
+
+def test_an_answer_that_lacks_an_import_gets_it(work):
+    code, finished, _err = fix(work, CASE, "--apply", answers=[fence(LACKING)])
+    assert (code, finished["verified"], finished["attempts"]) == (0, "verified", 1)
+    assert (work / "m.py").read_text() == "import math\n\n\n" + LACKING
+
+
+def test_without_a_target_code_that_cannot_be_imported_is_mended_too(work):
+    (work / "m.py").write_text("def double(x):\n    return (x * 2\n")
+    code, finished, _err = fix(work, "--apply", answers=["never asked for"], preset="default")
+    assert (code, finished["verified"]) == (0, "verified")
+    assert (work / "m.py").read_text() == "def double(x):\n    return (x * 2)\n"
 
 
 @pytest.mark.story("the command line finds the first red test")

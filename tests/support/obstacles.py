@@ -60,7 +60,9 @@ OBSTACLES = {
     "missing package": Obstacle(
         about="a package that is not installed", files={**PROJECT, "conftest.py": "import nothing_here\n"}
     ),
-    "syntax error": Obstacle(about="a file with a syntax error", files={**PROJECT, "m.py": CODE + "def broken(:\n"}),
+    "syntax error": Obstacle(
+        about="a syntax error outside the functions of a file", files={**PROJECT, "m.py": CODE + "x = = 1\n"}
+    ),
     "green": Obstacle(about="a test that passes already", words="greenloop fix test_m.py::test_one", solved=True),
     "misspelt": Obstacle(about="a test that does not exist", words="greenloop fix test_m.py::test_doubel"),
     "no model": Obstacle(about="no model, and no terminal to ask in"),

@@ -15,7 +15,7 @@ from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import CaseResult, Frame
 from greenloop.core.report.cases import case_results, collect_errors, collected_cases, records_of_kind, whole_stack
 from greenloop.core.run_state import Baseline
-from greenloop.localize import assignments, ranking, regions, unwritten
+from greenloop.localize import assignments, importable, ranking, regions, unwritten
 from greenloop.localize.context import BaselineContext, build_baseline
 from greenloop.localize.early_end import environment_fault, find_flaky, stop_early, unless
 from greenloop.localize.evidence import Evidence
@@ -42,7 +42,8 @@ async def measure(context: BaselineContext) -> Baseline:
     context.report_status("running the test on the unchanged code")
     stubs, created, execution = await _run_with_stubs(context)
     if not collected_cases(execution):
-        return await _explain_uncollected(context, execution, stubs)
+        completed = None if created else await importable.measure_completed(context, execution, measure)
+        return completed or await _explain_uncollected(context, execution, stubs)
     spec = read_spec(execution, context.target)
     measurement = await _measure_rest(context, execution, stubs)
     results = dict(measurement.results)
@@ -186,7 +187,7 @@ async def _explain_uncollected(context: BaselineContext, execution: Execution, s
         refuse_at_import([first], context.target.path, context.snapshot.text, context.patterns)
         location = next((f" ({frame.path}:{frame.line})" for frame in reversed(first.frames)), "")
         raise CannotVerifyError(
-            f"{context.target.path} cannot be collected by pytest: {first.type}: {first.message}{location}",
+            f"{context.target.path} cannot be collected by pytest: {first.type}: {first.message}{location}.",
             remedy="Fix that first: pytest has to be able to collect the test.",
         )
     if execution.status == PYTEST_BROKE or not any(records_of_kind(execution, "finished")):

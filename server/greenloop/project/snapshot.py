@@ -29,6 +29,11 @@ class Snapshot:
         decoded = self._seen[path]
         return decoded[0] if decoded else None
 
+    def with_text(self, path: str, text: str) -> Snapshot:
+        """The same texts but for this one, as if it were an unsaved buffer."""
+        seen = {other: found for other, found in self._seen.items() if other != path}
+        return Snapshot(root=self.root, buffers={**self.buffers, path: self.encoded(path, text)}, _seen=seen)
+
     def encoded(self, path: str, text: str) -> bytes:
         """`text` in the file's own encoding; UTF-8 for a new file."""
         self.text(path)

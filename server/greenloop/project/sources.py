@@ -13,12 +13,14 @@ import os
 import re
 import tokenize
 import tomllib
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly, statement_blocks
+
+ReadText = Callable[[str], str | None]  # the text of a workspace file, if there is one
 
 MOST_FILES = 20_000
 MOST_BYTES = 5 << 20

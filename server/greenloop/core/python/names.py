@@ -10,10 +10,12 @@ from collections.abc import Iterator, Sequence
 
 from greenloop.core.python.ast_source import (
     DEFINITIONS,
+    FUNCTIONS,
     UNPARSABLE,
     Fragment,
     parse_fragment,
     parse_module,
+    parse_module_strictly,
     statement_blocks,
 )
 from greenloop.core.text.diff import with_plain_ends
@@ -128,6 +130,17 @@ def undefined_names(text: str) -> dict[str, int]:
         return {}
     lines = _looked_up_lines(module, missing)
     return {name: lines[name] for name in sorted(lines, key=lambda missing_name: (lines[missing_name], missing_name))}
+
+
+def undefined_at_import(text: str) -> set[str]:
+    """The undefined names that Python looks up when it imports the module: those outside the bodies of functions."""
+    if not undefined_names(text):
+        return set()
+    module = parse_module_strictly(with_plain_ends(text))
+    for node in ast.walk(module):
+        if isinstance(node, FUNCTIONS):
+            node.body = [ast.Pass()]
+    return set(undefined_names(ast.unparse(module)))
 
 
 def _import_time_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:

@@ -22,6 +22,8 @@ from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
+from greenloop.drafting.candidates.missing_imports import add_missing_imports, with_missing_imports
+from greenloop.drafting.candidates.syntax_repairs import syntax_repairs
 
 COMPARISONS = {
     "<": ("<=", ">", ">="), "<=": ("<", ">=", ">"), ">": (">=", "<", "<="), ">=": (">", "<=", "<"),
@@ -51,15 +53,19 @@ SHORT = 80  # changes of a function for which there is time in any case
 
 
 class Kind(StrEnum):
-    """What a change replaces: a name, a whole statement by nothing, or any other token."""
+    """What a change replaces: a name, a whole statement by nothing, or any other token.
 
+    `SYNTAX`: whatever keeps the code from being parsed, and so from showing which imports it lacks.
+    """
+
+    SYNTAX = "syntax"
     SYMBOL = "symbol"
     NAME = "name"
     DELETION = "deletion"
 
 
-SHORT_ORDER = ((Kind.SYMBOL, Kind.NAME), (Kind.DELETION,))
-LONG_ORDER = ((Kind.SYMBOL,), (Kind.DELETION,), (Kind.NAME,))
+SHORT_ORDER = ((Kind.SYNTAX, Kind.SYMBOL, Kind.NAME), (Kind.DELETION,))
+LONG_ORDER = ((Kind.SYNTAX, Kind.SYMBOL), (Kind.DELETION,), (Kind.NAME,))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,13 +78,16 @@ class Change:
 
 
 def mutants(problem: Problem, attempt: Attempt) -> Iterator[Candidate]:
-    """Candidates that differ from the attempt's code by one token; the most suspicious lines first."""
+    """Candidates that differ from the attempt's code by one token; the most suspicious lines first.
+
+    Imports that the code lacks are added to each.
+    """
     yielded: set[str] = set()
     ranked: list[tuple[float, int, Region, Change]] = []
-    previous = attempt.candidate
+    previous = with_missing_imports(problem, attempt) or attempt.candidate
     for region in problem.regions:
         text = previous.texts[region] if previous and region in previous.texts else region_text(problem, region)
-        scores = problem.suspicion.get(region.path, {}) if previous is None else {}
+        scores = problem.suspicion.get(region.path, {}) if attempt.candidate is None else {}
         for change in one_token_changes(with_plain_ends(text)):
             score = scores.get(region.start + change.line - 1, 0.0 if scores else 1.0)
             ranked.append((-score, len(ranked), region, change))
@@ -89,21 +98,22 @@ def mutants(problem: Problem, attempt: Attempt) -> Iterator[Candidate]:
         if change.text in yielded:
             continue
         yielded.add(change.text)
-        yield Candidate(
+        candidate = Candidate(
             texts={**(previous.texts if previous else {}), region: change.text},
             imports=previous.imports if previous else (),
             helpers=previous.helpers if previous else (),
         )
+        yield add_missing_imports(problem, candidate) if change.kind is Kind.SYNTAX else candidate
 
 
 def one_token_changes(text: str) -> list[Change]:
-    """Every one-token change of the text, in the order of its kinds; none for text that does not parse.
+    """Every one-token change of the text, in the order of its kinds; of text that does not parse, those that mend it.
 
     It is a function, whose body and defaults are changed, or an assignment.
     """
     parsed = parse_fragment(text)
     if not isinstance(parsed, Fragment):
-        return []
+        return [Change(line=line, text=new, kind=Kind.SYNTAX) for line, new in syntax_repairs(text, parsed)]
     rows = [line.encode() for line in parsed.lines]
     functions = [node for item in parsed.body for node in ast.walk(item) if isinstance(node, FUNCTIONS)]
     nodes = [node for function in functions[:1] for node in _body_nodes(function)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from greenloop.core.classify import failure_key
 from greenloop.core.compose import region_text
@@ -58,9 +59,9 @@ def _rungs(problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings)
     if is_written(problem):
         return _rungs_of_all(problem, attempts, steps)
     problem = with_reached(problem, attempts)
-    if len(problem.regions) == 1:
-        return _writing_rungs(problem, attempts, steps)
-    return filling_rungs(problem, attempts)
+    several = len(problem.regions) > 1
+    rungs = filling_rungs(problem, attempts) if several else _writing_rungs(problem, attempts, steps)
+    return chain([[_mutate(attempts[0])]], rungs) if is_broken(problem) else rungs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,5 +239,17 @@ def _infills(base: Attempt, chosen: Sequence[Mask], choice: int = 0) -> list[Dra
 
 def is_written(problem: Problem) -> bool:
     """Is there code to repair? Stubs, and code that Python cannot parse, are written anew."""
-    texts = [region_text(problem, region) for region in problem.regions if not region.created]
-    return any(not is_unwritten(text) and not isinstance(parse_fragment(text), SyntaxError) for text in texts)
+    return any(not is_unwritten(text) and not _is_unparsable(text) for text in _own_texts(problem))
+
+
+def is_broken(problem: Problem) -> bool:
+    """Is there code that Python cannot parse, for more than that its body is missing?"""
+    return any(not is_unwritten(text) and _is_unparsable(text) for text in _own_texts(problem))
+
+
+def _own_texts(problem: Problem) -> list[str]:
+    return [region_text(problem, region) for region in problem.regions if not region.created]
+
+
+def _is_unparsable(text: str) -> bool:
+    return isinstance(parse_fragment(text), SyntaxError)

@@ -21,6 +21,7 @@ from greenloop.drafting import infill
 from greenloop.drafting.candidates import parse_answer
 from greenloop.drafting.candidates.gate import UNCHANGED, check, find_repetition
 from greenloop.drafting.candidates.merge import lay_over
+from greenloop.drafting.candidates.missing_imports import add_missing_imports
 
 Files = Mapping[str, str]
 
@@ -53,8 +54,8 @@ def read_answer(problem: Problem, number: int, draft: Draft, attempts: Sequence[
         text = (reply.text, *reply.others)[min(draft.choice, len(reply.others))]
         reading = infill.fill_mask(problem, attempts[draft.parent], draft.masked, text)
         blank = replace(blank, answer=text)
-    if isinstance(reading, Candidate):
-        reading = find_repetition(problem, reading) or reading  # asked for again, like an unreadable answer
+    if isinstance(reading, Candidate):  # what repeats itself is asked for again, like an unreadable answer
+        reading = find_repetition(problem, reading) or add_missing_imports(problem, reading)
     return with_finding(blank, reading) if isinstance(reading, Finding) else replace(blank, candidate=reading)
 
 

@@ -1,4 +1,4 @@
-"""Attempts that no model is asked for: one-token changes of an attempt, and merges of it with others.
+"""Attempts that no model is asked for: an attempt with the imports that it lacks, its one-token changes, and merges.
 
 Each tests many candidates and is one attempt: the best of them, or a finding where none passes more tests.
 """
@@ -17,6 +17,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.gate import check
 from greenloop.drafting.candidates.merge import merges
+from greenloop.drafting.candidates.missing_imports import with_missing_imports
 from greenloop.drafting.candidates.mutate import mutants
 from greenloop.engine.loop.attempt_steps import Files, find_duplicate, with_finding, with_verdict
 
@@ -48,12 +49,15 @@ async def best_mutant(
 ) -> Attempt:
     """Tests the one-token changes of the parent's code; returns the best, or a finding if none passes more tests.
 
-    Takes at most `seconds_left`, and the time of one change.
-
-    If more than `MOST_PASSING` of them pass, the tests are too weak to choose, and none is taken.
+    Takes at most `seconds_left`, and the time of one change. If the code passes with the imports that it lacks, it
+    is taken as it is. If more than `MOST_PASSING` of them pass, the tests are too weak to choose, and none is taken.
     """
     parent = attempts[draft.parent]
     limit = min(_mutation_seconds(problem, draft, attempts), seconds_left)
+    if (completed := with_missing_imports(problem, parent)) is not None:
+        trial = await _try_all(problem, [completed], parent, verify, limit=limit)
+        if trial.passing:
+            return _finish(_blank(number, draft, "missing imports", trial), trial, "")
     trial = await _try_all(problem, mutants(problem, parent), parent, verify, limit=limit, most_passing=MOST_PASSING)
     blank = _blank(number, draft, "one-token changes", trial)
     if trial.passing > MOST_PASSING:

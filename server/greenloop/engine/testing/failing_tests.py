@@ -5,13 +5,14 @@ It must not know which of them is fixed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.report.cases import CollectError
 from greenloop.engine.sandbox_spec import ignore_status
 from greenloop.engine.testing.run_tests import run_tests
+from greenloop.localize.regions import may_change
 from greenloop.project.environment_faults import is_third_party
 from greenloop.project.settings import Settings
 from greenloop.project.sources import (
@@ -29,7 +30,8 @@ from greenloop.sandboxes.pool import SandboxPool
 async def list_failing_tests(
     root: Path, *, settings: Settings, report_status: Callable[[str], None] = ignore_status
 ) -> list[str]:
-    """Runs the suite in the sandbox, unchanged; returns the node ids that fail, in order.
+    """Runs the suite in the sandbox, unchanged; returns the node ids that fail, in order, and last the test files that
+    code under test keeps pytest from importing.
 
     Raises `CannotVerifyError` where none fails and pytest cannot import all files, and `UsageError` where it finds no
     test at all.
@@ -44,6 +46,7 @@ async def list_failing_tests(
     finally:
         await pool.close()
     failing = [result.id for result in report.results if result.outcome in {"failed", "error"}]
+    failing += _files_behind_broken_code(report.errors, file_patterns(root))
     if not failing:
         refuse_unreadable(report.errors)
         if not report.results and not report.left_out:
@@ -83,6 +86,14 @@ def _missing_modules(root: Path, path: str) -> set[str]:
         for module in modules
         if find_module(module, root, path) is None and not is_third_party(module.partition(".")[0], root)
     }
+
+
+def _files_behind_broken_code(errors: Iterable[CollectError], patterns: Sequence[str]) -> list[str]:
+    """The test files that cannot be imported because of code that a candidate may change."""
+    innermost = ((error.id.partition("::")[0], error.failure.frames[-1:]) for error in errors)
+    return list(
+        dict.fromkeys(file for file, frames in innermost if any(may_change(frame.path, patterns) for frame in frames))
+    )
 
 
 def _no_test(root: Path) -> UsageError:

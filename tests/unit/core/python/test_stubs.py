@@ -96,7 +96,11 @@ def test_code_that_cannot_be_read_is_written_anew():
     text = source("return x +")
     region = Region(path="m.py", qualname="f", start=1, end=2)
     problem = Problem(root=PROBLEM.root, spec=Spec(), regions=(region,), originals={"m.py": text}, files={"m.py": text})
-    assert ladder.plan(problem, [Attempt(number=0, verdict=Verdict(status=Status.FAILED))])[0].move is Move.DRAFT
+    baseline = Attempt(number=0, verdict=Verdict(status=Status.FAILED))
+    first, *_ = ladder.plan(problem, [baseline])
+    assert first.move is Move.MUTATE  # one character may be wrong
+    tried = Attempt(number=1, parent=0, draft=first, verdict=Verdict(status=Status.REFUSED))
+    assert ladder.plan(problem, [baseline, tried])[0].move is Move.DRAFT
 
 
 @pytest.mark.parametrize(
