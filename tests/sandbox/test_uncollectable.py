@@ -57,7 +57,7 @@ MENDED = {
 def fix(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
-    async def run(code, answer="", **more):
+    async def run(code, answer="", target="test_m.py", **more):
         root = tmp_path / "w"
         root.mkdir()
         (root / "m.py").write_text(code)
@@ -68,7 +68,7 @@ def fix(tmp_path, monkeypatch):
             root,
             command_line={"model": f"scripted:{script}", "preset": "default", "sandbox.kind": "bubblewrap"},
         )
-        request = refine.Request(root=root, target="test_m.py", **more)
+        request = refine.Request(root=root, target=target, **more)
         return await refine.refine(request, settings=found, emit=lambda _event: None)
 
     return run
@@ -83,6 +83,14 @@ async def test_mended_without_a_model(name, fix):
     assert (outcome.after, outcome.before) == ({"m.py": wanted}, {"m.py": code})
     assert outcome.verified is Verified.VERIFIED
     assert outcome.usage.completion_tokens == 0
+
+
+@pytest.mark.parametrize("name", ["bracket", "class"])
+async def test_a_function_whose_file_cannot_be_imported(name, fix):
+    code, wanted = MENDED[name]
+    outcome = await fix(code, target="m.py::double")
+    assert outcome.solved, outcome.message
+    assert (outcome.after, outcome.usage.completion_tokens) == ({"m.py": wanted}, 0)
 
 
 async def test_the_model_sees_the_users_own_code(fix):

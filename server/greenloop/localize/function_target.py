@@ -16,7 +16,7 @@ from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import Frame, Status
 from greenloop.core.report.cases import collect_errors, collected_cases
 from greenloop.core.run_state import Baseline
-from greenloop.localize import regions, unfillable, unwritten
+from greenloop.localize import importable, regions, unfillable, unwritten
 from greenloop.localize.context import BaselineContext, build_baseline
 from greenloop.localize.early_end import environment_fault, find_flaky, require_collected, stop_early
 from greenloop.localize.evidence import Entry
@@ -40,6 +40,8 @@ async def measure(context: BaselineContext) -> Baseline:
     context.report_status("running its examples and the tests that reach it")
     measurement = Measurement(context=context)
     related = await run_importing_tests(context, [], {context.target.path: None}, measurement)
+    if completed := await _measure_importable(context, related):
+        return completed
     places = (region,) if region.qualname else unwritten.members(region, text)
     reaching = [case for case, hits in related.reach.items() if any(hit.is_in(each) for hit in hits for each in places)]
     reaching += [case for case in _ended_inside(measurement, region) if case not in reaching]
@@ -83,6 +85,16 @@ async def measure(context: BaselineContext) -> Baseline:
         return baseline
     baseline = replace(baseline, measurement=related.measurement)
     return replace(baseline, problem=await _suspect_lines(context, baseline, region, related))
+
+
+async def _measure_importable(context: BaselineContext, related: RelatedTestsRun) -> Baseline | None:
+    """The baseline over completed code where the function's own file keeps tests from being collected, else None."""
+    if related.execution is None or context.goal is not None:
+        return None
+    innermost = (error.failure.frames[-1:] for error in collect_errors(related.execution))
+    if not any(frame.path == context.target.path for frames in innermost for frame in frames):
+        return None
+    return await importable.measure_completed(context, related.execution, measure)
 
 
 def _refuse_unfillable(context: BaselineContext, region: Region, text: str, related: RelatedTestsRun) -> None:

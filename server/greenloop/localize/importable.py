@@ -16,7 +16,7 @@ from greenloop.core.python.ast_source import compile_error, parse_module
 from greenloop.core.python.indentation import indentation_unit
 from greenloop.core.python.names import undefined_at_import
 from greenloop.core.records.sandbox import Execution
-from greenloop.core.records.spec import Region
+from greenloop.core.records.spec import Region, Target
 from greenloop.core.records.verdict import Failure
 from greenloop.core.report.cases import collect_errors
 from greenloop.core.run_state import Baseline
@@ -48,11 +48,23 @@ async def measure_completed(
         return None
     context.report_status(f"{completion.path} cannot be imported; looking at its tests without what is in the way")
     snapshot = context.snapshot.with_text(completion.path, completion.text)
+    target = _moved(context.target, completion)
     try:
-        found = await measure(replace(context, snapshot=snapshot, when_failing=None))
+        found = await measure(replace(context, snapshot=snapshot, target=target, when_failing=None))
     except CannotVerifyError:
         return None  # more is in the way; the user's own code is what to tell of
-    return found if found.fault else _of_users_text(context, execution, completion, found)
+    if found.fault or not found.problem.spec.cases:
+        return found if found.fault else None
+    return _of_users_text(context, execution, completion, found)
+
+
+def _moved(target: Target, completion: Completion) -> Target:
+    """The target with its lines in the completed file, if it is a function of that."""
+    if target.path != completion.path:
+        return target
+    listed = definitions.find_definitions(completion.text, target.path)
+    found = definitions.find_by_qualname(listed, target.qualname)
+    return replace(target, start=found.start, end=found.end, name_line=found.name_line) if found else target
 
 
 def complete(context: BaselineContext, execution: Execution) -> Completion | None:
