@@ -42,9 +42,9 @@ def assemble(
     """Messages for one draft: system, the task (the same for every attempt of a run), then those of the move.
 
     `templates` has the keys system, task, draft, refine and restart, and any other that a draft's `prompt` names; they
-    may use `$names`, `$feedback`, `$tried` and `$hint`; of the draft's other attempts `$others`, `$complements` (below
-    what each passes) and `$ideas` (what the parent does not have); and `$passing`, what the parent passes. `budget` is
-    in tokens.
+    may use `$names`, `$feedback`, `$tried` and `$hint`; of the draft's other attempts `$others`, `$written` (without
+    the regions that are asked for), `$complements` (below what each passes) and `$ideas` (what the parent does not
+    have); and `$passing`, what the parent passes. `budget` is in tokens.
     """
     system = templates["system"].strip()
     names = problem.names
@@ -96,6 +96,7 @@ def _tail(
         "hint": lambda: draft.hint,
         "tried": lambda: tried,
         "others": lambda: render_attempts(problem, others),
+        "written": lambda: render_attempts(problem, others, without=draft.regions),
         "complements": lambda: render_complements(problem, others),
         "ideas": lambda: render_ideas(problem, parent, others),
         "passing": lambda: name_passed(parent),

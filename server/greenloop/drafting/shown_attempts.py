@@ -7,18 +7,22 @@ from collections.abc import Sequence
 from greenloop.core.compose import region_text
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
 from greenloop.drafting.candidates.exchange import find_differing_lines
 
 NAMED = 12  # cases that an attempt passes; more are counted
 
 
-def answer_of(problem: Problem, attempt: Attempt) -> str:
-    """The attempt's code as a fenced block, without the prose around it; an unreadable answer unchanged."""
+def answer_of(problem: Problem, attempt: Attempt, without: Sequence[Region] = ()) -> str:
+    """The attempt's code as a fenced block, without the prose around it and these regions; an unreadable answer
+    unchanged.
+    """
     if attempt.candidate is None:
         return attempt.answer or fenced("\n".join(region_text(problem, region) for region in problem.regions))
     pieces = [*attempt.candidate.imports, *attempt.candidate.helpers]
     texts = attempt.candidate.texts
-    pieces += [texts[region].strip("\n") for region in sorted(texts, key=lambda region: (region.path, region.start))]
+    shown = sorted({*texts} - {*without}, key=lambda region: (region.path, region.start))
+    pieces += [texts[region].strip("\n") for region in shown]
     return fenced("\n\n".join(pieces))
 
 
@@ -30,10 +34,10 @@ def fenced(text: str, language: str = "python") -> str:
     return f"{ticks}{language}\n{text.rstrip()}\n{ticks}"
 
 
-def render_attempts(problem: Problem, attempts: Sequence[Attempt]) -> str:
-    """The attempts' code, each below the number of tests that it passed."""
+def render_attempts(problem: Problem, attempts: Sequence[Attempt], without: Sequence[Region] = ()) -> str:
+    """The attempts' code, each below the number of tests that it passed; `without` regions that are to be written."""
     return "\n\n".join(
-        f"{attempt.verdict.passed} of {attempt.verdict.total} tests passed:\n{answer_of(problem, attempt)}"
+        f"{attempt.verdict.passed} of {attempt.verdict.total} tests passed:\n{answer_of(problem, attempt, without)}"
         for attempt in attempts
     )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from double_problem import PROBLEM, failing_verdict
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
-from greenloop.drafting.shown_attempts import name_passed, render_complements, render_ideas
+from greenloop.drafting.shown_attempts import name_passed, render_attempts, render_complements, render_ideas
 
 (REGION,) = PROBLEM.regions
 
@@ -52,3 +52,8 @@ def test_what_cannot_be_parsed_or_was_not_read_is_shown_whole_or_not_at_all():
 def test_complements_are_whole_answers_below_what_they_pass():
     shown = render_complements(PROBLEM, [attempt(1, "    return x\n", "test_a")])
     assert shown == "This passes `test_a`:\n```python\ndef double(x):\n    return x\n```"
+
+
+def test_what_is_to_be_written_anew_is_not_shown():
+    shown = render_attempts(PROBLEM, [attempt(1, "    return x\n", imports=("import os",))], without=(REGION,))
+    assert shown == "0 of 1 tests passed:\n```python\nimport os\n```"

@@ -7,11 +7,13 @@ It has no false positives by design: where a check cannot be certain (a file tha
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from greenloop.core.compose import region_text
+from greenloop.core.compose import compose, region_text
 from greenloop.core.fingerprint import is_same_code
 from greenloop.core.python.ast_source import compile_error
 from greenloop.core.python.names import undefined_names
+from greenloop.core.python.stubs import is_unwritten
 from greenloop.core.records.attempt import Candidate, Finding
 from greenloop.core.records.problem import Problem
 from greenloop.core.text.diff import with_plain_ends
@@ -49,6 +51,22 @@ def check(
         if finding := _undefined_name(problem, path, text):
             return finding
     return hardcoding.find_hard_coding(problem, candidate, files)
+
+
+def without_faulty_functions(problem: Problem, candidate: Candidate) -> Candidate | None:
+    """The candidate without the functions for which it is rejected; None where it keeps none, or would undo one.
+
+    What an answer about several unwritten functions has of the others counts; these stay unwritten.
+    """
+    faulty = set()
+    for region, text in candidate.texts.items():
+        alone = replace(candidate, texts={region: text})
+        if check(problem, alone, compose(problem, alone)):
+            faulty.add(region)
+    if not all(region.created or is_unwritten(region_text(problem, region)) for region in faulty):
+        return None
+    kept = replace(candidate, texts={each: text for each, text in candidate.texts.items() if each not in faulty})
+    return kept if kept.texts and not check(problem, kept, compose(problem, kept)) else None
 
 
 def _encoding_error(text: str) -> Finding | None:

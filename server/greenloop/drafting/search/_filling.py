@@ -23,25 +23,32 @@ from greenloop.drafting.search._merging import plan_merges
 from greenloop.drafting.search._progress import SAMPLE_TEMPERATURES, failing_lines
 
 ANSWERS = (Move.DRAFT, Move.REFINE)
-FIRST = 3  # functions that are refined before all are written anew
+FIRST = 2  # functions that are written anew before all are
 HOT = 0.7  # temperature of an answer that does not see the code that failed
 
 
 def filling_rungs(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
-    """Rungs that begin with one answer for all functions; each later one starts from the best attempt so far."""
+    """Rungs that begin with one answer for all functions; each later one starts from the best attempt so far.
+
+    A function that an answer wrote, and in which the tests fail, is written anew without being shown: asked to refine
+    it, the embedded model repeated its code in 26 of 37 answers.
+    """
     yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)]
     base = furthest(attempts)
     order = failing_first(problem, base)
     if base.number and len(problem.spec.cases) > 1:  # a single case is passed too easily
         yield [Draft(parent=base.number, move=Move.MUTATE, role=Role.REFINER)]
     yield _merges(attempts)
+    for region in order:
+        if is_unwritten(_text_in(problem, base, region)):
+            yield [_about(region, base)]
     for region in order[:FIRST]:
-        yield [_about(region, base)]
+        yield [_about(region, base, heat=HOT)]
     yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, temperature=heat) for heat in SAMPLE_TEMPERATURES]
     for region in order[FIRST:]:
-        yield [_about(region, base)]
-    for region in order:
         yield [_about(region, base, heat=HOT)]
+    for region in order:
+        yield [_about(region, base)]
 
 
 def with_reached(problem: Problem, attempts: Sequence[Attempt]) -> Problem:
@@ -65,6 +72,12 @@ def with_reached(problem: Problem, attempts: Sequence[Attempt]) -> Problem:
     special = [each for each in waiting if _name(each).startswith("_")]
     belonging = [each for each in special if (each.path, each.qualname.rpartition(".")[0]) in owners]
     return problem.focused((*problem.regions, *dict.fromkeys((*belonging, *stops)))) if stops else problem
+
+
+def _text_in(problem: Problem, attempt: Attempt, region: Region) -> str:
+    """What the attempt has of a region: its own text, or the user's."""
+    texts = attempt.candidate.texts if attempt.candidate else {}
+    return texts.get(region) or region_text(problem, region)
 
 
 def furthest(attempts: Sequence[Attempt]) -> Attempt:
@@ -140,10 +153,20 @@ def _name(region: Region) -> str:
 
 
 def _about(region: Region, base: Attempt, heat: float = 0.0) -> Draft:
-    """A draft for one region that keeps what the base has for the others; a hot one does not see the code."""
-    if base.number and not heat:
+    """A draft for one region that keeps what the base has for the others; a hot one sees these alone."""
+    if not base.number:
+        return Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, regions=(region,), temperature=heat)
+    if not heat:
         return Draft(parent=base.number, move=Move.REFINE, role=Role.REFINER, regions=(region,))
-    return Draft(parent=base.number, move=Move.DRAFT, role=Role.DRAFTER, regions=(region,), temperature=heat)
+    return Draft(
+        parent=base.number,
+        move=Move.DRAFT,
+        role=Role.DRAFTER,
+        regions=(region,),
+        temperature=heat,
+        others=(base.number,),
+        prompt="filled",
+    )
 
 
 def _merges(attempts: Sequence[Attempt]) -> list[Draft]:

@@ -19,7 +19,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting import infill
 from greenloop.drafting.candidates import parse_answer
-from greenloop.drafting.candidates.gate import UNCHANGED, check, find_repetition
+from greenloop.drafting.candidates.gate import UNCHANGED, check, find_repetition, without_faulty_functions
 from greenloop.drafting.candidates.merge import lay_over
 from greenloop.drafting.candidates.missing_imports import add_missing_imports
 
@@ -68,6 +68,8 @@ def check_candidate(
     if candidate is not None and attempt.draft is not None:
         parent = attempts[attempt.draft.parent].candidate
         finding = check(problem, candidate, compose(problem, candidate), parent=parent)
+        if finding and not attempt.draft.regions and (kept := without_faulty_functions(problem, candidate)):
+            attempt, candidate, finding = replace(attempt, candidate=kept), kept, None
         if finding is None and (duplicate := find_duplicate(problem, candidate, attempts)):
             finding = Finding(error_class=REPEATED, message=f"The answer repeats attempt {duplicate.number}.")
     emit(

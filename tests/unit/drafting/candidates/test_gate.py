@@ -4,7 +4,7 @@ from greenloop.core.compose import compose
 from greenloop.core.fingerprint import is_same_code
 from greenloop.core.python.names import undefined_names
 from greenloop.core.records.attempt import Candidate
-from greenloop.drafting.candidates.gate import check
+from greenloop.drafting.candidates.gate import check, without_faulty_functions
 from greenloop.drafting.candidates.risky_calls import warnings
 
 MODULE = """\
@@ -205,3 +205,42 @@ def test_same(problem):
 )
 def test_warnings_name_what_newly_reaches_the_system(problem, before, after, expected):
     assert warnings(problem(before), {"m.py": after}) == expected
+
+
+SKELETON = """class Stack:
+    def __init__(self):
+        raise NotImplementedError
+
+    def push(self, x):
+        raise NotImplementedError
+
+    def written(self):
+        return 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("push", "written", "kept"),
+    [
+        ("    def push(self, x):\n        items.append(x)\n", None, ["__init__"]),
+        ("    def push(self, x, y):\n        pass\n", None, ["__init__"]),
+        (
+            "    def push(self, x):\n        items.append(x)\n",
+            "    def written(self):\n        return 2\n",
+            ["__init__", "written"],
+        ),
+        ("    def push(self, x):\n        self.items.append(x)\n", "    def written(self):\n        return y\n", None),
+    ],
+)
+def test_of_an_answer_about_several_functions_the_sound_ones_are_kept(problem, push, written, kept):
+    names = ["Stack.__init__", "Stack.push", *(["Stack.written"] if written else [])]
+    case = problem(SKELETON, *names)
+    texts = ["    def __init__(self):\n        self.items = []\n", push, *([written] if written else [])]
+    found = without_faulty_functions(case, Candidate(texts=dict(zip(case.regions, texts, strict=True))))
+    assert (found and [region.qualname.partition(".")[2] for region in found.texts]) == kept
+
+
+def test_an_answer_without_a_sound_function_keeps_none(problem):
+    case = problem(SKELETON, "Stack.push")
+    candidate = Candidate(texts={case.regions[0]: "    def push(self, x):\n        items.append(x)\n"})
+    assert without_faulty_functions(case, candidate) is None

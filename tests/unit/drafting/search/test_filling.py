@@ -122,3 +122,18 @@ def mutated(number: int, parent: Attempt) -> Attempt:
     """The step without a model that comes before the next question."""
     draft = Draft(parent=parent.number, move=Move.MUTATE, role=Role.REFINER)
     return replace(attempt(number, draft, failed(3, "Box.pop"), failed(3, "Box.pop")), candidate=None)
+
+
+def test_a_function_that_fails_is_written_anew_beside_the_others_and_then_all_are():
+    texts = {region: f"    def {name}(self):\n        return 1\n" for region, name in zip(REGIONS, NAMES, strict=True)}
+    first = replace(attempt(1, WHOLE, failed(4, "Stack.pop")), candidate=Candidate(texts=texts))
+    attempts, planned = [BASELINE, first], []
+    for _ in range(4):
+        drafts = ladder.plan(PROBLEM, attempts)
+        planned.append(drafts)
+        attempts += [attempt(len(attempts) + place, draft, failed(3), failed(3)) for place, draft in enumerate(drafts)]
+    assert [draft.move for draft in planned[0]] == [Move.MUTATE]
+    (anew,) = planned[1]
+    assert (anew.move, names(anew.regions), anew.others, anew.prompt) == (Move.DRAFT, ["pop"], (1,), "filled")
+    assert names(planned[2][0].regions) == ["push"]
+    assert planned[3][0].move is Move.MERGE
