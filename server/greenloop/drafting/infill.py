@@ -12,6 +12,7 @@ from string import Template
 
 from greenloop.core.compose import region_text
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment, statement_blocks
+from greenloop.core.python.indentation import indentation_unit
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, Finding, Mask
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message
 from greenloop.core.records.problem import Excerpt, Problem
@@ -127,7 +128,11 @@ def margin_of(rows: list[str], mask: Mask) -> str:
 
 
 def fill_mask(problem: Problem, attempt: Attempt, mask: Mask, text: str) -> Candidate | Finding:
-    """The candidate with the masked lines filled in; the first line's indentation precedes the mask already."""
+    """The candidate with the masked lines filled in; the first line's indentation precedes the mask already.
+
+    A filling that cannot stand in their place is taken for what it can be: the header of a block around them, or a
+    statement before them.
+    """
     lines = region_lines(problem, attempt, mask.region)
     margin = margin_of(lines, mask)
     blocks = code_blocks.find_blocks(text) if "```" in text else []
@@ -141,7 +146,8 @@ def fill_mask(problem: Problem, attempt: Attempt, mask: Mask, text: str) -> Cand
     else:
         answer_lines = body.split("\n")[: max(1, mask.end - mask.start + 1) + 1]
     filling = [margin + answer_lines[0].lstrip(), *answer_lines[1:]]
-    new_text = "\n".join([*lines[: mask.start - 1], *filling, *lines[mask.end :]]) + "\n"
+    texts = ["\n".join(rows) + "\n" for rows in _placed(lines, mask, filling)]
+    new_text = next((each for each in texts if isinstance(parse_fragment(each), Fragment)), texts[0])
     parsed = parse_fragment(new_text)
     if not isinstance(parsed, Fragment):
         return Finding(
@@ -153,6 +159,17 @@ def fill_mask(problem: Problem, attempt: Attempt, mask: Mask, text: str) -> Cand
         imports=previous.imports if previous else (),
         helpers=previous.helpers if previous else (),
     )
+
+
+def _placed(lines: list[str], mask: Mask, filling: list[str]) -> list[list[str]]:
+    """The lines with a filling in place of the masked ones, as a header above them, and before them."""
+    before, stood, after = lines[: mask.start - 1], lines[mask.start - 1 : mask.end], lines[mask.end :]
+    unit = indentation_unit("\n".join(lines))
+    return [
+        [*before, *filling, *after],
+        [*before, *filling, *(unit + row for row in stood), *after],
+        [*before, *filling, *stood, *after],
+    ]
 
 
 def rank_masks(problem: Problem, attempt: Attempt) -> list[Mask]:

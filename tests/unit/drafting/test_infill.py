@@ -193,3 +193,22 @@ def test_holes_in_a_table_are_its_items():
     filled = infill.fill_mask(problem, USERS, Mask(region=TABLE_REGION, start=2, end=2), '"a": 5,')
     assert isinstance(filled, Candidate)
     assert compose(problem, filled)["m.py"] == TABLE.replace("1,", "5,", 1)
+
+
+@pytest.mark.parametrize(
+    ("masked", "answer", "expected"),
+    [
+        # A guard around the statement that was masked.
+        (3, "if x is None:", "    y = 0\n    if x is None:\n        y = g(x)\n    for z in y:\n        h(z)\n"),
+        # A statement before the header that was masked.
+        (4, "y = sorted(y)", "    y = 0\n    y = g(x)\n    y = sorted(y)\n    for z in y:\n        h(z)\n"),
+        (4, "for z in x:", "    y = 0\n    y = g(x)\n    for z in x:\n        h(z)\n"),
+        (4, "# each of them", "    y = 0\n    y = g(x)\n    # each of them\n    for z in y:\n        h(z)\n"),
+    ],
+)
+def test_what_cannot_stand_in_the_hole_is_put_around_or_before_what_stood_there(masked, answer, expected):
+    text = "def f(x):\n    y = 0\n    y = g(x)\n    for z in y:\n        h(z)\n"
+    region = Region(path="m.py", qualname="f", start=1, end=5)
+    problem = replace(PROBLEM, regions=(region,), files={"m.py": text}, originals={"m.py": text})
+    found = infill.fill_mask(problem, USERS, Mask(region=region, start=masked, end=masked), answer)
+    assert found.texts == {region: f"def f(x):\n{expected}"}
