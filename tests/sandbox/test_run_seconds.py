@@ -51,7 +51,6 @@ async def timed_run(root: Path, files: dict[str, str], *answers: str, **keys) ->
     return outcome
 
 
-@pytest.mark.story("`seconds` limit the whole run")
 async def test_a_suite_that_takes_longer_than_the_run_leaves_time_to_search_and_to_prove(tmp_path):
     files = {"m.py": CODE, "test_m.py": TEST, "test_slow.py": SLOW_SUITE}
     outcome = await timed_run(tmp_path, files, WRONG, RIGHT)
