@@ -63,7 +63,7 @@ def without_faulty_functions(problem: Problem, candidate: Candidate) -> Candidat
         alone = replace(candidate, texts={region: text})
         if check(problem, alone, compose(problem, alone)):
             faulty.add(region)
-    if not all(region.created or is_unwritten(region_text(problem, region)) for region in faulty):
+    if not faulty or not all(region.created or is_unwritten(region_text(problem, region)) for region in faulty):
         return None
     kept = replace(candidate, texts={each: text for each, text in candidate.texts.items() if each not in faulty})
     return kept if kept.texts and not check(problem, kept, compose(problem, kept)) else None

@@ -240,6 +240,12 @@ def test_of_an_answer_about_several_functions_the_sound_ones_are_kept(problem, p
     assert (found and [region.qualname.partition(".")[2] for region in found.texts]) == kept
 
 
+def test_an_answer_without_a_faulty_function_is_rejected_for_something_else(problem):
+    case = problem(SKELETON, "Stack.push")
+    candidate = Candidate(texts={case.regions[0]: "    def push(self, x):\n        pass\n"})
+    assert without_faulty_functions(case, candidate) is None
+
+
 def test_an_answer_without_a_sound_function_keeps_none(problem):
     case = problem(SKELETON, "Stack.push")
     candidate = Candidate(texts={case.regions[0]: "    def push(self, x):\n        items.append(x)\n"})
