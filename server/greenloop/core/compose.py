@@ -23,6 +23,12 @@ def region_text(problem: Problem, region: Region) -> str:
     return "".join(split_lines(problem.files[region.path])[region.start - 1 : region.end])
 
 
+def text_in(problem: Problem, candidate: Candidate | None, region: Region) -> str:
+    """What a candidate has in a region: its own text, or the user's."""
+    texts: Mapping[Region, str] = candidate.texts if candidate else {}
+    return texts[region] if region in texts else region_text(problem, region)
+
+
 def compose(problem: Problem, candidate: Candidate) -> dict[str, str]:
     """The new text of every file that has a region in the candidate, and of those with stubs that it leaves.
 

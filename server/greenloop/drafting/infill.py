@@ -6,11 +6,11 @@ An infill costs a dozen tokens where a whole answer costs a hundred, and its ans
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from string import Template
 
-from greenloop.core.compose import region_text
+from greenloop.core.compose import text_in
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment, statement_blocks
 from greenloop.core.python.indentation import indentation_unit
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, Finding, Mask
@@ -38,9 +38,7 @@ ANOTHER = 0.7  # temperature of another answer to the same question
 
 def region_lines(problem: Problem, attempt: Attempt, region: Region) -> list[str]:
     """The lines of a region in an attempt, without line ends."""
-    texts: Mapping[Region, str] = attempt.candidate.texts if attempt.candidate else {}
-    text = texts[region] if region in texts else region_text(problem, region)
-    return with_plain_ends(text).rstrip("\n").split("\n")
+    return with_plain_ends(text_in(problem, attempt.candidate, region)).rstrip("\n").split("\n")
 
 
 def infill_request(problem: Problem, attempt: Attempt, draft: Draft, excerpts: Sequence[Excerpt]) -> InfillRequest:
@@ -147,12 +145,11 @@ def fill_mask(problem: Problem, attempt: Attempt, mask: Mask, text: str) -> Cand
         answer_lines = body.split("\n")[: max(1, mask.end - mask.start + 1) + 1]
     filling = [margin + answer_lines[0].lstrip(), *answer_lines[1:]]
     texts = ["\n".join(rows) + "\n" for rows in _placed(lines, mask, filling)]
-    new_text = next((each for each in texts if isinstance(parse_fragment(each), Fragment)), texts[0])
-    parsed = parse_fragment(new_text)
-    if not isinstance(parsed, Fragment):
-        return Finding(
-            error_class=type(parsed).__name__, message=f"{parsed.msg} in the filled hole", line=parsed.lineno
-        )
+    new_text = next((each for each in texts if isinstance(parse_fragment(each), Fragment)), None)
+    if new_text is None:
+        error = parse_fragment(texts[0])
+        assert isinstance(error, SyntaxError)
+        return Finding(error_class=type(error).__name__, message=f"{error.msg} in the filled hole", line=error.lineno)
     previous = attempt.candidate
     return Candidate(
         texts={**(previous.texts if previous else {}), mask.region: new_text},

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from greenloop.core.compose import compose, region_text
+from greenloop.core.compose import compose, text_in
 from greenloop.core.python.names import free_names, undefined_at_import, undefined_names
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
@@ -20,7 +20,9 @@ def add_missing_imports(problem: Problem, candidate: Candidate) -> Candidate:
     used = set().union(*(free_names(text) for text in (*candidate.texts.values(), *candidate.helpers)))
     statements: dict[str, None] = {}
     for path, text in compose(problem, candidate).items():
-        needed = undefined_at_import(text) | {name for name in undefined_names(text) if name in used}
+        if not (undefined := undefined_names(text)):
+            continue
+        needed = undefined_at_import(text) | (used & undefined.keys())
         statements |= dict.fromkeys(find_imports(text, path, sorted(needed), problem.root, _reader(problem)))
     return replace(candidate, imports=(*candidate.imports, *statements)) if statements else candidate
 
@@ -30,8 +32,7 @@ def with_missing_imports(problem: Problem, attempt: Attempt) -> Candidate | None
     base = attempt.candidate or Candidate(texts={})
     completed = None
     for region in problem.regions:
-        text = base.texts.get(region) or region_text(problem, region)
-        changed = replace(base, texts={**base.texts, region: text})
+        changed = replace(base, texts={**base.texts, region: text_in(problem, base, region)})
         if (added := add_missing_imports(problem, changed)) != changed:
             completed = base = added
     return completed

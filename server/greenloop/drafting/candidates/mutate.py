@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from greenloop.core.compose import region_text
+from greenloop.core.compose import text_in
 from greenloop.core.python.assignments import Assignment
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment, statement_blocks
 from greenloop.core.records.attempt import Attempt, Candidate
@@ -86,7 +86,7 @@ def mutants(problem: Problem, attempt: Attempt) -> Iterator[Candidate]:
     ranked: list[tuple[float, int, Region, Change]] = []
     previous = with_missing_imports(problem, attempt) or attempt.candidate
     for region in problem.regions:
-        text = previous.texts[region] if previous and region in previous.texts else region_text(problem, region)
+        text = text_in(problem, previous, region)
         scores = problem.suspicion.get(region.path, {}) if attempt.candidate is None else {}
         for change in one_token_changes(with_plain_ends(text)):
             score = scores.get(region.start + change.line - 1, 0.0 if scores else 1.0)

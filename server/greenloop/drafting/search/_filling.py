@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from greenloop.core.compose import region_text
+from greenloop.core.compose import region_text, text_in
 from greenloop.core.election import is_valid
 from greenloop.core.python.stubs import is_unwritten
 from greenloop.core.records.attempt import Attempt, Draft, Move
@@ -40,7 +40,7 @@ def filling_rungs(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[lis
         yield [Draft(parent=base.number, move=Move.MUTATE, role=Role.REFINER)]
     yield _merges(attempts)
     for region in order:
-        if is_unwritten(_text_in(problem, base, region)):
+        if is_unwritten(text_in(problem, base.candidate, region)):
             yield [_about(region, base)]
     for region in order[:FIRST]:
         yield [_about(region, base, heat=HOT)]
@@ -72,12 +72,6 @@ def with_reached(problem: Problem, attempts: Sequence[Attempt]) -> Problem:
     special = [each for each in waiting if _name(each).startswith("_")]
     belonging = [each for each in special if (each.path, each.qualname.rpartition(".")[0]) in owners]
     return problem.focused((*problem.regions, *dict.fromkeys((*belonging, *stops)))) if stops else problem
-
-
-def _text_in(problem: Problem, attempt: Attempt, region: Region) -> str:
-    """What the attempt has of a region: its own text, or the user's."""
-    texts = attempt.candidate.texts if attempt.candidate else {}
-    return texts.get(region) or region_text(problem, region)
 
 
 def furthest(attempts: Sequence[Attempt]) -> Attempt:
