@@ -26,7 +26,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.drafting.candidates.gate import check
+from greenloop.drafting.candidates.checks.gate import check
 from greenloop.engine.loop.attempt_steps import read_answer
 from greenloop.project import sources
 from greenloop.specs.kinds import designer, properties

@@ -10,7 +10,7 @@ from greenloop.core.records.model import ChatRequest, Reply
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.drafting.candidates import parse_answer
+from greenloop.drafting.candidates.answers import parse_answer
 from greenloop.engine.loop.attempt_steps import with_verdict
 from spec_problem import make_tools
 

@@ -17,7 +17,7 @@ from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Verified
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import Status
-from greenloop.drafting.candidates.code_blocks import find_blocks
+from greenloop.drafting.candidates.answers.code_blocks import find_blocks
 from greenloop.engine.history.steps import to_trajectory
 from greenloop.engine.history.store import History
 from greenloop.engine.history.trajectories import NO_MODEL, Step, Trajectory

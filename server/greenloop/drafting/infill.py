@@ -19,7 +19,7 @@ from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.block import cut_block
 from greenloop.core.text.diff import with_plain_ends
-from greenloop.drafting.candidates import code_blocks
+from greenloop.drafting.candidates.answers import code_blocks
 from greenloop.drafting.shown_attempts import fenced
 
 NO_LINE = "EmptyHole"

@@ -8,7 +8,7 @@ from greenloop.core.compose import region_text
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
-from greenloop.drafting.candidates.exchange import find_differing_lines
+from greenloop.drafting.candidates.changes.exchange import find_differing_lines
 
 NAMED = 12  # cases that an attempt passes; more are counted
 

@@ -24,9 +24,9 @@ from greenloop.core.summary import (
     total_usage,
     verification_level,
 )
-from greenloop.drafting.candidates import hardcoding
-from greenloop.drafting.candidates.risky_calls import warnings
-from greenloop.drafting.candidates.sight_of_tests import describe_uses
+from greenloop.drafting.candidates.checks import hardcoding
+from greenloop.drafting.candidates.checks.risky_calls import warnings
+from greenloop.drafting.candidates.checks.sight_of_tests import describe_uses
 
 
 @dataclass(frozen=True, kw_only=True)

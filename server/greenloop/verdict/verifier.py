@@ -23,7 +23,7 @@ from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.verdict import forged
-from greenloop.drafting.candidates.sight_of_tests import describe_reads
+from greenloop.drafting.candidates.checks.sight_of_tests import describe_reads
 from greenloop.specs import host_checks
 from greenloop.verdict import evidence, improvement, own_code, proofs, related, reversal
 from greenloop.verdict.inputs import ACCEPTING, Encode, VerificationInputs

@@ -16,7 +16,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import Baseline
-from greenloop.drafting.candidates.mutate import mutants
+from greenloop.drafting.candidates.changes.mutate import mutants
 from greenloop.localize.related_tests import FIRST
 from greenloop.verdict.inputs import Encode, VerificationInputs
 from greenloop.verdict.verifier import Change, changed_texts, quick_limit

@@ -18,10 +18,10 @@ from greenloop.core.records.model import Reply
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting import infill
-from greenloop.drafting.candidates import parse_answer
-from greenloop.drafting.candidates.gate import UNCHANGED, check, find_repetition, without_faulty_functions
-from greenloop.drafting.candidates.merge import lay_over
-from greenloop.drafting.candidates.missing_imports import add_missing_imports
+from greenloop.drafting.candidates.answers import parse_answer
+from greenloop.drafting.candidates.changes.merge import lay_over
+from greenloop.drafting.candidates.changes.missing_imports import add_missing_imports
+from greenloop.drafting.candidates.checks.gate import UNCHANGED, check, find_repetition, without_faulty_functions
 
 Files = Mapping[str, str]
 

@@ -19,7 +19,7 @@ from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.usage import Usage
 from greenloop.core.run_state import RunState
-from greenloop.drafting.candidates.copying import is_copy
+from greenloop.drafting.candidates.answers.copying import is_copy
 from greenloop.engine.loop import attempt_steps
 from greenloop.engine.loop.parts import Parts
 

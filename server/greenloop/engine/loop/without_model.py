@@ -15,10 +15,10 @@ from greenloop.core.fingerprint import fingerprint
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, FeedbackNote, Finding, Move
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.drafting.candidates.gate import check
-from greenloop.drafting.candidates.merge import merges
-from greenloop.drafting.candidates.missing_imports import with_missing_imports
-from greenloop.drafting.candidates.mutate import mutants
+from greenloop.drafting.candidates.changes.merge import merges
+from greenloop.drafting.candidates.changes.missing_imports import with_missing_imports
+from greenloop.drafting.candidates.changes.mutate import mutants
+from greenloop.drafting.candidates.checks.gate import check
 from greenloop.engine.loop.attempt_steps import Files, find_duplicate, with_finding, with_verdict
 
 NO_GAIN = "NoGain"

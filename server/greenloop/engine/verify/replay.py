@@ -14,7 +14,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance
 from greenloop.core.records.verdict import Status
 from greenloop.core.summary import summarize_solved, verification_level
-from greenloop.drafting.candidates.sight_of_tests import describe_uses
+from greenloop.drafting.candidates.checks.sight_of_tests import describe_uses
 from greenloop.engine.after_run import past_run_verifier
 from greenloop.engine.history import provenance
 from greenloop.engine.history.provenance import Basis

@@ -23,7 +23,7 @@ from greenloop.core.report.traces import opened_sources, source_reads
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.verdict import judge
-from greenloop.drafting.candidates.sight_of_tests import describe_sight
+from greenloop.drafting.candidates.checks.sight_of_tests import describe_sight
 from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
 from greenloop.engine.verify.baseline import RevisionBaseline, run_revision
 from greenloop.engine.verify.known_failing import read_known_failing

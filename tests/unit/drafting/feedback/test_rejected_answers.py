@@ -8,7 +8,8 @@ from critique import BASELINE, PROBLEM, Critic, attempt, tools
 from greenloop.core.records.attempt import Finding
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting import infill
-from greenloop.drafting.candidates import gate, parse_answer, repetition, search_replace, signature
+from greenloop.drafting.candidates.answers import parse_answer, search_replace
+from greenloop.drafting.candidates.checks import gate, repetition, signature
 from greenloop.drafting.feedback import cases, raw
 from greenloop.drafting.feedback._rejected_answers import ADVICE, rejection_sentence
 from greenloop.drafting.feedback.published import bug_taxonomy, explain, reflect, summary

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.candidates.code_blocks import split_prose
+from greenloop.drafting.candidates.answers.code_blocks import split_prose
 from greenloop.drafting.feedback._value_diff import shorten
 from greenloop.drafting.feedback.published._critic import LONGEST, WORDS
 

@@ -1,0 +1,1 @@
+"""Reads a candidate from the text of an answer."""

@@ -1,0 +1,138 @@
+"""What an answer may change beside the regions it was asked for: other code of the files that it was shown.
+
+Functions and assignments count by their full names only (`TABLE`, `Basket.add`), and only where they say something
+else than the user's.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+
+from greenloop.core.compose import region_text
+from greenloop.core.python.assignments import assigned_names, find_assignments
+from greenloop.core.python.ast_source import FUNCTIONS, Fragment, Function, find_definitions, parse_module, start_line
+from greenloop.core.python.indentation import indentation_unit, reindent
+from greenloop.core.python.names import bound_names
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
+from greenloop.core.text.diff import with_plain_ends
+from greenloop.drafting.candidates.answers.definitions import Choice, choose, is_informative
+
+
+def shown_paths(problem: Problem) -> list[str]:
+    """The files that an answer may change: those of the regions and suspects."""
+    return list(dict.fromkeys(region.path for region in (*problem.regions, *problem.suspects)))
+
+
+def named_elsewhere(
+    problem: Problem, paths: Sequence[str], pieces: Sequence[Fragment], taken: Sequence[Region] = ()
+) -> dict[Region, Choice]:
+    """What the answer has of other code of these files, by its place; nothing that overlaps `taken`.
+
+    A name that several of the files have is no place.
+    """
+    places = [place for path in paths for place in _places(path, problem.files[path])]
+    names = [name for piece in pieces for name in _names(piece)]
+    found: dict[Region, Choice] = {}
+    for name in dict.fromkeys(names):
+        regions = [region for region in places if region.qualname == name]
+        if len(regions) != 1 or any(regions[0].overlaps(other) for other in (*taken, *found)):
+            continue
+        choice = choose(problem, regions[0], pieces)
+        if choice is not None and is_informative(problem, regions[0], choice):
+            found[regions[0]] = choice
+    return found
+
+
+def with_new_members(
+    problem: Problem, paths: Sequence[str], pieces: Sequence[Fragment], texts: Mapping[Region, str]
+) -> dict[Region, str]:
+    """The texts with the methods and attributes that the answer adds to classes of these files.
+
+    Methods go below the last method of their class, or below the one of it that changes; attributes above the first.
+    """
+    result = dict(texts)
+    for path in paths:
+        module = parse_module(with_plain_ends(problem.files[path]))
+        classes = dict(find_definitions(module.body)) if isinstance(module, ast.Module) else {}
+        for piece in pieces:
+            for name, node in find_definitions(piece.body):
+                own = classes.get(name)
+                if isinstance(node, ast.ClassDef) and isinstance(own, ast.ClassDef):
+                    _add_members(problem, path, (name, own), (piece, node), result)
+    return result
+
+
+def _add_members(
+    problem: Problem,
+    path: str,
+    users: tuple[str, ast.ClassDef],
+    offered: tuple[Fragment, ast.ClassDef],
+    texts: dict[Region, str],
+) -> None:
+    """Adds the members that one class of the answer has and the user's class has not, also not in `texts` by now."""
+    (name, own_class), (piece, node) = users, offered
+    known = {member for item in own_class.body for member in bound_names(item)}
+    known |= {member for text in texts.values() for member in _defined(text)}
+    members = [item for item in node.body if isinstance(item, (*FUNCTIONS, ast.Assign, ast.AnnAssign))]
+    new = [item for item in members if (names := bound_names(item)) and not names & known]
+    own = [region for region in _places(path, problem.files[path]) if region.qualname.rpartition(".")[0] == name]
+    methods = [region for region in own if not region.assigns] or own
+    if not new or not methods:
+        return
+    changed = [region for region in texts if region in methods]
+    unit = indentation_unit(problem.files[path])
+    for item in new:
+        rows = reindent(piece, start_line(item, piece.lines), item.end_lineno or item.lineno, "", unit)
+        first, last = methods[0], (changed or methods)[-1]
+        place = last if isinstance(item, FUNCTIONS) else first
+        text = texts.get(place) or with_plain_ends(region_text(problem, place))
+        margin = text[: len(text) - len(text.lstrip())].rpartition("\n")[2]
+        block = "".join(f"{margin}{row}\n" if row else "\n" for row in rows)
+        texts[place] = f"{text.rstrip()}\n\n{block}" if isinstance(item, FUNCTIONS) else f"{block}\n{text}"
+
+
+def _defined(text: str) -> set[str]:
+    module = parse_module(f"if 1:\n{text}") if text[:1].isspace() else parse_module(text)
+    body = module.body if isinstance(module, ast.Module) else []
+    inner = [item for node in body for item in (node.body if isinstance(node, ast.If) else [node])]
+    return {name for node in inner for name in bound_names(node)}
+
+
+def _places(path: str, text: str) -> Iterator[Region]:
+    """Every function outside of others, and every assignment, of a file."""
+    text = with_plain_ends(text)
+    module = parse_module(text)
+    if isinstance(module, SyntaxError):
+        return
+    lines = tuple(text.split("\n"))
+    for name, node in _functions(module.body):
+        yield Region(path=path, qualname=name, start=start_line(node, lines), end=node.end_lineno or node.lineno)
+    for name, statement in find_assignments(Fragment(lines=lines, body=tuple(module.body))).items():
+        if assigned_names(statement)[0] == name.rpartition(".")[2]:
+            end = statement.end_lineno or statement.lineno
+            yield Region(path=path, qualname=name, start=statement.lineno, end=end, assigns=True)
+
+
+def _names(piece: Fragment) -> list[str]:
+    return [*(name for name, _node in _functions(piece.body)), *find_assignments(piece)]
+
+
+def _functions(body: Sequence[ast.stmt]) -> Iterator[tuple[str, Function]]:
+    """The functions of a module and its classes, not those inside functions; each name once, as it is last defined."""
+    found: dict[str, Function] = {}
+    inside: set[str] = set()
+    for name, node in find_definitions(body):
+        if name.rpartition(".")[0] in inside:
+            inside.add(name)
+        elif isinstance(node, FUNCTIONS):
+            inside.add(name)
+            found[name] = node
+    yield from found.items()
+
+
+def without_repeats(problem: Problem, choices: Mapping[Region, Choice]) -> dict[Region, Choice]:
+    """The choices that say something else than the user's code; all of them where none does."""
+    kept = {region: choice for region, choice in choices.items() if is_informative(problem, region, choice)}
+    return kept or dict(choices)

@@ -1,0 +1,1 @@
+"""Checks candidates without running them."""

@@ -1,0 +1,156 @@
+"""Checks that a region can still be called: same name, kind, parameters and decorators."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import replace
+
+from greenloop.core.compose import region_text
+from greenloop.core.docstrings.call_lines import takes_arguments
+from greenloop.core.python.ast_source import (
+    DEFINITIONS,
+    FUNCTIONS,
+    Definition,
+    Fragment,
+    Function,
+    decorator_role,
+    find_definitions,
+    first_definition,
+    parse_fragment,
+    plain_name,
+    statements_of,
+    walk_code,
+)
+from greenloop.core.python.names import bound_names
+from greenloop.core.python.parameters import defaults, parameters
+from greenloop.core.python.stubs import is_stub
+from greenloop.core.records.attempt import Candidate, Finding
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
+
+SIGNATURE = "SignatureChanged"
+DELETED = "RegionDeleted"
+
+
+def check_signature(problem: Problem, region: Region, candidate: Candidate, files: Mapping[str, str]) -> Finding | None:
+    """A finding RegionDeleted or SignatureChanged, or None. `files` are the composed texts."""
+    name = plain_name(region.qualname)
+    new = first_definition(candidate.texts[region])
+    if region.created or region.assigns:
+        return None if _is_bound(files[region.path], name) else _deleted_finding(name)
+    old = first_definition(region_text(problem, region))
+    if old is None:
+        return None
+    if new is None or new.name != old.name:
+        return _deleted_finding(name) if isinstance(parse_fragment(candidate.texts[region]), Fragment) else None
+    finding = _definition_finding(problem, name, old, new)
+    if finding is None or finding.error_class == DELETED:
+        return finding
+    return replace(finding, line=_line_of(files[region.path], name))  # reads the whole file, so only where it is needed
+
+
+def _definition_finding(problem: Problem, name: str, old: Definition, new: Definition) -> Finding | None:
+    if isinstance(old, FUNCTIONS) and isinstance(new, FUNCTIONS):
+        return _signature_finding(problem, name, old, new)
+    if isinstance(old, ast.ClassDef) and isinstance(new, ast.ClassDef):
+        return _members_finding(problem, name, old, new)
+    kind = "class" if isinstance(old, ast.ClassDef) else "function"
+    return Finding(error_class=SIGNATURE, message=f"`{name}` must stay a {kind}.")
+
+
+def _deleted_finding(name: str) -> Finding:
+    return Finding(error_class=DELETED, message=f"The answer's code leaves no `{name}` in the module.")
+
+
+def _is_bound(text: str, name: str) -> bool:
+    parsed = parse_fragment(text)
+    if isinstance(parsed, SyntaxError) or any(qualname == name for qualname, _node in find_definitions(parsed.body)):
+        return True
+    owner, _dot, plain = name.rpartition(".")
+    definitions = dict(find_definitions(parsed.body))
+    body = definitions[owner].body if owner in definitions else parsed.body
+    return any(plain in bound_names(node) for node in body)
+
+
+def _line_of(text: str, name: str) -> int | None:
+    definitions = find_definitions(statements_of(text))
+    return next((node.lineno for qualname, node in definitions if qualname == name), None)
+
+
+def _members_finding(problem: Problem, name: str, old: ast.ClassDef, new: ast.ClassDef) -> Finding | None:
+    new_members = {(item.name, decorator_role(item)): item for item in new.body if isinstance(item, DEFINITIONS)}
+    for item in old.body:
+        if not isinstance(item, DEFINITIONS):
+            continue
+        new_member = new_members.get((item.name, decorator_role(item)))
+        if new_member is None:
+            return _deleted_finding(f"{name}.{item.name}")
+        if isinstance(item, FUNCTIONS) and isinstance(new_member, FUNCTIONS):
+            finding = _signature_finding(problem, f"{name}.{item.name}", item, new_member)
+            if finding:
+                return finding
+    return None
+
+
+def _signature_finding(problem: Problem, name: str, old: Function, new: Function) -> Finding | None:
+    """A finding for a changed signature, unless it replaces a stub `(*args, **kwargs)` or the tests need the change."""
+    if type(old) is not type(new):
+        sentence = f"`{name}` must stay {'an async' if isinstance(old, ast.AsyncFunctionDef) else 'a plain'} function."
+        return Finding(error_class=SIGNATURE, message=sentence)
+    before, after = _access_decorators(old), _access_decorators(new)
+    if before != after:
+        sentence = f"`{name}` must stay {_access_name(before)}, not {_access_name(after)}."
+        return Finding(error_class=SIGNATURE, message=sentence)
+    takes_all = {kind for _name, kind in parameters(old)} >= {"star", "doublestar"} and is_stub(old)
+    if takes_all or (parameters(old) == parameters(new) and set(defaults(old)) == set(defaults(new))):
+        return None
+    if _is_needed_by_tests(problem, name.rpartition(".")[2], old, new):
+        return None
+    sentence = f"`{name}({ast.unparse(old.args)})` became `({ast.unparse(new.args)})`; its parameters must stay."
+    return Finding(error_class=SIGNATURE, message=sentence)
+
+
+def _access_decorators(node: Function) -> frozenset[str]:
+    """Decorators that determine how a function is accessed."""
+    access_decorators = {
+        "property",
+        "cached_property",
+        "staticmethod",
+        "classmethod",
+        "setter",
+        "deleter",
+        "getter",
+        "contextmanager",
+    }
+    names = set()
+    for item in node.decorator_list:
+        decorator = item.func if isinstance(item, ast.Call) else item
+        names.add(decorator.attr if isinstance(decorator, ast.Attribute) else getattr(decorator, "id", ""))
+    return frozenset(names & access_decorators)
+
+
+def _access_name(names: frozenset[str]) -> str:
+    return f"a {' and '.join(sorted(names))}" if names else "undecorated"
+
+
+def _is_needed_by_tests(problem: Problem, name: str, old: Function, new: Function) -> bool:
+    """Do the tests call the function in a way that only the new parameters accept?"""
+    region_paths = {region.path for region in problem.regions}
+    test_paths = {case.path for case in problem.spec.cases} | {
+        path for path in problem.originals if path not in region_paths
+    }
+    for path in test_paths:
+        for node in walk_code(problem.originals.get(path) or ""):
+            if not isinstance(node, ast.Call):
+                continue
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called == name and not _accepts(old, node) and _accepts(new, node):
+                return True
+    return False
+
+
+def _accepts(function: Function, call: ast.Call) -> bool:
+    """Do the parameters accept the call's arguments? A leading self or cls is passed by Python."""
+    first = next((parameter.arg for parameter in (*function.args.posonlyargs, *function.args.args)), "")
+    return takes_arguments(function.args, call, is_bound=first in ("self", "cls"))
