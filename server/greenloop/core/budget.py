@@ -1,10 +1,12 @@
 """Keeps the budget of a run: every model call reserves tokens and cost, and settles them afterwards.
 
-Concurrent calls reserve the most that they may use, so that no limit is exceeded.
+Concurrent calls reserve the most that they may use, so that no limit is exceeded. Most calls use far less, so one that
+fits only in part beside the others waits until they are settled.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
@@ -46,6 +48,14 @@ class Ledger:
         self.used = Usage()
         self.price = price
         self._reserved = (0, 0.0)
+        self._settled = asyncio.Event()
+
+    async def reserve_beside_others(self, prompt_tokens: int, answer_tokens: int) -> Reservation:
+        """As `reserve`, but waits for the calls under way as long as the whole answer does not fit beside them."""
+        while self._reserved[0] and not self._fits(prompt_tokens, answer_tokens):
+            self._settled.clear()
+            await self._settled.wait()
+        return self.reserve(prompt_tokens, answer_tokens)
 
     def reserve(self, prompt_tokens: int, answer_tokens: int) -> Reservation:
         """Reserves a prompt and up to `answer_tokens` of its answer until `settle`.
@@ -53,12 +63,11 @@ class Ledger:
         Raises `BudgetExceededError` where not even a short answer fits the limits.
         """
         reserved_tokens, reserved_cost = self._reserved
-        tokens_left = self.budget.tokens - self.used.tokens - reserved_tokens - prompt_tokens
-        granted_tokens = min(answer_tokens, tokens_left)
+        granted_tokens = min(answer_tokens, self._tokens_left() - prompt_tokens)
         if granted_tokens < min(SHORTEST_ANSWER, answer_tokens):
             raise BudgetExceededError(StopReason.TOKENS)
         cost = self._cost(prompt_tokens, granted_tokens)
-        if self.budget.cost and (self.used.cost or 0.0) + reserved_cost + cost > self.budget.cost:
+        if self._is_too_expensive(cost):
             raise BudgetExceededError(StopReason.COST)
         self._reserved = (reserved_tokens + prompt_tokens + granted_tokens, reserved_cost + cost)
         return Reservation(prompt_tokens=prompt_tokens, answer_tokens=granted_tokens, cost=cost)
@@ -72,6 +81,18 @@ class Ledger:
         )
         if usage is not None:
             self.used += usage
+        self._settled.set()
+
+    def _fits(self, prompt_tokens: int, answer_tokens: int) -> bool:
+        cost = self._cost(prompt_tokens, answer_tokens)
+        return prompt_tokens + answer_tokens <= self._tokens_left() and not self._is_too_expensive(cost)
+
+    def _tokens_left(self) -> int:
+        return self.budget.tokens - self.used.tokens - self._reserved[0]
+
+    def _is_too_expensive(self, cost: float) -> bool:
+        limit = self.budget.cost
+        return bool(limit) and (self.used.cost or 0.0) + self._reserved[1] + cost > (limit or 0.0)
 
     def _cost(self, prompt: int, completion: int) -> float:
         return (self.price(prompt, completion) if self.price else None) or 0.0
@@ -84,11 +105,11 @@ async def ask_within_budget(
     on_token: Callable[[str], None],
     count: Callable[[str], int],
 ) -> Reply:
-    """Asks within the budget, for a shorter answer where little is left.
+    """Asks within the budget, after other calls where it does not fit beside them, for a shorter answer at its end.
 
     Raises `BudgetExceededError`; always settles.
     """
-    reservation = ledger.reserve(count_prompt_tokens(request, count), request.max_tokens)
+    reservation = await ledger.reserve_beside_others(count_prompt_tokens(request, count), request.max_tokens)
     usage = None
     try:
         reply = await ask(replace(request, max_tokens=reservation.answer_tokens), on_token)

@@ -80,3 +80,17 @@ def test_a_price_that_becomes_known_meanwhile_frees_no_money():
     ledger.reserve(100, 100)
     with pytest.raises(BudgetExceededError):
         ledger.reserve(100, 100)
+
+
+async def test_a_call_that_does_not_fit_beside_others_waits_for_them_and_is_not_cut():
+    ledger = Ledger(Budget(tokens=1500))
+    granted = []
+
+    async def ask(asked, _on_token):
+        granted.append(asked.max_tokens)
+        await asyncio.sleep(0)
+        return Reply(text="", usage=Usage(prompt_tokens=100, completion_tokens=50), model="m", finish="stop")
+
+    calls = [ask_within_budget(ledger, ask, request(), lambda _text: None, len) for _ in range(5)]
+    assert all(isinstance(result, Reply) for result in await asyncio.gather(*calls))
+    assert granted == [request().max_tokens] * 5
