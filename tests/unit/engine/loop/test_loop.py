@@ -461,11 +461,11 @@ async def test_changes_that_pass_by_the_handful_are_not_believed():
 
 
 async def test_a_round_that_the_budget_cuts_keeps_what_was_answered():
-    stage = Stage(answer(WRONG), answer("x * 4"), answer("x * 5"), plan=several(SAMPLE, SAMPLE, SAMPLE), tokens=20)
+    stage = Stage(answer(WRONG), answer("x * 4"), answer("x * 5"), plan=several(SAMPLE, SAMPLE, SAMPLE), tokens=512)
     outcome = await stage.run(tokens=2 * 1024 + 10)
     assert outcome.reason is StopReason.TOKENS
     assert [attempt.number for attempt in outcome.attempts] == [0, 1, 2]
-    assert outcome.usage.tokens == 80
+    assert outcome.usage.tokens == 2 * 1024
 
 
 async def test_an_attempt_is_not_lost_when_nobody_can_describe_it():
