@@ -5,7 +5,8 @@ Run: PYTHONPATH=server python benchmarks/evidence.py PLAN --mbpp FILE [--out FOL
 
 PLAN is a file of benchmarks/plans: the model, the number of tasks, how many run at once, settings. The experiments are
 those of benchmarks/evidence.toml; each is one `greenloop bench` command, which is printed. The results of each are in
-a file of FOLDER, so the same call goes on where it was stopped. `--report` runs nothing.
+a file of FOLDER, so the same call goes on where it was stopped. What two experiments ask alike is answered once: all
+share one file of recorded answers. `--report` runs nothing.
 
 A comparison is shown where the arm that the published result puts first solves more in an exact McNemar test on the
 same tasks (p < 0.05), refuted where the other one does, and undecided otherwise.
@@ -73,7 +74,9 @@ def bench_command(experiment: Table, plan: Table, mbpp: Path, out: Path) -> list
     words += ["--plan", str(HERE / "ablations" / f"{experiment['plan']}.toml")] if "plan" in experiment else []
     words += [word for arm in experiment.get("arms", ()) for word in ("--arm", arm)]
     words += [word for level in experiment.get("told", ()) for word in ("--told", level)]
+    words += ["--shown", str(experiment["shown"])] if "shown" in experiment else []
     words += ["--repeats", str(experiment.get("repeats", 1)), "--jobs", str(plan.get("jobs", 1)), "--out", str(out)]
+    words += ["--answers", str(out.with_name("answers.jsonl"))]
     settings = flatten(plan.get("settings", {}))
     return words + [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
 
