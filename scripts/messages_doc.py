@@ -36,7 +36,7 @@ SKIPPED_CALLS = frozenset(
 MESSAGE_ARGUMENTS = frozenset({"remedy", "detail", "help", "title", "message", "description", "next_step"})
 MESSAGE_CALLS = ("print", "print_error", "print_warning", "print_stderr", "report_status", "say")
 _CODE = re.compile(
-    r"^(\s*#|\s*(def|class|import|from|with|assert|return|CREATE|SELECT|INSERT|UPDATE|DELETE|PRAGMA)\b)|\w+\(\{…\}|--\w|::\{…\}$|^[\w./{}…-]+$"
+    r"^(\s*#|\s*(def|class|import|from|with|assert|return|CREATE|SELECT|INSERT|UPDATE|DELETE|PRAGMA)\b)|\blambda\b|\w+\(\{…\}|--\w|::\{…\}$|^[\w./{}…-]+$"
 )
 _WORDS = re.compile(r"[A-Za-z]{2,}")
 

@@ -17,6 +17,8 @@ TEST = "from m import double\n\n\ndef test_double():\n    assert double(5) == 10
 OTHER = "\n\ndef other():\n    return 1\n"
 GAP = "\n\n\n"
 POINT = "@dataclass\nclass P:\n    n: int = 2\n\n\ndef double(x):\n    return x * P().n\n"
+TABLE = "\n\nTABLE = build()\n\n\ndef double(x):\n    return TABLE[x]\n"
+LOGGED = "def logged(f):\n    def inner(*args):\n        return f(*args)\n\n"
 ORDERED = "@total_ordering\nclass P:\n    def __lt__(self, other):\n        return True\n\n\n"
 
 # name: the module, and what it becomes without a question to a model
@@ -46,6 +48,18 @@ MENDED = {
         f"{ORDERED}def double(x):\n    return (x + x\n",
         f"from functools import total_ordering{GAP}{ORDERED}def double(x):\n    return (x + x)\n",
     ),
+    "raised in a function": (
+        "def build():\n    return {n: n * 2 for n in range(10) if n - '1'}" + TABLE,
+        "def build():\n    return {n: n * 2 for n in range(10) if n * '1'}" + TABLE,
+    ),
+    "raised in a decorator": (
+        f"{LOGGED}    inner.__name__ = f.__nothing\n    return inner\n\n\n@logged\ndef double(x):\n    return x * 2\n",
+        f"{LOGGED}    return inner\n\n\n@logged\ndef double(x):\n    return x * 2\n",
+    ),
+    "raised in an assignment": (
+        "TWO = [1, 2, 3][3] - 1\n\n\ndef double(x):\n    return x * TWO\n",
+        "TWO = [1, 2, 3][2] - 1\n\n\ndef double(x):\n    return x * TWO\n",
+    ),
     "a wrong operator behind it": (
         "def double(x: Any):\n    return x**2\n",
         f"from typing import Any{GAP}def double(x: Any):\n    return x*2\n",
@@ -63,7 +77,7 @@ def fix(tmp_path, monkeypatch):
         (root / "m.py").write_text(code)
         (root / "test_m.py").write_text(TEST)
         script = tmp_path / "a.jsonl"
-        script.write_text(json.dumps(f"```python\n{answer}```") + "\n")
+        script.write_text((json.dumps(f"```python\n{answer}```") + "\n") * 6)
         found, _ = configuration.load(
             root,
             command_line={"model": f"scripted:{script}", "preset": "default", "sandbox.kind": "bubblewrap"},
@@ -102,6 +116,38 @@ async def test_the_model_sees_the_users_own_code(fix):
     assert (first.verdict.status.value, first.error_class) == ("not-collected", "SyntaxError")
 
 
+USED = "\n\n\ndef double(x):\n    return x * {}\n"
+PLACE = "@dataclass\nclass P:\n    n: int = 2\n    {}"
+HEADER = "from dataclasses import dataclass, field\n\n\n"
+# name: the module, the answer, and what becomes of the module
+RAISING = {
+    "a value": ("TWO = len('a', 'b')" + USED.format("TWO"), "TWO = 2\n", "TWO = 2" + USED.format("TWO")),
+    "a field": (
+        HEADER + PLACE.format("xs: list = []") + USED.format("P().n"),
+        "xs: list = field(default_factory=list)\n",
+        HEADER + PLACE.format("xs: list = field(default_factory=list)") + USED.format("P().n"),
+    ),
+    "what is still to be written": (
+        "def two():\n    raise NotImplementedError\n\n\nTWO = two()" + USED.format("TWO"),
+        "def two():\n    return 2\n",
+        "def two():\n    return 2\n\n\nTWO = two()" + USED.format("TWO"),
+    ),
+    "an unknown annotation": (
+        "def double(x: Unheard) -> int:\n    return x * 2\n",
+        "def double(x: int) -> int:\n    return x * 2\n",
+        "def double(x: int) -> int:\n    return x * 2\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RAISING)
+async def test_what_raises_at_import_is_asked_for(name, fix):
+    code, answer, wanted = RAISING[name]
+    outcome = await fix(code, answer=answer)
+    assert outcome.solved, outcome.message
+    assert outcome.after == {"m.py": wanted}
+
+
 async def test_unsaved_text_is_what_is_mended(fix):
     outcome = await fix("def double(x):\n    return x * 2\n", buffers={"m.py": b"def double(x):\n    return (x * 2\n"})
     assert outcome.after == {"m.py": "def double(x):\n    return (x * 2)\n"}
@@ -111,9 +157,9 @@ async def test_unsaved_text_is_what_is_mended(fix):
     "code",
     [
         "def double(x):\n    return x * 2\n\n\nx = = 1\n",  # outside any function
-        "def double(x: Unheard) -> int:\n    return x * 2\n",
         "def double(x):\n    return x * 2)\n\n\ny = = 1\n",  # the function alone does not help
-        "x = Any\n",  # no function that a candidate could have
+        "x = Any\n",  # nor is there what the test imports
+        "for n in [1, 0]:\n    print(1 / n)\n\n\ndef double(x):\n    return x * 2\n",  # no assignment that could be changed
     ],
 )
 async def test_what_nobody_can_complete_is_one_sentence(code, fix):

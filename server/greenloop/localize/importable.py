@@ -1,7 +1,8 @@
 """The baseline of a target whose tests cannot be collected because the code under test cannot be imported.
 
-That code is completed for the baseline alone, so that it has tests and regions: a name without an import gets it, and a
-function that cannot be compiled a body that raises. The candidates start from the user's own text.
+That code is completed for the baseline alone, so that it has tests and regions: a name without an import gets it, a
+function that cannot be compiled a body that raises, and what raises at import a stand-in. The candidates start from
+the user's own text.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from dataclasses import dataclass, replace
 from greenloop.core.compose import insert_imports
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.python.ast_source import compile_error, parse_module
-from greenloop.core.python.indentation import indentation_unit
 from greenloop.core.python.names import undefined_at_import
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Region, Target
@@ -21,6 +21,7 @@ from greenloop.core.records.verdict import Failure
 from greenloop.core.report.cases import collect_errors
 from greenloop.core.run_state import Baseline
 from greenloop.core.text.diff import main_line_end, split_lines, with_plain_ends
+from greenloop.localize import raised_at_import
 from greenloop.localize.context import BaselineContext, build_baseline
 from greenloop.localize.regions import may_change, region_at, relocate
 from greenloop.project.missing_imports import find_imports
@@ -31,12 +32,16 @@ _ON_LINE = re.compile(r"on line (\d+)")  # of the statement that lacks its block
 
 @dataclass(frozen=True, kw_only=True)
 class Completion:
-    """The text of a file that can be imported. `region` is the function to change first: the one that `is_broken`."""
+    """The text of a file that can be imported.
+
+    `region` is what to change first: the one that `is_broken`. `suspects` are others that the import was in.
+    """
 
     path: str
     text: str
     region: Region
     is_broken: bool = False
+    suspects: tuple[Region, ...] = ()
 
 
 async def measure_completed(
@@ -55,6 +60,10 @@ async def measure_completed(
         return None  # more is in the way; the user's own code is what to tell of
     if found.fault or not found.problem.spec.cases:
         return found if found.fault else None
+    if any(raised_at_import.depends_on_stand_in(case.id) for case in found.problem.spec.cases):
+        return None
+    if any(region.created for region in found.problem.regions):
+        return None  # what the tests import does not exist either
     return _of_users_text(context, execution, completion, found)
 
 
@@ -71,13 +80,24 @@ def complete(context: BaselineContext, execution: Execution) -> Completion | Non
     """Completes the file that keeps pytest from collecting; None where it is a test or none knows how."""
     for error in collect_errors(execution):
         frame = next(iter(reversed(error.failure.frames)), None)
-        if frame is None or not may_change(frame.path, context.patterns):
-            continue
-        text = context.snapshot.text(frame.path) or ""
-        if compile_error(with_plain_ends(text)) is not None:
+        text = context.snapshot.text(frame.path) if frame and may_change(frame.path, context.patterns) else None
+        if frame and text and compile_error(with_plain_ends(text)) is not None:
             return _without_broken_function(context, frame.path, _lines_of(error.failure, frame.line), text)
-        return _with_imports(context, frame.path, frame.line, text)
+        found = _with_imports(context, frame.path, frame.line, text) if frame and text else None
+        if found or (found := _with_stand_in(context, error.failure)):
+            return found
     return None
+
+
+def _with_stand_in(context: BaselineContext, failure: Failure) -> Completion | None:
+    """Completes the file of the innermost function or assignment that raised, unless the environment is at fault."""
+    if context.find_fault([failure]):
+        return None
+    found = [*dict.fromkeys(raised_at_import.places(failure, context.snapshot.text, context.patterns))]
+    text = raised_at_import.with_stand_in(found[0], context.snapshot.text(found[0].path) or "") if found else None
+    if text is None:
+        return None
+    return Completion(path=found[0].path, text=text, region=found[0], is_broken=True, suspects=tuple(found[1:]))
 
 
 def _lines_of(failure: Failure, line: int) -> Sequence[int]:
@@ -90,18 +110,10 @@ def _without_broken_function(context: BaselineContext, path: str, lines: Sequenc
     region = next((found for line in lines if (found := region_at(path, line, read, context.patterns))), None)
     if region is None:
         return None
-    rows = split_lines(text)
-    header = next((row for row in rows[region.start - 1 : region.end] if re.match(r"\s*(async\s+)?def\b", row)), "")
-    indent = header[: len(header) - len(header.lstrip())]
-    keyword = "async def" if header.split()[:1] == ["async"] else "def"
-    end, name = main_line_end(text), region.qualname.rpartition(".")[2]
-    stub = [
-        f"{indent}{keyword} {name}(*args, **kwargs):{end}",
-        f'{indent}{indentation_unit(text)}raise NotImplementedError("{name}"){end}',
-    ]
-    completed = "".join([*rows[: region.start - 1], *stub, *rows[region.end :]])
+    statement = f'raise NotImplementedError("{region.qualname.rpartition(".")[2]}")'
+    completed = raised_at_import.function_replaced(region, text, statement)
     left = compile_error(with_plain_ends(completed))
-    if left is not None and (left.lineno or 0) <= region.start + len(stub):
+    if left is not None and (left.lineno or 0) <= region.start + 2:
         return None
     return Completion(path=path, text=completed, region=region, is_broken=True)
 
@@ -129,18 +141,21 @@ def _of_users_text(context: BaselineContext, execution: Execution, completion: C
     """What was found with a completed file as the baseline of the user's own one, where nothing could be collected."""
     problem, path = found.problem, completion.path
     text = context.snapshot.text(path) or ""
-    own = build_baseline(context, problem.spec, (completion.region,), execution, {}, {})
+    own = build_baseline(context, problem.spec, (completion.region,), execution, {}, {}, suspects=completion.suspects)
     if found.passing:
         return own
     regions = _relocated(problem.regions, path, text)
-    if completion.is_broken or not regions:  # it has to be written, whether or not the tests come to it
+    suspects = (*completion.suspects, *_relocated(problem.suspects, path, text))
+    if completion.region.assigns:
+        regions, suspects = (completion.region,), (*completion.suspects, *regions, *suspects)
+    elif completion.is_broken or not regions:  # it has to be written, whether or not the tests come to it
         regions = tuple(dict.fromkeys((completion.region, *regions)))
     problem = replace(
         problem,
         regions=regions,
-        suspects=tuple(each for each in _relocated(problem.suspects, path, text) if each not in regions),
-        originals={**problem.originals, path: text},
-        files={**problem.files, path: text},
+        suspects=tuple(each for each in dict.fromkeys(suspects) if each not in regions),
+        originals={**problem.originals, **own.problem.originals},
+        files={**problem.files, **own.problem.files},
         buffers=context.snapshot.buffers,
         suspicion={other: scores for other, scores in problem.suspicion.items() if other != path},
     )

@@ -18,7 +18,9 @@ def completed(tmp_path):
 
     def build(text, line, *, path="m.py", message="", error="SyntaxError"):
         snapshot = Snapshot(root=tmp_path, buffers={path: text.encode()})
-        context: Any = SimpleNamespace(snapshot=snapshot, patterns=("test_*.py",))
+        context: Any = SimpleNamespace(
+            snapshot=snapshot, patterns=("test_*.py",), find_fault=lambda failures: failures[0].type == "OSError"
+        )
         frames = [[path, line, "<module>"]]
         record = {"kind": "collect_error", "id": "test_m.py", "type": error, "message": message, "frames": frames}
         return complete(context, execute({}, extra=[record]))
@@ -58,11 +60,24 @@ def test_names_that_the_import_needs_are_imported(completed):
     ("text", "line", "more"),
     [
         ("x = (\n", 1, {}),  # outside any function
-        ("def f(x: Unheard):\n    return x\n", 1, {"error": "NameError"}),
-        ("x = Any\n", 1, {"error": "NameError"}),  # no function that a candidate could have
         ("def f():\n    return (\n", 2, {"path": "test_m.py"}),  # a test
-        ("def f():\n    return 1\n", 2, {"error": "ValueError"}),
+        ("def f():\n    return 1\n", 2, {"error": "OSError"}),  # the environment is at fault
+        ("for n in 1:\n    pass\n", 1, {"error": "TypeError"}),  # neither a function nor an assignment
     ],
 )
 def test_what_nobody_can_complete(completed, text, line, more):
     assert completed(text, line, **more) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "name"),
+    [
+        ("def f(x: Unheard):\n    return x\n", 1, "f"),
+        ("x = Any\n", 1, "x"),
+        ("def f():\n    return 1\n", 2, "f"),
+    ],
+)
+def test_what_raises_at_import_is_broken(completed, text, line, name):
+    found = completed(text, line, error="NameError")
+    assert (found.region.qualname, found.region.assigns, found.is_broken) == (name, name == "x", True)
+    assert "MagicMock" in found.text
