@@ -1,6 +1,8 @@
 """Describes a failure for the report: frames, message, and the two sides of a comparison."""
 
 import ast
+import builtins
+import difflib
 import os
 import reprlib
 import sys
@@ -12,6 +14,8 @@ MAX_FRAMES = 40
 MACHINERY = ("_pytest", "pluggy")
 # Hypothesis is machinery where it is installed or bundled.
 PACKAGE_FOLDERS = ("site-packages", "dist-packages", "guests.zip")
+LIKENESS = 0.7  # of a name to the one that was meant, from 0 to 1
+MOST_NAMES = 2000  # that are compared for it
 SANDBOX_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
@@ -75,9 +79,33 @@ def _message(error):
     if isinstance(error, SyntaxError) and error.msg:
         return truncate(str(error.msg), MESSAGE_LENGTH)
     try:
-        return truncate(str(error), MESSAGE_LENGTH)
+        return truncate(str(error), MESSAGE_LENGTH) + _suggestion(error)
     except Exception as problem:  # str() of a candidate's exception class may raise anything
         return "<message raised %s>" % type(problem).__name__
+
+
+def _suggestion(error):
+    """`. Did you mean: 'split'?` where nobody knows a name, as Python prints it; empty where no other is like it."""
+    name = getattr(error, "name", None)
+    if not isinstance(name, str) or not isinstance(error, (AttributeError, NameError)):
+        return ""
+    try:
+        known = [each for each in _known_names(error) if isinstance(each, str) and each != name]
+    except Exception:  # __dir__ of a candidate's class may raise anything
+        return ""
+    public = [each for each in known[:MOST_NAMES] if name.startswith("_") or not each.startswith("_")]
+    close = difflib.get_close_matches(name, public, n=1, cutoff=LIKENESS)
+    return ". Did you mean: %r?" % close[0] if close else ""
+
+
+def _known_names(error):
+    if isinstance(error, AttributeError):
+        return [*dir(error.obj), *dir(type(error.obj))]
+    steps = _traceback_steps(error.__traceback__)
+    if isinstance(error, UnboundLocalError) or not steps:
+        return ()
+    frame = steps[-1][0]
+    return [*frame.f_locals, *frame.f_globals, *dir(builtins)]
 
 
 def _traceback_steps(traceback):

@@ -60,6 +60,10 @@ MENDED = {
         "TWO = [1, 2, 3][3] - 1\n\n\ndef double(x):\n    return x * TWO\n",
         "TWO = [1, 2, 3][2] - 1\n\n\ndef double(x):\n    return x * TWO\n",
     ),
+    "misspelled": (
+        "AB = 'a,b'.spilt(',')\n\n\ndef double(x):\n    return x * len(AB)\n",
+        "AB = 'a,b'.split(',')\n\n\ndef double(x):\n    return x * len(AB)\n",
+    ),
     "a wrong operator behind it": (
         "def double(x: Any):\n    return x**2\n",
         f"from typing import Any{GAP}def double(x: Any):\n    return x*2\n",

@@ -23,6 +23,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates.changes.missing_imports import add_missing_imports, with_missing_imports
+from greenloop.drafting.candidates.changes.misspelled import corrected_names, corrections
 from greenloop.drafting.candidates.changes.syntax_repairs import syntax_repairs
 
 COMPARISONS = {
@@ -56,16 +57,18 @@ class Kind(StrEnum):
     """What a change replaces: a name, a whole statement by nothing, or any other token.
 
     `SYNTAX`: whatever keeps the code from being parsed, and so from showing which imports it lacks.
+    `MISSPELLED`: a name that nobody knows.
     """
 
     SYNTAX = "syntax"
+    MISSPELLED = "misspelled"
     SYMBOL = "symbol"
     NAME = "name"
     DELETION = "deletion"
 
 
-SHORT_ORDER = ((Kind.SYNTAX, Kind.SYMBOL, Kind.NAME), (Kind.DELETION,))
-LONG_ORDER = ((Kind.SYNTAX, Kind.SYMBOL), (Kind.DELETION,), (Kind.NAME,))
+SHORT_ORDER = ((Kind.MISSPELLED,), (Kind.SYNTAX, Kind.SYMBOL, Kind.NAME), (Kind.DELETION,))
+LONG_ORDER = ((Kind.MISSPELLED,), (Kind.SYNTAX, Kind.SYMBOL), (Kind.DELETION,), (Kind.NAME,))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,10 +88,12 @@ def mutants(problem: Problem, attempt: Attempt) -> Iterator[Candidate]:
     yielded: set[str] = set()
     ranked: list[tuple[float, int, Region, Change]] = []
     previous = with_missing_imports(problem, attempt) or attempt.candidate
+    meant = corrected_names(attempt)
     for region in problem.regions:
-        text = text_in(problem, previous, region)
+        text = with_plain_ends(text_in(problem, previous, region))
         scores = problem.suspicion.get(region.path, {}) if attempt.candidate is None else {}
-        for change in one_token_changes(with_plain_ends(text)):
+        corrected = [Change(line=line, text=new, kind=Kind.MISSPELLED) for line, new in corrections(text, meant)]
+        for change in [*corrected, *one_token_changes(text)]:
             score = scores.get(region.start + change.line - 1, 0.0 if scores else 1.0)
             ranked.append((-score, len(ranked), region, change))
     ranked.sort(key=lambda item: item[:2])

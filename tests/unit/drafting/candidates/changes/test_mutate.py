@@ -14,7 +14,7 @@ from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
-from greenloop.core.records.verdict import Status, Verdict
+from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.drafting.candidates.changes.mutate import MOST, Kind, mutants, one_token_changes
 
 SOURCE = """class C:
@@ -149,3 +149,11 @@ def test_assignments_defaults_and_patterns_change_too(text, wanted):
     assert wanted in changes
     for change in changes:
         ast.parse(textwrap.dedent(change))
+
+
+def test_a_name_that_nobody_knows_is_corrected_first():
+    message = "name 'totl' is not defined. Did you mean: 'total'?"
+    failed = CaseResult(id="t", outcome="failed", failure=Failure(type="NameError", message=message))
+    problem = replace(PROBLEM, files={"m.py": SOURCE.replace("return total", "return totl")})
+    first = next(mutants(problem, Attempt(number=0, verdict=Verdict(status=Status.FAILED, cases=(failed,)))))
+    assert [compose(problem, first)["m.py"]] == [SOURCE]
