@@ -94,7 +94,8 @@ def _suggestion(error):
     except Exception:  # __dir__ of a candidate's class may raise anything
         return ""
     public = [each for each in known[:MOST_NAMES] if name.startswith("_") or not each.startswith("_")]
-    close = difflib.get_close_matches(name, public, n=1, cutoff=LIKENESS)
+    close = [each for each in known if each.strip("_") == name.strip("_")]  # self.items, which is self._items
+    close = close or difflib.get_close_matches(name, public, n=1, cutoff=LIKENESS)
     return ". Did you mean: %r?" % close[0] if close else ""
 
 

@@ -33,7 +33,9 @@ class Hostile:
         ("int.__nam__", "has no attribute '__nam__'. Did you mean: '__name__'?"),
         ("result = 1; resutl", "'resutl' is not defined. Did you mean: 'result'?"),
         ("lenn([])", "'lenn' is not defined. Did you mean: 'len'?"),
-        ("_resutl = 1; resutl_", "'resutl_' is not defined"),  # a private name was not meant
+        ("_result = 1; resutl", "'resutl' is not defined"),  # a private name is not meant
+        ("_result = 1; result", "'result' is not defined. Did you mean: '_result'?"),  # but for its underscores
+        ("class P:\n  def __init__(self): self._x = 1\nP().x", "no attribute 'x'. Did you mean: '_x'?"),
         ("''.fold()", "has no attribute 'fold'"),  # nothing is like it
         ("missing_in_every_way", "is not defined"),
         ("def f():\n  x = y; y = 1\nf()", "not associated with a value"),
