@@ -19,13 +19,14 @@ PLAIN = frozenset(
     | {types.ModuleType}  # what a function imports, such as `sys` with pytest's streams, is no result
 )
 CONTAINERS = frozenset({list, tuple, set, frozenset, dict, type({}.keys()), type({}.values()), type({}.items())})
-# What answers for a value when a test compares, counts or tests it. Not what shows it: a text can only be compared as
-# a text, and one of another type is looked at when `__repr__` returns it.
+# What answers for a value when a test compares, counts or tests it. Not what shows it (only doctests compare values by
+# that): a text can only be compared as a text, and one of another type is looked at when `__repr__` returns it.
 ANSWERING = (
     "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__bool__", "__len__",
     "__hash__", "__contains__", "__getattribute__", "__getattr__", "__class__",
     "__instancecheck__", "__subclasscheck__", "__float__", "__int__", "__index__", "__round__", "__abs__",
 )  # fmt: skip
+SHOWING = ("__repr__", "__str__", "__format__")
 # Their objects are equal to more than themselves, on purpose.
 COMPARING = frozenset(
     {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__bool__", "__len__", "__contains__"}
@@ -54,14 +55,16 @@ class Watch:
 
     def __init__(self, is_new, altered=list):
         self._is_new, self._altered = is_new, altered
-        self._classes = {}
+        self._answering, self._classes = ANSWERING, {}
         self._entered = {}
         self.lasting = ""
         self.results = 0
         self.intact = True
         self.start()
 
-    def start(self):
+    def start(self, shows=False):
+        """Begins a case; `shows` is true for one that compares what values look like."""
+        self._answering = ANSWERING + SHOWING if shows else ANSWERING
         self.unfit, self.results, self.intact = self.lasting, 0, True
         self._left = MOST_SECONDS
         self._entered.clear()
@@ -145,9 +148,10 @@ class Watch:
 
     def _why_class_may_lie(self, kind):
         """Empty for a class whose instances compare by code of the user, of a library or of Python."""
-        if kind not in self._classes:
-            self._classes[kind] = self._judge_class(kind)
-        return self._classes[kind]
+        key = kind, self._answering
+        if key not in self._classes:
+            self._classes[key] = self._judge_class(kind)
+        return self._classes[key]
 
     def _judge_class(self, kind):
         if kind in PROXIES:
@@ -156,7 +160,7 @@ class Watch:
             if str(base.__module__).partition(".")[0] in EQUAL_TO_MANY and base.__module__ != HONEST:
                 return "%s.%s, which may be equal to anything" % (_with_article(base.__module__), base.__qualname__)
         for base in (*MRO.__get__(kind), *MRO.__get__(type(kind))):
-            for name in ANSWERING:
+            for name in self._answering:
                 member = vars(base).get(name)
                 code = _code_of(member) or _code_of(vars(type(member)).get("__call__"))
                 if self._is_new(code) or (name in COMPARING and _is_odd(base, name, member, code)):

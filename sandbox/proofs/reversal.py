@@ -112,7 +112,7 @@ class Reversal:
         altered, checker = [], None
         if isinstance(item, doctest.DoctestItem):
             checker = self._siblings["doctest_watch"].Checker(item, lambda: altered.extend(self._names_of_altered()))
-        self._watch.start()
+        self._watch.start(shows=checker is not None)
         self._assertions.start()
         profiling, tracing = self._watch.profile(), self._assertions.trace()
         next(profiling)
