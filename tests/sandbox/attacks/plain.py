@@ -56,6 +56,7 @@ def _outer(job) -> None:
 
 
 def _private() -> None:
+    prefix = os.open(sys.prefix, os.O_PATH)  # it may be below /tmp
     _mount("none", "/", None, _REC_PRIVATE)
     _mount("proc", "/proc", "proc")
     _mount("none", "/tmp", "tmpfs")
@@ -63,7 +64,10 @@ def _private() -> None:
     os.makedirs("/tmp/.upper")
     os.makedirs("/tmp/.work")
     # What would be written into this very Python goes to memory.
-    _mount("none", sys.prefix, "overlay", 0, f"lowerdir={sys.prefix},upperdir=/tmp/.upper,workdir=/tmp/.work")
+    os.makedirs(sys.prefix, exist_ok=True)
+    lower = f"/proc/self/fd/{prefix}"
+    _mount("none", sys.prefix, "overlay", 0, f"lowerdir={lower},upperdir=/tmp/.upper,workdir=/tmp/.work")
+    os.close(prefix)
     subprocess.Popen(["sleep", "600"])  # somebody for `kill -1` to hit
 
 
