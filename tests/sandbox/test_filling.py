@@ -345,11 +345,21 @@ async def test_getter_and_setter_of_a_property_are_filled(fill):
     assert outcome.after["stack.py"] == written
 
 
-async def test_unwritten_code_that_an_import_runs_is_named(fill):
+async def test_unwritten_code_that_an_import_runs_is_filled(fill):
     code = "class Meta(type):\n    def __new__(mcs, name, bases, namespace):\n        raise NotImplementedError\n"
     code += "\n\nclass Base(metaclass=Meta):\n    pass\n"
-    with pytest.raises(CannotVerifyError, match=r"Importing test_stack.py runs Meta.__new__, .* \(stack.py:2\)"):
-        await fill(["none"], code=code, tests="from stack import Base\n\n\ndef test_base():\n    assert Base\n")
+    written = code.replace("raise NotImplementedError", "return super().__new__(mcs, name, bases, namespace)")
+    tests = "from stack import Base, Meta\n\n\ndef test_base():\n    assert type(Base) is Meta\n"
+    outcome = await fill([fenced(written)] * 6, code=code, tests=tests)
+    assert outcome.solved, outcome.message
+    assert outcome.after["stack.py"] == written
+
+
+async def test_unwritten_code_that_makes_the_list_of_tests_is_named(fill):
+    code = "def numbers():\n    raise NotImplementedError\n"
+    tests = "import pytest\nfrom stack import numbers\n\n\n@pytest.mark.parametrize('n', numbers())\ndef test_it(n):\n"
+    with pytest.raises(CannotVerifyError, match=r"Importing test_stack.py runs numbers, .* \(stack.py:1\)"):
+        await fill(["none"], code=code, tests=f"{tests}    assert n\n")
 
 
 async def test_a_base_class_that_leaves_methods_to_others_stays(fill):

@@ -40,7 +40,7 @@ class BaselineContext:
     `comment` is a remark of the user or a reviewer on the target; `known_fault` recognises faults among the failures
     that only the caller can know. `goal`: the target passes, and is to be changed nevertheless;
     `calls` are those to measure then, one in each line. `when_failing` gets what is known as soon as a test is seen to
-    fail; the rest of the baseline is measured meanwhile.
+    fail; the rest of the baseline is measured meanwhile. `fallback` is to be changed where the target reaches nothing.
     """
 
     target: Target
@@ -54,6 +54,7 @@ class BaselineContext:
     goal: Goal | None = None
     calls: str = ""
     when_failing: Callable[[Baseline], None] | None = None
+    fallback: tuple[Region, ...] = ()
     deadline: Deadline = field(default_factory=Deadline)
 
     async def run(self, selectors: Sequence[str], files: Mapping[str, str], **kind: object) -> Execution:

@@ -76,6 +76,7 @@ async def _locate(
     suspects: tuple[Region, ...] = ()
     if not created:
         regions_to_change, suspects = _choose_regions(context, evidence, failing, related.modules)
+    regions_to_change = regions_to_change or context.fallback
     if not regions_to_change:
         raise CannotVerifyError(
             f"{context.target.selector} reaches no function in this workspace that may be changed.",

@@ -54,8 +54,10 @@ async def measure_completed(
     context.report_status(f"{completion.path} cannot be imported; looking at its tests without what is in the way")
     snapshot = context.snapshot.with_text(completion.path, completion.text)
     target = _moved(context.target, completion)
+    fallback = (relocate(completion.region, completion.text),)
+    completed = replace(context, snapshot=snapshot, target=target, when_failing=None, fallback=fallback)
     try:
-        found = await measure(replace(context, snapshot=snapshot, target=target, when_failing=None))
+        found = await measure(completed)
     except CannotVerifyError:
         return None  # more is in the way; the user's own code is what to tell of
     if found.fault or not found.problem.spec.cases:
