@@ -13,11 +13,11 @@ quick: ## one minute: format, lint, types, layers, and tests that need no proces
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
 	@scripts/quick "$(BIN)"
 
-test: ## seven minutes: quick, and a story with real parts for each promise
+test: ## twelve minutes: quick, and a story with real parts for each promise
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
 	@scripts/test "$(BIN)"
 
-full: ## half an hour: test, and everything else this machine can run
+full: ## forty minutes: test, and everything else this machine can run
 	@scripts/setup "$(PYTHON)" "$(VENV)" full bubblewrap
 	@scripts/full "$(BIN)"
 
