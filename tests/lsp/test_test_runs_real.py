@@ -152,7 +152,7 @@ async def test_the_examples_of_a_function_run_with_the_tests_that_reach_it(real)
             "import os\n\ndef test_a():\n    os._exit(3)\n\ndef test_b():\n    pass\n",
             "1 failed, 1 not run (pytest ended early)",
         ),
-        ("", "import sys\nsys.exit(1)\n", "pytest stopped before it collected any test"),
+        ("", "import sys\nsys.exit(1)\n", "Importing test_m.py ends the process: SystemExit: 1 (test_m.py:2)."),
     ],
 )
 async def test_why_nothing_ran_is_what_is_told(real, conftest, text, told):

@@ -171,3 +171,25 @@ async def test_what_nobody_can_complete_is_one_sentence(code, fix):
         CannotVerifyError, match=r"test_m\.py cannot be collected by pytest: \w+Error: .* \(m\.py:\d+\)"
     ):
         await fix(code)
+
+
+@pytest.mark.parametrize("target", ["test_m.py", "m.py::double"])
+@pytest.mark.parametrize(
+    ("code", "told", "remedy"),
+    [
+        (
+            "import sys\n\nsys.exit(1)\n\n\ndef double(x):\n    return x * 2\n",
+            r"Importing m\.py ends the process: SystemExit: 1 \(m\.py:3\)",
+            "__main__",
+        ),
+        (
+            "from test_m import test_double\n\n\ndef double(x):\n    return x * 2\n",
+            r"test_m\.py cannot be collected by pytest: ImportError: ",
+            "import each other",
+        ),
+    ],
+)
+async def test_what_is_in_the_way_is_told(code, target, told, remedy, fix):
+    with pytest.raises(CannotVerifyError, match=told) as caught:
+        await fix(code, target=target)
+    assert remedy in caught.value.remedy

@@ -24,7 +24,7 @@ from greenloop.localize.recent_changes import find_ages, find_touched
 from greenloop.localize.related_tests import RelatedTestsRun, run_related_tests
 from greenloop.localize.statement_run import trace_statements, with_suspicion
 from greenloop.localize.stubs import add_stubs, find_missing
-from greenloop.localize.unfillable import refuse_at_import
+from greenloop.localize.uncollected import refuse_uncollected
 from greenloop.project.sources import is_trusted
 from greenloop.project.targets import nearest_names
 from greenloop.specs.kinds.pytest import read_spec
@@ -34,7 +34,6 @@ MOST_MISSING = 10
 REST = 0.4  # of the limit of one case, for the target's other cases after one that hangs
 LEAST_REST = 3.0  # seconds for these at least
 UNCLEAR = 5  # times the limit of one case, where it is not known what took the time
-PYTEST_BROKE = 3  # pytest's exit status for an internal error
 
 
 async def measure(context: BaselineContext) -> Baseline:
@@ -182,21 +181,7 @@ async def _measure_rest(context: BaselineContext, execution: Execution, stubs: M
 async def _explain_uncollected(context: BaselineContext, execution: Execution, stubs: Mapping[str, str]) -> Baseline:
     if ended := environment_fault(context, execution):
         return ended
-    errors = collect_errors(execution)
-    if errors:
-        first = errors[0].failure
-        refuse_at_import([first], context.target.path, context.snapshot.text, context.patterns)
-        location = next((f" ({frame.path}:{frame.line})" for frame in reversed(first.frames)), "")
-        raise CannotVerifyError(
-            f"{context.target.path} cannot be collected by pytest: {first.type}: {first.message}{location}.",
-            remedy="Fix that first: pytest has to be able to collect the test.",
-        )
-    if execution.status == PYTEST_BROKE or not any(records_of_kind(execution, "finished")):
-        rows = [row for row in execution.output.strip().splitlines() if row.strip(" INTERALO>")]
-        raise CannotVerifyError(
-            f"pytest stopped before it collected any test: {rows[-1].strip() if rows else 'no output'}",
-            remedy=f"See whether `{context.place.environment.executable} -m pytest {context.target.path}` works.",
-        )
+    refuse_uncollected(context, execution)
     nearby = nearest_names(context.target.selector, await _ids_of_file(context, stubs))
     hint = f"Did you mean: {', '.join(nearby)}" if nearby else f"pytest finds no test in {context.target.path}."
     raise UsageError(f"There is no test {context.target.selector}.", remedy=hint)

@@ -23,6 +23,7 @@ from greenloop.localize.evidence import Entry
 from greenloop.localize.measuring import Measurement, is_cut_short
 from greenloop.localize.related_tests import RelatedTestsRun, run_importing_tests
 from greenloop.localize.statement_run import trace_statements, with_suspicion
+from greenloop.localize.uncollected import refuse_uncollected
 from greenloop.project.sources import import_name_in_tests
 from greenloop.project.syntax import definitions
 from greenloop.project.targets import region_for
@@ -98,13 +99,18 @@ async def _measure_importable(context: BaselineContext, related: RelatedTestsRun
 
 
 def _refuse_unfillable(context: BaselineContext, region: Region, text: str, related: RelatedTestsRun) -> None:
-    """Raises `CannotVerifyError` for what is to be written, but has neither tests nor a docstring to write it by."""
+    """Raises `CannotVerifyError` for what has neither tests nor a docstring to write it by."""
     unfillable.refuse_left_open(region, text)
     members = unwritten.members(region, text)
-    if not members or (region.qualname and read_documentation(text, region.start, region.end).docstring):
+    if region.qualname and read_documentation(text, region.start, region.end).docstring:
         return
-    if related.execution is not None:
-        for error in collect_errors(related.execution):
+    execution = related.execution
+    if not members:
+        if execution and not collected_cases(execution) and not environment_fault(context, execution):
+            refuse_uncollected(context, execution)
+        return
+    if execution is not None:
+        for error in collect_errors(execution):
             path = error.id.partition("::")[0]
             unfillable.refuse_at_import([error.failure], path, context.snapshot.text, context.patterns)
     unfillable.refuse_unreached(region, members)

@@ -14,18 +14,17 @@ from pathlib import Path
 from greenloop.core.errors import CannotVerifyError, GreenloopError, SandboxBrokenError
 from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
 from greenloop.core.records.verdict import CaseResult
+from greenloop.core.report.broken_pytest import explain_broken_pytest, is_pytest_broken
 from greenloop.core.report.cases import (
     CollectedCase,
     CollectError,
     case_results,
     collect_errors,
     collected_cases,
-    records_of_kind,
 )
 from greenloop.core.report.traces import ReachedFunction, reached_functions
 from greenloop.core.test_selection import fit_selectors
 from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status
-from greenloop.localize.failing_test import PYTEST_BROKE
 from greenloop.project import workspace
 from greenloop.project.environment_faults import explain_broken_sandbox, explain_start, find_environment_fault
 from greenloop.project.settings import Settings
@@ -143,13 +142,9 @@ def _explain_failure(
         fault = explain_start(execution, place.environment)
     if fault is not None:
         return CannotVerifyError(fault.sentence, remedy=fault.remedy)
-    if failures or (execution.status != PYTEST_BROKE and any(records_of_kind(execution, "finished"))):
+    if failures or not is_pytest_broken(execution):
         return None
-    rows = [row for row in execution.output.strip().splitlines() if row.strip(" INTERALO>")]
-    return CannotVerifyError(
-        f"pytest stopped before it collected any test: {rows[-1].strip() if rows else 'no output'}",
-        remedy=f"See whether `{place.environment.executable} -m pytest` works.",
-    )
+    return explain_broken_pytest(execution.output, place.root, f"{place.environment.executable} -m pytest")
 
 
 async def _breakdown(reason: str, place: SandboxSpec, settings: Settings, sandbox: str) -> GreenloopError:
