@@ -23,6 +23,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates.changes.missing_imports import add_missing_imports, with_missing_imports
+from greenloop.drafting.candidates.changes.missing_return import with_return
 from greenloop.drafting.candidates.changes.misspelled import corrected_names, corrections
 from greenloop.drafting.candidates.changes.syntax_repairs import syntax_repairs
 
@@ -57,18 +58,19 @@ class Kind(StrEnum):
     """What a change replaces: a name, a whole statement by nothing, or any other token.
 
     `SYNTAX`: whatever keeps the code from being parsed, and so from showing which imports it lacks.
-    `MISSPELLED`: a name that nobody knows.
+    `MISSPELLED`: a name that nobody knows. `RETURN`: nothing, in a function that returns no value.
     """
 
     SYNTAX = "syntax"
     MISSPELLED = "misspelled"
+    RETURN = "return"
     SYMBOL = "symbol"
     NAME = "name"
     DELETION = "deletion"
 
 
-SHORT_ORDER = ((Kind.MISSPELLED,), (Kind.SYNTAX, Kind.SYMBOL, Kind.NAME), (Kind.DELETION,))
-LONG_ORDER = ((Kind.MISSPELLED,), (Kind.SYNTAX, Kind.SYMBOL), (Kind.DELETION,), (Kind.NAME,))
+SHORT_ORDER = ((Kind.MISSPELLED, Kind.RETURN), (Kind.SYNTAX, Kind.SYMBOL, Kind.NAME), (Kind.DELETION,))
+LONG_ORDER = ((Kind.MISSPELLED, Kind.RETURN), (Kind.SYNTAX, Kind.SYMBOL), (Kind.DELETION,), (Kind.NAME,))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +95,8 @@ def mutants(problem: Problem, attempt: Attempt) -> Iterator[Candidate]:
         text = with_plain_ends(text_in(problem, previous, region))
         scores = problem.suspicion.get(region.path, {}) if attempt.candidate is None else {}
         corrected = [Change(line=line, text=new, kind=Kind.MISSPELLED) for line, new in corrections(text, meant)]
-        for change in [*corrected, *one_token_changes(text)]:
+        returned = [Change(line=line, text=new, kind=Kind.RETURN) for line, new in with_return(text)]
+        for change in [*corrected, *returned, *one_token_changes(text)]:
             score = scores.get(region.start + change.line - 1, 0.0 if scores else 1.0)
             ranked.append((-score, len(ranked), region, change))
     ranked.sort(key=lambda item: item[:2])

@@ -1,0 +1,60 @@
+"""Returns for a function that has none."""
+
+from __future__ import annotations
+
+import pytest
+
+from greenloop.drafting.candidates.changes.missing_return import with_return
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("def f(x):\n    x * 2\n", [(2, "def f(x):\n    return x * 2\n")]),
+        ("def f(x): x * 2\n", [(1, "def f(x): return x * 2\n")]),
+        (
+            "    def f(self):\n        é = 1; total = é\n        total += 1\n",
+            [
+                (3, "    def f(self):\n        é = 1; total = é\n        total += 1\n        return total\n"),
+                (3, "    def f(self):\n        é = 1; total = é\n        total += 1\n        return é\n"),
+            ],
+        ),
+        (
+            'def f(x):\n    """Doc."""\n    if x:\n        g(x)\n    else:\n        -x\n',
+            [(4, 'def f(x):\n    """Doc."""\n    if x:\n        return g(x)\n    else:\n        return -x\n')],
+        ),
+        (
+            "def f(xs):\n    for x in xs:\n        y = x\n\n\n",
+            [
+                (3, "def f(xs):\n    for x in xs:\n        y = x\n    return y\n\n\n"),
+                (3, "def f(xs):\n    for x in xs:\n        y = x\n    return x\n\n\n"),
+            ],
+        ),
+        (
+            "def f():\n    def g():\n        return 1\n    h = g\n",
+            [(4, "def f():\n    def g():\n        return 1\n    h = g\n    return h\n")],
+        ),
+    ],
+)
+def test_what_is_computed_last_is_returned(text, wanted):
+    assert list(with_return(text)) == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(x):\n    if x:\n        return 1\n    x * 2\n",
+        "def f(x):\n    yield x\n",
+        'def f(x):\n    """Doc."""\n',
+        "def f(x):\n    pass\n",
+        "X = 1\n",
+        "def f(:\n",
+    ],
+)
+def test_other_code_stays(text):
+    assert not list(with_return(text))
+
+
+def test_at_most_four_names_are_tried():
+    text = "def f():\n" + "".join(f"    a{n} = {n}\n" for n in range(9))
+    assert [new.split()[-1] for _line, new in with_return(text)] == ["a8", "a7", "a6", "a5"]
