@@ -1,4 +1,4 @@
-"""What people forget or misspell is mended before a model is asked."""
+"""What people forget, misspell or get wrong in a literal is mended before a model is asked."""
 
 from __future__ import annotations
 
@@ -12,24 +12,74 @@ from greenloop.project import configuration
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
-TEST = "from m import double\n\n\ndef test_double():\n    assert double([1, 2]) == [1, 2, 1, 2]\n"
-# name: the line that is wrong, and what becomes of it
+DOUBLE = "assert double([1, 2]) == [1, 2, 1, 2]"
+# name: a function, its wrong body, what becomes of it, and what the tests assert
 SLIPS = {
-    "no return of an expression": ("    x * 2", "    return x * 2"),
+    "no return of an expression": ("double(x)", "    x * 2", "    return x * 2", [DOUBLE]),
     "no return of a name": (
+        "double(x)",
         "    twice = list(x)\n    twice += x",
         "    twice = list(x)\n    twice += x\n    return twice",
+        [DOUBLE],
     ),
-    "a misspelled name": ("    result = x * 2\n    return resutl", "    result = x * 2\n    return result"),
-    "a misspelled method": ("    y = x.cpoy()\n    return x + y", "    y = x.copy()\n    return x + y"),
+    "a misspelled name": (
+        "double(x)",
+        "    result = x * 2\n    return resutl",
+        "    result = x * 2\n    return result",
+        [DOUBLE],
+    ),
+    "a misspelled method": (
+        "double(x)",
+        "    y = x.cpoy()\n    return x + y",
+        "    y = x.copy()\n    return x + y",
+        [DOUBLE],
+    ),
+    "a misspelled text": (
+        "greet(name)",
+        "    return f'Helo, {name}!'",
+        "    return f'Hello, {name}!'",
+        ["assert greet('Ann') == 'Hello, Ann!'"],
+    ),
+    "a text between items": (
+        "row(items)",
+        "    return ','.join(items)",
+        "    return ' | '.join(items)",
+        ["assert row(['a', 'b', 'c']) == 'a | b | c'", "assert row(['a']) == 'a'"],
+    ),
+    "a wrong key": (
+        "user(name)",
+        "    return {'nmae': name, 'age': None}",
+        "    return {'name': name, 'age': None}",
+        ["assert user('Ann') == {'name': 'Ann', 'age': None}"],
+    ),
+    "a wrong constant": (
+        "fahrenheit(c)",
+        "    return c * 9 / 5 + 30",
+        "    return c * 9 / 5 + 32",
+        ["assert fahrenheit(0) == 32", "assert fahrenheit(100) == 212"],
+    ),
+    "a wrong rate": (
+        "tax(price)",
+        "    return round(price * 0.1, 2)",
+        "    return round(price * 0.15, 2)",
+        ["assert tax(100) == 15", "assert tax(20) == 3"],
+    ),
+    "a misspelled message": (
+        "root(x)",
+        "    if x < 0:\n        raise ValueError('must be postive (or 0)')\n    return x**0.5",
+        "    if x < 0:\n        raise ValueError('must be positive (or 0)')\n    return x**0.5",
+        [r"with pytest.raises(ValueError, match=r'must be positive \(or 0\)'): root(-1)"],
+    ),
 }
 
 
 @pytest.mark.parametrize("name", SLIPS)
 async def test_a_slip_costs_no_question(name, tmp_path, monkeypatch, lay):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    wrong, right = (f"def double(x):\n{body}\n" for body in SLIPS[name])
-    root = lay(tmp_path / "w", {"m.py": wrong, "test_m.py": TEST})
+    header, *bodies, asserted = SLIPS[name]
+    wrong, right = (f"def {header}:\n{body}\n" for body in bodies)
+    tests = [f"def test_{number}():\n    {each}\n" for number, each in enumerate(asserted)]
+    root = lay(tmp_path / "w", {"m.py": wrong, "test_m.py": "\n\n".join(["import pytest\nfrom m import *\n", *tests])})
     script = tmp_path / "answers.jsonl"
     script.write_text(json.dumps("no answer") + "\n")
     keys = {"model": f"scripted:{script}", "sandbox.kind": "bubblewrap"}

@@ -31,7 +31,7 @@ from greenloop.core.report.cases import case_results
 from greenloop.core.report.traces import LineTrace, line_traces
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.text.diff import diff_hunks, with_plain_ends
-from greenloop.drafting.candidates.changes.mutate import one_token_changes
+from greenloop.drafting.candidates.changes.one_token import one_token_changes
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 
 MOST_MUTANTS = 60  # at most so many changes are tried
