@@ -90,6 +90,8 @@ def _suggestion(error):
     if not isinstance(name, str) or not isinstance(error, (AttributeError, NameError)):
         return ""
     try:
+        if owner := _owner_of(name, error):
+            return ". Did you mean: '%s.%s'?" % (owner, name)
         known = [each for each in _known_names(error) if isinstance(each, str) and each != name]
     except Exception:  # __dir__ of a candidate's class may raise anything
         return ""
@@ -97,6 +99,13 @@ def _suggestion(error):
     close = [each for each in known if each.strip("_") == name.strip("_")]  # self.items, which is self._items
     close = close or difflib.get_close_matches(name, public, n=1, cutoff=LIKENESS)
     return ". Did you mean: %r?" % close[0] if close else ""
+
+
+def _owner_of(name, error):
+    """`self` or `cls`, if the name is an attribute of it."""
+    steps = [] if isinstance(error, (AttributeError, UnboundLocalError)) else _traceback_steps(error.__traceback__)
+    local = steps[-1][0].f_locals if steps else {}
+    return next((each for each in ("self", "cls") if each in local and name in dir(local[each])), None)
 
 
 def _known_names(error):

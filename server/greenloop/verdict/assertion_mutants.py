@@ -10,6 +10,8 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
+from greenloop.core.python.literal_values import read_literal
+
 Edit = tuple[int, int, str]
 
 _OPPOSITE = {
@@ -193,12 +195,10 @@ def _other_literal(left: ast.expr, right: ast.expr, source: Source) -> Edit | No
     for literal, compared in ((right, left), (left, right)):
         if _is_loose(compared):
             continue
-        try:
-            value = ast.literal_eval(literal)
-        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        if (value := read_literal(literal)) is None:
             continue
-        changed = _change_value(value)
-        if changed is not _UNCHANGED and changed != value:
+        changed = _change_value(value[0])
+        if changed is not _UNCHANGED and changed != value[0]:
             return source.replacement(literal, repr(changed))
     return None
 

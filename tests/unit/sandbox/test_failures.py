@@ -32,6 +32,7 @@ class Hostile:
         ("''.spilt()", "has no attribute 'spilt'. Did you mean: 'split'?"),
         ("int.__nam__", "has no attribute '__nam__'. Did you mean: '__name__'?"),
         ("result = 1; resutl", "'resutl' is not defined. Did you mean: 'result'?"),
+        ("class P:\n  x = 1\n  def f(self): return x\nP().f()", "'x' is not defined. Did you mean: 'self.x'?"),
         ("lenn([])", "'lenn' is not defined. Did you mean: 'len'?"),
         ("_result = 1; resutl", "'resutl' is not defined"),  # a private name is not meant
         ("_result = 1; result", "'result' is not defined. Did you mean: '_result'?"),  # but for its underscores

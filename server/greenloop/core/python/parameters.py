@@ -19,6 +19,12 @@ def parameters(node: Function) -> list[tuple[str, str]]:
     ]
 
 
+def parameter_nodes(node: Function) -> list[ast.arg]:
+    """All parameters, those with a star last."""
+    args = node.args
+    return [*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg))]
+
+
 def defaults(node: Function) -> dict[str, ast.expr]:
     """Default values by parameter name."""
     args = node.args

@@ -8,6 +8,7 @@ from collections.abc import Collection
 
 from greenloop.core.generated_tests import parse_equation
 from greenloop.core.python.ast_source import UNPARSABLE
+from greenloop.core.python.literal_values import read_literal
 from greenloop.core.records.spec import Case, Provenance
 
 MOST = 40  # characters after the function's name
@@ -52,10 +53,9 @@ def _describe_case(case: Case) -> str:
 
 def _describe_value(node: ast.expr) -> str:
     """A literal in words; "" where it has none."""
-    try:
-        item = ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+    if (value := read_literal(node)) is None:
         return ""
+    item = value[0]
     type_name = type(item).__name__.replace("str", "string").replace("NoneType", "none")
     if item is None or isinstance(item, bool):
         return str(item).lower()

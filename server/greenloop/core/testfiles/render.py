@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.python.ast_source import FUNCTIONS, parse_module
+from greenloop.core.python.literal_values import read_literal
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.records.verdict import Failure
@@ -94,11 +95,7 @@ def find_examples(case: str, parameters: Sequence[str], attempts: Sequence[Attem
 def _literal_arguments(failure: Failure, parameters: Sequence[str]) -> str:
     """The arguments (`s='aa', n=1`) of the failing call in a failure; "" where they are not all literals."""
     arguments = counterexample(failure)
-    try:
-        literal = [ast.literal_eval(value) for value in arguments.values()]
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        literal = []
-    if not literal or {*arguments} != {*parameters}:
+    if not arguments or not all(map(read_literal, arguments.values())) or {*arguments} != {*parameters}:
         return ""
     return ", ".join(f"{name}={value}" for name, value in arguments.items())
 

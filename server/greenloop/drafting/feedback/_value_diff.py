@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping, Sequence
+
+from greenloop.core.python.literal_values import read_literal
 
 WIDTH = 400  # maximum characters of one value
 MOST = 20_000  # characters of both values together, beyond which they are not compared
@@ -21,11 +22,8 @@ def first_difference(expected: str, observed: str) -> str:
     """Where two reprs first differ: an index, a key, a type; "" where none can be named."""
     if len(expected) + len(observed) > MOST:
         return ""
-    try:
-        left, right = ast.literal_eval(expected), ast.literal_eval(observed)
-    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-        return ""
-    return _first_difference(left, right)
+    left, right = read_literal(expected), read_literal(observed)
+    return _first_difference(left[0], right[0]) if left and right else ""
 
 
 def _first_difference(left: object, right: object) -> str:

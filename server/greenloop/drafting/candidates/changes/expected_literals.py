@@ -14,8 +14,10 @@ from difflib import SequenceMatcher
 from fractions import Fraction
 
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment
+from greenloop.core.python.literal_values import read_literal
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.verdict import Failure
+from greenloop.drafting.candidates.changes.change import Change, Kind, change_of, replace_node, source_of
 
 Pair = tuple[object, object]
 MOST_VALUES = 20  # pairs of differing values that are considered
@@ -37,26 +39,24 @@ def differing_values(attempt: Attempt) -> list[Pair]:
     return list(dict.fromkeys(pairs))[:MOST_VALUES]
 
 
-def expected_literals(text: str, pairs: Sequence[Pair]) -> Iterator[tuple[int, str, bool]]:
-    """Yields the changed line and the new text for each literal of a function that such a pair asks to be another.
+def expected_literals(text: str, attempt: Attempt) -> Iterator[Change]:
+    """Yields a change for each literal of a function that the failing values ask to be another.
 
-    The third item is whether a text is only misspelled. Any other change fits one test by itself, whatever is wrong.
+    A text that is only misspelled is a slip. Any other change fits one test by itself, whatever is wrong, so it takes
+    two.
     """
+    pairs = differing_values(attempt)
     parsed = parse_fragment(text) if pairs else None
     if not isinstance(parsed, Fragment):
         return
-    rows = [line.encode() for line in parsed.lines]
     for node, value in [each for item in parsed.body for each in _literals_of(item)]:
-        row = rows[node.lineno - 1]
-        source = row[node.col_offset : node.end_col_offset].decode()
+        source = source_of(node, parsed)
         wanted = Counter(new for pair in pairs for new in _meant(value, *pair))
         for meant, _count in wanted.most_common(MOST_CHANGES):
             new = _written(source, node, value, meant)
-            if new is None or new == source:
-                continue
-            line = row[: node.col_offset] + new.encode() + row[node.end_col_offset :]
-            changed = [*rows[: node.lineno - 1], line, *rows[node.lineno :]]
-            yield node.lineno - parsed.shift, b"\n".join(changed[parsed.shift :]).decode(), _resembles(value, meant)
+            kind = Kind.SLIP if _resembles(value, meant) else Kind.EXPECTED
+            if new not in (None, source) and (kind is Kind.SLIP or len(attempt.verdict.cases) > 1):
+                yield change_of(parsed, [replace_node(node, str(new))], kind)
 
 
 def _pairs_of(failure: Failure) -> Iterator[Pair]:
@@ -64,11 +64,9 @@ def _pairs_of(failure: Failure) -> Iterator[Pair]:
     expected, observed = raised.groups() if raised else (failure.expected, failure.observed)
     if expected is None or observed is None or len(expected) + len(observed) > MOST_CHARACTERS:
         return
-    try:
-        wanted = ast.literal_eval(_TOLERANCE.sub("", expected))
-        yield from _leaves(_ESCAPE.sub(r"\1", wanted) if raised else wanted, ast.literal_eval(observed))
-    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-        return
+    wanted, found = read_literal(_TOLERANCE.sub("", expected)), read_literal(observed)
+    if wanted and found:
+        yield from _leaves(_ESCAPE.sub(r"\1", str(wanted[0])) if raised else wanted[0], found[0])
 
 
 def _leaves(expected: object, observed: object) -> Iterator[Pair]:

@@ -1,4 +1,4 @@
-"""Returns for a function that has none: of what its last statements compute, or of a name that it assigns."""
+"""A `return` for a function that has none: of what its last statements compute or print, or of a name it assigns."""
 
 from __future__ import annotations
 
@@ -6,14 +6,27 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment
+from greenloop.core.records.attempt import Attempt
+from greenloop.drafting.candidates.changes.change import (
+    Change,
+    Kind,
+    change_of,
+    insert_after,
+    insert_before,
+    replace_node,
+    source_of,
+)
 
 MOST_NAMES = 4  # names that are returned in turn, the last assigned one first
 _SCOPES = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
 _GENERATES = (ast.Yield, ast.YieldFrom)
 
 
-def with_return(text: str) -> Iterator[tuple[int, str]]:
-    """Yields the changed line and the new text of a function that never returns a value; nothing for any other."""
+def missing_return(text: str, _attempt: Attempt) -> Iterator[Change]:
+    """Yields the changes of a function that never returns a value; none for any other.
+
+    What it prints last is returned in place of it.
+    """
     parsed = parse_fragment(text)
     if not isinstance(parsed, Fragment):
         return
@@ -21,24 +34,28 @@ def with_return(text: str) -> Iterator[tuple[int, str]]:
     own = list(_own_nodes(function.body)) if function else []
     if function is None or any(isinstance(node, _GENERATES) or _returns_value(node) for node in own):
         return
-    rows = [line.encode() for line in parsed.lines]
-
-    def text_of(changed: Sequence[bytes]) -> str:
-        return b"\n".join(changed[parsed.shift :]).decode()
-
-    if tails := [each for each in _tails(function.body) if each is not docstring_statement(function)]:
-        changed = list(rows)
-        for each in tails:
-            row = changed[each.lineno - 1]
-            changed[each.lineno - 1] = row[: each.col_offset] + b"return " + row[each.col_offset :]
-        yield tails[0].lineno - parsed.shift, text_of(changed)
-    first, end = function.body[0], function.end_lineno or function.lineno
-    indent = rows[first.lineno - 1][: first.col_offset]
+    tails = [each for each in _tails(function.body) if each is not docstring_statement(function)]
+    printed = {each: _printed(each) for each in tails}
+    if any(printed.values()):
+        sources = {each: source_of(value or each.value, parsed) for each, value in printed.items()}
+        yield change_of(parsed, [replace_node(each, f"return {new}") for each, new in sources.items()], Kind.SLIP)
+    if tails:
+        yield change_of(parsed, [insert_before(each, "return ") for each in tails], Kind.SLIP)
+    first = function.body[0]
+    indent = parsed.lines[first.lineno - 1].encode()[: first.col_offset].decode()
     if indent.strip():  # the body is on the line of its header
         return
     stored = [node.id for node in own if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
     for name in [*dict.fromkeys(reversed(stored))][:MOST_NAMES]:
-        yield end - parsed.shift, text_of([*rows[:end], indent + f"return {name}".encode(), *rows[end:]])
+        yield change_of(parsed, [insert_after(function.body[-1], f"\n{indent}return {name}")], Kind.SLIP)
+
+
+def _printed(statement: ast.Expr) -> ast.expr | None:
+    """The only argument of a call of `print`."""
+    match statement.value:
+        case ast.Call(func=ast.Name(id="print"), args=[value], keywords=[]) if not isinstance(value, ast.Starred):
+            return value
+    return None
 
 
 def _own_nodes(statements: Sequence[ast.AST]) -> Iterator[ast.AST]:

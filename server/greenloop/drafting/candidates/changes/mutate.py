@@ -13,44 +13,47 @@ from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
-from greenloop.drafting.candidates.changes.expected_literals import differing_values, expected_literals
+from greenloop.drafting.candidates.changes.call_slips import call_slips
+from greenloop.drafting.candidates.changes.change import Change, Kind, Make
+from greenloop.drafting.candidates.changes.expected_literals import expected_literals
+from greenloop.drafting.candidates.changes.expected_returns import expected_returns
 from greenloop.drafting.candidates.changes.missing_imports import add_missing_imports, with_missing_imports
-from greenloop.drafting.candidates.changes.missing_return import with_return
-from greenloop.drafting.candidates.changes.misspelled import corrected_names, corrections
-from greenloop.drafting.candidates.changes.one_token import Change, Kind, one_token_changes
+from greenloop.drafting.candidates.changes.missing_return import missing_return
+from greenloop.drafting.candidates.changes.missing_scopes import missing_scopes
+from greenloop.drafting.candidates.changes.misspelled import misspelled_names
+from greenloop.drafting.candidates.changes.moved_statements import moved_statements
+from greenloop.drafting.candidates.changes.mutable_defaults import mutable_defaults
+from greenloop.drafting.candidates.changes.one_token import one_token
 
 MOST = 240  # changes of one attempt
 SHORT = 80  # changes of a function for which there is time in any case
-SHORT_ORDER = ((Kind.MISSPELLED, Kind.RETURN), (Kind.SYNTAX, Kind.SYMBOL, Kind.NAME), (Kind.LITERAL,), (Kind.DELETION,))
-LONG_ORDER = (
-    (Kind.MISSPELLED, Kind.RETURN),
-    (Kind.SYNTAX, Kind.SYMBOL),
-    (Kind.LITERAL,),
-    (Kind.DELETION,),
-    (Kind.NAME,),
+MAKERS: tuple[Make, ...] = (
+    misspelled_names,
+    missing_scopes,
+    missing_return,
+    mutable_defaults,
+    expected_literals,
+    expected_returns,
+    call_slips,
+    moved_statements,
+    one_token,
 )
+SHORT_ORDER = ((Kind.SLIP,), (Kind.SYNTAX, Kind.SYMBOL, Kind.NAME), (Kind.EXPECTED,), (Kind.DELETION,))
+LONG_ORDER = ((Kind.SLIP,), (Kind.SYNTAX, Kind.SYMBOL), (Kind.EXPECTED,), (Kind.DELETION,), (Kind.NAME,))
 
 
 def mutants(problem: Problem, attempt: Attempt) -> Iterator[Candidate]:
-    """Candidates that differ from the attempt's code by one token; the most suspicious lines first.
+    """Candidates that differ from the attempt's code by one change; the most suspicious lines first.
 
     Imports that the code lacks are added to each.
     """
     yielded: set[str] = set()
     ranked: list[tuple[float, int, Region, Change]] = []
     previous = with_missing_imports(problem, attempt) or attempt.candidate
-    meant, values = corrected_names(attempt), differing_values(attempt)
     for region in problem.regions:
         text = with_plain_ends(text_in(problem, previous, region))
         scores = problem.suspicion.get(region.path, {}) if attempt.candidate is None else {}
-        corrected = [Change(line=line, text=new, kind=Kind.MISSPELLED) for line, new in corrections(text, meant)]
-        returned = [Change(line=line, text=new, kind=Kind.RETURN) for line, new in with_return(text)]
-        literals = [
-            Change(line=line, text=new, kind=Kind.MISSPELLED if is_misspelled else Kind.LITERAL)
-            for line, new, is_misspelled in expected_literals(text, values)
-            if is_misspelled or len(attempt.verdict.cases) > 1
-        ]
-        for change in [*corrected, *returned, *literals, *one_token_changes(text)]:
+        for change in [each for make in MAKERS for each in make(text, attempt)]:
             score = scores.get(region.start + change.line - 1, 0.0 if scores else 1.0)
             ranked.append((-score, len(ranked), region, change))
     ranked.sort(key=lambda item: item[:2])

@@ -11,11 +11,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 
 from greenloop.core.python.assignments import Assignment
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment, statement_blocks
+from greenloop.core.records.attempt import Attempt
+from greenloop.drafting.candidates.changes.change import Change, Edit, Kind, change_of, replace_node
 from greenloop.drafting.candidates.changes.syntax_repairs import syntax_repairs
 
 COMPARISONS = {
@@ -43,30 +43,9 @@ SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Break, ast.Contin
 MOST_NAMES = 8  # names in scope that are tried as replacements
 
 
-class Kind(StrEnum):
-    """What a change replaces: a name, a whole statement by nothing, or any other token.
-
-    `SYNTAX`: whatever keeps the code from being parsed, and so from showing which imports it lacks.
-    `MISSPELLED`: a name that nobody knows, or a text. `RETURN`: nothing, in a function that returns no value.
-    `LITERAL`: a text or a number for which the failures show another.
-    """
-
-    SYNTAX = "syntax"
-    MISSPELLED = "misspelled"
-    RETURN = "return"
-    LITERAL = "literal"
-    SYMBOL = "symbol"
-    NAME = "name"
-    DELETION = "deletion"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Change:
-    """A region's text with one token changed, in its line `line`."""
-
-    line: int
-    text: str
-    kind: Kind
+def one_token(text: str, _attempt: Attempt) -> Iterator[Change]:
+    """As `one_token_changes`, whatever the attempt has shown."""
+    yield from one_token_changes(text)
 
 
 def one_token_changes(text: str) -> list[Change]:
@@ -87,26 +66,7 @@ def one_token_changes(text: str) -> list[Change]:
     for function in functions[:1]:
         result += [(Kind.NAME, edit) for edit in _name_changes(function, nodes)]
         result += [(Kind.DELETION, edit) for node in [function, *nodes] for edit in _deletions(node)]
-    return [
-        Change(line=edit.line - parsed.shift, text=_apply(rows, edit, parsed.shift), kind=kind) for kind, edit in result
-    ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Edit:
-    line: int
-    start: int = 0
-    end: int = 0
-    new: str = ""
-    is_deletion: bool = False  # delete the whole line
-
-
-def _apply(rows: Sequence[bytes], edit: _Edit, shift: int) -> str:
-    row = rows[edit.line - 1]
-    if edit.is_deletion:
-        return b"\n".join([*rows[shift : edit.line - 1], *rows[edit.line :]]).decode()
-    changed = [*rows[: edit.line - 1], row[: edit.start] + edit.new.encode() + row[edit.end :], *rows[edit.line :]]
-    return b"\n".join(changed[shift:]).decode()
+    return [change_of(parsed, [edit], kind) for kind, edit in result]
 
 
 def _body_nodes(function: ast.AST) -> list[ast.AST]:
@@ -140,7 +100,7 @@ def _operator_between(
     return line, start + match.start(), start + match.end(), match[0].decode()
 
 
-def _comparisons(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
+def _comparisons(node: ast.AST, rows: Sequence[bytes]) -> Iterator[Edit]:
     if not isinstance(node, ast.Compare):
         return
     symbols = [sign for sign in COMPARISONS if not sign[0].isalpha()]
@@ -150,14 +110,14 @@ def _comparisons(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
         is_word = isinstance(sign, ast.In | ast.NotIn | ast.Is | ast.IsNot)
         line, start, end, text = _operator_between(rows, left, right, words if is_word else symbols)
         for new in COMPARISONS.get(" ".join(text.split()), ()) if line else ():
-            yield _Edit(line=line, start=start, end=end, new=new)
+            yield Edit(line=line, start=start, end=end, new=new)
 
 
-def _boundaries(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
+def _boundaries(node: ast.AST, rows: Sequence[bytes]) -> Iterator[Edit]:
     """Integers one up and one down; bounds of ranges and slices, subscripts and returned values off by one."""
     if isinstance(node, ast.Constant) and type(node.value) is int and abs(node.value) < 10_000:
         for value in (node.value + 1, node.value - 1):
-            yield _replace_node(node, f"({value})" if value < 0 and _after_operator(node, rows) else str(value))
+            yield replace_node(node, f"({value})" if value < 0 and _after_operator(node, rows) else str(value))
     bounds: list[ast.expr | None] = []
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
         bounds = list(node.args)
@@ -172,53 +132,53 @@ def _boundaries(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
             continue
         old = rows[item.lineno - 1][item.col_offset : item.end_col_offset].decode()
         for new in (f"{old} + 1", f"{old} - 1"):
-            yield _replace_node(item, new)
+            yield replace_node(item, new)
         if isinstance(item, ast.BinOp) and isinstance(item.op, ast.Add | ast.Sub):
             left = item.left
             if left.lineno == left.end_lineno:
-                yield _replace_node(item, rows[left.lineno - 1][left.col_offset : left.end_col_offset].decode())
+                yield replace_node(item, rows[left.lineno - 1][left.col_offset : left.end_col_offset].decode())
 
 
 def _after_operator(node: ast.Constant, rows: Sequence[bytes]) -> bool:
     return rows[node.lineno - 1][: node.col_offset].rstrip()[-1:] in (b"-", b"*", b"+", b"/", b"%")
 
 
-def _operators(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
+def _operators(node: ast.AST, rows: Sequence[bytes]) -> Iterator[Edit]:
     if isinstance(node, ast.BinOp):
         line, start, end, text = _operator_between(rows, node.left, node.right, list(OPERATORS))
         for new in OPERATORS.get(text, ()) if line else ():
-            yield _Edit(line=line, start=start, end=end, new=new)
+            yield Edit(line=line, start=start, end=end, new=new)
     elif isinstance(node, ast.AugAssign):
         line, start, end, text = _operator_between(rows, node.target, node.value, [f"{sign}=" for sign in OPERATORS])
         for new in OPERATORS.get(text[:-1], ()) if line else ():
-            yield _Edit(line=line, start=start, end=end, new=f"{new}=")
+            yield Edit(line=line, start=start, end=end, new=f"{new}=")
     elif isinstance(node, ast.BoolOp):
         for left, right in zip(node.values, node.values[1:], strict=False):
             line, start, end, text = _operator_between(rows, left, right, ["and", "or"])
             if line:
-                yield _Edit(line=line, start=start, end=end, new="or" if text == "and" else "and")
+                yield Edit(line=line, start=start, end=end, new="or" if text == "and" else "and")
 
 
-def _word_changes(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
+def _word_changes(node: ast.AST, rows: Sequence[bytes]) -> Iterator[Edit]:
     """True for False, a dropped or an added `not`, a function replaced by its counterpart."""
     if isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        yield _replace_node(node, str(not node.value))
+        yield replace_node(node, str(not node.value))
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not) and node.lineno == node.operand.lineno:
         spaces = re.match(rb"not\s*", rows[node.lineno - 1][node.col_offset :])
-        yield _Edit(line=node.lineno, start=node.col_offset, end=node.col_offset + len(spaces[0] if spaces else b"not"))
+        yield Edit(line=node.lineno, start=node.col_offset, end=node.col_offset + len(spaces[0] if spaces else b"not"))
     elif isinstance(node, ast.If | ast.While) and node.test.lineno == node.test.end_lineno:
         old = rows[node.test.lineno - 1][node.test.col_offset : node.test.end_col_offset].decode()
-        yield _replace_node(node.test, f"not ({old})")
+        yield replace_node(node.test, f"not ({old})")
     elif isinstance(node, ast.Name) and node.id in TWINS:
-        yield _replace_node(node, TWINS[node.id])
+        yield replace_node(node, TWINS[node.id])
     elif isinstance(node, ast.Attribute) and node.attr in TWINS and node.end_col_offset is not None:
         end = node.end_col_offset
-        yield _Edit(
+        yield Edit(
             line=node.end_lineno or node.lineno, start=end - len(node.attr.encode()), end=end, new=TWINS[node.attr]
         )
 
 
-def _swaps(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
+def _swaps(node: ast.AST, rows: Sequence[bytes]) -> Iterator[Edit]:
     """Swaps of adjacent arguments, of operands of `-`, `/`, `//`, `%` or `**`, and of items of a pair."""
     pairs: list[tuple[ast.expr, ast.expr]] = []
     if isinstance(node, ast.Call):
@@ -235,10 +195,10 @@ def _swaps(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
         middle = row[left.end_col_offset : right.col_offset]
         if left_text != right_text:
             new = (right_text + middle + left_text).decode()
-            yield _Edit(line=left.lineno, start=left.col_offset, end=right.end_col_offset or 0, new=new)
+            yield Edit(line=left.lineno, start=left.col_offset, end=right.end_col_offset or 0, new=new)
 
 
-def _pattern_changes(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
+def _pattern_changes(node: ast.AST, rows: Sequence[bytes]) -> Iterator[Edit]:
     """Changes of one character or class in a pattern that is given to `re`: how often, which kind, anchored or not."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
         return
@@ -260,14 +220,14 @@ def _pattern_changes(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
             if "\\" in new and not is_raw:
                 continue
             start = pattern.col_offset + match.start()
-            yield _Edit(line=pattern.lineno, start=start, end=start + len(match[0]), new=new)
+            yield Edit(line=pattern.lineno, start=start, end=start + len(match[0]), new=new)
     for place, anchor in ((first, "^"), (last, "$")):
         if text[place - (anchor == "$") :][:1] != anchor.encode():
             column = pattern.col_offset + place
-            yield _Edit(line=pattern.lineno, start=column, end=column, new=anchor)
+            yield Edit(line=pattern.lineno, start=column, end=column, new=anchor)
 
 
-def _name_changes(function: ast.AST, nodes: Sequence[ast.AST]) -> Iterator[_Edit]:
+def _name_changes(function: ast.AST, nodes: Sequence[ast.AST]) -> Iterator[Edit]:
     """Each name that is read, replaced by the other parameters and local names."""
     arguments = getattr(function, "args", None)
     in_scope = [item.arg for item in ast.walk(arguments) if isinstance(item, ast.arg)] if arguments else []
@@ -277,17 +237,13 @@ def _name_changes(function: ast.AST, nodes: Sequence[ast.AST]) -> Iterator[_Edit
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in replacements:
             for replacement in replacements:
                 if replacement != node.id:
-                    yield _replace_node(node, replacement)
+                    yield replace_node(node, replacement)
 
 
-def _deletions(node: ast.AST) -> Iterator[_Edit]:
+def _deletions(node: ast.AST) -> Iterator[Edit]:
     """Deletes each simple one-line statement that is not alone in its block."""
     for block in statement_blocks(node):
         for item in block:
             simple = isinstance(item, SIMPLE) and item.lineno == item.end_lineno
             if simple and len(block) > 1 and item is not docstring_statement(node):
-                yield _Edit(line=item.lineno, is_deletion=True)
-
-
-def _replace_node(node: ast.expr, new: str) -> _Edit:
-    return _Edit(line=node.lineno, start=node.col_offset, end=node.end_col_offset or node.col_offset, new=new)
+                yield Edit(line=item.lineno, end_line=item.lineno + 1)

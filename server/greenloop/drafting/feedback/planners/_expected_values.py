@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
+from greenloop.core.python.literal_values import read_literal
 from greenloop.drafting.feedback.planners._plans import ShownTest
 from greenloop.drafting.feedback.published._critic import LONGEST
 
@@ -66,14 +67,6 @@ def same_value(expected: str, observed: str) -> bool | None:
     if right is None:
         return None
     return left is not None and _equal(left[0], right[0])
-
-
-def read_literal(text: str) -> tuple[object] | None:
-    """The value of a literal, in a tuple since it may be None; None for any other text."""
-    try:
-        return (ast.literal_eval(text),)
-    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-        return None
 
 
 def contradictions(expected: Mapping[str, Expected], tests: Sequence[ShownTest]) -> list[tuple[ShownTest, str, str]]:

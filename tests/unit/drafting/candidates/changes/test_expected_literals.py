@@ -4,23 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
+from greenloop.drafting.candidates.changes.change import Kind
 from greenloop.drafting.candidates.changes.expected_literals import differing_values, expected_literals
-
-
-def failing(*sides, message=""):
-    cases = tuple(
-        CaseResult(
-            id=str(number),
-            outcome="failed",
-            failure=Failure(type="AssertionError", message=message, expected=expected, observed=observed),
-        )
-        for number, (expected, observed) in enumerate(sides)
-    )
-    return Attempt(
-        number=0, verdict=Verdict(status=Status.FAILED, cases=(*cases, CaseResult(id="c", outcome="passed")))
-    )
 
 
 @pytest.mark.parametrize(
@@ -40,8 +25,8 @@ def failing(*sides, message=""):
         (None, None, []),
     ],
 )
-def test_values_that_differ(expected, observed, wanted):
-    assert differing_values(failing((expected, observed))) == wanted
+def test_values_that_differ(failing, expected, observed, wanted):
+    assert differing_values(failing(("", expected, observed))) == wanted
 
 
 @pytest.mark.parametrize(
@@ -51,12 +36,13 @@ def test_values_that_differ(expected, observed, wanted):
         "Regex pattern did not match.\n Regex: 'no \\\\(more\\\\)'\n Input: 'no (mroe)'",
     ],
 )
-def test_the_message_of_an_exception(message):
-    assert differing_values(failing((None, None), message=message)) == [("no (more)", "no (mroe)")]
+def test_the_message_of_an_exception(failing, message):
+    assert differing_values(failing((message, None, None))) == [("no (more)", "no (mroe)")]
 
 
-def test_no_value_counts_twice():
-    assert differing_values(failing(("'a'", "'b'"), ("'a'", "'b'"), ("'c'", "'b'"))) == [("a", "b"), ("c", "b")]
+def test_no_value_counts_twice(failing):
+    failures = [("", expected, "'b'") for expected in ("'a'", "'a'", "'c'")]
+    assert differing_values(failing(*failures)) == [("a", "b"), ("c", "b")]
 
 
 @pytest.mark.parametrize(
@@ -78,27 +64,39 @@ def test_no_value_counts_twice():
         ("x * True", 2, 1, []),
     ],
 )
-def test_literals_that_were_meant(body, expected, observed, wanted):
+def test_literals_that_were_meant(failing, body, expected, observed, wanted):
     text = f'def f(x):\n    "Helo, 60"\n    return {body}\n'
-    found = [new for line, new, _ in expected_literals(text, [(expected, observed)]) if line == 3]
+    changes = expected_literals(text, failing(("", repr(expected), repr(observed))))
+    found = [change.text for change in changes if change.line == 3]
     assert [new.removeprefix(text.partition("return ")[0] + "return ").rstrip("\n") for new in found] == wanted
 
 
-def test_what_most_values_ask_for_comes_first_and_the_rest_is_left():
-    pairs = [(value, value - 1) for value in range(10, 30)] + [(100, 3)]
-    found = [new.split()[-1] for _, new, _ in expected_literals("def f(x):\n    return x + 2\n", pairs)]
+def test_what_most_values_ask_for_comes_first_and_the_rest_is_left(failing):
+    pairs = [*((value, value - 1) for value in range(10, 25)), (100, 3)]
+    attempt = failing(*(("", repr(expected), repr(observed)) for expected, observed in pairs))
+    found = [change.text.split()[-1] for change in expected_literals("def f(x):\n    return x + 2\n", attempt)]
     assert (found[0], len(found)) == ("3", 4)
 
 
-def test_text_that_is_no_function_and_none_without_values():
-    assert list(expected_literals("def f(:\n    return 'a'\n", [("b", "a")])) == []
-    assert list(expected_literals("def f():\n    return 'a'\n", [])) == []
+def test_text_that_is_no_function_and_none_without_values(failing):
+    assert not list(expected_literals("def f(:\n    return 'a'\n", failing(("", "'b'", "'a'"))))
+    assert not list(expected_literals("def f():\n    return 'a'\n", failing(("boom", None, None))))
 
 
-def test_an_assignment():
-    assert list(expected_literals("NAME = 'a'\n", [("b", "a")])) == [(1, "NAME = 'b'\n", False)]
+def test_an_assignment(failing):
+    changes = expected_literals("NAME = 'a'\n", failing(("", "'b'", "'a'")))
+    assert [(change.line, change.text) for change in changes] == [(1, "NAME = 'b'\n")]
 
 
-@pytest.mark.parametrize(("old", "new", "wanted"), [("Helo", "Hello", True), ("odd", "even", False), (1, 2, False)])
-def test_a_text_that_is_only_misspelled(old, new, wanted):
-    assert [each[2] for each in expected_literals(f"def f():\n    return {old!r}\n", [(new, old)])][:1] == [wanted]
+@pytest.mark.parametrize(
+    ("old", "new", "others", "kinds"),
+    [
+        ("Helo", "Hello", False, [Kind.SLIP]),
+        ("odd", "even", False, []),
+        ("odd", "even", True, [Kind.EXPECTED]),
+        (1, 3, False, []),
+    ],
+)
+def test_one_test_is_enough_for_a_text_that_is_only_misspelled(failing, old, new, others, kinds):
+    changes = expected_literals(f"def f():\n    return {old!r}\n", failing(("", repr(new), repr(old)), others=others))
+    assert [change.kind for change in changes] == kinds

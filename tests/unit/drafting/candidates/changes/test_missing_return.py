@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.drafting.candidates.changes.missing_return import with_return
+from greenloop.drafting.candidates.changes.missing_return import missing_return
 
 
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
         ("def f(x):\n    x * 2\n", [(2, "def f(x):\n    return x * 2\n")]),
+        (
+            "def f(x):\n    if x:\n        print(x, )\n    else:\n        g(\n            x)\n",
+            [
+                (3, "def f(x):\n    if x:\n        return x\n    else:\n        return g(\n            x)\n"),
+                (3, "def f(x):\n    if x:\n        return print(x, )\n    else:\n        return g(\n            x)\n"),
+            ],
+        ),
         ("def f(x): x * 2\n", [(1, "def f(x): return x * 2\n")]),
         (
             "    def f(self):\n        é = 1; total = é\n        total += 1\n",
@@ -36,8 +43,8 @@ from greenloop.drafting.candidates.changes.missing_return import with_return
         ),
     ],
 )
-def test_what_is_computed_last_is_returned(text, wanted):
-    assert list(with_return(text)) == wanted
+def test_what_is_computed_last_is_returned(failing, text, wanted):
+    assert [(change.line, change.text) for change in missing_return(text, failing())] == wanted
 
 
 @pytest.mark.parametrize(
@@ -51,10 +58,10 @@ def test_what_is_computed_last_is_returned(text, wanted):
         "def f(:\n",
     ],
 )
-def test_other_code_stays(text):
-    assert not list(with_return(text))
+def test_other_code_stays(failing, text):
+    assert not list(missing_return(text, failing()))
 
 
-def test_at_most_four_names_are_tried():
+def test_at_most_four_names_are_tried(failing):
     text = "def f():\n" + "".join(f"    a{n} = {n}\n" for n in range(9))
-    assert [new.split()[-1] for _line, new in with_return(text)] == ["a8", "a7", "a6", "a5"]
+    assert [change.text.split()[-1] for change in missing_return(text, failing())] == ["a8", "a7", "a6", "a5"]

@@ -8,7 +8,8 @@ import textwrap
 
 import pytest
 
-from greenloop.drafting.candidates.changes.one_token import Kind, one_token_changes
+from greenloop.drafting.candidates.changes.change import Kind
+from greenloop.drafting.candidates.changes.one_token import one_token_changes
 
 SOURCE = """class C:
     def f(self, items):

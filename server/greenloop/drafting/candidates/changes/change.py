@@ -1,0 +1,86 @@
+"""A change of a function or an assignment that needs no model: edits of its text, so that layout and comments stay."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import accumulate
+
+from greenloop.core.python.ast_source import Fragment
+from greenloop.core.records.attempt import Attempt
+
+
+class Kind(StrEnum):
+    """Why a change is made, which says when it is tried.
+
+    `SLIP`: a failure, or the code by itself, points to it. `SYNTAX`: it lets the code be parsed. `SYMBOL`, `NAME`:
+    another symbol, or name, might be meant. `EXPECTED`: the failing values ask for it, whatever is wrong.
+    `DELETION`: a statement less.
+    """
+
+    SLIP = "slip"
+    SYNTAX = "syntax"
+    SYMBOL = "symbol"
+    NAME = "name"
+    EXPECTED = "expected"
+    DELETION = "deletion"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """A region's whole text after the change, of which `line` is the first that differs."""
+
+    line: int
+    text: str
+    kind: Kind
+
+
+Make = Callable[[str, Attempt], Iterator[Change]]
+"""Makes the changes of a region's text, for which there is the attempt that failed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edit:
+    """What stands in place of a fragment's text from a line and byte to another; no `end_line`: in the same line."""
+
+    line: int
+    start: int = 0
+    end: int = 0
+    new: str = ""
+    end_line: int | None = None
+
+
+def replace_node(node: ast.expr | ast.stmt, new: str) -> Edit:
+    start, end = node.col_offset, node.end_col_offset or node.col_offset
+    return Edit(line=node.lineno, start=start, end_line=node.end_lineno, end=end, new=new)
+
+
+def insert_before(node: ast.expr | ast.stmt, new: str) -> Edit:
+    return Edit(line=node.lineno, start=node.col_offset, end=node.col_offset, new=new)
+
+
+def insert_after(node: ast.expr | ast.stmt, new: str) -> Edit:
+    end = node.end_col_offset or node.col_offset
+    return Edit(line=node.end_lineno or node.lineno, start=end, end=end, new=new)
+
+
+def source_of(node: ast.expr | ast.stmt, fragment: Fragment) -> str:
+    rows = [line.encode() for line in fragment.lines[node.lineno - 1 : node.end_lineno]]
+    rows[-1] = rows[-1][: node.end_col_offset]
+    rows[0] = rows[0][node.col_offset :]
+    return b"\n".join(rows).decode()
+
+
+def change_of(fragment: Fragment, edits: Iterable[Edit], kind: Kind) -> Change:
+    """The fragment's text with all of these edits, none of which overlap."""
+    rows = [f"{line}\n".encode() for line in fragment.lines]
+    starts = [0, *accumulate(map(len, rows))]
+    text = b"".join(rows)
+    in_order = sorted(edits, key=lambda edit: (edit.line, edit.start))
+    for edit in reversed(in_order):
+        start, end = starts[edit.line - 1] + edit.start, starts[(edit.end_line or edit.line) - 1] + edit.end
+        text = text[:start] + edit.new.encode() + text[end:]
+    first = in_order[0].line - fragment.shift
+    return Change(line=first, text=text[starts[fragment.shift] : -1].decode(), kind=kind)

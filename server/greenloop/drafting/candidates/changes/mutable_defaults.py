@@ -1,0 +1,46 @@
+"""Defaults that all calls share (`items=[]`), made anew for each call."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment
+from greenloop.core.python.parameters import defaults, parameter_nodes
+from greenloop.core.records.attempt import Attempt
+from greenloop.drafting.candidates.changes.change import Change, Kind, change_of, insert_before, replace_node, source_of
+
+MUTABLE_CALLS = ("list", "dict", "set", "defaultdict", "deque", "Counter", "OrderedDict", "bytearray")
+
+
+def mutable_defaults(text: str, _attempt: Attempt) -> Iterator[Change]:
+    """Yields the change of all mutable defaults of a function to `None`, in place of which the body makes a new one."""
+    parsed = parse_fragment(text)
+    if not isinstance(parsed, Fragment):
+        return
+    function = next((each for each in parsed.body if isinstance(each, FUNCTIONS)), None)
+    mutable = {name: value for name, value in defaults(function).items() if _is_mutable(value)} if function else {}
+    if function is None or not mutable:
+        return
+    first = next((each for each in function.body if each is not docstring_statement(function)), None)
+    if first is None or (indent := parsed.lines[first.lineno - 1][: first.col_offset]).strip():
+        return
+    step = "\t" if "\t" in indent else "    "
+    edits = [replace_node(value, "None") for value in mutable.values()]
+    annotations = [each.annotation for each in parameter_nodes(function) if each.arg in mutable and each.annotation]
+    edits += [
+        replace_node(each, f"{source_of(each, parsed)} | None")
+        for each in annotations
+        if not isinstance(each, ast.Constant)
+    ]
+    made = [
+        f"if {name} is None:\n{indent}{step}{name} = {source_of(value, parsed)}\n{indent}"
+        for name, value in mutable.items()
+    ]
+    yield change_of(parsed, [*edits, insert_before(first, "".join(made))], Kind.SLIP)
+
+
+def _is_mutable(value: ast.expr) -> bool:
+    if isinstance(value, ast.Call):
+        return isinstance(value.func, ast.Name) and value.func.id in MUTABLE_CALLS
+    return isinstance(value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp)

@@ -1,0 +1,36 @@
+"""Statements one level further out or in."""
+
+from __future__ import annotations
+
+import pytest
+
+from greenloop.drafting.candidates.changes.moved_statements import moved_statements
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (
+            "def f(xs):\n    for x in xs:\n        t += x\n        return t\n",
+            [(4, "def f(xs):\n    for x in xs:\n        t += x\n    return t\n")],
+        ),
+        (
+            "    def f(xs):\n        for x in xs:\n            t += x\n        n += 1\n        return t\n",
+            [(4, "    def f(xs):\n        for x in xs:\n            t += x\n            n += 1\n        return t\n")],
+        ),
+        (
+            "def f(x):\n    if x:\n        g()\n    else:\n        h()\n        i()\n    j()\n",
+            [
+                (6, "def f(x):\n    if x:\n        g()\n    else:\n        h()\n    i()\n    j()\n"),
+                (7, "def f(x):\n    if x:\n        g()\n    else:\n        h()\n        i()\n        j()\n"),
+            ],
+        ),
+        ("def f(xs):\n    for x in xs: g()\n    return x\n", []),
+        ("def f(xs):\n    for x in xs:\n        g(x)\n    return (\n        x)\n", []),
+        ("def f(x):\n    try:\n        g(); h()\n    finally:\n        i()\n", []),
+        ("def f(:\n", []),
+        ("X = 1\n", []),
+    ],
+)
+def test_one_statement_is_moved(failing, text, wanted):
+    assert [(change.line, change.text) for change in moved_statements(text, failing())] == wanted
