@@ -70,6 +70,44 @@ SLIPS = {
         "    if x < 0:\n        raise ValueError('must be positive (or 0)')\n    return x**0.5",
         [r"with pytest.raises(ValueError, match=r'must be positive \(or 0\)'): root(-1)"],
     ),
+    "printed in place of returned": ("double(x)", "    print(x * 2)", "    return x * 2", [DOUBLE]),
+    "a default that all calls share": (
+        "add(x, items=[])",
+        "    items.append(x)\n    return items",
+        "    if items is None:\n        items = []\n    items.append(x)\n    return items",
+        ["assert [add(1), add(2)] == [[1], [2]]"],
+    ),
+    "a return in the loop": (
+        "total(xs)",
+        "    found = 0\n    for x in xs:\n        found = found + abs(x)\n        return found",
+        "    found = 0\n    for x in xs:\n        found = found + abs(x)\n    return found",
+        ["assert total([1, -2, 3]) == 6"],
+    ),
+    "the value of sort": (
+        "ordered(xs)",
+        "    return xs.sort(reverse=True)",
+        "    return sorted(xs, reverse=True)",
+        ["assert ordered([1, 3, 2]) == [3, 2, 1]"],
+    ),
+    "a method that is not called": (
+        "plain(s)",
+        "    return s.lower",
+        "    return s.lower()",
+        ["assert plain('Ab') == 'ab'"],
+    ),
+    "a lost value": (
+        "plain(s)",
+        "    s.lower()\n    return s",
+        "    s = s.lower()\n    return s",
+        ["assert plain('Ab') == 'ab'"],
+    ),
+    "another type": ("double(x)", "    return tuple(x) * 2", "    return list(tuple(x) * 2)", [DOUBLE]),
+    "a name of the module": (
+        "count()",
+        "    calls += 1\n    return calls\n\n\ncalls = 0",
+        "    global calls\n    calls += 1\n    return calls\n\n\ncalls = 0",
+        ["assert count() == 1"],
+    ),
 }
 
 

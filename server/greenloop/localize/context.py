@@ -23,7 +23,9 @@ from greenloop.core.run_state import Baseline
 from greenloop.core.test_selection import find_approaches
 from greenloop.core.text.diff import split_lines
 from greenloop.core.verdict import judge
+from greenloop.localize import regions, unwritten
 from greenloop.localize.evidence import Evidence, gather_evidence
+from greenloop.localize.named_by_failure import find_functions, named_functions
 from greenloop.project.environment_faults import Fault, explain_broken_sandbox, find_environment_fault
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
@@ -94,7 +96,19 @@ class BaselineContext:
         failing: Mapping[str, Failure | None],
         passing: Sequence[str],
     ) -> Evidence:
-        return gather_evidence(reach, failing, passing, self.snapshot.text, patterns=self.patterns)
+        """Makes the evidence of traced runs, with the functions that the failures name though they did not run."""
+        names = named_functions(failing.values())
+        reached = [item.path for case in failing for item in reach.get(case, ())] if names else []
+        named = find_functions(names, self._modules_of_target(reached)) if names else ()
+        return gather_evidence(reach, failing, passing, self.snapshot.text, patterns=self.patterns, named=named)
+
+    def _modules_of_target(self, reached: Sequence[str]) -> dict[str, str]:
+        """The texts, by path, of what the target reaches or imports, and of what these import; what may be changed."""
+        test = self.target.path
+        paths = dict.fromkeys([*reached, *unwritten.modules_around(test, test, self.snapshot, self.patterns)])
+        for path in [*paths]:
+            paths |= dict.fromkeys(unwritten.modules_around(path, path, self.snapshot, self.patterns))
+        return {path: self.snapshot.text(path) or "" for path in paths if regions.may_change(path, self.patterns)}
 
     def find_fault(self, failures: Sequence[Failure]) -> Fault | None:
         """Returns the environment fault that explains the failures, or None."""

@@ -77,8 +77,12 @@ def gather_evidence(
     *,
     patterns: Sequence[str] | None = None,
     statements: Mapping[str, StatementTrace] | None = None,
+    named: Collection[Region] = (),
 ) -> Evidence:
-    """Makes the evidence of traced runs; `patterns` is pytest's `python_files`."""
+    """Makes the evidence of traced runs; `patterns` is pytest's `python_files`.
+
+    `named` are functions that a failure names: it was raised by how they are called, or not called.
+    """
     known: dict[tuple[str, int], Region | None] = {}
 
     def find(path: str, line: int) -> Region | None:
@@ -96,7 +100,7 @@ def gather_evidence(
                 earlier = regions.get(region)
                 depth, first = (earlier.depth, earlier.order) if earlier else (item.depth, order)
                 regions[region] = Entry(depth=min(depth, item.depth), order=first)
-    frames: dict[Region, int] = {}
+    frames: dict[Region, int] = dict.fromkeys(named, 0)
     for failure in failing.values():
         found = [find(frame.path, frame.line) for frame in (failure.frames if failure else ())]
         for position, region in enumerate(dict.fromkeys(region for region in reversed(found) if region is not None)):

@@ -13,6 +13,7 @@ from pathlib import Path
 from greenloop.core.python.indentation import indentation_unit
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import Failure
+from greenloop.localize.special_methods import missing_special_methods
 from greenloop.project import sources, workspace
 from greenloop.project.environment_faults import failure_message, is_third_party
 from greenloop.project.syntax import definitions
@@ -58,9 +59,11 @@ def find_missing(
         workspace_paths = [frame.path for frame in failure.frames if not frame.path.startswith("/")]
         path = next((path for path in reversed(workspace_paths) if "site-packages" not in path), test_path)
         importer = _Importer(path=path, text=(text_of(path) if path else None) or "", text_of=text_of, root=root)
-        missing = _missing_in(
-            failure_message(failure), importer, by_test=not path or sources.is_trusted(path, patterns)
-        )
+        by_test = not path or sources.is_trusted(path, patterns)
+        missing = _missing_in(failure_message(failure), importer, by_test=by_test)
+        if missing is None and by_test:
+            special = missing_special_methods(failure, importer.text)
+            missing = next(filter(None, (_missing_members(owner, names, importer) for owner, names in special)), None)
         if missing is not None:
             return missing
     return None
@@ -103,8 +106,9 @@ def _missing_in(message: str, importer: _Importer, *, by_test: bool) -> MissingN
         return _missing_name(match[2], match[1], importer)
     if match := _NO_MODULE_ATTRIBUTE.search(message):
         return _missing_name(match[1], match[2], importer)
-    if match := _NO_ATTRIBUTE.search(message):
-        return _missing_member(match[2], match[3], importer, on_class=bool(match[1]))
+    match = _NO_ATTRIBUTE.search(message)
+    if match and not (match[3].startswith("__") and match[3].endswith("__")):
+        return _missing_members(match[2], (match[3],), importer, on_class=bool(match[1]))
     return None
 
 
@@ -197,12 +201,15 @@ def _bound_names(text: str) -> set[str]:
 # -- members of classes ---------------------------------------------------------------------------------------------
 
 
-def _missing_member(owner: str, name: str, importer: _Importer, *, on_class: bool) -> MissingNames | None:
-    if name.startswith("__") and name.endswith("__"):
-        return None
-    word = re.escape(name)
+def _missing_members(
+    owner: str, names: tuple[str, ...], importer: _Importer, *, on_class: bool = False
+) -> MissingNames | None:
+    word = "|".join(map(re.escape, names))
     # The class sets it somewhere, but too late: a mistake in existing code.
-    assignment = re.compile(rf"\bself\.{word}\b[^=\n]*=(?!=)|^\s+{word}\s*[:=]|['\"]{word}['\"]", re.MULTILINE)
+    known = re.compile(
+        rf"\bself\.(?:{word})\b[^=\n]*=(?!=)|^\s+(?:{word})\s*[:=]|['\"](?:{word})['\"]|\bdef (?:{word})\b",
+        re.MULTILINE,
+    )
     for path in _class_files(owner, importer):
         content = importer.text_of(path) or ""
         classes = [
@@ -210,11 +217,11 @@ def _missing_member(owner: str, name: str, importer: _Importer, *, on_class: boo
         ]
         if len(classes) != 1:
             continue
-        if assignment.search(definitions.line_span(content, classes[0].start, classes[0].end)):
+        if known.search(definitions.line_span(content, classes[0].start, classes[0].end)):
             return None
         if any(each.name == "__init__" for each in unwritten_functions(content, path, owner=classes[0].qualname)):
             return None  # it may well be what sets the attribute
-        return MissingNames(path=path, names=(name,), owner=classes[0].qualname, on_class=on_class, uses=importer.text)
+        return MissingNames(path=path, names=names, owner=classes[0].qualname, on_class=on_class, uses=importer.text)
     return None
 
 
@@ -314,6 +321,6 @@ def _method(name: str, missing: MissingNames, unit: str) -> list[str]:
     body = f'{unit}raise NotImplementedError("{name}")'
     if missing.on_class:
         return ["@classmethod", f"{'async ' if awaited else ''}def {name}(cls, *args, **kwargs):", body]
-    if not called and re.search(rf"\.{word}\b", missing.uses):
+    if not called and not name.startswith("__") and re.search(rf"\.{word}\b", missing.uses):
         return ["@property", f"def {name}(self):", body]
     return [f"{'async ' if awaited else ''}def {name}(self, *args, **kwargs):", body]

@@ -17,6 +17,7 @@ from greenloop.drafting.candidates.changes.call_slips import call_slips
 from greenloop.drafting.candidates.changes.change import Change, Kind, Make
 from greenloop.drafting.candidates.changes.expected_literals import expected_literals
 from greenloop.drafting.candidates.changes.expected_returns import expected_returns
+from greenloop.drafting.candidates.changes.method_access import method_access
 from greenloop.drafting.candidates.changes.missing_imports import add_missing_imports, with_missing_imports
 from greenloop.drafting.candidates.changes.missing_return import missing_return
 from greenloop.drafting.candidates.changes.missing_scopes import missing_scopes
@@ -30,6 +31,7 @@ SHORT = 80  # changes of a function for which there is time in any case
 MAKERS: tuple[Make, ...] = (
     misspelled_names,
     missing_scopes,
+    method_access,
     missing_return,
     mutable_defaults,
     expected_literals,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from greenloop.core.compose import region_text
@@ -31,6 +31,7 @@ from greenloop.core.records.spec import Region
 
 SIGNATURE = "SignatureChanged"
 DELETED = "RegionDeleted"
+_PROPERTIES = frozenset({"property", "cached_property"})
 
 
 def check_signature(problem: Problem, region: Region, candidate: Candidate, files: Mapping[str, str]) -> Finding | None:
@@ -95,17 +96,19 @@ def _members_finding(problem: Problem, name: str, old: ast.ClassDef, new: ast.Cl
 
 def _signature_finding(problem: Problem, name: str, old: Function, new: Function) -> Finding | None:
     """A finding for a changed signature, unless it replaces a stub `(*args, **kwargs)` or the tests need the change."""
-    if type(old) is not type(new):
+    plain = name.rpartition(".")[2]
+    if type(old) is not type(new) and _is_awaited_by_tests(problem, plain) is not isinstance(new, ast.AsyncFunctionDef):
         sentence = f"`{name}` must stay {'an async' if isinstance(old, ast.AsyncFunctionDef) else 'a plain'} function."
         return Finding(error_class=SIGNATURE, message=sentence)
     before, after = _access_decorators(old), _access_decorators(new)
-    if before != after:
+    if before != after and not _is_accessed_so_by_tests(problem, plain, before, after):
         sentence = f"`{name}` must stay {_access_name(before)}, not {_access_name(after)}."
         return Finding(error_class=SIGNATURE, message=sentence)
     takes_all = {kind for _name, kind in parameters(old)} >= {"star", "doublestar"} and is_stub(old)
     if takes_all or (parameters(old) == parameters(new) and set(defaults(old)) == set(defaults(new))):
         return None
-    if _is_needed_by_tests(problem, name.rpartition(".")[2], old, new):
+    gets_self = "." in name and not before and parameters(new) == [("self", "plain"), *parameters(old)]
+    if gets_self or _is_needed_by_tests(problem, plain, old, new):
         return None
     sentence = f"`{name}({ast.unparse(old.args)})` became `({ast.unparse(new.args)})`; its parameters must stay."
     return Finding(error_class=SIGNATURE, message=sentence)
@@ -134,20 +137,42 @@ def _access_name(names: frozenset[str]) -> str:
     return f"a {' and '.join(sorted(names))}" if names else "undecorated"
 
 
+def _is_awaited_by_tests(problem: Problem, name: str) -> bool | None:
+    """Do the tests await the function wherever they call it? None: they do so here and there, or do not call it."""
+    nodes = list(_test_code(problem))
+    awaited = sum(_called_name(node.value) == name for node in nodes if isinstance(node, ast.Await))
+    called = sum(_called_name(node) == name for node in nodes)
+    return None if not called or 0 < awaited < called else awaited == called
+
+
+def _is_accessed_so_by_tests(problem: Problem, name: str, old: frozenset[str], new: frozenset[str]) -> bool:
+    """Do the tests read, and never call, what was a method and becomes a property; or the other way round?"""
+    nodes = list(_test_code(problem))
+    calls = sum(_called_name(node) == name for node in nodes)
+    reads = sum(isinstance(node, ast.Attribute) and node.attr == name for node in nodes) - calls
+    if not old and new <= _PROPERTIES:
+        return reads > 0 == calls
+    return not new and old <= _PROPERTIES and calls > 0 == reads
+
+
 def _is_needed_by_tests(problem: Problem, name: str, old: Function, new: Function) -> bool:
     """Do the tests call the function in a way that only the new parameters accept?"""
+    calls = (node for node in _test_code(problem) if isinstance(node, ast.Call) and _called_name(node) == name)
+    return any(not _accepts(old, node) and _accepts(new, node) for node in calls)
+
+
+def _called_name(node: ast.AST) -> str:
+    """The name of the function or method that a call calls; empty for any other node."""
+    function = node.func if isinstance(node, ast.Call) else None
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def _test_code(problem: Problem) -> Iterator[ast.AST]:
+    """Yields the nodes of the tests."""
     region_paths = {region.path for region in problem.regions}
-    test_paths = {case.path for case in problem.spec.cases} | {
-        path for path in problem.originals if path not in region_paths
-    }
-    for path in test_paths:
-        for node in walk_code(problem.originals.get(path) or ""):
-            if not isinstance(node, ast.Call):
-                continue
-            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if called == name and not _accepts(old, node) and _accepts(new, node):
-                return True
-    return False
+    test_paths = {case.path for case in problem.spec.cases}
+    for path in test_paths | {path for path in problem.originals if path not in region_paths}:
+        yield from walk_code(problem.originals.get(path) or "")
 
 
 def _accepts(function: Function, call: ast.Call) -> bool:

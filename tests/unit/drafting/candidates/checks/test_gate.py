@@ -95,6 +95,53 @@ def test_tests_may_ask_for_another_signature(problem, tests, new, expected):
     assert verdict(problem, MODULE, "f", new, tests=tests) == expected
 
 
+ACCESS = """\
+class A:
+    def p(self):
+        return 1
+
+    @property
+    def q(self):
+        return 1
+
+    def s():
+        return 1
+
+    async def go(self):
+        return 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("tests", "name", "new", "expected"),
+    [
+        ("assert A().p == 1", "A.p", "    @property\n    def p(self):\n        return 1\n", None),
+        (
+            "assert A().p == A().p()",
+            "A.p",
+            "    @property\n    def p(self):\n        return 1\n",
+            ("SignatureChanged", 3),
+        ),
+        ("assert A().q() == 1", "A.q", "    def q(self):\n        return 1\n", None),
+        ("assert A().q == 1", "A.q", "    def q(self):\n        return 1\n", ("SignatureChanged", 5)),
+        ("assert A().s() == 1", "A.s", "    def s(self):\n        return 1\n", None),
+        ("assert A().s() == 1", "A.s", "    def s(x):\n        return 1\n", ("SignatureChanged", 9)),
+        ("assert A().go() == 2", "A.go", "    def go(self):\n        return 2\n", None),
+        ("assert await A().go() == 2", "A.go", "    def go(self):\n        return 2\n", ("SignatureChanged", 12)),
+        ("assert await A().p() == 1", "A.p", "    async def p(self):\n        return 1\n", None),
+        (
+            "assert await A().p() == A().p()",
+            "A.p",
+            "    async def p(self):\n        return 1\n",
+            ("SignatureChanged", 2),
+        ),
+    ],
+)
+def test_tests_may_ask_for_another_kind_of_method(problem, tests, name, new, expected):
+    text = f"from m import A\nasync def test():\n    {tests}\n"
+    assert verdict(problem, ACCESS, name, new, tests=text) == expected
+
+
 @pytest.mark.parametrize("created", [True, False])
 def test_a_stub_takes_any_signature(problem, created):
     stub = "def f(*args, **kwargs):\n    raise NotImplementedError\n"

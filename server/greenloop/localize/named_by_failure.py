@@ -1,0 +1,39 @@
+"""Functions that a failure names, and that did not run: their arguments do not fit, or they were not called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from greenloop.core.records.spec import Region
+from greenloop.core.records.verdict import Failure
+from greenloop.project.syntax import definitions
+
+_CALLED = re.compile(r"(?:^|: )([\w.<>]+)\(\) (?:takes|missing|got)\b")
+_SHOWN = re.compile(r"<(?:bound method|function|coroutine object|generator object|async_generator object) ([\w.<>]+) ")
+
+
+def named_functions(failures: Iterable[Failure | None]) -> list[str]:
+    """The qualified names of functions that the failures name as ones that they could not call, or did not."""
+    return list(dict.fromkeys(name for failure in failures if failure for name in _names(failure)))
+
+
+def find_functions(names: Sequence[str], texts: Mapping[str, str]) -> list[Region]:
+    """The functions of these files, by path, with one of the names."""
+    found = []
+    for path, text in texts.items():
+        listed = definitions.find_definitions(text, path)
+        items = [definitions.find_by_qualname(listed, name) for name in names]
+        found += [
+            Region(path=path, qualname=item.qualname, start=item.start, end=item.end)
+            for item in items
+            if item is not None and item.kind == "function"
+        ]
+    return found
+
+
+def _names(failure: Failure) -> Iterator[str]:
+    if failure.type == "TypeError" and (match := _CALLED.search(failure.message)):
+        yield match[1]
+    for text in (failure.observed or "", failure.message):
+        yield from _SHOWN.findall(text)

@@ -1,0 +1,92 @@
+"""Tests that stop before the code under test runs: what they call is found by the failure, and written or changed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from greenloop.core.records.outcome import Verified
+from greenloop.engine import refine
+from greenloop.project import configuration
+
+pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
+
+POINT = "class Point:\n    def __init__(self, x):\n        self.x = x\n"
+STACK = POINT.replace("Point", "Stack").replace("x", "items")
+# name: the code, what the tests assert (`p` is an object), the model's answer or None, and a line that is in the result
+CASES = {
+    "a parameter more": (
+        "def add(a):\n    return a\n",
+        "add(1, 2) == 3",
+        "def add(a, b):\n    return a + b\n",
+        "def add(a, b):",
+    ),
+    "a method without self": (
+        f"{POINT}\n    def double():\n        return 2 * self.x\n",
+        "Point(2).double() == 4",
+        None,
+        "    def double(self):",
+    ),
+    "an attribute without self": (
+        f"{POINT}\n    def double(self):\n        return 2 * x\n",
+        "Point(2).double() == 4",
+        None,
+        "        return 2 * self.x",
+    ),
+    "a method that is read": (
+        f"{POINT}\n    def double(self):\n        return 2 * self.x\n",
+        "Point(2).double == 4",
+        None,
+        "    @property",
+    ),
+    "a constructor": (
+        'class Point:\n    """A point."""\n',
+        "Point(2).x == 2",
+        "def __init__(self, x):\n    self.x = x\n",
+        "    def __init__(self, x):",
+    ),
+    "a length": (
+        STACK,
+        "len(Stack([1, 2])) == 2",
+        "def __len__(self):\n    return len(self.items)\n",
+        "    def __len__(self):",
+    ),
+    "an operator": (
+        POINT,
+        "(Point(1) + Point(2)).x == 3",
+        "def __add__(self, other):\n    return Point(self.x + other.x)\n",
+        "    def __add__(self, other):",
+    ),
+    "a text": (
+        POINT,
+        "str(Point(1)) == 'at 1'",
+        "def __str__(self):\n    return f'at {self.x}'\n",
+        "    def __str__(self):",
+    ),
+    "equality": (
+        POINT,
+        "Point(1) == Point(1) != Point(2)",
+        "def __eq__(self, other):\n    return isinstance(other, Point) and self.x == other.x\n",
+        "    def __eq__(self, other):",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_what_the_test_calls_is_found(name, tmp_path, monkeypatch, lay):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    code, asserted, answer, line = CASES[name]
+    root = lay(
+        tmp_path / "w", {"m.py": code, "test_m.py": f"from m import *\n\n\ndef test_it():\n    assert {asserted}\n"}
+    )
+    script = tmp_path / "answers.jsonl"
+    script.write_text(json.dumps(f"```python\n{answer}```" if answer else "no answer") + "\n")
+    settings, _ = configuration.load(
+        root, command_line={"model": f"scripted:{script}", "sandbox.kind": "bubblewrap", "attempts": "4"}
+    )
+    request = refine.Request(root=root, target="test_m.py")
+    outcome = await refine.refine(request, settings=settings, emit=lambda _event: None)
+    assert outcome.verified in (Verified.VERIFIED, Verified.PARTIALLY), outcome.message
+    assert (outcome.usage.completion_tokens > 0) is (answer is not None)
+    assert line in outcome.after["m.py"].splitlines()
