@@ -83,7 +83,7 @@ async def test_what_the_test_calls_is_found(name, tmp_path, monkeypatch, lay):
     script = tmp_path / "answers.jsonl"
     script.write_text(json.dumps(f"```python\n{answer}```" if answer else "no answer") + "\n")
     settings, _ = configuration.load(
-        root, command_line={"model": f"scripted:{script}", "sandbox.kind": "bubblewrap", "attempts": "4"}
+        root, command_line={"model": f"scripted:{script}", "sandbox.kind": "bubblewrap", "attempts": 4}
     )
     request = refine.Request(root=root, target="test_m.py")
     outcome = await refine.refine(request, settings=settings, emit=lambda _event: None)

@@ -18,6 +18,7 @@ from greenloop.core.records.sandbox import Execution, Limits, SandboxSpec, TestR
 from greenloop.core.records.spec import Region, Spec, Target, TargetKind
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.core.report.cases import case_results
+from greenloop.core.report.named_functions import named_functions
 from greenloop.core.report.traces import ReachedFunction
 from greenloop.core.run_state import Baseline
 from greenloop.core.test_selection import find_approaches
@@ -25,7 +26,7 @@ from greenloop.core.text.diff import split_lines
 from greenloop.core.verdict import judge
 from greenloop.localize import regions, unwritten
 from greenloop.localize.evidence import Evidence, gather_evidence
-from greenloop.localize.named_by_failure import find_functions, named_functions
+from greenloop.localize.named_by_failure import find_functions
 from greenloop.project.environment_faults import Fault, explain_broken_sandbox, find_environment_fault
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot

@@ -1,21 +1,11 @@
-"""Functions that a failure names, and that did not run: their arguments do not fit, or they were not called."""
+"""Where the functions are that a failure names without having run them."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import Failure
 from greenloop.project.syntax import definitions
-
-_CALLED = re.compile(r"(?:^|: )([\w.<>]+)\(\) (?:takes|missing|got)\b")
-_SHOWN = re.compile(r"<(?:bound method|function|coroutine object|generator object|async_generator object) ([\w.<>]+) ")
-
-
-def named_functions(failures: Iterable[Failure | None]) -> list[str]:
-    """The qualified names of functions that the failures name as ones that they could not call, or did not."""
-    return list(dict.fromkeys(name for failure in failures if failure for name in _names(failure)))
 
 
 def find_functions(names: Sequence[str], texts: Mapping[str, str]) -> list[Region]:
@@ -30,10 +20,3 @@ def find_functions(names: Sequence[str], texts: Mapping[str, str]) -> list[Regio
             if item is not None and item.kind == "function"
         ]
     return found
-
-
-def _names(failure: Failure) -> Iterator[str]:
-    if failure.type == "TypeError" and (match := _CALLED.search(failure.message)):
-        yield match[1]
-    for text in (failure.observed or "", failure.message):
-        yield from _SHOWN.findall(text)

@@ -21,6 +21,7 @@ from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import ErrorGroup, Verdict
+from greenloop.core.report.named_functions import named_functions
 from greenloop.drafting.infill import insertion_masks, pair_masks, rank_masks
 from greenloop.drafting.search._filling import filling_rungs, untried, with_reached
 from greenloop.drafting.search._merging import plan_merges
@@ -163,7 +164,9 @@ def _repair_rungs(problem: Problem, attempts: Sequence[Attempt], first: int, ste
     """
     base = _base(attempts)
     yield CHANGES, [_mutate(base)]
-    ordered = rank_masks(problem, base)
+    # No statement is at fault of a function that did not run, since its arguments do not fit.
+    named = named_functions(case.failure for case in base.verdict.cases)
+    ordered = [] if any(region.qualname in named for region in problem.regions) else rank_masks(problem, base)
     rungs = {
         HOLES: [_infills(base, ordered[:first])],
         ANSWER: [[Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)]],
