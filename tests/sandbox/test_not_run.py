@@ -14,6 +14,7 @@ pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
 POINT = "class Point:\n    def __init__(self, x):\n        self.x = x\n"
 STACK = POINT.replace("Point", "Stack").replace("x", "items")
+SHAPE = "from abc import ABC, abstractmethod\n\n\nclass Shape(ABC):\n    @abstractmethod\n    def area(self): ...\n\n\n"
 # name: the code, what the tests assert (`p` is an object), the model's answer or None, and a line that is in the result
 CASES = {
     "a parameter more": (
@@ -70,6 +71,36 @@ CASES = {
         "def __eq__(self, other):\n    return isinstance(other, Point) and self.x == other.x\n",
         "    def __eq__(self, other):",
     ),
+    "a field": (
+        "from dataclasses import dataclass\n\n\n@dataclass\nclass Point:\n    x: int\n",
+        "Point(1, y=2).y == 2",
+        "@dataclass\nclass Point:\n    x: int\n    y: int = 0\n",
+        "    y: int = 0",
+    ),
+    "a member": (
+        "from enum import Enum\n\n\nclass Color(Enum):\n    RED = 1\n",
+        "Color.BLUE.value == 2",
+        "class Color(Enum):\n    RED = 1\n    BLUE = 2\n",
+        "    BLUE = 2",
+    ),
+    "an abstract method": (
+        f"{SHAPE}class Unit(Shape):\n    pass\n",
+        "Unit().area() == 1",
+        "def area(self):\n    return 1\n",
+        "        return 1",
+    ),
+    "a constructor of the base": (
+        f"{POINT}\n\nclass Named(Point):\n    def __init__(self, x, name):\n        self.name = name\n",
+        "Named(1, 'a').x == 1",
+        "def __init__(self, x, name):\n    super().__init__(x)\n    self.name = name\n",
+        "        super().__init__(x)",
+    ),
+    "a program": (
+        "def show(x):\n    print(x + 2)\n\n\nif __name__ == '__main__':\n    show(2)\n",
+        "__import__('subprocess').check_output(['python3', 'm.py']) == b'3\\n'",
+        None,
+        "    print(x + 1)",
+    ),
 }
 
 
@@ -81,9 +112,10 @@ async def test_what_the_test_calls_is_found(name, tmp_path, monkeypatch, lay):
         tmp_path / "w", {"m.py": code, "test_m.py": f"from m import *\n\n\ndef test_it():\n    assert {asserted}\n"}
     )
     script = tmp_path / "answers.jsonl"
-    script.write_text(json.dumps(f"```python\n{answer}```" if answer else "no answer") + "\n")
+    # Of a class or a method that ran statements are asked for first, which an answer does not fit.
+    script.write_text(4 * (json.dumps(f"```python\n{answer}```" if answer else "no answer") + "\n"))
     settings, _ = configuration.load(
-        root, command_line={"model": f"scripted:{script}", "sandbox.kind": "bubblewrap", "attempts": 4}
+        root, command_line={"model": f"scripted:{script}", "sandbox.kind": "bubblewrap", "attempts": 6}
     )
     request = refine.Request(root=root, target="test_m.py")
     outcome = await refine.refine(request, settings=settings, emit=lambda _event: None)

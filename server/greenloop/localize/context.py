@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from greenloop.core.classify import classify
@@ -18,7 +18,6 @@ from greenloop.core.records.sandbox import Execution, Limits, SandboxSpec, TestR
 from greenloop.core.records.spec import Region, Spec, Target, TargetKind
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.core.report.cases import case_results
-from greenloop.core.report.named_functions import named_functions
 from greenloop.core.report.traces import ReachedFunction
 from greenloop.core.run_state import Baseline
 from greenloop.core.test_selection import find_approaches
@@ -26,7 +25,7 @@ from greenloop.core.text.diff import split_lines
 from greenloop.core.verdict import judge
 from greenloop.localize import regions, unwritten
 from greenloop.localize.evidence import Evidence, gather_evidence
-from greenloop.localize.named_by_failure import find_functions
+from greenloop.localize.named_by_failure import find_in_scripts, find_named, names_something
 from greenloop.project.environment_faults import Fault, explain_broken_sandbox, find_environment_fault
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
@@ -98,10 +97,18 @@ class BaselineContext:
         passing: Sequence[str],
     ) -> Evidence:
         """Makes the evidence of traced runs, with the functions that the failures name though they did not run."""
-        names = named_functions(failing.values())
-        reached = [item.path for case in failing for item in reach.get(case, ())] if names else []
-        named = find_functions(names, self._modules_of_target(reached)) if names else ()
+        named = self._named_regions([item.path for case in failing for item in reach.get(case, ())], failing.values())
         return gather_evidence(reach, failing, passing, self.snapshot.text, patterns=self.patterns, named=named)
+
+    def _named_regions(self, reached: Sequence[str], failures: Collection[Failure | None]) -> Sequence[Region]:
+        """The functions and classes that the failures name, or the programs' that the test names if it reaches none."""
+        test = self.snapshot.text(self.target.path) or ""
+        named = find_named(failures, self._modules_of_target(reached), test) if names_something(failures) else ()
+        is_reached = any(regions.may_change(path, self.patterns) for path in reached)
+        if named or is_reached or self.target.kind is not TargetKind.TEST:
+            return named
+        found = find_in_scripts(test, self.snapshot.root, self.snapshot.text)
+        return [each for each in found if regions.may_change(each.path, self.patterns)]
 
     def _modules_of_target(self, reached: Sequence[str]) -> dict[str, str]:
         """The texts, by path, of what the target reaches or imports, and of what these import; what may be changed."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Region, Spec
-from greenloop.core.records.verdict import CaseResult, Frame
+from greenloop.core.records.verdict import CaseResult, Failure, Frame
 from greenloop.core.report.cases import case_results, collect_errors, collected_cases, records_of_kind, whole_stack
 from greenloop.core.run_state import Baseline
 from greenloop.localize import assignments, importable, ranking, regions, unwritten
@@ -31,6 +31,7 @@ from greenloop.specs.kinds.pytest import read_spec
 
 # Runs of the target: one for each missing module or class, as a second one is seen only behind the first.
 MOST_MISSING = 10
+LONGEST_LINE = 200  # characters of a message that is told
 REST = 0.4  # of the limit of one case, for the target's other cases after one that hangs
 LEAST_REST = 3.0  # seconds for these at least
 UNCLEAR = 5  # times the limit of one case, where it is not known what took the time
@@ -77,8 +78,9 @@ async def _locate(
         regions_to_change, suspects = _choose_regions(context, evidence, failing, related.modules)
     regions_to_change = regions_to_change or context.fallback
     if not regions_to_change:
+        reason = next((f" It fails with {_first_line(each.failure)}." for each in failing.values() if each.failure), "")
         raise CannotVerifyError(
-            f"{context.target.selector} reaches no function in this workspace that may be changed.",
+            f"{context.target.selector} reaches no function in this workspace that may be changed.{reason}",
             remedy="Put the cursor on the function to change, or write `greenloop fix file.py::function`.",
         )
     baseline = build_baseline(
@@ -95,6 +97,11 @@ async def _locate(
     )
     problem = with_suspicion(baseline.problem, evidence.statements, evidence.failing, evidence.passing)
     return replace(baseline, problem=problem, measurement=related.measurement)
+
+
+def _first_line(failure: Failure) -> str:
+    line = failure.message.strip().partition("\n")[0].rstrip(".")
+    return f"{failure.type}: {line[:LONGEST_LINE]}" if line else failure.type
 
 
 def _tell_early(

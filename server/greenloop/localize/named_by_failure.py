@@ -1,22 +1,78 @@
-"""Where the functions are that a failure names without having run them."""
+"""Where the functions and classes are that a failure, or the test's text, names without having run them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from greenloop.core.records.spec import Region
+from greenloop.core.records.verdict import Failure
+from greenloop.core.report.named_functions import named_functions
+from greenloop.localize.regions import TextOf
+from greenloop.project import sources
 from greenloop.project.syntax import definitions
+from greenloop.project.syntax.definitions import Definition
+
+_MEMBER = re.compile(r"(?:type object '\w+' has no attribute ')?(\w+)'?")  # of an enumeration, that it does not have
+_NO_MEMBER = "AttributeError"
+_SCRIPT = re.compile(r"['\"/]([\w./-]+\.py)['\"]")
+_MODULE = re.compile(r"['\"]-m['\"],\s*['\"]([\w.]+)['\"]")
+MOST_FILES = 3000  # that a program is looked for in
+MOST_FUNCTIONS = 10
+_ENUMERATION = re.compile(r"\b(?:\w*Enum|\w*Flag)\b")
 
 
-def find_functions(names: Sequence[str], texts: Mapping[str, str]) -> list[Region]:
-    """The functions of these files, by path, with one of the names."""
+def names_something(failures: Iterable[Failure | None]) -> bool:
+    """Whether there is something to find at all."""
+    known = [each for each in failures if each]
+    return bool(named_functions(known)) or any(_MEMBER.fullmatch(each.message) for each in known)
+
+
+def find_named(failures: Iterable[Failure | None], texts: Mapping[str, str], uses: str) -> list[Region]:
+    """The functions of these files, by path, that the failures name, and classes whose definition makes what they name.
+
+    That is the constructor of a class that writes none, or a member of an enumeration that `uses`, the test's text,
+    names.
+    """
+    known = [each for each in failures if each]
+    names = named_functions(known)
+    members = {match[1] for each in known if (match := _MEMBER.fullmatch(each.message)) and each.type == _NO_MEMBER}
     found = []
     for path, text in texts.items():
         listed = definitions.find_definitions(text, path)
-        items = [definitions.find_by_qualname(listed, name) for name in names]
-        found += [
-            Region(path=path, qualname=item.qualname, start=item.start, end=item.end)
-            for item in items
-            if item is not None and item.kind == "function"
+        named = [_definition(name, listed) for name in names]
+        named += [
+            each
+            for each in listed
+            if any(f"{each.name}.{member}" in uses for member in members) and is_enumeration(each, text)
         ]
+        found += [_region(path, item) for item in dict.fromkeys(named) if item]
     return found
+
+
+def find_in_scripts(uses: str, root: Path, text_of: TextOf) -> list[Region]:
+    """The functions of programs that `uses`, a test's text, names by file (`"app.py"`) or module (`"-m", "app"`)."""
+    wanted = {*_SCRIPT.findall(uses), *(f"{module.replace('.', '/')}.py" for module in _MODULE.findall(uses))}
+    files = sources.python_files(root, most=MOST_FILES) if wanted else []
+    paths = [path for path in files if any(f"/{path}".endswith(f"/{name.lstrip('./')}") for name in wanted)]
+    listed = ((path, definitions.find_definitions(text_of(path) or "", path)) for path in paths)
+    functions = [_region(path, item) for path, items in listed for item in items if item.kind == "function"]
+    return functions[:MOST_FUNCTIONS]
+
+
+def _region(path: str, item: Definition) -> Region:
+    return Region(path=path, qualname=item.qualname, start=item.start, end=item.end)
+
+
+def is_enumeration(item: Definition, text: str) -> bool:
+    """Whether a class is one, as far as its bases tell."""
+    header = definitions.line_span(text, item.name_line, item.header_end)
+    return item.kind == "class" and bool(_ENUMERATION.search(header.partition(item.name)[2]))
+
+
+def _definition(name: str, listed: tuple[Definition, ...]) -> Definition | None:
+    item = definitions.find_by_qualname(listed, name)
+    if item is None and name.endswith(".__init__"):
+        return definitions.find_by_qualname(listed, name.removesuffix(".__init__"))
+    return item if item and item.kind == "function" else None

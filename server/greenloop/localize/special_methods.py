@@ -1,4 +1,4 @@
-"""Test first: special methods (`__len__`) that a test needs and a class lacks, by what Python's messages say."""
+"""Test first: special (`__len__`) and abstract methods that a class lacks, by what Python's messages say."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ _OPERATORS = {
 }  # fmt: skip
 _COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 _UNARY = {"-": "neg", "+": "pos", "~": "invert", "abs()": "abs"}
+_ABSTRACT = re.compile(
+    r"Can't instantiate abstract class (\w+) (?:with|without an implementation for) abstract methods? (.+)"
+)
 _BINARY = re.compile(r"unsupported operand type\(s\) for (.+?)=?: '(\w+)' and '(\w+)'")
 _ORDER = re.compile(r"'([<>]=?)' not supported between instances of '(\w+)' and '\w+'")
 _SIGN = re.compile(r"bad operand type for (?:unary )?(\S+): '(\w+)'")
@@ -46,6 +49,8 @@ _QUOTES = ("'", '"')
 def missing_special_methods(failure: Failure, uses: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yields the classes that may lack methods, each with the methods' names; `uses` is the text of the test."""
     message = failure.message
+    if match := _ABSTRACT.search(message):
+        yield match[1], tuple(re.findall(r"\w+", match[2]))
     if match := _BINARY.search(message):
         sign, left, right = match.groups()
         if operator := _OPERATORS.get(sign):

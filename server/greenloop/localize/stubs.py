@@ -13,6 +13,7 @@ from pathlib import Path
 from greenloop.core.python.indentation import indentation_unit
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import Failure
+from greenloop.localize.named_by_failure import is_enumeration
 from greenloop.localize.special_methods import missing_special_methods
 from greenloop.project import sources, workspace
 from greenloop.project.environment_faults import failure_message, is_third_party
@@ -205,11 +206,11 @@ def _missing_members(
     owner: str, names: tuple[str, ...], importer: _Importer, *, on_class: bool = False
 ) -> MissingNames | None:
     word = "|".join(map(re.escape, names))
-    # The class sets it somewhere, but too late: a mistake in existing code.
-    known = re.compile(
-        rf"\bself\.(?:{word})\b[^=\n]*=(?!=)|^\s+(?:{word})\s*[:=]|['\"](?:{word})['\"]|\bdef (?:{word})\b",
-        re.MULTILINE,
+    # The class or a base sets it somewhere, but too late: a mistake in existing code.
+    assigned = re.compile(
+        rf"\bself\.(?:{word})\b[^=\n]*=(?!=)|^\s+(?:{word})\s*[:=]|['\"](?:{word})['\"]", re.MULTILINE
     )
+    defined = re.compile(rf"\bdef (?:{word})\b")
     for path in _class_files(owner, importer):
         content = importer.text_of(path) or ""
         classes = [
@@ -217,12 +218,26 @@ def _missing_members(
         ]
         if len(classes) != 1:
             continue
-        if known.search(definitions.line_span(content, classes[0].start, classes[0].end)):
+        own, *others = (
+            definitions.line_span(content, item.start, item.end)
+            for item in (classes[0], *_bases(classes[0], content, path))
+        )
+        if defined.search(own) or any(assigned.search(text) for text in (own, *others)):
+            return None
+        if on_class and is_enumeration(classes[0], content):
             return None
         if any(each.name == "__init__" for each in unwritten_functions(content, path, owner=classes[0].qualname)):
             return None  # it may well be what sets the attribute
         return MissingNames(path=path, names=names, owner=classes[0].qualname, on_class=on_class, uses=importer.text)
     return None
+
+
+def _bases(item: definitions.Definition, content: str, path: str) -> list[definitions.Definition]:
+    """Its bases in the same file, and theirs."""
+    header = definitions.identifiers(definitions.line_span(content, item.name_line, item.header_end)) - {item.name}
+    listed = definitions.find_definitions(content, path)
+    bases = [each for each in listed if each.kind == "class" and each.name in header and each.start < item.start]
+    return [*bases, *(more for each in bases for more in _bases(each, content, path))]
 
 
 def _class_files(owner: str, importer: _Importer) -> list[str]:

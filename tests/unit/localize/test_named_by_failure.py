@@ -1,16 +1,83 @@
-"""Where the functions are that a failure names."""
+"""Where the functions and classes are that a failure names."""
 
 from __future__ import annotations
 
-from greenloop.localize.named_by_failure import find_functions
+import pytest
 
-TEXT = "class C:\n    def f(self):\n        pass\n\n    class D:\n        pass\n\n\ndef g():\n    pass\n"
+from greenloop.core.records.verdict import Failure
+from greenloop.localize.named_by_failure import find_in_scripts, find_named, names_something
+
+TEXT = """\
+class C:
+    def f(self):
+        pass
+
+    class D:
+        pass
 
 
-def test_their_places_in_some_files():
-    found = find_functions(["C.f", "g", "C.D", "h"], {"m.py": TEXT, "n.py": "def g():\n    pass\n", "broken.py": "def"})
-    assert [(each.path, each.qualname, each.start, each.end) for each in found] == [
-        ("m.py", "C.f", 2, 3),
-        ("m.py", "g", 9, 10),
-        ("n.py", "g", 1, 2),
-    ]
+def g():
+    pass
+
+
+class Color(str, Enum):
+    RED = "r"
+"""
+TEXTS = {"m.py": TEXT, "n.py": "def g():\n    pass\n", "broken.py": "def"}
+
+
+def calls(name):
+    return Failure(type="TypeError", message=f"{name}() takes 0 positional arguments but 1 was given")
+
+
+def lacks(message):
+    return Failure(type="AttributeError", message=message)
+
+
+@pytest.mark.parametrize(
+    ("failure", "wanted"),
+    [
+        (calls("C.f"), [("m.py", "C.f", 2, 3)]),
+        (calls("g"), [("m.py", "g", 9, 10), ("n.py", "g", 1, 2)]),
+        (calls("C.__init__"), [("m.py", "C", 1, 6)]),
+        (calls("C.D"), []),
+        (calls("h"), []),
+        (lacks("BLUE"), [("m.py", "Color", 13, 14)]),
+        (lacks("type object 'Color' has no attribute 'BLUE'"), [("m.py", "Color", 13, 14)]),
+        (lacks("GREEN"), []),
+        (Failure(type="ValueError", message="BLUE"), []),
+        (None, []),
+    ],
+)
+def test_what_a_failure_names(failure, wanted):
+    found = find_named([failure], TEXTS, "assert Color.BLUE.value == 'b'")
+    assert [(each.path, each.qualname, each.start, each.end) for each in found] == wanted
+    assert names_something([failure]) or not found
+
+
+def test_a_failure_that_names_nothing():
+    assert not names_something([None, Failure(type="AssertionError", message="assert 1 == 2")])
+
+
+@pytest.mark.parametrize(
+    ("uses", "wanted"),
+    [
+        ('run([sys.executable, "app.py"])', ["app.py:main", "app.py:App.go"]),
+        ("run(['python', './tools/app.py', 'x'])", ["tools/app.py:tool"]),
+        ("run(f'{ROOT}/tools/app.py')", ["tools/app.py:tool"]),
+        ("run([sys.executable, '-m', 'tools.app'])", ["tools/app.py:tool"]),
+        ("run(['python', 'pp.py'])", []),
+        ("assert f() == 'app'", []),
+    ],
+)
+def test_the_functions_of_programs(tmp_path, uses, wanted):
+    files = {
+        "app.py": "def main():\n    pass\n\n\nclass App:\n    def go(self):\n        pass\n",
+        "tools/app.py": "def tool():\n    pass\n",
+    }
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    found = [f"{each.path}:{each.qualname}" for each in find_in_scripts(uses, tmp_path, files.get)]
+    assert [each for each in found if each in wanted] == wanted
+    assert wanted or not found

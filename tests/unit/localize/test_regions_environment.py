@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,7 @@ def failure(kind, message, *frames):
             "apt install libgl1",
         ),
         ("FixtureLookupError", "fixture 'mocker' not found", (), "'pytest-mock'", "pip install pytest-mock"),
+        ("FixtureLookupError", "fixture 'my_own' not found", (), "the fixture 'my_own'", "Define it"),
         ("Failed", "async def functions are not natively supported.", (), "'pytest-asyncio'", "pip install"),
         ("gaierror", "[Errno -3] Temporary failure in name resolution", (), "network", "sandbox.network = true"),
         (
@@ -91,6 +93,14 @@ def test_faults(tmp_path, kind, message, frames, sentence, remedy):
     assert remedy in fault.remedy
 
 
+def test_a_fixture_with_nearly_this_name_is_told(tmp_path):
+    text = "E  fixture 'tmp_pth' not found\n>  available fixtures: cache, tmp_path, tmp_path_factory\n"
+    missing = replace(failure("FixtureLookupError", ""), text=text)
+    fault = find_environment_fault([missing], PYTHON, root=tmp_path)
+    assert fault is not None
+    assert fault.remedy.startswith("Did you mean 'tmp_path'? ")
+
+
 @pytest.mark.parametrize(
     ("kind", "message", "frames"),
     [
@@ -99,7 +109,6 @@ def test_faults(tmp_path, kind, message, frames, sentence, remedy):
         ("KeyError", "'name'", ("m.py",)),
         ("FileNotFoundError", "[Errno 2] No such file or directory: 'data.csv'", ("m.py",)),
         ("ModuleNotFoundError", "No module named 'm.sub'", ("test_m.py",)),
-        ("FixtureLookupError", "fixture 'my_own' not found", ()),
         ("NotImplementedError", "", ("m.py",)),
     ],
 )

@@ -80,3 +80,19 @@ def test_what_python_says_of_a_missing_method(code, wanted):
 def test_values_that_have_no_form_of_their_own(expected, observed, uses, wanted):
     failure = Failure(type="AssertionError", message="", expected=expected, observed=observed)
     assert list(missing_special_methods(failure, uses)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("message", "names"),
+    [
+        ("Can't instantiate abstract class Square with abstract method area", ("area",)),
+        ("Can't instantiate abstract class Square with abstract methods area, name", ("area", "name")),
+        ("Can't instantiate abstract class Square without an implementation for abstract method 'area'", ("area",)),
+        (
+            "Can't instantiate abstract class Square without an implementation for abstract methods 'area', 'name'",
+            ("area", "name"),
+        ),
+    ],
+)
+def test_abstract_methods_of_all_versions_of_python(message, names):
+    assert list(missing_special_methods(Failure(type="TypeError", message=message), "")) == [("Square", names)]

@@ -206,6 +206,36 @@ def test_a_member_fits_its_class(tmp_path, source, expected):
     assert expected in text
 
 
+def test_a_base_that_sets_it_too_late_is_a_bug(tmp_path):
+    source = "class Base:\n    def __init__(self):\n        self.bar = 1\n\nclass Foo(Base):\n    def __init__(self):\n        pass\n"
+    lay(tmp_path, {"m.py": source, "test_m.py": "from m import Foo\nFoo().bar\n"})
+    assert ask(tmp_path, "'Foo' object has no attribute 'bar'", "test_m.py", kind="AttributeError") is None
+
+
+def test_a_member_of_an_enumeration_is_no_method(tmp_path):
+    lay(tmp_path, {"m.py": "class Foo(IntEnum):\n    A = 1\n", "test_m.py": "from m import Foo\nFoo.bar\n"})
+    assert ask(tmp_path, "type object 'Foo' has no attribute 'bar'", "test_m.py", kind="AttributeError") is None
+
+
+@pytest.mark.parametrize(
+    ("message", "test", "wanted"),
+    [
+        ("object of type 'Foo' has no len()", "len(Foo())", "    def __len__(self, *args, **kwargs):\n"),
+        ("Foo() takes no arguments", "Foo(1)", "    def __init__(self, *args, **kwargs):\n"),
+        (
+            "Can't instantiate abstract class Foo with abstract methods b, c",
+            "Foo()",
+            "    def c(self, *args, **kwargs):\n",
+        ),
+    ],
+)
+def test_a_special_or_abstract_method(tmp_path, message, test, wanted):
+    source = "class Base(ABC):\n    @abstractmethod\n    def b(self): ...\n\nclass Foo(Base):\n    x = 1\n"
+    lay(tmp_path, {"m.py": source, "test_m.py": f"from m import Foo\n{test}\n"})
+    path, text, _names = stubbed(tmp_path, ask(tmp_path, message, "test_m.py", kind="TypeError"))
+    assert (path, text.startswith(source), wanted in text) == ("m.py", True, True)
+
+
 @pytest.mark.parametrize(
     ("message", "frames"),
     [

@@ -59,8 +59,23 @@ def _is_local(module: str, observed: ObservedFailure) -> bool:
 
 
 def _fixture(observed: ObservedFailure, _match: re.Match[str]) -> Values | None:
+    name = _missing_fixture(observed)
+    return {"package": PLUGINS[name]} if name in PLUGINS else None
+
+
+def _unknown_fixture(observed: ObservedFailure, _match: re.Match[str]) -> Values | None:
+    """The fixture, with the one that is meant if another has nearly its name."""
+    name = _missing_fixture(observed)
+    if not name:
+        return None
+    available = re.search(r"available fixtures: (.+)", observed.failure.text)
+    close = difflib.get_close_matches(name, re.findall(r"\w+", available[1]) if available else (), n=1)
+    return {"fixture": name, "meant": f"Did you mean '{close[0]}'? " if close else ""}
+
+
+def _missing_fixture(observed: ObservedFailure) -> str:
     match = re.search(r"fixture '(\w+)' not found", f"{observed.message}\n{observed.failure.text}")
-    return {"package": PLUGINS[match[1]]} if match and match[1] in PLUGINS else None
+    return match[1] if match else ""
 
 
 def _debian_library(_observed: ObservedFailure, match: re.Match[str]) -> Values | None:
@@ -190,6 +205,9 @@ _REINSTALL = "Reinstall it: {python} -m pip install --force-reinstall --no-cache
 # fmt: off
 PLUGIN_ROWS: list[Row[ObservedFailure]] = [
     Row("", *_MISSING, _fixture),
+    Row("", "neither a conftest.py nor a plugin defines the fixture '{fixture}'",
+        "{meant}Define it in the test's file or in a conftest.py, or install the plugin that brings it.",
+        _unknown_fixture),
     Row("async def functions are not natively supported", *_MISSING,
         lambda _observed, _match: {"package": "pytest-asyncio"}),
     Row(_MARK, *_MISSING,

@@ -116,8 +116,15 @@ def _comparisons(node: ast.AST, rows: Sequence[bytes]) -> Iterator[Edit]:
 def _boundaries(node: ast.AST, rows: Sequence[bytes]) -> Iterator[Edit]:
     """Integers one up and one down; bounds of ranges and slices, subscripts and returned values off by one."""
     if isinstance(node, ast.Constant) and type(node.value) is int and abs(node.value) < 10_000:
-        for value in (node.value + 1, node.value - 1):
+        # Nothing added reads better than 0 added: see below.
+        for value in (node.value + 1, node.value - 1) if not _is_signed_one(node, rows) else (2,):
             yield replace_node(node, f"({value})" if value < 0 and _after_operator(node, rows) else str(value))
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub) and _is_one(node.right):
+        if node.left.lineno == node.left.end_lineno == node.end_lineno:
+            row = rows[node.left.lineno - 1]
+            yield replace_node(node, row[node.left.col_offset : node.left.end_col_offset].decode())
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and _is_one(node.operand):
+        yield replace_node(node, "0")
     bounds: list[ast.expr | None] = []
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
         bounds = list(node.args)
@@ -137,6 +144,14 @@ def _boundaries(node: ast.AST, rows: Sequence[bytes]) -> Iterator[Edit]:
             left = item.left
             if left.lineno == left.end_lineno:
                 yield replace_node(item, rows[left.lineno - 1][left.col_offset : left.end_col_offset].decode())
+
+
+def _is_one(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is int and node.value == 1
+
+
+def _is_signed_one(node: ast.Constant, rows: Sequence[bytes]) -> bool:
+    return _is_one(node) and rows[node.lineno - 1][: node.col_offset].rstrip()[-1:] in (b"+", b"-")
 
 
 def _after_operator(node: ast.Constant, rows: Sequence[bytes]) -> bool:
