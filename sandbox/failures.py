@@ -92,7 +92,7 @@ def _suggestion(error):
     try:
         if owner := _owner_of(name, error):
             return ". Did you mean: '%s.%s'?" % (owner, name)
-        known = [each for each in _known_names(error) if isinstance(each, str) and each != name]
+        known = [each for each in _known_names(error) if isinstance(each, str) and each.isidentifier() and each != name]
     except Exception:  # __dir__ of a candidate's class may raise anything
         return ""
     public = [each for each in known[:MOST_NAMES] if name.startswith("_") or not each.startswith("_")]

@@ -26,7 +26,7 @@ _ENUMERATION = re.compile(r"\b(?:\w*Enum|\w*Flag)\b")
 def names_something(failures: Iterable[Failure | None]) -> bool:
     """Whether there is something to find at all."""
     known = [each for each in failures if each]
-    return bool(named_functions(known)) or any(_MEMBER.fullmatch(each.message) for each in known)
+    return bool(named_functions(known)) or any(map(_member, known))
 
 
 def find_named(failures: Iterable[Failure | None], texts: Mapping[str, str], uses: str) -> list[Region]:
@@ -37,7 +37,7 @@ def find_named(failures: Iterable[Failure | None], texts: Mapping[str, str], use
     """
     known = [each for each in failures if each]
     names = named_functions(known)
-    members = {match[1] for each in known if (match := _MEMBER.fullmatch(each.message)) and each.type == _NO_MEMBER}
+    members = {*filter(None, map(_member, known))}
     found = []
     for path, text in texts.items():
         listed = definitions.find_definitions(text, path)
@@ -59,6 +59,11 @@ def find_in_scripts(uses: str, root: Path, text_of: TextOf) -> list[Region]:
     listed = ((path, definitions.find_definitions(text_of(path) or "", path)) for path in paths)
     functions = [_region(path, item) for path, items in listed for item in items if item.kind == "function"]
     return functions[:MOST_FUNCTIONS]
+
+
+def _member(failure: Failure) -> str | None:
+    match = _MEMBER.fullmatch(failure.message) if failure.type == _NO_MEMBER else None
+    return match[1] if match else None
 
 
 def _region(path: str, item: Definition) -> Region:

@@ -48,6 +48,7 @@ def failure(kind, message, *frames):
         ),
         ("FixtureLookupError", "fixture 'mocker' not found", (), "'pytest-mock'", "pip install pytest-mock"),
         ("FixtureLookupError", "fixture 'my_own' not found", (), "the fixture 'my_own'", "Define it"),
+        ("NameError", "name 'pytest' is not defined", ("test_m.py",), "the name 'pytest'", "Import or define it"),
         ("Failed", "async def functions are not natively supported.", (), "'pytest-asyncio'", "pip install"),
         ("gaierror", "[Errno -3] Temporary failure in name resolution", (), "network", "sandbox.network = true"),
         (
@@ -110,6 +111,7 @@ def test_a_fixture_with_nearly_this_name_is_told(tmp_path):
         ("FileNotFoundError", "[Errno 2] No such file or directory: 'data.csv'", ("m.py",)),
         ("ModuleNotFoundError", "No module named 'm.sub'", ("test_m.py",)),
         ("NotImplementedError", "", ("m.py",)),
+        ("NameError", "name 'x' is not defined", ("test_m.py", "m.py")),
     ],
 )
 def test_what_code_can_cure_is_no_fault(tmp_path, kind, message, frames):
