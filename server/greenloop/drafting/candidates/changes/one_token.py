@@ -64,7 +64,7 @@ def one_token_changes(text: str) -> list[Change]:
     kinds = (_comparisons, _boundaries, _operators, _word_changes, _swaps, _pattern_changes)
     result = [(Kind.SYMBOL, edit) for kind in kinds for node in nodes for edit in kind(node, rows)]
     for function in functions[:1]:
-        result += [(Kind.NAME, edit) for edit in _name_changes(function, nodes)]
+        result += [(Kind.NAME, edit) for edit in (*_name_changes(function, nodes), *_attribute_changes(nodes))]
         result += [(Kind.DELETION, edit) for node in [function, *nodes] for edit in _deletions(node)]
     return [change_of(parsed, [edit], kind) for kind, edit in result]
 
@@ -253,6 +253,17 @@ def _name_changes(function: ast.AST, nodes: Sequence[ast.AST]) -> Iterator[Edit]
             for replacement in replacements:
                 if replacement != node.id:
                     yield replace_node(node, replacement)
+
+
+def _attribute_changes(nodes: Sequence[ast.AST]) -> Iterator[Edit]:
+    """Each attribute, replaced by the others of the function: methods by methods, values by values."""
+    methods = {node.func for node in nodes if isinstance(node, ast.Call)}
+    attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
+    for node in attributes:
+        alike = [each.attr for each in attributes if (each in methods) is (node in methods) and each.attr != node.attr]
+        end = node.end_col_offset or 0
+        for name in list(dict.fromkeys(alike))[:MOST_NAMES]:
+            yield Edit(line=node.end_lineno or node.lineno, start=end - len(node.attr.encode()), end=end, new=name)
 
 
 def _deletions(node: ast.AST) -> Iterator[Edit]:

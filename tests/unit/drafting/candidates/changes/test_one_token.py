@@ -32,6 +32,11 @@ def rows(body: str) -> list[str]:
     ("body", "wanted"),
     [
         ("return a < b", "return a <= b"),
+        ("return a.x - b.y", "return a.y - b.y"),
+        ("a.x = b.y()[a.z]", "a.z = b.y()[a.z]"),
+        ("a.push(b.pop())", "a.pop(b.pop())"),
+        ("return a + 1", "return a"),
+        ("return a(-1)", "return a(0)"),
         ("return (a) == (b)", "return (a) != (b)"),
         ("return a not in b", "return a in b"),
         ("return a is  not b", "return a is b"),
