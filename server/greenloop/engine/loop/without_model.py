@@ -59,6 +59,10 @@ async def best_mutant(
         if trial.passing:
             return _finish(_blank(number, draft, "missing imports", trial), trial, "")
     trial = await _try_all(problem, mutants(problem, parent), parent, verify, limit=limit, most_passing=MOST_PASSING)
+    if not trial.passing:
+        expected = mutants(problem, parent, expected=True)
+        last = await _try_all(problem, expected, parent, verify, limit=limit - trial.took, most_passing=MOST_PASSING)
+        trial = trial.followed_by(last)
     blank = _blank(number, draft, "one-token changes", trial)
     if trial.passing > MOST_PASSING:
         message = f"More than {MOST_PASSING} one-token edits pass: the tests are too weak to choose one."
@@ -104,12 +108,25 @@ def _common_base(attempts: Sequence[Attempt], first: Attempt, second: Attempt) -
 
 @dataclass(kw_only=True)
 class _Trial:
-    """What the candidates of one attempt have shown; `seconds` are those of their runs."""
+    """What the candidates of one attempt have shown; `seconds` are those of their runs, `took` is the wall time."""
 
     best: tuple[Candidate, Verdict] | None = None
     tried: int = 0
     passing: int = 0
     seconds: float = 0.0
+    took: float = 0.0
+
+    def followed_by(self, other: _Trial) -> _Trial:
+        best = other.best
+        if best is None or (self.best is not None and not _is_better(best[1], self.best[1])):
+            best = self.best
+        return _Trial(
+            best=best,
+            tried=self.tried + other.tried,
+            passing=self.passing + other.passing,
+            seconds=self.seconds + other.seconds,
+            took=self.took + other.took,
+        )
 
 
 async def _try_all(
@@ -138,6 +155,7 @@ async def _try_all(
         if is_better or not trial.passing:
             trial.best = candidate, verdict
         trial.passing += passed
+    trial.took = monotonic() - began
     return trial
 
 

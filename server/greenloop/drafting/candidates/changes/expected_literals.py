@@ -42,19 +42,21 @@ def differing_values(attempt: Attempt) -> list[Pair]:
 def expected_literals(text: str, attempt: Attempt) -> Iterator[Change]:
     """Yields a change for each literal of a function that the failing values ask to be another.
 
-    A text that is only misspelled is a slip. Any other change fits one test by itself, whatever is wrong, so it takes
-    two.
+    A text that is only misspelled is a slip, unless the function has the other too. Any other change fits one test by
+    itself, whatever is wrong, so it takes two.
     """
     pairs = differing_values(attempt)
     parsed = parse_fragment(text) if pairs else None
     if not isinstance(parsed, Fragment):
         return
-    for node, value in [each for item in parsed.body for each in _literals_of(item)]:
+    literals = [each for item in parsed.body for each in _literals_of(item)]
+    known = {value for _node, value in literals}
+    for node, value in literals:
         source = source_of(node, parsed)
         wanted = Counter(new for pair in pairs for new in _meant(value, *pair))
         for meant, _count in wanted.most_common(MOST_CHANGES):
             new = _written(source, node, value, meant)
-            kind = Kind.SLIP if _resembles(value, meant) else Kind.EXPECTED
+            kind = Kind.SLIP if meant not in known and _resembles(value, meant) else Kind.EXPECTED
             if new not in (None, source) and (kind is Kind.SLIP or len(attempt.verdict.cases) > 1):
                 yield change_of(parsed, [replace_node(node, str(new))], kind)
 

@@ -40,14 +40,16 @@ MAKERS: tuple[Make, ...] = (
     moved_statements,
     one_token,
 )
-SHORT_ORDER = ((Kind.SLIP,), (Kind.SYNTAX, Kind.SYMBOL, Kind.NAME), (Kind.EXPECTED,), (Kind.DELETION,))
-LONG_ORDER = ((Kind.SLIP,), (Kind.SYNTAX, Kind.SYMBOL), (Kind.EXPECTED,), (Kind.DELETION,), (Kind.NAME,))
+SHORT_ORDER = ((Kind.SLIP,), (Kind.SYNTAX, Kind.SYMBOL, Kind.NAME), (Kind.DELETION,))
+LONG_ORDER = ((Kind.SLIP,), (Kind.SYNTAX, Kind.SYMBOL), (Kind.DELETION,), (Kind.NAME,))
+EXPECTED_ORDER = ((Kind.EXPECTED,),)
 
 
-def mutants(problem: Problem, attempt: Attempt) -> Iterator[Candidate]:
+def mutants(problem: Problem, attempt: Attempt, *, expected: bool = False) -> Iterator[Candidate]:
     """Candidates that differ from the attempt's code by one change; the most suspicious lines first.
 
-    Imports that the code lacks are added to each.
+    Imports that the code lacks are added to each. `expected`: those that the failing values ask for, and no others;
+    they fit the tests more often than they are right, so they are for when nothing else passes.
     """
     yielded: set[str] = set()
     ranked: list[tuple[float, int, Region, Change]] = []
@@ -59,7 +61,7 @@ def mutants(problem: Problem, attempt: Attempt) -> Iterator[Candidate]:
             score = scores.get(region.start + change.line - 1, 0.0 if scores else 1.0)
             ranked.append((-score, len(ranked), region, change))
     ranked.sort(key=lambda item: item[:2])
-    in_order = LONG_ORDER if len(ranked) > SHORT else SHORT_ORDER
+    in_order = EXPECTED_ORDER if expected else LONG_ORDER if len(ranked) > SHORT else SHORT_ORDER
     chosen = [item for kinds in in_order for item in ranked if item[3].kind in kinds]
     for _score, _order, region, change in chosen[:MOST]:
         if change.text in yielded:

@@ -100,3 +100,9 @@ def test_an_assignment(failing):
 def test_one_test_is_enough_for_a_text_that_is_only_misspelled(failing, old, new, others, kinds):
     changes = expected_literals(f"def f():\n    return {old!r}\n", failing(("", repr(new), repr(old)), others=others))
     assert [change.kind for change in changes] == kinds
+
+
+def test_another_text_of_the_function_is_no_misspelling(failing):
+    text = "def f(x):\n    return 'valid' if x else 'invalid'\n"
+    changes = list(expected_literals(text, failing(("", "'valid'", "'invalid'"))))
+    assert [change.kind for change in changes] == [Kind.EXPECTED]

@@ -68,4 +68,14 @@ def test_a_text_that_is_not_only_misspelled_takes_two_cases(meant, cases, is_tri
     failure = Failure(type="AssertionError", message="", expected=repr(meant), observed="'Helo'")
     results = (CaseResult(id="a", outcome="failed", failure=failure), CaseResult(id="b", outcome="passed"))
     users = Attempt(number=0, verdict=Verdict(status=Status.FAILED, cases=results[:cases]))
-    assert any(repr(meant) in compose(problem, each)["m.py"] for each in mutants(problem, users)) is is_tried
+    found = [*mutants(problem, users), *mutants(problem, users, expected=True)]
+    assert any(repr(meant) in compose(problem, each)["m.py"] for each in found) is is_tried
+
+
+def test_what_the_failing_values_ask_for_is_not_among_the_others():
+    problem = replace(PROBLEM, files={"m.py": SOURCE.replace("return total", "return 'Bye'")})
+    failure = Failure(type="AssertionError", message="", expected="'Hello'", observed="'Bye'")
+    results = (CaseResult(id="a", outcome="failed", failure=failure), CaseResult(id="b", outcome="passed"))
+    users = Attempt(number=0, verdict=Verdict(status=Status.FAILED, cases=results))
+    assert not any("'Hello'" in compose(problem, each)["m.py"] for each in mutants(problem, users))
+    assert ["'Hello'" in compose(problem, each)["m.py"] for each in mutants(problem, users, expected=True)] == [True]
