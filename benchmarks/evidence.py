@@ -20,11 +20,12 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from greenloop.bench import results
-from greenloop.bench.reporting.figures import Pair, compare_pairs, compute_figures, wilson
+from greenloop.bench.reporting.figures import Pair, compare_pairs, compute_figures, is_right, wilson
 from greenloop.bench.reporting.report import format_report
 from greenloop.bench.results import BROKEN, TaskRunResult
 
@@ -93,6 +94,9 @@ def describe(experiment: Table, done: Sequence[TaskRunResult]) -> str:
     pairs = compare_pairs(done, BROKEN)
     rows = [format_report(compute_figures(done, BROKEN), [])]
     rows += [judge(each, pairs) for each in experiment.get("compare", ())]
+    if at_end := experiment.get("compare_last"):
+        last = [replace(each, run={**each.run, "right": is_right(each, each.run["candidates"])}) for each in done]
+        rows += [f"{judge(each, compare_pairs(last, BROKEN))} By the last answer of each." for each in at_end]
     return "\n".join(rows)
 
 

@@ -13,6 +13,7 @@ from greenloop.project import configuration
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
 DOUBLE = "assert double([1, 2]) == [1, 2, 1, 2]"
+PUSH = "    def push(self, x):\n        self.items.append(x)"
 # name: a function, its wrong body, what becomes of it, and what the tests assert
 SLIPS = {
     "no return of an expression": ("double(x)", "    x * 2", "    return x * 2", [DOUBLE]),
@@ -107,6 +108,18 @@ SLIPS = {
         "    calls += 1\n    return calls\n\n\ncalls = 0",
         "    global calls\n    calls += 1\n    return calls\n\n\ncalls = 0",
         ["assert count() == 1"],
+    ),
+    "a loop's variable that is read too late": (
+        "adders()",
+        "    return [lambda x: x + i for i in range(3)]",
+        "    return [lambda x, i=i: x + i for i in range(3)]",
+        ["assert [each(1) for each in adders()] == [1, 2, 3]"],
+    ),
+    "an attribute that all objects share": (
+        "new()",
+        f"    return Stack()\n\n\nclass Stack:\n    items = []\n\n{PUSH}",
+        f"    return Stack()\n\n\nclass Stack:\n    def __init__(self):\n        self.items = []\n\n{PUSH}",
+        ["first, other = new(), new(); first.push(1); assert (first.items, other.items) == ([1], [])"],
     ),
 }
 

@@ -126,8 +126,8 @@ def _arm_figures(arm: str, task_runs: Sequence[TaskRunResult], broken_reasons: f
         interval=wilson(len(solved), len(runs)),
         shown=sum(run["shown_passed"] for run in runs),
         overfit=sum(run["shown_passed"] and not run["right"] for run in runs),
-        first_right=sum(_is_right(each, 1) for each in done),
-        last_right=sum(_is_right(each, each.run["candidates"]) for each in done),
+        first_right=sum(is_right(each, 1) for each in done),
+        last_right=sum(is_right(each, each.run["candidates"]) for each in done),
         curve=tuple(sum(n <= k for n in attempts_needed) for k in range(longest + 1)),
         histogram=dict(sorted(Counter(run["attempts"] for run in runs).items())),
         mean_attempts=statistics.fmean(run["attempts"] for run in solved) if solved else None,
@@ -156,7 +156,8 @@ def _located(runs: Sequence[Mapping[str, Any]]) -> int | None:
     return sum(values) if values else None
 
 
-def _is_right(each: TaskRunResult, number: int) -> bool:
+def is_right(each: TaskRunResult, number: int) -> bool:
+    """Whether the judge found the attempt right that has this number."""
     return any(row["number"] == number and row["right"] for row in each.attempts) if number else False
 
 

@@ -19,13 +19,13 @@ def parameters(node: Function) -> list[tuple[str, str]]:
     ]
 
 
-def parameter_nodes(node: Function) -> list[ast.arg]:
+def parameter_nodes(node: Function | ast.Lambda) -> list[ast.arg]:
     """All parameters, those with a star last."""
     args = node.args
     return [*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg))]
 
 
-def defaults(node: Function) -> dict[str, ast.expr]:
+def defaults(node: Function | ast.Lambda) -> dict[str, ast.expr]:
     """Default values by parameter name."""
     args = node.args
     positional = [*args.posonlyargs, *args.args]

@@ -61,7 +61,7 @@ def insert_before(node: ast.expr | ast.stmt, new: str) -> Edit:
     return Edit(line=node.lineno, start=node.col_offset, end=node.col_offset, new=new)
 
 
-def insert_after(node: ast.expr | ast.stmt, new: str) -> Edit:
+def insert_after(node: ast.expr | ast.stmt | ast.arg, new: str) -> Edit:
     end = node.end_col_offset or node.col_offset
     return Edit(line=node.end_lineno or node.lineno, start=end, end=end, new=new)
 

@@ -19,7 +19,7 @@ def mutable_defaults(text: str, _attempt: Attempt) -> Iterator[Change]:
     if not isinstance(parsed, Fragment):
         return
     function = next((each for each in parsed.body if isinstance(each, FUNCTIONS)), None)
-    mutable = {name: value for name, value in defaults(function).items() if _is_mutable(value)} if function else {}
+    mutable = {name: value for name, value in defaults(function).items() if is_mutable(value)} if function else {}
     if function is None or not mutable:
         return
     first = next((each for each in function.body if each is not docstring_statement(function)), None)
@@ -40,7 +40,8 @@ def mutable_defaults(text: str, _attempt: Attempt) -> Iterator[Change]:
     yield change_of(parsed, [*edits, insert_before(first, "".join(made))], Kind.SLIP)
 
 
-def _is_mutable(value: ast.expr) -> bool:
+def is_mutable(value: ast.expr) -> bool:
+    """Whether an expression makes an object that can change."""
     if isinstance(value, ast.Call):
         return isinstance(value.func, ast.Name) and value.func.id in MUTABLE_CALLS
     return isinstance(value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp)

@@ -17,6 +17,7 @@ from greenloop.drafting.candidates.changes.call_slips import call_slips
 from greenloop.drafting.candidates.changes.change import Change, Kind, Make
 from greenloop.drafting.candidates.changes.expected_literals import expected_literals
 from greenloop.drafting.candidates.changes.expected_returns import expected_returns
+from greenloop.drafting.candidates.changes.late_binding import late_binding
 from greenloop.drafting.candidates.changes.method_access import method_access
 from greenloop.drafting.candidates.changes.missing_imports import add_missing_imports, with_missing_imports
 from greenloop.drafting.candidates.changes.missing_return import missing_return
@@ -25,6 +26,7 @@ from greenloop.drafting.candidates.changes.misspelled import misspelled_names
 from greenloop.drafting.candidates.changes.moved_statements import moved_statements
 from greenloop.drafting.candidates.changes.mutable_defaults import mutable_defaults
 from greenloop.drafting.candidates.changes.one_token import one_token
+from greenloop.drafting.candidates.changes.own_attributes import own_attributes
 
 MOST = 240  # changes of one attempt
 SHORT = 80  # changes of a function for which there is time in any case
@@ -37,6 +39,7 @@ MAKERS: tuple[Make, ...] = (
     expected_literals,
     expected_returns,
     call_slips,
+    late_binding,
     moved_statements,
     one_token,
 )
@@ -54,6 +57,8 @@ def mutants(problem: Problem, attempt: Attempt, *, expected: bool = False) -> It
     yielded: set[str] = set()
     ranked: list[tuple[float, int, Region, Change]] = []
     previous = with_missing_imports(problem, attempt) or attempt.candidate
+    if attempt.candidate is None and not expected:
+        yield from (Candidate(texts=texts) for region in problem.regions for texts in own_attributes(problem, region))
     for region in problem.regions:
         text = with_plain_ends(text_in(problem, previous, region))
         scores = problem.suspicion.get(region.path, {}) if attempt.candidate is None else {}

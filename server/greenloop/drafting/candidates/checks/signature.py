@@ -71,7 +71,17 @@ def _is_bound(text: str, name: str) -> bool:
     owner, _dot, plain = name.rpartition(".")
     definitions = dict(find_definitions(parsed.body))
     body = definitions[owner].body if owner in definitions else parsed.body
-    return any(plain in bound_names(node) for node in body)
+    return any(plain in bound_names(node) for node in body) or _is_own(definitions.get(f"{owner}.__init__"), plain)
+
+
+def _is_own(constructor: ast.AST | None, name: str) -> bool:
+    """Whether each object gets an attribute of its own."""
+    nodes = ast.walk(constructor) if constructor else ()
+    return any(isinstance(node, ast.Attribute) and node.attr == name and _is_set(node) for node in nodes)
+
+
+def _is_set(node: ast.Attribute) -> bool:
+    return isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
 def _line_of(text: str, name: str) -> int | None:

@@ -1,0 +1,64 @@
+"""Attributes of a class that all its objects share (`items = []`), made anew by the constructor."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from greenloop.core.compose import region_text
+from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment, statements_of
+from greenloop.core.python.indentation import indentation_unit
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
+from greenloop.core.text.diff import with_plain_ends
+from greenloop.drafting.candidates.changes.change import Kind, change_of, insert_before
+from greenloop.drafting.candidates.changes.mutable_defaults import is_mutable
+from greenloop.project.syntax import definitions
+
+
+def own_attributes(problem: Problem, region: Region) -> Iterator[Mapping[Region, str]]:
+    """Yields the texts of the assignment to such an attribute and of the constructor; nothing for another region."""
+    owner, _dot, name = region.qualname.rpartition(".")
+    statements = statements_of(with_plain_ends(region_text(problem, region))) if region.assigns and owner else ()
+    value = getattr(statements[0], "value", None) if len(statements) == 1 else None
+    if value is None or not is_mutable(value):
+        return
+    text = with_plain_ends(problem.files[region.path])
+    listed = definitions.find_definitions(text, region.path)
+    outer, constructor = (definitions.find_by_qualname(listed, each) for each in (owner, f"{owner}.__init__"))
+    if outer is None:
+        return
+    made = f"self.{name} = {ast.unparse(value)}"
+    line = definitions.line_span(text, region.start, region.start)
+    indent, unit = line[: len(line) - len(line.lstrip())], indentation_unit(text)
+    if constructor is not None:
+        place = Region(path=region.path, qualname=constructor.qualname, start=constructor.start, end=constructor.end)
+        if (longer := _with_statement(with_plain_ends(region_text(problem, place)), made)) is not None:
+            yield {region: f"{indent}{name}: {_annotation(statements[0], value)}\n", place: longer}
+        return
+    has_base = "(" in definitions.line_span(text, outer.name_line, outer.header_end)
+    rows = ["def __init__(self, *args, **kwargs):", f"{unit}super().__init__(*args, **kwargs)"] if has_base else []
+    rows = [*(rows or ["def __init__(self):"]), f"{unit}{made}"]
+    following = definitions.line_span(text, region.end + 1, region.end + 1)
+    yield {region: "".join(f"{indent}{row}\n" for row in rows) + ("\n" if following.strip() else "")}
+
+
+def _annotation(statement: ast.stmt, value: ast.expr) -> str:
+    """The type that an assignment states, or that its value has."""
+    if isinstance(statement, ast.AnnAssign):
+        return ast.unparse(statement.annotation)
+    if isinstance(value, ast.Call):
+        return ast.unparse(value.func)
+    return type(value).__name__.removesuffix("Comp").lower()
+
+
+def _with_statement(text: str, statement: str) -> str | None:
+    """A function's text with a statement before its others; None where it has no line of its own."""
+    parsed = parse_fragment(text)
+    function = parsed.body[0] if isinstance(parsed, Fragment) else None
+    if not isinstance(parsed, Fragment) or not isinstance(function, FUNCTIONS):
+        return None
+    first = next((each for each in function.body if each is not docstring_statement(function)), None)
+    if first is None or (indent := parsed.lines[first.lineno - 1][: first.col_offset]).strip():
+        return None
+    return change_of(parsed, [insert_before(first, f"{statement}\n{indent}")], Kind.SLIP).text
