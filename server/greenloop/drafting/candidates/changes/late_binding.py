@@ -20,8 +20,10 @@ def late_binding(text: str, _attempt: Attempt) -> Iterator[Change]:
         return
     variables: dict[ast.Lambda, set[str]] = {}
     for loop in (node for item in parsed.body for node in ast.walk(item) if isinstance(node, _LOOPS)):
-        is_statement = isinstance(loop, ast.For | ast.AsyncFor)
-        targets = [loop.target] if is_statement else [each.target for each in loop.generators]
+        if isinstance(loop, ast.For | ast.AsyncFor):
+            targets = [loop.target]
+        else:
+            targets = [each.target for each in loop.generators]
         names = {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
         for node in ast.walk(loop):
             if isinstance(node, ast.Lambda):
