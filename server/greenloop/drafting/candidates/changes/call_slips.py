@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from greenloop.core.python.ast_source import FUNCTIONS, Fragment, Function, parse_fragment
+from greenloop.core.python.ast_source import Fragment, Function
 from greenloop.core.records.attempt import Attempt
 from greenloop.drafting.candidates.changes.change import (
     Change,
@@ -15,6 +15,7 @@ from greenloop.drafting.candidates.changes.change import (
     change_of,
     insert_after,
     insert_before,
+    parse_function,
     replace_node,
     source_of,
 )
@@ -33,12 +34,9 @@ _COROUTINE = re.compile(r"<coroutine object|'coroutine'")
 
 def call_slips(text: str, attempt: Attempt) -> Iterator[Change]:
     """Yields a change for each such call of a function, and for each comparison that stands for an assignment."""
-    parsed = parse_fragment(text)
-    if not isinstance(parsed, Fragment):
+    if (found := parse_function(text)) is None:
         return
-    function = next((each for each in parsed.body if isinstance(each, FUNCTIONS)), None)
-    if function is None:
-        return
+    parsed, function = found
     failures = [case.failure for case in attempt.verdict.cases if case.failure]
     shown = "\n".join(f"{each.message}\n{each.observed}" for each in failures)
     edits = [

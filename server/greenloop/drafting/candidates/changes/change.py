@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate
 
-from greenloop.core.python.ast_source import Fragment
+from greenloop.core.python.ast_source import FUNCTIONS, Fragment, Function, docstring_statement, parse_fragment
 from greenloop.core.records.attempt import Attempt
 
 
@@ -50,6 +50,20 @@ class Edit:
     end: int = 0
     new: str = ""
     end_line: int | None = None
+
+
+def parse_function(text: str) -> tuple[Fragment, Function] | None:
+    """The fragment, and the function that it is; None where it is something else, or cannot be parsed."""
+    parsed = parse_fragment(text)
+    functions = [each for each in parsed.body if isinstance(each, FUNCTIONS)] if isinstance(parsed, Fragment) else []
+    return (parsed, functions[0]) if isinstance(parsed, Fragment) and functions else None
+
+
+def first_statement(function: Function, fragment: Fragment) -> tuple[ast.stmt, str] | None:
+    """The first statement but the docstring, with its indentation; None where it has no line of its own."""
+    first = next((each for each in function.body if each is not docstring_statement(function)), None)
+    indent = fragment.lines[first.lineno - 1][: first.col_offset] if first else ""
+    return (first, indent) if first and not indent.strip() else None
 
 
 def replace_node(node: ast.expr | ast.stmt, new: str) -> Edit:

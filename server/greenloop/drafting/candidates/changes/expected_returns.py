@@ -8,10 +8,16 @@ from functools import partial
 from operator import itemgetter, methodcaller, neg, not_
 from typing import Any
 
-from greenloop.core.python.ast_source import FUNCTIONS, Fragment, parse_fragment
 from greenloop.core.python.literal_values import read_literal
 from greenloop.core.records.attempt import Attempt
-from greenloop.drafting.candidates.changes.change import Change, Kind, change_of, replace_node, source_of
+from greenloop.drafting.candidates.changes.change import (
+    Change,
+    Kind,
+    change_of,
+    parse_function,
+    replace_node,
+    source_of,
+)
 
 TEXT_METHODS = ("strip", "rstrip", "lower", "upper", "title", "capitalize")
 TYPES = (list, tuple, set, dict, str, int, float, bool)
@@ -51,11 +57,10 @@ def expected_returns(text: str, attempt: Attempt) -> Iterator[Change]:
         if each.expected is not None and each.observed is not None
         for form in _forms_between(each.expected, each.observed, is_one=len(attempt.verdict.cases) < 2)
     )
-    parsed = parse_fragment(text) if forms else None
-    if not isinstance(parsed, Fragment):
+    if not forms or (found := parse_function(text)) is None:
         return
-    function = next((each for each in parsed.body if isinstance(each, FUNCTIONS)), None)
-    returned = [each for each in ast.walk(function) if isinstance(each, ast.Return)] if function else []
+    parsed, function = found
+    returned = [each for each in ast.walk(function) if isinstance(each, ast.Return)]
     returned.sort(key=lambda each: each.lineno)
     for form in forms:
         for value in (each.value for each in returned if each.value is not None):

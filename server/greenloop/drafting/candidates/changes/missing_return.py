@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment
+from greenloop.core.python.ast_source import FUNCTIONS, docstring_statement
 from greenloop.core.records.attempt import Attempt
 from greenloop.drafting.candidates.changes.change import (
     Change,
@@ -13,6 +13,7 @@ from greenloop.drafting.candidates.changes.change import (
     change_of,
     insert_after,
     insert_before,
+    parse_function,
     replace_node,
     source_of,
 )
@@ -27,12 +28,11 @@ def missing_return(text: str, _attempt: Attempt) -> Iterator[Change]:
 
     What it prints last is returned in place of it.
     """
-    parsed = parse_fragment(text)
-    if not isinstance(parsed, Fragment):
+    if (found := parse_function(text)) is None:
         return
-    function = next((each for each in parsed.body if isinstance(each, FUNCTIONS)), None)
-    own = list(_own_nodes(function.body)) if function else []
-    if function is None or any(isinstance(node, _GENERATES) or _returns_value(node) for node in own):
+    parsed, function = found
+    own = list(_own_nodes(function.body))
+    if any(isinstance(node, _GENERATES) or _returns_value(node) for node in own):
         return
     tails = [each for each in _tails(function.body) if each is not docstring_statement(function)]
     printed = {each: _printed(each) for each in tails}

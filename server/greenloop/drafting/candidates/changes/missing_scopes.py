@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from greenloop.core.python.ast_source import FUNCTIONS, Fragment, Function, docstring_statement, parse_fragment
+from greenloop.core.python.ast_source import FUNCTIONS, Fragment, Function, parse_fragment
 from greenloop.core.python.parameters import parameter_nodes
 from greenloop.core.records.attempt import Attempt
-from greenloop.drafting.candidates.changes.change import Change, Kind, change_of, insert_before
+from greenloop.drafting.candidates.changes.change import Change, Kind, change_of, first_statement, insert_before
 
 _UNBOUND = re.compile(
     r"local variable '(\w+)' (?:where it is not associated with a value|referenced before assignment)"
@@ -28,10 +28,9 @@ def missing_scopes(text: str, attempt: Attempt) -> Iterator[Change]:
             if name not in _assigned_names(function) or name in {each.arg for each in parameter_nodes(function)}:
                 continue
             word = "nonlocal" if any(name in _assigned_names(each) for each in outer) else "global"
-            first = next((each for each in function.body if each is not docstring_statement(function)), None)
-            if first is None or (indent := parsed.lines[first.lineno - 1][: first.col_offset]).strip():
-                continue
-            yield change_of(parsed, [insert_before(first, f"{word} {name}\n{indent}")], Kind.SLIP)
+            if found := first_statement(function, parsed):
+                first, indent = found
+                yield change_of(parsed, [insert_before(first, f"{word} {name}\n{indent}")], Kind.SLIP)
 
 
 def _functions_in(

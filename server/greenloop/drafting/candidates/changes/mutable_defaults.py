@@ -5,26 +5,31 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment
 from greenloop.core.python.parameters import defaults, parameter_nodes
 from greenloop.core.records.attempt import Attempt
-from greenloop.drafting.candidates.changes.change import Change, Kind, change_of, insert_before, replace_node, source_of
+from greenloop.drafting.candidates.changes.change import (
+    Change,
+    Kind,
+    change_of,
+    first_statement,
+    insert_before,
+    parse_function,
+    replace_node,
+    source_of,
+)
 
 MUTABLE_CALLS = ("list", "dict", "set", "defaultdict", "deque", "Counter", "OrderedDict", "bytearray")
 
 
 def mutable_defaults(text: str, _attempt: Attempt) -> Iterator[Change]:
     """Yields the change of all mutable defaults of a function to `None`, in place of which the body makes a new one."""
-    parsed = parse_fragment(text)
-    if not isinstance(parsed, Fragment):
+    if (found := parse_function(text)) is None:
         return
-    function = next((each for each in parsed.body if isinstance(each, FUNCTIONS)), None)
-    mutable = {name: value for name, value in defaults(function).items() if is_mutable(value)} if function else {}
-    if function is None or not mutable:
+    parsed, function = found
+    mutable = {name: value for name, value in defaults(function).items() if is_mutable(value)}
+    if not mutable or (place := first_statement(function, parsed)) is None:
         return
-    first = next((each for each in function.body if each is not docstring_statement(function)), None)
-    if first is None or (indent := parsed.lines[first.lineno - 1][: first.col_offset]).strip():
-        return
+    first, indent = place
     step = "\t" if "\t" in indent else "    "
     edits = [replace_node(value, "None") for value in mutable.values()]
     annotations = [each.annotation for each in parameter_nodes(function) if each.arg in mutable and each.annotation]

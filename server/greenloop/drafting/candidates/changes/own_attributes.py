@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from greenloop.core.compose import region_text
-from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment, statements_of
+from greenloop.core.python.ast_source import statements_of
 from greenloop.core.python.indentation import indentation_unit
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
-from greenloop.drafting.candidates.changes.change import Kind, change_of, insert_before
+from greenloop.drafting.candidates.changes.change import Kind, change_of, first_statement, insert_before, parse_function
 from greenloop.drafting.candidates.changes.mutable_defaults import is_mutable
 from greenloop.project.syntax import definitions
 
@@ -54,11 +54,9 @@ def _annotation(statement: ast.stmt, value: ast.expr) -> str:
 
 def _with_statement(text: str, statement: str) -> str | None:
     """A function's text with a statement before its others; None where it has no line of its own."""
-    parsed = parse_fragment(text)
-    function = parsed.body[0] if isinstance(parsed, Fragment) else None
-    if not isinstance(parsed, Fragment) or not isinstance(function, FUNCTIONS):
+    found = parse_function(text)
+    place = first_statement(found[1], found[0]) if found else None
+    if found is None or place is None:
         return None
-    first = next((each for each in function.body if each is not docstring_statement(function)), None)
-    if first is None or (indent := parsed.lines[first.lineno - 1][: first.col_offset]).strip():
-        return None
-    return change_of(parsed, [insert_before(first, f"{statement}\n{indent}")], Kind.SLIP).text
+    first, indent = place
+    return change_of(found[0], [insert_before(first, f"{statement}\n{indent}")], Kind.SLIP).text
