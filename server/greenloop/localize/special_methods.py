@@ -67,6 +67,8 @@ def missing_special_methods(failure: Failure, uses: str) -> Iterator[tuple[str, 
     expected, observed = failure.expected or "", failure.observed or ""
     wanted, shown = _PLAIN_OBJECT.search(expected), _PLAIN_OBJECT.search(observed)
     if shown and wanted and shown[1] == wanted[1]:
-        yield shown[1], ("__eq__",)
+        # Only against a new object: another one of those that exist may be the wrong one.
+        if re.search(rf"\b{shown[1]}\([^()\n]*\)\]?\s*==|(?:==|assertEqual\(.*,)\s*\[?{shown[1]}\(", uses):
+            yield shown[1], ("__eq__",)
     elif shown and expected.startswith(_QUOTES) and observed.startswith(_QUOTES):
         yield shown[1], ("__repr__" if "repr(" in uses else "__str__",)

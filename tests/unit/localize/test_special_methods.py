@@ -68,8 +68,21 @@ def test_what_python_says_of_a_missing_method(code, wanted):
 @pytest.mark.parametrize(
     ("expected", "observed", "uses", "wanted"),
     [
-        ("<m.Point object at 0x7f>", "<m.Point object at 0x8f>", "", [("Point", ("__eq__",))]),
-        ("[<m.Point object at 0x7f>]", "[<m.f.<locals>.Point object at 0x8f>]", "", [("Point", ("__eq__",))]),
+        ("<m.Point object at 0x7f>", "<m.Point object at 0x8f>", "assert p == Point(1, 2)", [("Point", ("__eq__",))]),
+        ("<m.Point object at 0x7f>", "<m.Point object at 0x8f>", "assert Point(1) == p", [("Point", ("__eq__",))]),
+        (
+            "<m.Point object at 0x7f>",
+            "<m.Point object at 0x8f>",
+            "a.assertEqual(p, Point(1))",
+            [("Point", ("__eq__",))],
+        ),
+        (
+            "[<m.Point object at 0x7f>]",
+            "[<m.f.<locals>.Point object at 0x8f>]",
+            "f() == [Point(1)]",
+            [("Point", ("__eq__",))],
+        ),
+        ("<m.Point object at 0x7f>", "<m.Point object at 0x8f>", "a = Point(1)\nassert last(a) == a", []),
         ("<m.Point object at 0x7f>", "<m.Other object at 0x8f>", "", []),
         ("'(1, 2)'", "'<m.Point object at 0x8f>'", "assert str(p) == '(1, 2)'", [("Point", ("__str__",))]),
         ("'(1, 2)'", "'<m.Point object at 0x8f>'", "assert repr(p) == '(1, 2)'", [("Point", ("__repr__",))]),

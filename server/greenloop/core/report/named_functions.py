@@ -19,5 +19,6 @@ def named_functions(failures: Iterable[Failure | None]) -> list[str]:
 def _names(failure: Failure) -> Iterator[str]:
     if failure.type == "TypeError" and (match := _CALLED.search(failure.message)):
         yield match[1]
-    for text in (failure.observed or "", failure.message):
+    # Only the first line: those below it show the functions that did run, and those that were given to them.
+    for text in (failure.observed or "", failure.message.partition("\n")[0]):
         yield from _SHOWN.findall(text)

@@ -19,6 +19,8 @@ from greenloop.core.report.named_functions import named_functions
         ("AssertionError", "", "[<coroutine object C.f at 0x7>, <generator object g at 0x8>]", ["C.f", "g"]),
         ("ValueError", "g() takes 0 positional arguments but 1 was given", None, []),
         ("TypeError", "'int' object is not callable", None, []),
+        ("AssertionError", "assert 1 == 2\n +  where 1 = <bound method C.f of <m.C object at 0x7>>()", "1", []),
+        ("AssertionError", "assert 1 == 2\n +  where 1 = apply(<function g at 0x7>)", "1", []),
     ],
 )
 def test_the_names(kind, message, observed, wanted):

@@ -17,6 +17,7 @@ from greenloop.drafting.candidates.changes.change import (
     insert_before,
     parse_function,
     replace_node,
+    shown_by,
     source_of,
 )
 
@@ -37,8 +38,7 @@ def call_slips(text: str, attempt: Attempt) -> Iterator[Change]:
     if (found := parse_function(text)) is None:
         return
     parsed, function = found
-    failures = [case.failure for case in attempt.verdict.cases if case.failure]
-    shown = "\n".join(f"{each.message}\n{each.observed}" for each in failures)
+    shown = shown_by(attempt)
     edits = [
         edit for node in ast.walk(function) for edit in (*_without_value(node, parsed), *_lost_value(node, parsed))
     ]

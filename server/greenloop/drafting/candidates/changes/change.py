@@ -52,6 +52,12 @@ class Edit:
     end_line: int | None = None
 
 
+def shown_by(attempt: Attempt) -> str:
+    """What the failures say and observed; the first line of each message, as others show what did run."""
+    failures = [case.failure for case in attempt.verdict.cases if case.failure]
+    return "\n".join(line for each in failures for line in (each.message.partition("\n")[0], each.observed or ""))
+
+
 def parse_function(text: str) -> tuple[Fragment, Function] | None:
     """The fragment, and the function that it is; None where it is something else, or cannot be parsed."""
     parsed = parse_fragment(text)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, parse_fragment
 from greenloop.core.python.parameters import parameter_nodes
 from greenloop.core.records.attempt import Attempt
-from greenloop.drafting.candidates.changes.change import Change, Edit, Kind, change_of, insert_before
+from greenloop.drafting.candidates.changes.change import Change, Edit, Kind, change_of, insert_before, shown_by
 
 _TOO_MANY = re.compile(r"(?:^|: )(?:[\w.<>]+\.)?(\w+)\(\) takes \d+ positional arguments? but \d+ (?:was|were) given")
 _NOT_CALLED = re.compile(r"<bound method (?:[\w.<>]+\.)?(\w+) of")
@@ -17,7 +17,7 @@ _NOT_CALLED = re.compile(r"<bound method (?:[\w.<>]+\.)?(\w+) of")
 def method_access(text: str, attempt: Attempt) -> Iterator[Change]:
     """Yields the change of a method that the failures name: a `self` before its parameters, or `@property`."""
     failures = [case.failure for case in attempt.verdict.cases if case.failure]
-    shown = "\n".join(f"{each.message}\n{each.observed}" for each in failures)
+    shown = shown_by(attempt)
     surplus = {match for each in failures for match in _TOO_MANY.findall(each.message)}
     parsed = parse_fragment(text) if surplus or _NOT_CALLED.search(shown) else None
     function = parsed.body[0] if isinstance(parsed, Fragment) and parsed.shift else None

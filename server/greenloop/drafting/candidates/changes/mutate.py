@@ -37,12 +37,12 @@ MAKERS: tuple[Make, ...] = (
     missing_return,
     mutable_defaults,
     expected_literals,
-    expected_returns,
     call_slips,
     late_binding,
     moved_statements,
     one_token,
 )
+EXPECTED_MAKERS: tuple[Make, ...] = (expected_literals, expected_returns)
 SHORT_ORDER = ((Kind.SLIP,), (Kind.SYNTAX, Kind.SYMBOL, Kind.NAME), (Kind.DELETION,))
 LONG_ORDER = ((Kind.SLIP,), (Kind.SYNTAX, Kind.SYMBOL), (Kind.DELETION,), (Kind.NAME,))
 EXPECTED_ORDER = ((Kind.EXPECTED,),)
@@ -62,7 +62,7 @@ def mutants(problem: Problem, attempt: Attempt, *, expected: bool = False) -> It
     for region in problem.regions:
         text = with_plain_ends(text_in(problem, previous, region))
         scores = problem.suspicion.get(region.path, {}) if attempt.candidate is None else {}
-        for change in [each for make in MAKERS for each in make(text, attempt)]:
+        for change in [each for make in (EXPECTED_MAKERS if expected else MAKERS) for each in make(text, attempt)]:
             score = scores.get(region.start + change.line - 1, 0.0 if scores else 1.0)
             ranked.append((-score, len(ranked), region, change))
     ranked.sort(key=lambda item: item[:2])
