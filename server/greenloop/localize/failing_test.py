@@ -20,10 +20,11 @@ from greenloop.localize.context import BaselineContext, build_baseline
 from greenloop.localize.early_end import environment_fault, find_flaky, stop_early, unless
 from greenloop.localize.evidence import Evidence
 from greenloop.localize.measuring import Measurement, is_cut_short
+from greenloop.localize.missing_names import find_missing
 from greenloop.localize.recent_changes import find_ages, find_touched
 from greenloop.localize.related_tests import RelatedTestsRun, run_related_tests
 from greenloop.localize.statement_run import trace_statements, with_suspicion
-from greenloop.localize.stubs import add_stubs, find_missing
+from greenloop.localize.stubs import add_stubs
 from greenloop.localize.uncollected import refuse_uncollected
 from greenloop.project.sources import is_trusted
 from greenloop.project.targets import nearest_names

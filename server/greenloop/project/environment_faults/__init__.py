@@ -32,7 +32,7 @@ def find_environment_fault(
 ) -> Fault | None:
     """The fault if every failure comes from the environment, else None.
 
-    Call `localize.stubs` first: a module that is still to be written looks like one that is not installed.
+    Call `localize.missing_names` first: a module that is still to be written looks like one that is not installed.
     With `root`, a module that exists in the workspace is not a missing package; `read_text` reads its files, unsaved
     texts included. `network`: the sandbox allows network access; `masked`: patterns of files hidden from tests.
     """
