@@ -115,6 +115,25 @@ SLIPS = {
         "    return [lambda x, i=i: x + i for i in range(3)]",
         ["assert [each(1) for each in adders()] == [1, 2, 3]"],
     ),
+    "a number in a text": ("row(n)", "    return 'n: ' + n", "    return 'n: ' + str(n)", ["assert row(1) == 'n: 1'"]),
+    "a dictionary that changes in its loop": (
+        "clean(d)",
+        "    for key in d:\n        if not d[key]:\n            del d[key]\n    return d",
+        "    for key in list(d):\n        if not d[key]:\n            del d[key]\n    return d",
+        ["assert clean({'a': 1, 'b': 0}) == {'a': 1}"],
+    ),
+    "another exception": (
+        "get(d, key)",
+        "    try:\n        return d[key]\n    except ValueError:\n        return None",
+        "    try:\n        return d[key]\n    except KeyError:\n        return None",
+        ["assert get({}, 'a') is None"],
+    ),
+    "one of several values": (
+        "is_vowel(c)",
+        "    return c == 'a' or 'e'",
+        "    return c in ('a', 'e')",
+        ["assert is_vowel('e')", "assert not is_vowel('x')"],
+    ),
     "an attribute that all objects share": (
         "new()",
         f"    return Stack()\n\n\nclass Stack:\n    items = []\n\n{PUSH}",
@@ -123,13 +142,47 @@ SLIPS = {
     ),
 }
 
+OPENED = "def opened(log):\n    log.append('in')\n    yield log\n    log.append('out')\n"
+BASE = "class Base:\n    def __init__(self):\n        self.items = []\n\n\nclass C(Base):\n    def __init__(self, n):\n"
+# The same for what is more than a body: a file, what becomes of it, and what the tests assert.
+FILES = {
+    "no context manager": (
+        OPENED,
+        f"from contextlib import contextmanager\n\n\n@contextmanager\n{OPENED}",
+        ["log = []\n    with opened(log):\n        log.append('on')\n    assert log == ['in', 'on', 'out']"],
+    ),
+    "a cache of lists": (
+        "import functools\n\n\n@functools.cache\ndef total(xs):\n    return sum(xs)\n",
+        "import functools\n\n\ndef total(xs):\n    return sum(xs)\n",
+        ["assert total([1, 2]) == 3"],
+    ),
+    "no constructor of the base": (
+        f"{BASE}        self.n = n\n",
+        f"{BASE}        super().__init__()\n        self.n = n\n",
+        ["assert C(1).items == []"],
+    ),
+    "a static method": (
+        "class C:\n    def parse(text):\n        return int(text)\n",
+        "class C:\n    @staticmethod\n    def parse(text):\n        return int(text)\n",
+        ["assert C().parse('3') == C.parse('3')"],
+    ),
+    "a field of a dataclass": (
+        "from dataclasses import dataclass\n\n\n@dataclass\nclass C:\n    items: list = []\n",
+        "from dataclasses import dataclass\nfrom dataclasses import field\n\n\n@dataclass\nclass C:\n    items: list = field(default_factory=list)\n",
+        ["first, other = C(), C()\n    first.items.append(1)\n    assert (first.items, other.items) == ([1], [])"],
+    ),
+}
 
-@pytest.mark.parametrize("name", SLIPS)
+
+@pytest.mark.parametrize("name", [*SLIPS, *FILES])
 async def test_a_slip_costs_no_question(name, tmp_path, monkeypatch, lay):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    header, *bodies, asserted = SLIPS[name]
-    wrong, right = (f"def {header}:\n{body}\n" for body in bodies)
-    right = right.replace("=[])", "=None)")
+    if name in SLIPS:
+        header, *bodies, asserted = SLIPS[name]
+        wrong, right = (f"def {header}:\n{body}\n" for body in bodies)
+        right = right.replace("=[])", "=None)")
+    else:
+        wrong, right, asserted = FILES[name]
     tests = [f"def test_{number}():\n    {each}\n" for number, each in enumerate(asserted)]
     root = lay(tmp_path / "w", {"m.py": wrong, "test_m.py": "\n\n".join(["import pytest\nfrom m import *\n", *tests])})
     script = tmp_path / "answers.jsonl"

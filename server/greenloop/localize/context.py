@@ -25,7 +25,7 @@ from greenloop.core.text.diff import split_lines
 from greenloop.core.verdict import judge
 from greenloop.localize import regions, unwritten
 from greenloop.localize.evidence import Evidence, gather_evidence
-from greenloop.localize.named_by_failure import find_in_scripts, find_named, names_something
+from greenloop.localize.named_by_failure import find_called, find_in_scripts, find_named, names_something
 from greenloop.project.environment_faults import Fault, explain_broken_sandbox, find_environment_fault
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
@@ -101,13 +101,14 @@ class BaselineContext:
         return gather_evidence(reach, failing, passing, self.snapshot.text, patterns=self.patterns, named=named)
 
     def _named_regions(self, reached: Sequence[str], failures: Collection[Failure | None]) -> Sequence[Region]:
-        """The functions and classes that the failures name, or the programs' that the test names if it reaches none."""
+        """The functions and classes that the failures name; failing these, those that the test names."""
         test = self.snapshot.text(self.target.path) or ""
         named = find_named(failures, self._modules_of_target(reached), test) if names_something(failures) else ()
         is_reached = any(regions.may_change(path, self.patterns) for path in reached)
         if named or is_reached or self.target.kind is not TargetKind.TEST:
             return named
-        found = find_in_scripts(test, self.snapshot.root, self.snapshot.text)
+        found = find_called(failures, self._modules_of_target(reached), self.snapshot.text)
+        found = found or find_in_scripts(test, self.snapshot.root, self.snapshot.text)
         return [each for each in found if regions.may_change(each.path, self.patterns)]
 
     def _modules_of_target(self, reached: Sequence[str]) -> dict[str, str]:

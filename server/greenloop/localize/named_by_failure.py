@@ -18,6 +18,7 @@ _MEMBER = re.compile(r"(?:type object '\w+' has no attribute ')?(\w+)'?")  # of 
 _NO_MEMBER = "AttributeError"
 _SCRIPT = re.compile(r"['\"/]([\w./-]+\.py)['\"]")
 _MODULE = re.compile(r"['\"]-m['\"],\s*['\"]([\w.]+)['\"]")
+_CALL = re.compile(r"\b([^\W\d]\w*)\(")
 MOST_FILES = 3000  # that a program is looked for in
 MOST_FUNCTIONS = 10
 _ENUMERATION = re.compile(r"\b(?:\w*Enum|\w*Flag)\b")
@@ -49,6 +50,16 @@ def find_named(failures: Iterable[Failure | None], texts: Mapping[str, str], use
         ]
         found += [_region(path, item) for item in dict.fromkeys(named) if item]
     return found
+
+
+def find_called(failures: Iterable[Failure | None], texts: Mapping[str, str], text_of: TextOf) -> list[Region]:
+    """The functions of these files, by path, that the failing lines call: what is around them did not let them run."""
+    frames = [frame for failure in failures if failure for frame in failure.frames[-1:]]
+    rows = [definitions.line_span(text_of(each.path) or "", each.line, each.line) for each in frames]
+    names = dict.fromkeys(name for row in rows for name in _CALL.findall(row))
+    listed = ((path, definitions.find_definitions(text, path)) for path, text in texts.items())
+    found = [(path, _definition(name, items)) for path, items in listed for name in names]
+    return [_region(path, item) for path, item in found if item]
 
 
 def find_in_scripts(uses: str, root: Path, text_of: TextOf) -> list[Region]:

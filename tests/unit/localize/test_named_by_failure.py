@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records.verdict import Failure
-from greenloop.localize.named_by_failure import find_in_scripts, find_named, names_something
+from greenloop.core.records.verdict import Failure, Frame
+from greenloop.localize.named_by_failure import find_called, find_in_scripts, find_named, names_something
 
 TEXT = """\
 class C:
@@ -81,3 +81,19 @@ def test_the_functions_of_programs(tmp_path, uses, wanted):
     found = [f"{each.path}:{each.qualname}" for each in find_in_scripts(uses, tmp_path, files.get)]
     assert [each for each in found if each in wanted] == wanted
     assert wanted or not found
+
+
+@pytest.mark.parametrize(
+    ("row", "wanted"),
+    [
+        ("assert g([1]) == C().f()", [("m.py", "g"), ("n.py", "g")]),
+        ("assert Color(1)", []),
+        ("assert g == 1", []),
+    ],
+)
+def test_what_the_failing_line_calls(row, wanted):
+    frames = (Frame(path="helpers.py", line=9, function="check"), Frame(path="test_m.py", line=2, function="test_it"))
+    failures = [Failure(type="TypeError", message="unhashable type: 'list'", frames=frames), None]
+    test = f"def test_it():\n    {row}\n"
+    found = find_called(failures, TEXTS, {"test_m.py": test}.get)
+    assert [(each.path, each.qualname) for each in found] == wanted

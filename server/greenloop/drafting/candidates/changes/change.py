@@ -30,11 +30,15 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """A region's whole text after the change, of which `line` is the first that differs."""
+    """A region's whole text after the change, of which `line` is the first that differs.
+
+    `imports` are the statements that it needs, of which the file may have some.
+    """
 
     line: int
     text: str
     kind: Kind
+    imports: tuple[str, ...] = ()
 
 
 Make = Callable[[str, Attempt], Iterator[Change]]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from greenloop.core.python.ast_source import FUNCTIONS, docstring_statement
+from greenloop.core.python.ast_source import FUNCTIONS, Function, docstring_statement
+from greenloop.core.python.parameters import parameter_nodes
 from greenloop.core.records.attempt import Attempt
 from greenloop.drafting.candidates.changes.change import (
     Change,
@@ -15,6 +16,7 @@ from greenloop.drafting.candidates.changes.change import (
     insert_before,
     parse_function,
     replace_node,
+    shown_by,
     source_of,
 )
 
@@ -23,7 +25,7 @@ _SCOPES = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
 _GENERATES = (ast.Yield, ast.YieldFrom)
 
 
-def missing_return(text: str, _attempt: Attempt) -> Iterator[Change]:
+def missing_return(text: str, attempt: Attempt) -> Iterator[Change]:
     """Yields the changes of a function that never returns a value; none for any other.
 
     What it prints last is returned in place of it.
@@ -46,8 +48,16 @@ def missing_return(text: str, _attempt: Attempt) -> Iterator[Change]:
     if indent.strip():  # the body is on the line of its header
         return
     stored = [node.id for node in own if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
-    for name in [*dict.fromkeys(reversed(stored))][:MOST_NAMES]:
+    stored = [*dict.fromkeys(reversed(stored))][:MOST_NAMES]
+    made = [each.name for each in function.body if isinstance(each, FUNCTIONS)][-1:]
+    for name in [*stored, *made, *_of_method(function, attempt)]:
         yield change_of(parsed, [insert_after(function.body[-1], f"\n{indent}return {name}")], Kind.SLIP)
+
+
+def _of_method(function: Function, attempt: Attempt) -> list[str]:
+    """The `self` of a method, where the failures say that nothing was returned."""
+    names = [each.arg for each in parameter_nodes(function)][:1]
+    return names if names == ["self"] and "NoneType" in shown_by(attempt) else []
 
 
 def _printed(statement: ast.Expr) -> ast.expr | None:

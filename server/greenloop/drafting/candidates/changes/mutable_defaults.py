@@ -1,4 +1,4 @@
-"""Defaults that all calls share (`items=[]`), made anew for each call."""
+"""Defaults that all calls share (`items=[]`, `now=time.time()`), made anew for each call."""
 
 from __future__ import annotations
 
@@ -18,15 +18,19 @@ from greenloop.drafting.candidates.changes.change import (
     source_of,
 )
 
+CONSTANT_CALLS = {
+    *("bool", "int", "float", "complex", "str", "bytes", "tuple", "frozenset", "range", "object", "type", "len", "min"),
+    *("max", "abs", "Path", "Decimal", "Fraction", "timedelta", "compile", "getenv", "TypeVar", "namedtuple"),
+}
 MUTABLE_CALLS = ("list", "dict", "set", "defaultdict", "deque", "Counter", "OrderedDict", "bytearray")
 
 
 def mutable_defaults(text: str, _attempt: Attempt) -> Iterator[Change]:
-    """Yields the change of all mutable defaults of a function to `None`, in place of which the body makes a new one."""
+    """Yields the change of all such defaults of a function to `None`, in place of which the body makes a new one."""
     if (found := parse_function(text)) is None:
         return
     parsed, function = found
-    mutable = {name: value for name, value in defaults(function).items() if is_mutable(value)}
+    mutable = {name: value for name, value in defaults(function).items() if is_mutable(value) or _is_computed(value)}
     if not mutable or (place := first_statement(function, parsed)) is None:
         return
     first, indent = place
@@ -43,6 +47,12 @@ def mutable_defaults(text: str, _attempt: Attempt) -> Iterator[Change]:
         for name, value in mutable.items()
     ]
     yield change_of(parsed, [*edits, insert_before(first, "".join(made))], Kind.SLIP)
+
+
+def _is_computed(value: ast.expr) -> bool:
+    """Whether a default is a call that may give another value each time."""
+    name = getattr(value.func, "id", "") or getattr(value.func, "attr", "") if isinstance(value, ast.Call) else ""
+    return bool(name) and name not in CONSTANT_CALLS
 
 
 def is_mutable(value: ast.expr) -> bool:

@@ -13,15 +13,21 @@ from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
+from greenloop.drafting.candidates.changes.alternatives import alternatives
 from greenloop.drafting.candidates.changes.call_slips import call_slips
 from greenloop.drafting.candidates.changes.change import Change, Kind, Make
+from greenloop.drafting.candidates.changes.conversions import conversions
+from greenloop.drafting.candidates.changes.decorators import decorators
+from greenloop.drafting.candidates.changes.exception_types import exception_types
 from greenloop.drafting.candidates.changes.expected_literals import expected_literals
 from greenloop.drafting.candidates.changes.expected_returns import expected_returns
+from greenloop.drafting.candidates.changes.iterations import iterations
 from greenloop.drafting.candidates.changes.late_binding import late_binding
 from greenloop.drafting.candidates.changes.method_access import method_access
 from greenloop.drafting.candidates.changes.missing_imports import add_missing_imports, with_missing_imports
 from greenloop.drafting.candidates.changes.missing_return import missing_return
 from greenloop.drafting.candidates.changes.missing_scopes import missing_scopes
+from greenloop.drafting.candidates.changes.missing_super import missing_super
 from greenloop.drafting.candidates.changes.misspelled import misspelled_names
 from greenloop.drafting.candidates.changes.moved_statements import moved_statements
 from greenloop.drafting.candidates.changes.mutable_defaults import mutable_defaults
@@ -34,10 +40,16 @@ MAKERS: tuple[Make, ...] = (
     misspelled_names,
     missing_scopes,
     method_access,
+    decorators,
+    missing_super,
     missing_return,
     mutable_defaults,
     expected_literals,
+    conversions,
     call_slips,
+    iterations,
+    exception_types,
+    alternatives,
     late_binding,
     moved_statements,
     one_token,
@@ -58,7 +70,7 @@ def mutants(problem: Problem, attempt: Attempt, *, expected: bool = False) -> It
     ranked: list[tuple[float, int, Region, Change]] = []
     previous = with_missing_imports(problem, attempt) or attempt.candidate
     if attempt.candidate is None and not expected:
-        yield from (Candidate(texts=texts) for region in problem.regions for texts in own_attributes(problem, region))
+        yield from (each for region in problem.regions for each in own_attributes(problem, region))
     for region in problem.regions:
         text = with_plain_ends(text_in(problem, previous, region))
         scores = problem.suspicion.get(region.path, {}) if attempt.candidate is None else {}
@@ -74,7 +86,7 @@ def mutants(problem: Problem, attempt: Attempt, *, expected: bool = False) -> It
         yielded.add(change.text)
         candidate = Candidate(
             texts={**(previous.texts if previous else {}), region: change.text},
-            imports=previous.imports if previous else (),
+            imports=(*(previous.imports if previous else ()), *change.imports),
             helpers=previous.helpers if previous else (),
         )
         yield add_missing_imports(problem, candidate) if change.kind is Kind.SYNTAX else candidate

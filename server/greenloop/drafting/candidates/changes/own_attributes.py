@@ -1,13 +1,15 @@
-"""Attributes of a class that all its objects share (`items = []`), made anew by the constructor."""
+"""Attributes of a class that all its objects share (`items = []`), made anew by the constructor, or for a dataclass."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator
 
 from greenloop.core.compose import region_text
 from greenloop.core.python.ast_source import statements_of
 from greenloop.core.python.indentation import indentation_unit
+from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
@@ -15,9 +17,11 @@ from greenloop.drafting.candidates.changes.change import Kind, change_of, first_
 from greenloop.drafting.candidates.changes.mutable_defaults import is_mutable
 from greenloop.project.syntax import definitions
 
+_DATACLASS = re.compile(r"^\s*@(?:\w+\.)*dataclass\b", re.MULTILINE)
 
-def own_attributes(problem: Problem, region: Region) -> Iterator[Mapping[Region, str]]:
-    """Yields the texts of the assignment to such an attribute and of the constructor; nothing for another region."""
+
+def own_attributes(problem: Problem, region: Region) -> Iterator[Candidate]:
+    """Yields the assignment to such an attribute and the constructor changed; nothing for another region."""
     owner, _dot, name = region.qualname.rpartition(".")
     statements = statements_of(with_plain_ends(region_text(problem, region))) if region.assigns and owner else ()
     value = getattr(statements[0], "value", None) if len(statements) == 1 else None
@@ -31,16 +35,23 @@ def own_attributes(problem: Problem, region: Region) -> Iterator[Mapping[Region,
     made = f"self.{name} = {ast.unparse(value)}"
     line = definitions.line_span(text, region.start, region.start)
     indent, unit = line[: len(line) - len(line.lstrip())], indentation_unit(text)
+    annotation = _annotation(statements[0], value)
+    if _DATACLASS.search(definitions.line_span(text, outer.start, outer.name_line)):
+        factory = {"[]": "list", "{}": "dict", "set()": "set"}.get(ast.unparse(value), f"lambda: {ast.unparse(value)}")
+        field = f"{indent}{name}: {annotation} = field(default_factory={factory})\n"
+        yield Candidate(texts={region: field}, imports=("from dataclasses import field",))
+        return
     if constructor is not None:
         place = Region(path=region.path, qualname=constructor.qualname, start=constructor.start, end=constructor.end)
         if (longer := _with_statement(with_plain_ends(region_text(problem, place)), made)) is not None:
-            yield {region: f"{indent}{name}: {_annotation(statements[0], value)}\n", place: longer}
+            yield Candidate(texts={region: f"{indent}{name}: {annotation}\n", place: longer})
         return
     has_base = "(" in definitions.line_span(text, outer.name_line, outer.header_end)
     rows = ["def __init__(self, *args, **kwargs):", f"{unit}super().__init__(*args, **kwargs)"] if has_base else []
     rows = [*(rows or ["def __init__(self):"]), f"{unit}{made}"]
     following = definitions.line_span(text, region.end + 1, region.end + 1)
-    yield {region: "".join(f"{indent}{row}\n" for row in rows) + ("\n" if following.strip() else "")}
+    made_by = "".join(f"{indent}{row}\n" for row in rows) + ("\n" if following.strip() else "")
+    yield Candidate(texts={region: made_by})
 
 
 def _annotation(statement: ast.stmt, value: ast.expr) -> str:

@@ -111,7 +111,8 @@ def _signature_finding(problem: Problem, name: str, old: Function, new: Function
         sentence = f"`{name}` must stay {'an async' if isinstance(old, ast.AsyncFunctionDef) else 'a plain'} function."
         return Finding(error_class=SIGNATURE, message=sentence)
     before, after = _access_decorators(old), _access_decorators(new)
-    if before != after and not _is_accessed_so_by_tests(problem, plain, before, after):
+    is_bound = not before and "." in name and after == _missing_binding(old)
+    if before != after and not is_bound and not _is_accessed_so_by_tests(problem, plain, before, after):
         sentence = f"`{name}` must stay {_access_name(before)}, not {_access_name(after)}."
         return Finding(error_class=SIGNATURE, message=sentence)
     takes_all = {kind for _name, kind in parameters(old)} >= {"star", "doublestar"} and is_stub(old)
@@ -147,6 +148,12 @@ def _access_name(names: frozenset[str]) -> str:
     return f"a {' and '.join(sorted(names))}" if names else "undecorated"
 
 
+def _missing_binding(method: Function) -> frozenset[str]:
+    """The decorator that a method without `self` lacks."""
+    first = next((name for name, _kind in parameters(method)), "")
+    return frozenset({"classmethod" if first == "cls" else "staticmethod"} if first != "self" else ())
+
+
 def _is_awaited_by_tests(problem: Problem, name: str) -> bool | None:
     """Do the tests await the function wherever they call it? None: they do so here and there, or do not call it."""
     nodes = list(_test_code(problem))
@@ -156,8 +163,13 @@ def _is_awaited_by_tests(problem: Problem, name: str) -> bool | None:
 
 
 def _is_accessed_so_by_tests(problem: Problem, name: str, old: frozenset[str], new: frozenset[str]) -> bool:
-    """Do the tests read, and never call, what was a method and becomes a property; or the other way round?"""
+    """Do the tests need the function to be accessed in the new way, wherever they use it?
+
+    They read, and never call, what becomes a property; the other way round; or enter what becomes a context manager.
+    """
     nodes = list(_test_code(problem))
+    if new - old == {"contextmanager"}:
+        return any(_called_name(node.context_expr) == name for node in nodes if isinstance(node, ast.withitem))
     calls = sum(_called_name(node) == name for node in nodes)
     reads = sum(isinstance(node, ast.Attribute) and node.attr == name for node in nodes) - calls
     if not old and new <= _PROPERTIES:

@@ -10,14 +10,16 @@ from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 
 @pytest.fixture
 def failing():
-    """Makes the user's attempt, of which a case fails for each failure, and one more passes where `others` is set."""
+    """Makes the user's attempt: a case fails for each failure, of this kind, and one more passes where `others` is set."""
 
-    def make(*failures: tuple[str, str | None, str | None], others: bool = True) -> Attempt:
+    def make(
+        *failures: tuple[str, str | None, str | None], others: bool = True, kind: str = "Error", text: str = ""
+    ) -> Attempt:
         cases = [
             CaseResult(
                 id=str(number),
                 outcome="failed",
-                failure=Failure(type="Error", message=message, expected=expected, observed=observed),
+                failure=Failure(type=kind, message=message, expected=expected, observed=observed, text=text),
             )
             for number, (message, expected, observed) in enumerate(failures)
         ]

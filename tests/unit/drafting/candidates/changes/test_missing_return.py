@@ -39,7 +39,10 @@ from greenloop.drafting.candidates.changes.missing_return import missing_return
         ),
         (
             "def f():\n    def g():\n        return 1\n    h = g\n",
-            [(4, "def f():\n    def g():\n        return 1\n    h = g\n    return h\n")],
+            [
+                (4, "def f():\n    def g():\n        return 1\n    h = g\n    return h\n"),
+                (4, "def f():\n    def g():\n        return 1\n    h = g\n    return g\n"),
+            ],
         ),
     ],
 )
@@ -65,3 +68,10 @@ def test_other_code_stays(failing, text):
 def test_at_most_four_names_are_tried(failing):
     text = "def f():\n" + "".join(f"    a{n} = {n}\n" for n in range(9))
     assert [change.text.split()[-1] for change in missing_return(text, failing())] == ["a8", "a7", "a6", "a5"]
+
+
+def test_a_method_returns_its_object_where_nothing_was_returned(failing):
+    method = "    def add(self, x):\n        self.x = x\n"
+    shown = failing(("'NoneType' object has no attribute 'add'", None, None))
+    assert [change.text for change in missing_return(method, shown)] == [f"{method}        return self\n"]
+    assert not list(missing_return(method, failing(("'C' object has no attribute 'add'", None, None))))

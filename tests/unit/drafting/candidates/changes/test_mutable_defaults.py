@@ -18,6 +18,11 @@ from greenloop.drafting.candidates.changes.mutable_defaults import mutable_defau
             "    def f(self, *, a: dict[str, int] = {}, b: 'set' = set(), c=1):\n        a, b = b, a\n",
             "    def f(self, *, a: dict[str, int] | None = None, b: 'set' = None, c=1):\n        if a is None:\n            a = {}\n        if b is None:\n            b = set()\n        a, b = b, a\n",
         ),
+        (
+            "def f(now=time.time()):\n    return now\n",
+            "def f(now=None):\n    if now is None:\n        now = time.time()\n    return now\n",
+        ),
+        ("def f(x=Path('a'), y=re.compile('a')):\n    return x\n", None),
         ("def f(x=()):\n    return x\n", None),
         ("def f(x=[]): return x\n", None),
         ('def f(x=[]):\n    """Doc."""\n', None),

@@ -72,6 +72,14 @@ def test_a_text_that_is_not_only_misspelled_takes_two_cases(meant, cases, is_tri
     assert any(repr(meant) in compose(problem, each)["m.py"] for each in found) is is_tried
 
 
+def test_a_change_brings_the_import_that_it_needs():
+    failed = CaseResult(id="t", outcome="failed", failure=Failure(type="AttributeError", message="__enter__"))
+    problem = replace(PROBLEM, files={"m.py": SOURCE.replace("return total", "yield total")})
+    found = mutants(problem, Attempt(number=0, verdict=Verdict(status=Status.FAILED, cases=(failed,))))
+    managed = [each for each in found if "contextmanager" in compose(problem, each)["m.py"]]
+    assert [each.imports for each in managed] == [("from contextlib import contextmanager",)]
+
+
 def test_what_the_failing_values_ask_for_is_not_among_the_others():
     problem = replace(PROBLEM, files={"m.py": SOURCE.replace("return total", "return 'Bye'")})
     failure = Failure(type="AssertionError", message="", expected="'Hello'", observed="'Bye'")

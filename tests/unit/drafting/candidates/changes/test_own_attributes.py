@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core.compose import compose
-from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
 from greenloop.drafting.candidates.changes.own_attributes import own_attributes
@@ -42,11 +41,21 @@ INHERITED = "def __init__(self, *args, **kwargs):\n        super().__init__(*arg
 )
 def test_each_object_makes_its_own(text, wanted):
     problem, region = shared(text, 2)
-    (texts,) = own_attributes(problem, region)
-    candidate = Candidate(texts=texts)
+    (candidate,) = own_attributes(problem, region)
     files = compose(problem, candidate)
     assert files == {"m.py": wanted}
     assert check(problem, candidate, files) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "factory"), [("[]", "list"), ("set()", "set"), ("[1]", "lambda: [1]"), ("{'a': 1}", "lambda: {'a': 1}")]
+)
+def test_a_field_of_a_dataclass_has_a_factory(value, factory):
+    head = "@dataclasses.dataclass(slots=True)\nclass C:\n    x: "
+    problem, region = shared(f"{head}list = {value}\n", 3)
+    (candidate,) = own_attributes(problem, region)
+    (text,) = compose(problem, candidate).values()
+    assert text == f"from dataclasses import field\n\n\n{head}list = field(default_factory={factory})\n"
 
 
 @pytest.mark.parametrize(

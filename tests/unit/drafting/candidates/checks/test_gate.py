@@ -109,7 +109,14 @@ class A:
 
     async def go(self):
         return 2
+
+    def made(cls):
+        return 3
+
+from contextlib import contextmanager
 """
+MANAGED = "    @contextmanager\n    def p(self):\n        yield 1\n"
+CLASS_METHOD = "    @classmethod\n    def {}:\n        return 3\n"
 
 
 @pytest.mark.parametrize(
@@ -126,6 +133,12 @@ class A:
         ("assert A().q == 1", "A.q", "    def q(self):\n        return 1\n", ("SignatureChanged", 5)),
         ("assert A().s() == 1", "A.s", "    def s(self):\n        return 1\n", None),
         ("assert A().s() == 1", "A.s", "    def s(x):\n        return 1\n", ("SignatureChanged", 9)),
+        ("assert A.s() == 1", "A.s", "    @staticmethod\n    def s():\n        return 1\n", None),
+        ("assert A.made() == 3", "A.made", CLASS_METHOD.format("made(cls)"), None),
+        ("assert A().s() == 1", "A.s", CLASS_METHOD.format("s()"), ("SignatureChanged", 10)),
+        ("assert A().p() == 1", "A.p", CLASS_METHOD.format("p(self)"), ("SignatureChanged", 3)),
+        ("with A().p() as x: assert x", "A.p", MANAGED, None),
+        ("assert A().p() == 1", "A.p", MANAGED, ("SignatureChanged", 3)),
         ("assert A().go() == 2", "A.go", "    def go(self):\n        return 2\n", None),
         ("assert await A().go() == 2", "A.go", "    def go(self):\n        return 2\n", ("SignatureChanged", 12)),
         ("assert await A().p() == 1", "A.p", "    async def p(self):\n        return 1\n", None),
