@@ -91,13 +91,17 @@ def _tests(evidence: Evidence) -> Iterator[Region]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Module:
-    """What the names of one module mean; `imports` has the module and the name in it, "" for the module itself."""
+    """What the names of one module mean.
+
+    `imports` has the module and the name in it, "" for the module itself; `whole` are modules with `import *`.
+    """
 
     path: str
     source: Fragment
     assignments: Mapping[str, Assignment]
     classes: Mapping[str, ast.ClassDef]
     imports: Mapping[str, tuple[str, str]]
+    whole: Sequence[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,8 +174,8 @@ class Names:
                 yield from self._attribute(module, owner, node.attr, paths)
             elif receiver in module.classes:
                 yield from self._attribute(module, receiver, node.attr, ())
-            elif receiver in module.imports:
-                for other, name in self._imported(module, receiver):
+            elif receiver:
+                for other, name in self._name(module, receiver):
                     if name in other.classes:
                         yield from self._attribute(other, name, node.attr, ())
                     elif not name:
@@ -188,8 +192,10 @@ class Names:
     def _name(self, module: _Module, name: str) -> Iterator[tuple[_Module, str]]:
         if name in module.imports:
             yield from self._imported(module, name)
-        else:
+        elif name in module.assignments or name in module.classes or not module.whole:
             yield module, name
+        else:
+            yield from ((other, name) for dotted in module.whole if (other := self._found(dotted, module.path)))
 
     def _attribute(
         self, module: _Module, owner: str, name: str, paths: Collection[str]
@@ -216,14 +222,17 @@ class Names:
         source, original = module.imports[name]
         places = [(f"{source}.{original}", ""), (source, original)] if original else [(source, "")]
         for dotted, inner in places:
-            key = (dotted, module.path)
-            if key not in self.files:
-                self.files[key] = find_module(dotted, self.root, module.path)
-            path = self.files[key]
-            other = self._module(path) if path else None
-            if other is not None:
+            if other := self._found(dotted, module.path):
                 yield other, inner
                 return
+
+    def _found(self, dotted: str, importer: str) -> _Module | None:
+        """The module of the workspace that an import means."""
+        key = (dotted, importer)
+        if key not in self.files:
+            self.files[key] = find_module(dotted, self.root, importer)
+        path = self.files[key]
+        return self._module(path) if path else None
 
     def _module(self, path: str) -> _Module | None:
         if path not in self.modules:
@@ -238,14 +247,23 @@ def _read_module(path: str, text_of: Callable[[str], str | None]) -> _Module | N
         return None
     source = Fragment(lines=tuple(text.split("\n")), body=tuple(tree.body))
     imports: dict[str, tuple[str, str]] = {}
+    whole: list[str] = []
     for node in walk_statements(tree.body):
         if isinstance(node, ast.Import):
             imports |= {each.asname or each.name: (each.name, "") for each in node.names}
         elif isinstance(node, ast.ImportFrom):
             dotted = absolute_module(node.module or "", node.level, path)
+            whole += [dotted] if node.names[0].name == "*" else []
             imports |= {each.asname or each.name: (dotted, each.name) for each in node.names}
     classes = {name: node for name, node in find_definitions(tree.body) if isinstance(node, ast.ClassDef)}
-    return _Module(path=path, source=source, assignments=find_assignments(source), classes=classes, imports=imports)
+    return _Module(
+        path=path,
+        source=source,
+        assignments=find_assignments(source),
+        classes=classes,
+        imports=imports,
+        whole=whole,
+    )
 
 
 def _without_annotations(node: ast.AST) -> Iterator[ast.AST]:

@@ -104,6 +104,13 @@ def test_what_the_failing_test_reads_is_suspicious_without_any_function(root):
     assert all(each.assigns for each in found)
 
 
+def test_names_of_modules_whose_every_name_is_imported(root):
+    test = "from limits import *\nfrom shop import *\n\n\ndef test_kinds():\n    assert Closed.kinds == HIGHEST == unknown\n"
+    names = assignments.Names(root=root, text_of={**TEXTS, "test_shop.py": test}.get, patterns=None)
+    region = Region(path="test_shop.py", qualname="test_kinds", start=5, end=6)
+    assert {each.qualname for each, _share in names.read_by(region, [])} == {"Closed.kinds", "Shop.kinds", "HIGHEST"}
+
+
 def test_a_class_attribute_that_is_read_by_its_name_is_suspicious_in_the_classes_of_the_test(tmp_path):
     texts = {
         "lexer.py": "class Lexer:\n    rules = ()\n    name = 'plain'\n\n    def run(self):\n"
