@@ -6,7 +6,9 @@ Run: PYTHONPATH=server python benchmarks/evidence.py PLAN --mbpp FILE [--out FOL
 PLAN is a file of benchmarks/plans: the model, the number of tasks, how many run at once, settings. The experiments are
 those of benchmarks/evidence.toml; each is one `greenloop bench` command, which is printed. The results of each are in
 a file of FOLDER, so the same call goes on where it was stopped. What two experiments ask alike is answered once: all
-share one file of recorded answers. `--report` runs nothing.
+share one file of recorded answers. A new FOLDER begins with those of benchmarks/answers that were recorded for the
+plan's model, if there are any: the published tables can be made again without asking it for hours. `--report` runs
+nothing.
 
 A comparison is shown where the arm that the published result puts first solves more in an exact McNemar test on the
 same tasks (p < 0.05), refuted where the other one does, and undecided otherwise.
@@ -15,6 +17,7 @@ same tasks (p < 0.05), refuted where the other one does, and undecided otherwise
 from __future__ import annotations
 
 import argparse
+import lzma
 import shlex
 import subprocess
 import sys
@@ -31,6 +34,7 @@ from greenloop.bench.results import BROKEN, TaskRunResult
 
 HERE = Path(__file__).parent
 CERTAIN = 0.05
+ANSWERS = "answers.jsonl"
 Table = Mapping[str, Any]
 
 
@@ -51,6 +55,7 @@ def main() -> int:
     if not arguments.mbpp.is_file():
         parser.error("name the file of MBPP: --mbpp mbpp.jsonl, or make evidence MBPP=mbpp.jsonl")
     arguments.out.mkdir(parents=True, exist_ok=True)
+    take_recorded(arguments.plan, arguments.out / ANSWERS)
     status = 0
     for experiment in experiments:
         if experiment["name"] in plan.get("skip", ()) or experiment["name"] not in (
@@ -68,6 +73,13 @@ def main() -> int:
     return status
 
 
+def take_recorded(plan: Path, answers: Path) -> None:
+    """Writes the answers that were recorded for the plan, unless there are some already."""
+    recorded = HERE / "answers" / f"{plan.stem}.jsonl.xz"
+    if recorded.is_file() and not answers.exists():
+        answers.write_bytes(lzma.decompress(recorded.read_bytes()))
+
+
 def bench_command(experiment: Table, plan: Table, mbpp: Path, out: Path) -> list[str]:
     """The words after `greenloop` that run the experiment, or the rest of it."""
     source = f"mutants:{mbpp}" if experiment["tasks"] == "mutants" else f"mbpp:{mbpp}"
@@ -77,7 +89,7 @@ def bench_command(experiment: Table, plan: Table, mbpp: Path, out: Path) -> list
     words += [word for level in experiment.get("told", ()) for word in ("--told", level)]
     words += ["--shown", str(experiment["shown"])] if "shown" in experiment else []
     words += ["--repeats", str(experiment.get("repeats", 1)), "--jobs", str(plan.get("jobs", 1)), "--out", str(out)]
-    words += ["--answers", str(out.with_name("answers.jsonl"))]
+    words += ["--answers", str(out.with_name(ANSWERS))]
     settings = flatten(plan.get("settings", {}))
     return words + [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
 

@@ -21,6 +21,7 @@ from greenloop.drafting.candidates.changes.decorators import decorators
 from greenloop.drafting.candidates.changes.exception_types import exception_types
 from greenloop.drafting.candidates.changes.expected_literals import expected_literals
 from greenloop.drafting.candidates.changes.expected_returns import expected_returns
+from greenloop.drafting.candidates.changes.float_equality import float_equality
 from greenloop.drafting.candidates.changes.iterations import iterations
 from greenloop.drafting.candidates.changes.late_binding import late_binding
 from greenloop.drafting.candidates.changes.method_access import method_access
@@ -50,6 +51,7 @@ MAKERS: tuple[Make, ...] = (
     iterations,
     exception_types,
     alternatives,
+    float_equality,
     late_binding,
     moved_statements,
     one_token,
