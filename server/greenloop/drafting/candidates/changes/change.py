@@ -17,7 +17,7 @@ class Kind(StrEnum):
 
     `SLIP`: a failure, or the code by itself, points to it. `SYNTAX`: it lets the code be parsed. `SYMBOL`, `NAME`:
     another symbol, or name, might be meant. `EXPECTED`: the failing values ask for it, whatever is wrong.
-    `DELETION`: a statement less.
+    `DELETION`: a statement less. `ORDER`: two statements exchanged.
     """
 
     SLIP = "slip"
@@ -26,6 +26,7 @@ class Kind(StrEnum):
     NAME = "name"
     EXPECTED = "expected"
     DELETION = "deletion"
+    ORDER = "order"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -57,8 +57,8 @@ MAKERS: tuple[Make, ...] = (
     one_token,
 )
 EXPECTED_MAKERS: tuple[Make, ...] = (expected_literals, expected_returns)
-SHORT_ORDER = ((Kind.SLIP,), (Kind.SYNTAX, Kind.SYMBOL, Kind.NAME), (Kind.DELETION,))
-LONG_ORDER = ((Kind.SLIP,), (Kind.SYNTAX, Kind.SYMBOL), (Kind.DELETION,), (Kind.NAME,))
+SHORT_ORDER = ((Kind.SLIP,), (Kind.SYNTAX, Kind.SYMBOL, Kind.NAME), (Kind.DELETION,), (Kind.ORDER,))
+LONG_ORDER = ((Kind.SLIP,), (Kind.SYNTAX, Kind.SYMBOL), (Kind.DELETION,), (Kind.NAME,), (Kind.ORDER,))
 EXPECTED_ORDER = ((Kind.EXPECTED,),)
 
 
