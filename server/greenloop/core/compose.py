@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from greenloop.core.python.ast_source import docstring_statement, parse_module, start_line
 from greenloop.core.python.names import bound_names, free_names, import_keys, parsable_prefix
@@ -47,6 +48,18 @@ def compose(problem: Problem, candidate: Candidate) -> dict[str, str]:
             [text for text in candidate.helpers if needed is None or _bound_names(text) & needed],
         )
     return new_texts
+
+
+def only_needed(candidate: Candidate) -> Candidate:
+    """The candidate without the imports and helpers that none of its texts uses."""
+    needed = _needed_names(candidate.texts, candidate)
+    return replace(
+        candidate,
+        imports=tuple(
+            text for text in candidate.imports if text.startswith("from __future__") or _bound_names(text) & needed
+        ),
+        helpers=tuple(text for text in candidate.helpers if _bound_names(text) & needed),
+    )
 
 
 def before_after(problem: Problem, candidate: Candidate) -> tuple[dict[str, str | None], dict[str, str]]:

@@ -13,6 +13,7 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.verdict import Status
 from greenloop.core.run_state import RunState
 from greenloop.engine.loop import attempt_steps
+from greenloop.engine.loop.needless_changes import without_needless
 from greenloop.engine.loop.parts import Parts
 from greenloop.engine.loop.ranker import is_waiting
 
@@ -55,4 +56,7 @@ class CandidateRuns:
     async def _test(self, attempt: Attempt) -> Attempt:
         assert attempt.candidate is not None
         verify = self.parts.glance if attempt_steps.is_cheap(attempt) else self.parts.verify
-        return attempt_steps.with_verdict(attempt, await verify(compose(self.state.problem, attempt.candidate)))
+        attempt = attempt_steps.with_verdict(attempt, await verify(compose(self.state.problem, attempt.candidate)))
+        if attempt.verdict.status is not Status.PASSED:
+            return attempt
+        return await without_needless(self.state.problem, attempt, self.parts.glance, verify)
