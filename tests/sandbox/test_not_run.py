@@ -122,3 +122,52 @@ async def test_what_the_test_calls_is_found(name, tmp_path, monkeypatch, lay):
     assert outcome.verified in (Verified.VERIFIED, Verified.PARTIALLY), outcome.message
     assert (outcome.usage.completion_tokens > 0) is (answer is not None)
     assert line in outcome.after["m.py"].splitlines()
+
+
+EMITTER = """\
+class Emitter:
+    def __init__(self):
+        self.listeners = {}
+
+    def on(self, name, listener):
+        self.listeners.setdefault(name, []).append(listener)
+
+
+def emit(emitter, name, *args):
+    for listener in emitter.listeners[name]:
+        listener(*args)
+"""
+EMITTER_TESTS = """\
+from events import Emitter, emit
+
+
+def test_off():
+    seen, emitter = [], Emitter()
+    emitter.on("a", seen.append)
+    emitter.off("a", seen.append)
+    emit(emitter, "a", 1)
+    assert seen == []
+
+
+def test_nobody_listens():
+    emit(Emitter(), "a")
+"""
+OFF = "    def off(self, name, listener):\n        self.listeners[name].remove(listener)\n"
+
+
+HEADER = "    for listener in emitter.listeners.get(name, []):"
+
+
+async def test_what_is_wrong_beside_what_does_not_exist_yet_is_found(tmp_path, monkeypatch, lay):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    root = lay(tmp_path / "w", {"events.py": EMITTER, "test_events.py": EMITTER_TESTS})
+    script = tmp_path / "answers.jsonl"
+    answers = [f"```python\nclass Emitter:\n{OFF}```", HEADER, HEADER]  # for each of the two lines of `emit` in turn
+    script.write_text("".join(json.dumps(each) + "\n" for each in answers))
+    keys = {"model": f"scripted:{script}", "sandbox.kind": "bubblewrap", "attempts": 6}
+    settings, _ = configuration.load(root, command_line=keys)
+    request = refine.Request(root=root, target="test_events.py")
+    outcome = await refine.refine(request, settings=settings, emit=lambda _event: None)
+    assert outcome.verified is Verified.VERIFIED, outcome.message
+    assert OFF in outcome.after["events.py"]
+    assert HEADER in outcome.after["events.py"]

@@ -18,7 +18,7 @@ from greenloop.core.run_state import Baseline
 from greenloop.localize import assignments, importable, ranking, regions, unwritten
 from greenloop.localize.context import BaselineContext, build_baseline
 from greenloop.localize.early_end import environment_fault, find_flaky, stop_early, unless
-from greenloop.localize.evidence import Evidence
+from greenloop.localize.evidence import Evidence, gather_evidence
 from greenloop.localize.measuring import Measurement, is_cut_short
 from greenloop.localize.missing_names import find_missing
 from greenloop.localize.recent_changes import find_ages, find_touched
@@ -73,9 +73,9 @@ async def _locate(
         _tell_early(context, context.when_failing, spec, execution, failing, stubs, measurement)
     related = await run_related_tests(context, measurement, targets, failing, created)
     evidence = await _gather_evidence(context, spec, related, failing, stubs, created)
-    regions_to_change: tuple[Region, ...] = created
-    suspects: tuple[Region, ...] = ()
-    if not created:
+    if created:
+        regions_to_change, suspects = created, _find_beside(context, related, failing, stubs, created)
+    else:
         regions_to_change, suspects = _choose_regions(context, evidence, failing, related.modules)
     regions_to_change = regions_to_change or context.fallback
     if not regions_to_change:
@@ -215,6 +215,32 @@ def _choose_regions(
     functions = regions.others(ranked, chosen, context.snapshot.text, modules)
     others = assignments.insert(functions, read, suspicions)
     return (chosen, (*unwritten_others, *others)) if chosen else (tuple(others[:1]), tuple(others[1:]))
+
+
+def _find_beside(
+    context: BaselineContext,
+    related: RelatedTestsRun,
+    failing: Mapping[str, CaseResult],
+    stubs: Mapping[str, str],
+    created: Sequence[Region],
+) -> tuple[Region, ...]:
+    """Returns the suspects of the cases that fail for another reason than what does not exist yet."""
+
+    def text_of(path: str) -> str | None:
+        return stubs[path] if path in stubs else context.snapshot.text(path)
+
+    failures = {case: result.failure for case, result in failing.items() if not _lacks(result.failure, created)}
+    evidence = gather_evidence(related.reach, failures, (), text_of, patterns=context.patterns)
+    return regions.others(ranking.rank(evidence), created, text_of, [region.path for region in evidence.suspects])
+
+
+def _lacks(failure: Failure | None, created: Sequence[Region]) -> bool:
+    """Whether a failure comes from the stub of something that does not exist yet."""
+    frames = failure.frames if failure else ()
+    places = {(frame.path, frame.line) for frame in frames}
+    return failure is None or any(
+        path == region.path and region.start <= line <= region.end for path, line in places for region in created
+    )
 
 
 def _choose_functions(

@@ -23,7 +23,7 @@ from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import ErrorGroup, Verdict
 from greenloop.core.report.named_functions import named_functions
 from greenloop.drafting.infill import insertion_masks, pair_masks, rank_masks
-from greenloop.drafting.search._filling import filling_rungs, untried, with_reached
+from greenloop.drafting.search._filling import filling_rungs, furthest, stopped_in, untried, with_reached
 from greenloop.drafting.search._merging import plan_merges
 from greenloop.drafting.search._progress import COPIES, count_advanced
 from greenloop.project.settings import LadderSettings
@@ -62,7 +62,8 @@ def _rungs(problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings)
     problem = with_reached(problem, attempts)
     several = len(problem.regions) > 1
     rungs = filling_rungs(problem, attempts) if several else _writing_rungs(problem, attempts, steps)
-    return chain([[_mutate(attempts[0])]], rungs) if is_broken(problem) else rungs
+    first = [[_mutate(attempts[0])]] if is_broken(problem) else []
+    return chain(first, [next(rungs)], _rungs_beside(problem, attempts, steps), rungs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,6 +210,23 @@ def _writing_rungs(problem: Problem, attempts: Sequence[Attempt], steps: LadderS
         if sum(case.executed for case in problem.spec.cases) > 1:  # a single case is passed too easily
             yield [_mutate(base)]
         yield _corrections(base)
+
+
+def _rungs_beside(problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings) -> Iterator[list[Draft]]:
+    """Rungs for written functions in which the tests of the best answer stop: not all that fails has to be written.
+
+    They start from that answer, which they leave as it is.
+    """
+    base = furthest(attempts)
+    written = tuple(region for region in problem.suspects if not is_unwritten(region_text(problem, region)))
+    for region in stopped_in(replace(problem, regions=written), base) if base.number and written else ():
+        masks = rank_masks(problem.focused((region,)), base)[: steps.brief]
+        for rung in (
+            [_mutate(base)],
+            _infills(base, masks),
+            [Draft(parent=base.number, move=Move.REFINE, role=Role.REFINER)],
+        ):
+            yield [replace(draft, regions=(region,)) for draft in rung]
 
 
 def _samples(attempts: Sequence[Attempt], steps: LadderSettings) -> Iterator[list[Draft]]:
