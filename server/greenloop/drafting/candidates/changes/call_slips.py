@@ -1,4 +1,4 @@
-"""Calls that are not what they look like: of a method that returns nothing, without brackets, or not awaited."""
+"""Calls that are not what they look like: of a method that returns nothing, without brackets, `zip` of one list."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ def call_slips(text: str, attempt: Attempt) -> Iterator[Change]:
     parsed, function = found
     shown = shown_by(attempt)
     edits = [
-        edit for node in ast.walk(function) for edit in (*_without_value(node, parsed), *_lost_value(node, parsed))
+        edit
+        for node in ast.walk(function)
+        for edit in (*_without_value(node, parsed), *_lost_value(node, parsed), *_zipped(node))
     ]
     edits += _missing_calls(function) if _METHOD_SHOWN.search(shown) else []
     edits += _calls_too_many(function) if _NOT_CALLABLE.search(shown) else []
@@ -67,6 +69,13 @@ def _without_value(node: ast.AST, parsed: Fragment) -> Iterator[Edit]:
         yield replace_node(node.value, f"{changed_source}[::-1]")
     elif isinstance(node, ast.Return) and not (indent := parsed.lines[node.lineno - 1][: node.col_offset]).strip():
         yield replace_node(node, f"{source}\n{indent}return {changed_source}")
+
+
+def _zipped(node: ast.AST) -> Iterator[Edit]:
+    """Edits where `zip` is given one argument, which it can only wrap item by item."""
+    match node:
+        case ast.Call(func=ast.Name(id="zip"), args=[ast.expr() as only]) if not isinstance(only, ast.Starred):
+            yield insert_before(only, "*")
 
 
 def _lost_value(node: ast.AST, parsed: Fragment) -> Iterator[Edit]:

@@ -30,6 +30,8 @@ OTHER = ("", "1", "2")
         ("def f(xs)", "reversed(xs)", OTHER, ["xs = list(reversed(xs))"]),
         ("def f(self)", "self.x == 5", OTHER, ["self.x = 5"]),
         ("def f(self)", "1 == 5", OTHER, []),
+        ("def f(xs)", "return list(zip(xs))", OTHER, ["return list(zip(*xs))"]),
+        ("def f(xs)", "return [*zip(*xs), *zip(xs, xs)]", OTHER, []),
         ("def f(s)", "return s.lower", BUILT_IN, ["return s.lower()", "return s().lower"]),
         ("def f(s)", "return s.lower", OTHER, []),
         (
