@@ -106,10 +106,18 @@ def describe(experiment: Table, done: Sequence[TaskRunResult]) -> str:
     pairs = compare_pairs(done, BROKEN)
     rows = [format_report(compute_figures(done, BROKEN), [])]
     rows += [judge(each, pairs) for each in experiment.get("compare", ())]
+    if levels := experiment.get("compare_told"):
+        rows += [judge(each, compare_pairs([*map(told_as_arm, done)], BROKEN)) for each in levels]
     if at_end := experiment.get("compare_last"):
         last = [replace(each, run={**each.run, "right": is_right(each, each.run["candidates"])}) for each in done]
         rows += [f"{judge(each, compare_pairs(last, BROKEN))} By the last answer of each." for each in at_end]
     return "\n".join(rows)
+
+
+def told_as_arm(done: TaskRunResult) -> TaskRunResult:
+    """The result as one of the task itself, with how much was told of it (`mbpp-2-half`) in place of the arm."""
+    number, _dash, level = done.run["task"].partition("-")[2].partition("-")
+    return replace(done, run={**done.run, "task": number, "arm": level or "full"})
 
 
 def judge(wanted: Table, pairs: Sequence[Pair]) -> str:
