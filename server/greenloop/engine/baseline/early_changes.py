@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from greenloop.core.compose import compose
 from greenloop.core.errors import CannotVerifyError
@@ -16,7 +17,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import Baseline
-from greenloop.drafting.candidates.changes.mutate import mutants
+from greenloop.drafting.candidates.changes.mutate import Stage, mutants
 from greenloop.localize.related_tests import FIRST
 from greenloop.verdict.inputs import Encode, VerificationInputs
 from greenloop.verdict.verifier import Change, changed_texts, quick_limit
@@ -91,7 +92,8 @@ class EarlyChanges:
             pass  # the run itself meets the same fault, and reports it
 
     async def _try(self, inputs: VerificationInputs, session: Session, baseline: Baseline) -> None:
-        for candidate in mutants(inputs.problem, baseline.attempt):
+        stages = (mutants(inputs.problem, baseline.attempt, stage) for stage in (Stage.SLIPS, Stage.EDITS))
+        for candidate in chain.from_iterable(stages):
             changed = changed_texts(inputs.problem, compose(inputs.problem, candidate))
             verdict = inputs.judge(await session.run(inputs.test_run(changed, hash_seed=0)))
             if verdict.status is Status.FAILED:

@@ -17,7 +17,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.changes.merge import merges
 from greenloop.drafting.candidates.changes.missing_imports import with_missing_imports
-from greenloop.drafting.candidates.changes.mutate import mutants
+from greenloop.drafting.candidates.changes.mutate import Stage, mutants
 from greenloop.drafting.candidates.checks.gate import check
 from greenloop.engine.loop.attempt_steps import Files, find_duplicate, with_finding, with_verdict
 
@@ -50,7 +50,8 @@ async def best_mutant(
     """Tests the one-token changes of the parent's code; returns the best, or a finding if none passes more tests.
 
     Takes at most `seconds_left`, and the time of one change. If the code passes with the imports that it lacks, it
-    is taken as it is. If more than `MOST_PASSING` of them pass, the tests are too weak to choose, and none is taken.
+    is taken as it is. If more than `MOST_PASSING` changes of a stage pass, the tests are too weak to choose, and none
+    is taken.
     """
     parent = attempts[draft.parent]
     limit = min(_mutation_seconds(problem, draft, attempts), seconds_left)
@@ -58,11 +59,13 @@ async def best_mutant(
         trial = await _try_all(problem, [completed], parent, verify, limit=limit)
         if trial.passing:
             return _finish(_blank(number, draft, "missing imports", trial), trial, "")
-    trial = await _try_all(problem, mutants(problem, parent), parent, verify, limit=limit, most_passing=MOST_PASSING)
-    if not trial.passing:
-        expected = mutants(problem, parent, expected=True)
-        last = await _try_all(problem, expected, parent, verify, limit=limit - trial.took, most_passing=MOST_PASSING)
-        trial = trial.followed_by(last)
+    trial = _Trial()
+    for stage in Stage:
+        left, candidates = limit - trial.took, mutants(problem, parent, stage)
+        more = await _try_all(problem, candidates, parent, verify, limit=left, most_passing=MOST_PASSING)
+        trial = trial.followed_by(more)
+        if trial.passing:
+            break
     blank = _blank(number, draft, "one-token changes", trial)
     if trial.passing > MOST_PASSING:
         message = f"More than {MOST_PASSING} one-token edits pass: the tests are too weak to choose one."

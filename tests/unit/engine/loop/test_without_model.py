@@ -116,3 +116,20 @@ async def test_statements_of_one_answer_are_tried_in_another_each_once():
     attempt = await without_model.best_merge(problem, 4, draft, attempts, is_5)
     assert attempt.verdict.status is Status.PASSED
     assert attempt.candidate.texts == {F: "def f():\n    a = 2\n    b = 3\n    return a + b\n"}
+
+
+SHARED = "def f(x, xs=[]):\n    xs.append(x)\n    return xs + [] + []\n"
+
+
+@pytest.mark.parametrize(("text", "tried", "is_solved"), [(SHARED, 1, True), (SHARED.replace("[])", "())"), 4, False)])
+async def test_a_slip_that_passes_is_taken_though_other_edits_pass_too(text, tried, is_solved):
+    region = Region(path="m.py", qualname="f", start=1, end=3)
+    problem = replace(PROBLEM, regions=(region,), suspects=(), files={"m.py": text}, originals={"m.py": text})
+
+    async def passes_if_changed(files) -> Verdict:
+        return Verdict(status=Status.FAILED if files["m.py"] == text else Status.PASSED)
+
+    attempts = [Attempt(number=0, verdict=Verdict(status=Status.FAILED))]
+    attempt = await without_model.best_mutant(problem, 1, mutate(), attempts, passes_if_changed)
+    assert attempt.notes[0].fields == {"tried": tried}
+    assert (attempt.verdict.status is Status.PASSED) is is_solved

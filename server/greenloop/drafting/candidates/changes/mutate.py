@@ -6,7 +6,8 @@ correctness", 2015), but in a long function before its names, of which there are
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
 
 from greenloop.core.compose import text_in
 from greenloop.core.records.attempt import Attempt, Candidate
@@ -35,9 +36,9 @@ from greenloop.drafting.candidates.changes.mutable_defaults import mutable_defau
 from greenloop.drafting.candidates.changes.one_token import one_token
 from greenloop.drafting.candidates.changes.own_attributes import own_attributes
 
-MOST = 240  # changes of one attempt
+MOST = 240  # changes of one stage
 SHORT = 80  # changes of a function for which there is time in any case
-MAKERS: tuple[Make, ...] = (
+SLIP_MAKERS: tuple[Make, ...] = (
     misspelled_names,
     missing_scopes,
     method_access,
@@ -53,34 +54,49 @@ MAKERS: tuple[Make, ...] = (
     alternatives,
     float_equality,
     late_binding,
-    moved_statements,
-    one_token,
 )
-EXPECTED_MAKERS: tuple[Make, ...] = (expected_literals, expected_returns)
-SHORT_ORDER = ((Kind.SLIP,), (Kind.SYNTAX, Kind.SYMBOL, Kind.NAME), (Kind.DELETION,), (Kind.ORDER,))
-LONG_ORDER = ((Kind.SLIP,), (Kind.SYNTAX, Kind.SYMBOL), (Kind.DELETION,), (Kind.NAME,), (Kind.ORDER,))
-EXPECTED_ORDER = ((Kind.EXPECTED,),)
+SHORT_ORDER = ((Kind.SYNTAX, Kind.SYMBOL, Kind.NAME), (Kind.DELETION,), (Kind.ORDER,))
+LONG_ORDER = ((Kind.SYNTAX, Kind.SYMBOL), (Kind.DELETION,), (Kind.NAME,), (Kind.ORDER,))
 
 
-def mutants(problem: Problem, attempt: Attempt, *, expected: bool = False) -> Iterator[Candidate]:
-    """Candidates that differ from the attempt's code by one change; the most suspicious lines first.
+class Stage(StrEnum):
+    """What is tried together: where something of one stage passes, the next ones are not tried.
 
-    Imports that the code lacks are added to each. `expected`: those that the failing values ask for, and no others;
-    they fit the tests more often than they are right, so they are for when nothing else passes.
+    `SLIPS`: what a failure, or the code by itself, points to. `EDITS`: what might be meant. `EXPECTED`: what the
+    failing values ask for, which fits the tests more often than it is right.
+    """
+
+    SLIPS = "slips"
+    EDITS = "edits"
+    EXPECTED = "expected"
+
+
+MAKERS: Mapping[Stage, tuple[Make, ...]] = {
+    Stage.SLIPS: SLIP_MAKERS,
+    Stage.EDITS: (moved_statements, one_token),
+    Stage.EXPECTED: (expected_literals, expected_returns),
+}
+ORDERS = {Stage.SLIPS: ((Kind.SLIP,),), Stage.EXPECTED: ((Kind.EXPECTED,),)}
+
+
+def mutants(problem: Problem, attempt: Attempt, stage: Stage) -> Iterator[Candidate]:
+    """Candidates that differ from the attempt's code by one change of the stage; the most suspicious lines first.
+
+    Imports that the code lacks are added to each.
     """
     yielded: set[str] = set()
     ranked: list[tuple[float, int, Region, Change]] = []
     previous = with_missing_imports(problem, attempt) or attempt.candidate
-    if attempt.candidate is None and not expected:
+    if attempt.candidate is None and stage is Stage.SLIPS:
         yield from (each for region in problem.regions for each in own_attributes(problem, region))
     for region in problem.regions:
         text = with_plain_ends(text_in(problem, previous, region))
         scores = problem.suspicion.get(region.path, {}) if attempt.candidate is None else {}
-        for change in [each for make in (EXPECTED_MAKERS if expected else MAKERS) for each in make(text, attempt)]:
+        for change in [each for make in MAKERS[stage] for each in make(text, attempt)]:
             score = scores.get(region.start + change.line - 1, 0.0 if scores else 1.0)
             ranked.append((-score, len(ranked), region, change))
     ranked.sort(key=lambda item: item[:2])
-    in_order = EXPECTED_ORDER if expected else LONG_ORDER if len(ranked) > SHORT else SHORT_ORDER
+    in_order = ORDERS.get(stage, LONG_ORDER if len(ranked) > SHORT else SHORT_ORDER)
     chosen = [item for kinds in in_order for item in ranked if item[3].kind in kinds]
     for _score, _order, region, change in chosen[:MOST]:
         if change.text in yielded:

@@ -10,7 +10,7 @@ from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.changes.missing_imports import add_missing_imports, with_missing_imports
-from greenloop.drafting.candidates.changes.mutate import mutants
+from greenloop.drafting.candidates.changes.mutate import Stage, mutants
 
 OWN = Attempt(number=0, verdict=Verdict(status=Status.FAILED))
 PLAIN = "def f(x):\n    return x\n"
@@ -76,4 +76,4 @@ def test_the_users_own_code_is_completed(problem):
 
 def test_every_change_of_one_token_has_the_imports_that_the_code_lacks(problem):
     case = problem("def f(x):\n    return math.sqrt(x) + 1\n", "f")
-    assert {each.imports for each in mutants(case, OWN)} == {("import math",)}
+    assert {each.imports for each in mutants(case, OWN, Stage.EDITS)} == {("import math",)}

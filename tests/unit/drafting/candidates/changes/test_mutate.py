@@ -12,7 +12,7 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
-from greenloop.drafting.candidates.changes.mutate import MOST, mutants
+from greenloop.drafting.candidates.changes.mutate import MOST, Stage, mutants
 
 SOURCE = """class C:
     def f(self, items):
@@ -34,9 +34,9 @@ USERS = Attempt(number=0, verdict=Verdict(status=Status.FAILED))
 
 def test_candidates_come_suspected_first_and_are_bounded():
     problem = replace(PROBLEM, suspicion={"m.py": {7: 1.0}})
-    first = next(mutants(problem, USERS))
+    first = next(mutants(problem, USERS, Stage.EDITS))
     assert compose(problem, first)["m.py"].split("\n")[6] != PROBLEM.files["m.py"].split("\n")[6]
-    assert 10 < len(list(mutants(problem, USERS))) <= MOST
+    assert 10 < len(list(mutants(problem, USERS, Stage.EDITS))) <= MOST
 
 
 def test_in_a_long_function_statements_are_left_out_before_names_are_exchanged():
@@ -47,7 +47,7 @@ def test_in_a_long_function_statements_are_left_out_before_names_are_exchanged()
         originals={"m.py": text},
         files={"m.py": text},
     )
-    texts = [next(iter(each.texts.values())) for each in mutants(problem, USERS)]
+    texts = [next(iter(each.texts.values())) for each in mutants(problem, USERS, Stage.EDITS)]
     lengths = [len(text.splitlines()) for text in texts]
     assert (len(lengths), lengths.count(31)) == (MOST, 31)
     assert "a[0] = b[0] + b" not in "".join(texts[: lengths.index(31)])
@@ -58,7 +58,9 @@ def test_a_name_that_nobody_knows_is_corrected_first():
     message = "name 'totl' is not defined. Did you mean: 'total'?"
     failed = CaseResult(id="t", outcome="failed", failure=Failure(type="NameError", message=message))
     problem = replace(PROBLEM, files={"m.py": SOURCE.replace("return total", "return totl")})
-    first = next(mutants(problem, Attempt(number=0, verdict=Verdict(status=Status.FAILED, cases=(failed,)))))
+    first = next(
+        mutants(problem, Attempt(number=0, verdict=Verdict(status=Status.FAILED, cases=(failed,))), Stage.SLIPS)
+    )
     assert [compose(problem, first)["m.py"]] == [SOURCE]
 
 
@@ -68,14 +70,14 @@ def test_a_text_that_is_not_only_misspelled_takes_two_cases(meant, cases, is_tri
     failure = Failure(type="AssertionError", message="", expected=repr(meant), observed="'Helo'")
     results = (CaseResult(id="a", outcome="failed", failure=failure), CaseResult(id="b", outcome="passed"))
     users = Attempt(number=0, verdict=Verdict(status=Status.FAILED, cases=results[:cases]))
-    found = [*mutants(problem, users), *mutants(problem, users, expected=True)]
+    found = [*mutants(problem, users, Stage.SLIPS), *mutants(problem, users, Stage.EXPECTED)]
     assert any(repr(meant) in compose(problem, each)["m.py"] for each in found) is is_tried
 
 
 def test_a_change_brings_the_import_that_it_needs():
     failed = CaseResult(id="t", outcome="failed", failure=Failure(type="AttributeError", message="__enter__"))
     problem = replace(PROBLEM, files={"m.py": SOURCE.replace("return total", "yield total")})
-    found = mutants(problem, Attempt(number=0, verdict=Verdict(status=Status.FAILED, cases=(failed,))))
+    found = mutants(problem, Attempt(number=0, verdict=Verdict(status=Status.FAILED, cases=(failed,))), Stage.SLIPS)
     managed = [each for each in found if "contextmanager" in compose(problem, each)["m.py"]]
     assert [each.imports for each in managed] == [("from contextlib import contextmanager",)]
 
@@ -85,5 +87,5 @@ def test_what_the_failing_values_ask_for_is_not_among_the_others():
     failure = Failure(type="AssertionError", message="", expected="'Hello'", observed="'Bye'")
     results = (CaseResult(id="a", outcome="failed", failure=failure), CaseResult(id="b", outcome="passed"))
     users = Attempt(number=0, verdict=Verdict(status=Status.FAILED, cases=results))
-    assert not any("'Hello'" in compose(problem, each)["m.py"] for each in mutants(problem, users))
-    assert ["'Hello'" in compose(problem, each)["m.py"] for each in mutants(problem, users, expected=True)] == [True]
+    assert not any("'Hello'" in compose(problem, each)["m.py"] for each in mutants(problem, users, Stage.SLIPS))
+    assert ["'Hello'" in compose(problem, each)["m.py"] for each in mutants(problem, users, Stage.EXPECTED)] == [True]
