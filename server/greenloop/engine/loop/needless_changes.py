@@ -32,7 +32,10 @@ async def without_needless(problem: Problem, attempt: Attempt, glance: Run, veri
         smaller = only_needed(replace(candidate, texts=kept))
         files = compose(problem, smaller)
         # The short run is often the last, since most of what an answer changes is needed.
-        if (await glance(files)).status is Status.PASSED and (verdict := await verify(files)).status is Status.PASSED:
+        if (await glance(files)).status is not Status.PASSED:
+            continue
+        verdict = await verify(files)
+        if verdict.status is Status.PASSED and {*verdict.still_red} <= {*attempt.verdict.still_red}:
             attempt = with_verdict(replace(attempt, candidate=smaller), verdict)
             candidate = smaller
     return attempt

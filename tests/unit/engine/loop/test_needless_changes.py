@@ -37,8 +37,8 @@ TEXTS = {
 class Runs:
     """Runs that pass where the files hold what the tests need; everything is counted."""
 
-    def __init__(self, *needed: str, slowly: bool = True) -> None:
-        self.needed, self.slowly, self.glances, self.verifications = needed, slowly, 0, 0
+    def __init__(self, *needed: str, slowly: bool = True, red: str = "") -> None:
+        self.needed, self.slowly, self.red, self.glances, self.verifications = needed, slowly, red, 0, 0
 
     def judge(self, files, *, passes: bool = True) -> Verdict:
         good = passes and all(each in files["m.py"] for each in self.needed)
@@ -52,7 +52,8 @@ class Runs:
 
     async def verify(self, files) -> Verdict:
         self.verifications += 1
-        return self.judge(files, passes=self.slowly)
+        still_red = ("test_m.py::test_other",) if self.red and self.red not in files["m.py"] else ()
+        return replace(self.judge(files, passes=self.slowly), still_red=still_red)
 
 
 def passing(**fields) -> Attempt:
@@ -79,6 +80,12 @@ async def test_what_the_tests_need_stays():
 
 async def test_related_tests_may_need_it():
     runs = Runs("math.pi", slowly=False)
+    attempt = await without_needless(PROBLEM, passing(), runs.glance, runs.verify)
+    assert (attempt, runs.verifications) == (passing(), 1)
+
+
+async def test_what_mends_another_red_test_of_the_file_stays():
+    runs = Runs("math.pi", red="len")
     attempt = await without_needless(PROBLEM, passing(), runs.glance, runs.verify)
     assert (attempt, runs.verifications) == (passing(), 1)
 
