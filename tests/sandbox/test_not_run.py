@@ -95,6 +95,12 @@ CASES = {
         "def __init__(self, x, name):\n    super().__init__(x)\n    self.name = name\n",
         "        super().__init__(x)",
     ),
+    "a setter": (
+        f"{POINT}\n    @property\n    def double(self):\n        return 2 * self.x\n",
+        "[p := Point(2), setattr(p, 'double', 6)] and p.x == 3",
+        "def double(self, value):\n    self.x = value // 2\n",
+        "    @double.setter",
+    ),
     "a program": (
         "def show(x):\n    print(x + 2)\n\n\nif __name__ == '__main__':\n    show(2)\n",
         "__import__('subprocess').check_output(['python3', 'm.py']) == b'3\\n'",

@@ -22,6 +22,7 @@ from greenloop.project.syntax.unwritten import unwritten_functions
 _CANNOT = re.compile(r"cannot import name '([^']+)' from '([^']+)'")
 _NO_MODULE = re.compile(r"No module named '([^']+)'(?!; '[^']*' is not a package)")
 _NO_MODULE_ATTRIBUTE = re.compile(r"module '([^']+)' has no attribute '([^']+)'")
+_NO_SETTER = re.compile(r"property '([^']+)' of '([^'.]+)' object has no setter")  # before Python 3.11 it has no class
 _NO_ATTRIBUTE = re.compile(r"(type object )?'([^'.]+)'(?: object)? has no attribute '([^']+)'")
 
 
@@ -88,6 +89,8 @@ def _missing_in(message: str, importer: _Importer, *, by_test: bool) -> MissingN
         return _missing_name(match[2], match[1], importer)
     if match := _NO_MODULE_ATTRIBUTE.search(message):
         return _missing_name(match[1], match[2], importer)
+    if match := _NO_SETTER.search(message):
+        return _missing_setter(match[2], match[1], importer)
     match = _NO_ATTRIBUTE.search(message)
     if match and not (match[3].startswith("__") and match[3].endswith("__")):
         return _missing_members(match[2], (match[3],), importer, on_class=bool(match[1]))
@@ -194,9 +197,7 @@ def _missing_members(
     defined = re.compile(rf"\bdef (?:{word})\b")
     for path in _class_files(owner, importer):
         content = importer.text_of(path) or ""
-        classes = [
-            item for item in definitions.find_definitions(content, path) if item.kind == "class" and item.name == owner
-        ]
+        classes = _classes(owner, content, path)
         if len(classes) != 1:
             continue
         own, *others = (
@@ -211,6 +212,21 @@ def _missing_members(
             return None  # it may well be what sets the attribute
         return MissingNames(path=path, names=names, owner=classes[0].qualname, on_class=on_class, uses=importer.text)
     return None
+
+
+def _missing_setter(owner: str, name: str, importer: _Importer) -> MissingNames | None:
+    for path in _class_files(owner, importer):
+        content = importer.text_of(path) or ""
+        classes = _classes(owner, content, path)
+        own = definitions.line_span(content, classes[0].start, classes[0].end) if len(classes) == 1 else ""
+        if re.search(rf"\bdef {re.escape(name)}\b", own):
+            qualname = classes[0].qualname
+            return MissingNames(path=path, names=(name,), owner=qualname, sets=True, uses=importer.text)
+    return None
+
+
+def _classes(name: str, content: str, path: str) -> list[definitions.Definition]:
+    return [each for each in definitions.find_definitions(content, path) if each.kind == "class" and each.name == name]
 
 
 def _bases(item: definitions.Definition, content: str, path: str) -> list[definitions.Definition]:

@@ -56,7 +56,8 @@ def _is_disjoint(first: Region, second: Region) -> bool:
 
 def relocate(region: Region, text: str) -> Region:
     """Returns the region with its lines in this text; unchanged when the text does not define it."""
-    definition = definitions.find_by_qualname(definitions.find_definitions(text, region.path), region.qualname)
+    listed = definitions.find_definitions(text, region.path)
+    definition = definitions.find_by_qualname(listed, region.qualname, sets=region.created)  # what is new comes last
     return region if definition is None else replace(region, start=definition.start, end=definition.end)
 
 

@@ -18,7 +18,7 @@ class MissingNames:
     """Names to add to one file.
 
     `path` is the module that gets them (`new_file`: it does not exist); `owner` is the class for methods, else empty;
-    `uses` is the text of the test that uses them.
+    `sets`: they are properties, which lack a setter; `uses` is the text of the test that uses them.
     """
 
     path: str
@@ -26,6 +26,7 @@ class MissingNames:
     new_file: bool = False
     owner: str = ""
     on_class: bool = False
+    sets: bool = False
     uses: str = ""
 
 
@@ -41,8 +42,8 @@ def add_stubs(missing: MissingNames, text_of: TextOf) -> tuple[dict[str, str], t
     listed = definitions.find_definitions(text)
     regions = []
     for name in missing.names:
-        item = definitions.find_by_qualname(listed, f"{missing.owner}.{name}" if missing.owner else name)
-        if item is not None:
+        qualname = f"{missing.owner}.{name}" if missing.owner else name
+        if item := definitions.find_by_qualname(listed, qualname, sets=missing.sets):
             regions.append(
                 Region(path=missing.path, qualname=item.qualname, start=item.start, end=item.end, created=True)
             )
@@ -106,6 +107,8 @@ def _method(name: str, missing: MissingNames, unit: str) -> list[str]:
     called = re.search(rf"\.{word}\(", missing.uses)
     awaited = re.search(rf"\bawait\s+[\w.()]+\.{word}\(", missing.uses)
     body = f'{unit}raise NotImplementedError("{name}")'
+    if missing.sets:
+        return [f"@{name}.setter", f"def {name}(self, value):", body]
     if missing.on_class:
         return ["@classmethod", f"{'async ' if awaited else ''}def {name}(cls, *args, **kwargs):", body]
     if not called and not name.startswith("__") and re.search(rf"\.{word}\b", missing.uses):

@@ -272,3 +272,22 @@ def test_a_second_miss_builds_on_the_first_stub(tmp_path):
     assert files["m.py"].startswith(laid["m.py"].rstrip())
     moved = regions.relocate(first[0], files["m.py"])
     assert moved == first[0]
+
+
+PROPERTY = "class A:\n    @property\n    def n(self):\n        return 1\n"
+SETTER = '\n    @n.setter\n    def n(self, value):\n        raise NotImplementedError("n")\n'
+
+
+def test_a_setter_of_a_property_that_has_none(tmp_path):
+    lay(tmp_path, {"m.py": PROPERTY, "test_m.py": "from m import A\ndef test_a():\n    A().n = 1\n"})
+    found = ask(tmp_path, "property 'n' of 'A' object has no setter", kind="AttributeError")
+    assert stubbed(tmp_path, found) == ("m.py", PROPERTY + SETTER, ["A.n"])
+    (region,) = stubs.add_stubs(found, {"m.py": PROPERTY}.get)[1]
+    below = "import os\n\n\n" + PROPERTY + SETTER
+    assert (region.start, region.end) == (6, 8)
+    assert (regions.relocate(region, below).start, regions.relocate(region, below).end) == (9, 11)
+
+
+def test_a_property_that_no_class_of_the_workspace_has_gets_no_setter(tmp_path):
+    lay(tmp_path, {"m.py": "class A(Base):\n    pass\n", "test_m.py": "from m import A\n"})
+    assert ask(tmp_path, "property 'n' of 'A' object has no setter", kind="AttributeError") is None

@@ -88,8 +88,8 @@ def enclosing_definition(text: str, line: int, path: str = "") -> Definition | N
     return cached_outline(text, path).definition_at(line)
 
 
-def find_by_qualname(definitions: Sequence[Definition], qualname: str) -> Definition | None:
-    """The definition that a name refers to at run time: the last one, but the getter of a property.
+def find_by_qualname(definitions: Sequence[Definition], qualname: str, *, sets: bool = False) -> Definition | None:
+    """The definition that a name refers to at run time: the last one, but the getter of a property, unless it `sets`.
 
     Overloads and definitions for type checkers count only if there is nothing else.
     """
@@ -98,7 +98,8 @@ def find_by_qualname(definitions: Sequence[Definition], qualname: str) -> Defini
     matches = at_run_time or matches
     if not matches:
         return None
-    return matches[0] if any(_ACCESSOR.search(d) for d in matches[-1].decorators) else matches[-1]
+    is_accessor = any(_ACCESSOR.search(mark) for mark in matches[-1].decorators)
+    return matches[0] if is_accessor and not sets else matches[-1]
 
 
 def is_overload(definition: Definition) -> bool:

@@ -43,7 +43,7 @@ class Choice:
 
 def choose(problem: Problem, region: Region, pieces: Sequence[Fragment]) -> Choice | None:
     """The last piece with new code for a region, else the last that repeats the user's code or is a stub."""
-    user = _user_node(problem, region)
+    user = find_users_definition(problem, region)
     choices = [choice for source in pieces if (choice := _find(problem, region, user, source))]
     preferred = [choice for choice in choices if is_informative(problem, region, choice)] or choices
     return preferred[-1] if preferred else None
@@ -60,9 +60,13 @@ def _is_uninformative(node: RegionNode, user: ast.stmt | None) -> bool:
     return is_same or (isinstance(node, FUNCTIONS) and is_stub(node))
 
 
-def _user_node(problem: Problem, region: Region) -> Definition | None:
-    """The user's definition; None where it is a generated stub, an assignment, or cannot be parsed."""
-    return None if region.created or region.assigns else first_definition(region_text(problem, region))
+def find_users_definition(problem: Problem, region: Region) -> Definition | None:
+    """The user's definition; None where it is a generated stub, an assignment, or cannot be parsed.
+
+    The stub of a setter counts, as its decorator tells it from the property's getter.
+    """
+    node = None if region.assigns else first_definition(region_text(problem, region))
+    return node if node and (not region.created or decorator_role(node)) else None
 
 
 def _find(problem: Problem, region: Region, user: Definition | None, source: Fragment) -> Choice | None:

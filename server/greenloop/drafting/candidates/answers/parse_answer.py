@@ -30,7 +30,13 @@ from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates.answers import code_blocks, open_answers, unified_diff
 from greenloop.drafting.candidates.answers.called_functions import called_functions
-from greenloop.drafting.candidates.answers.definitions import Choice, choose, region_indentation, takes_self
+from greenloop.drafting.candidates.answers.definitions import (
+    Choice,
+    choose,
+    find_users_definition,
+    region_indentation,
+    takes_self,
+)
 from greenloop.drafting.candidates.answers.imports_and_helpers import add_imports_and_helpers
 from greenloop.drafting.candidates.answers.preserve import keep_users_parts
 from greenloop.drafting.candidates.answers.search_replace import apply_edits
@@ -147,7 +153,7 @@ def _new_region_text(problem: Problem, region: Region, choice: Choice) -> str:
     node, source = choice.node, choice.piece
     rows = reindent(source, start_line(node, source.lines), node.end_lineno or node.lineno, base, unit)
     text = "\n".join(rows) + "\n"
-    if not region.created:
+    if not region.created or find_users_definition(problem, region):
         text = keep_users_parts(text, with_plain_ends(region_text(problem, region)), unit)
     return text + _new_siblings(problem, region, choice, text)
 
