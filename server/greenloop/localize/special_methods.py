@@ -25,6 +25,11 @@ _MESSAGES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"object of type 'X' has no len\(\)", ("len",)),
     (r"argument of type 'X' is not (?:a container or )?iterable", ("contains",)),
     (r"'X' object is not iterable|cannot unpack non-iterable X object", ("iter",)),
+    (r"Value after \* must be an iterable, not X", ("iter",)),
+    (r"argument after \*\* must be a mapping, not X", ("keys", "getitem")),
+    (r"unsupported format string passed to X\.__format__", ("format",)),
+    (r"^assert not <[\w.<>]*?X object at .*\n.* where .* = (?:\w+\.)*\1\(", ("bool",)),  # a new one
+    (r"= len\(\{<[\w.<>]*?X object at 0x[0-9a-f]+>, <", ("eq", "hash")),
     (r"'X' object is not an iterator", ("next",)),
     (r"'X' object is not reversible", ("reversed",)),
     (r"'X' object is not subscriptable", ("getitem",)),
@@ -63,7 +68,7 @@ def missing_special_methods(failure: Failure, uses: str) -> Iterator[tuple[str, 
     for pattern, names in _PATTERNS:
         if match := pattern.search(message):
             owner = next(filter(None, match.groups()))
-            yield owner, tuple(f"__{name}__" for name in names)
+            yield owner, tuple(name if name == "keys" else f"__{name}__" for name in names)
     expected, observed = failure.expected or "", failure.observed or ""
     wanted, shown = _PLAIN_OBJECT.search(expected), _PLAIN_OBJECT.search(observed)
     if shown and wanted and shown[1] == wanted[1]:

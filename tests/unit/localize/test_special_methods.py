@@ -36,6 +36,9 @@ def use(code):
         ("1 in p", [("Point", ("__contains__",))]),
         ("list(p)", [("Point", ("__iter__",))]),
         ("a, b = p", [("Point", ("__iter__",))]),
+        ("[*p]", [("Point", ("__iter__",))]),
+        ("dict(**p)", [("Point", ("keys", "__getitem__"))]),
+        ("f'{p:x}'", [("Point", ("__format__",))]),
         ("next(p)", [("Point", ("__next__",))]),
         ("reversed(p)", [("Point", ("__reversed__",))]),
         ("p[0]", [("Point", ("__getitem__",))]),
@@ -93,6 +96,22 @@ def test_what_python_says_of_a_missing_method(code, wanted):
 def test_values_that_have_no_form_of_their_own(expected, observed, uses, wanted):
     failure = Failure(type="AssertionError", message="", expected=expected, observed=observed)
     assert list(missing_special_methods(failure, uses)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("message", "wanted"),
+    [
+        ("assert not <m.P object at 0x7f>\n +  where <m.P object at 0x7f> = P()", [("P", ("__bool__",))]),
+        ("assert not <m.P object at 0x7f>\n +  where <m.P object at 0x7f> = find(1)", []),
+        (
+            "assert 2 == 1\n +  where 2 = len({<m.P object at 0x7f>, <m.P object at 0x8f>})",
+            [("P", ("__eq__", "__hash__"))],
+        ),
+        ("assert 2 == 1\n +  where 2 = len([<m.P object at 0x7f>, <m.P object at 0x8f>])", []),
+    ],
+)
+def test_objects_that_the_test_makes_count_as_true_and_as_different(message, wanted):
+    assert list(missing_special_methods(Failure(type="AssertionError", message=message), "")) == wanted
 
 
 @pytest.mark.parametrize(
