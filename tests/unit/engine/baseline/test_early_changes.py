@@ -25,7 +25,7 @@ async def test_targets_that_end_before_the_related_tests_do(monkeypatch, seconds
     async def open_session() -> Any:
         return SimpleNamespace(warm=nothing, close=nothing)
 
-    monkeypatch.setattr(early_changes, "mutants", lambda _problem, _attempt: iter(()))
+    monkeypatch.setattr(early_changes, "mutants", lambda *_arguments: iter(()))
     statuses: list[str] = []
     early = EarlyChanges(open_session=open_session, encode=lambda _texts: {}, report_status=statuses.append)
     baseline: Any = SimpleNamespace(
