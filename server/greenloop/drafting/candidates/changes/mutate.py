@@ -14,27 +14,27 @@ from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
-from greenloop.drafting.candidates.changes.alternatives import alternatives
-from greenloop.drafting.candidates.changes.call_slips import call_slips
 from greenloop.drafting.candidates.changes.change import Change, Kind, Make
-from greenloop.drafting.candidates.changes.conversions import conversions
-from greenloop.drafting.candidates.changes.decorators import decorators
-from greenloop.drafting.candidates.changes.exception_types import exception_types
 from greenloop.drafting.candidates.changes.expected_literals import expected_literals
 from greenloop.drafting.candidates.changes.expected_returns import expected_returns
-from greenloop.drafting.candidates.changes.float_equality import float_equality
-from greenloop.drafting.candidates.changes.iterations import iterations
-from greenloop.drafting.candidates.changes.late_binding import late_binding
-from greenloop.drafting.candidates.changes.method_access import method_access
 from greenloop.drafting.candidates.changes.missing_imports import add_missing_imports, with_missing_imports
-from greenloop.drafting.candidates.changes.missing_return import missing_return
-from greenloop.drafting.candidates.changes.missing_scopes import missing_scopes
-from greenloop.drafting.candidates.changes.missing_super import missing_super
-from greenloop.drafting.candidates.changes.misspelled import misspelled_names
 from greenloop.drafting.candidates.changes.moved_statements import moved_statements
-from greenloop.drafting.candidates.changes.mutable_defaults import mutable_defaults
 from greenloop.drafting.candidates.changes.one_token import one_token
-from greenloop.drafting.candidates.changes.own_attributes import own_attributes
+from greenloop.drafting.candidates.changes.slips.alternatives import alternatives
+from greenloop.drafting.candidates.changes.slips.calls import calls
+from greenloop.drafting.candidates.changes.slips.conversions import conversions
+from greenloop.drafting.candidates.changes.slips.decorators import decorators
+from greenloop.drafting.candidates.changes.slips.exception_types import exception_types
+from greenloop.drafting.candidates.changes.slips.float_equality import float_equality
+from greenloop.drafting.candidates.changes.slips.iterations import iterations
+from greenloop.drafting.candidates.changes.slips.late_binding import late_binding
+from greenloop.drafting.candidates.changes.slips.method_access import method_access
+from greenloop.drafting.candidates.changes.slips.missing_return import missing_return
+from greenloop.drafting.candidates.changes.slips.missing_scopes import missing_scopes
+from greenloop.drafting.candidates.changes.slips.missing_super import missing_super
+from greenloop.drafting.candidates.changes.slips.misspelled import misspelled_names
+from greenloop.drafting.candidates.changes.slips.mutable_defaults import mutable_defaults
+from greenloop.drafting.candidates.changes.slips.own_attributes import own_attributes
 
 MOST = 240  # changes of one stage
 SHORT = 80  # changes of a function for which there is time in any case
@@ -48,7 +48,7 @@ SLIP_MAKERS: tuple[Make, ...] = (
     mutable_defaults,
     expected_literals,
     conversions,
-    call_slips,
+    calls,
     iterations,
     exception_types,
     alternatives,

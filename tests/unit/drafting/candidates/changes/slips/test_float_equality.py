@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.drafting.candidates.changes.float_equality import float_equality
+from greenloop.drafting.candidates.changes.slips.float_equality import float_equality
 
 SHOWN = ("assert False\n +  where False = f((0.1 + 0.2), 0.3)", None, None)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.drafting.candidates.changes.conversions import conversions
+from greenloop.drafting.candidates.changes.slips.conversions import conversions
 
 CONCATENATED = 'can only concatenate str (not "int") to str'
 ADDED = "unsupported operand type(s) for +: 'int' and 'str'"

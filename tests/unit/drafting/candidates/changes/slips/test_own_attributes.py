@@ -7,7 +7,7 @@ import pytest
 from greenloop.core.compose import compose
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
-from greenloop.drafting.candidates.changes.own_attributes import own_attributes
+from greenloop.drafting.candidates.changes.slips.own_attributes import own_attributes
 from greenloop.drafting.candidates.checks.gate import check
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.drafting.candidates.changes.alternatives import alternatives
+from greenloop.drafting.candidates.changes.slips.alternatives import alternatives
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.drafting.candidates.changes.mutable_defaults import mutable_defaults
+from greenloop.drafting.candidates.changes.slips.mutable_defaults import mutable_defaults
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.drafting.candidates.changes.missing_return import missing_return
+from greenloop.drafting.candidates.changes.slips.missing_return import missing_return
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates.changes.change import Kind, change_of, first_statement, insert_before, parse_function
-from greenloop.drafting.candidates.changes.mutable_defaults import is_mutable
+from greenloop.drafting.candidates.changes.slips.mutable_defaults import is_mutable
 from greenloop.project.syntax import definitions
 
 _DATACLASS = re.compile(r"^\s*@(?:\w+\.)*dataclass\b", re.MULTILINE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.drafting.candidates.changes.iterations import iterations
+from greenloop.drafting.candidates.changes.slips.iterations import iterations
 
 CHANGED = "dictionary changed size during iteration"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.drafting.candidates.changes.method_access import method_access
+from greenloop.drafting.candidates.changes.slips.method_access import method_access
 
 SURPLUS = ("C.size() takes 1 positional argument but 2 were given", None, None)
 MISSING = ("C.size() missing 1 required positional argument: 'x'", None, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.drafting.candidates.changes.late_binding import late_binding
+from greenloop.drafting.candidates.changes.slips.late_binding import late_binding
 
 
 @pytest.mark.parametrize(

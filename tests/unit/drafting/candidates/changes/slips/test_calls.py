@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.drafting.candidates.changes.call_slips import call_slips
+from greenloop.drafting.candidates.changes.slips.calls import calls
 
 BUILT_IN = ("", "'a'", "<built-in method lower of str object at 0x7>")
 METHOD = ("unsupported operand type(s) for +: 'builtin_function_or_method' and 'int'", None, None)
@@ -48,11 +48,11 @@ OTHER = ("", "1", "2")
 )
 def test_what_was_meant(failing, header, body, failure, wanted):
     text = f"    {header}:\n        {body}\n"
-    changes = list(call_slips(text, failing(failure)))
+    changes = list(calls(text, failing(failure)))
     assert [change.text.partition("\n")[2].strip() for change in changes] == wanted
     assert {change.line for change in changes} <= {2}
 
 
 def test_code_that_is_no_function(failing):
     for text in ("X = 1\n", "def f(:\n"):
-        assert not list(call_slips(text, failing(BUILT_IN)))
+        assert not list(calls(text, failing(BUILT_IN)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.drafting.candidates.changes.missing_scopes import missing_scopes
+from greenloop.drafting.candidates.changes.slips.missing_scopes import missing_scopes
 
 UNBOUND = "cannot access local variable 'n' where it is not associated with a value"
 OLD = "local variable 'n' referenced before assignment"

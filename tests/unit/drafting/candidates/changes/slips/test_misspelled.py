@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.drafting.candidates.changes.misspelled import corrected_names, misspelled_names
+from greenloop.drafting.candidates.changes.slips.misspelled import corrected_names, misspelled_names
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.drafting.candidates.changes.missing_super import missing_super
+from greenloop.drafting.candidates.changes.slips.missing_super import missing_super
 
 LACKS = ("'C' object has no attribute 'items'", None, None)
 BODY = '    def __init__(self, x):\n        """Doc."""\n{}        self.x = x\n'

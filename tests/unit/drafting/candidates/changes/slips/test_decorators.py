@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.drafting.candidates.changes.decorators import decorators
+from greenloop.drafting.candidates.changes.slips.decorators import decorators
 
 NO_CONTEXT = ("'generator' object does not support the context manager protocol", None, None)
 NO_ASYNC = ("'async_generator' object does not support the asynchronous context manager protocol", None, None)

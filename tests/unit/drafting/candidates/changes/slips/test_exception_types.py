@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.drafting.candidates.changes.exception_types import COMMON, exception_types
+from greenloop.drafting.candidates.changes.slips.exception_types import COMMON, exception_types
 
 RAISED = "def f(x):\n    raise {}\n"
 CAUGHT = "def f(x):\n    try:\n        return x[0]\n    except {}:\n        return None\n"

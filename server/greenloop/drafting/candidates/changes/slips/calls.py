@@ -33,7 +33,7 @@ _NOT_CALLABLE = re.compile(r"'\w+' object is not callable")
 _COROUTINE = re.compile(r"<coroutine object|'coroutine'")
 
 
-def call_slips(text: str, attempt: Attempt) -> Iterator[Change]:
+def calls(text: str, attempt: Attempt) -> Iterator[Change]:
     """Yields a change for each such call of a function, and for each comparison that stands for an assignment."""
     if (found := parse_function(text)) is None:
         return
