@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from greenloop.bench import plans
+from greenloop.bench.recordings import Recordings
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 EXPERIMENTS = tomllib.loads((BENCHMARKS / "evidence.toml").read_text())["experiment"]
@@ -22,6 +24,20 @@ def test_every_compared_arm_is_in_the_plan(experiment):
         assert compared <= set(experiment.get("arms", arms)) <= arms
     else:
         assert not compared
+
+
+@pytest.mark.parametrize("path", sorted((BENCHMARKS / "answers").iterdir()), ids=lambda path: path.stem)
+def test_recorded_answers_are_those_of_a_plan_and_can_be_read(path, tmp_path):
+    plan = BENCHMARKS / "plans" / f"{path.name.partition('.')[0]}.toml"
+    answers = tmp_path / "answers.jsonl"
+    spec = importlib.util.spec_from_file_location("evidence", BENCHMARKS / "evidence.py")
+    evidence = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(evidence)
+    evidence.take_recorded(plan, answers)
+    assert len(Recordings(answers)) == len(answers.read_text().splitlines()) > 0
+    answers.write_text("")
+    evidence.take_recorded(plan, answers)  # what is there stays
+    assert not answers.read_text()
 
 
 @pytest.mark.parametrize("path", sorted((BENCHMARKS / "plans").glob("*.toml")), ids=lambda path: path.stem)
