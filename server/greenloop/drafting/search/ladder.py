@@ -213,13 +213,16 @@ def _writing_rungs(problem: Problem, attempts: Sequence[Attempt], steps: LadderS
 
 
 def _rungs_beside(problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings) -> Iterator[list[Draft]]:
-    """Rungs for written functions in which the tests of the best answer stop: not all that fails has to be written.
+    """Rungs for written functions in which tests stop, with the best answer as without it: not all is to be written.
 
-    They start from that answer, which they leave as it is.
+    They start from that answer, which they leave as it is. One in which only an answer lets tests stop is right: the
+    answer is not.
     """
     base = furthest(attempts)
     written = tuple(region for region in problem.suspects if not is_unwritten(region_text(problem, region)))
-    for region in stopped_in(replace(problem, regions=written), base) if base.number and written else ():
+    stops = (stopped_in(replace(problem, regions=written), each) for each in (base, attempts[0]))
+    still, before = stops if base.number and written else ((), ())
+    for region in (each for each in still if each in before):
         masks = rank_masks(problem.focused((region,)), base)[: steps.brief]
         for rung in (
             [_mutate(base)],

@@ -326,3 +326,31 @@ def test_settings_say_how_many_rungs_there_are_in_which_order_and_how_hot():
     assert moves(rounds) == ["mutate<0", "draft<0", "restart<0 restart<0", "infill<0", "", ""]
     assert [draft.temperature for draft in rounds[2]] == [0.3, 0.5]
     assert ladder.plan(problem(SOURCE), [BASE]) == ladder.plan(problem(SOURCE), [BASE], LadderSettings())
+
+
+def stopping(*functions: str) -> Verdict:
+    """As many cases as functions are named, each of which fails in one of them."""
+    frames = [(Frame(path="m.py", line=3, function=name),) for name in functions]
+    failures = [Failure(type="KeyError", message="", frames=each) for each in frames]
+    cases = zip(CASES, failures, strict=False)
+    return Verdict(
+        status=Status.FAILED,
+        cases=tuple(CaseResult(id=case.id, outcome="failed", failure=each) for case, each in cases),
+    )
+
+
+def test_a_written_function_in_which_tests_stop_before_and_after_an_answer_comes_next():
+    text = STUB + "def g(a):\n    c = a[0]\n    return c\n"
+    beside = Region(path="m.py", qualname="g", start=4, end=6)
+    subject = replace(problem(text), suspects=(beside,))
+    answer = Candidate(texts={subject.regions[0]: "def f(a):\n    return g(a)\n"})
+    draft = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)
+
+    def next_draft(before: Verdict, after: Verdict) -> Draft:
+        first = Attempt(number=1, parent=0, draft=draft, candidate=answer, verdict=after)
+        return ladder.plan(subject, [Attempt(number=0, verdict=before), first])[0]
+
+    wanted = Draft(parent=1, move=Move.MUTATE, role=Role.REFINER, regions=(beside,))
+    assert next_draft(stopping("f", "g"), stopping("g")) == wanted
+    assert next_draft(stopping("f", "f"), stopping("g")) != wanted  # the answer calls it wrongly
+    assert next_draft(stopping("f", "g"), stopping("f")) != wanted
