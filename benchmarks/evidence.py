@@ -107,7 +107,8 @@ def describe(experiment: Table, done: Sequence[TaskRunResult]) -> str:
     rows = [format_report(compute_figures(done, BROKEN), [])]
     rows += [judge(each, pairs) for each in experiment.get("compare", ())]
     if levels := experiment.get("compare_told"):
-        rows += [judge(each, compare_pairs([*map(told_as_arm, done)], BROKEN)) for each in levels]
+        by_level = compare_pairs([*map(told_as_arm, done)], BROKEN)
+        rows += [judge(each, by_level) for each in levels]
     if at_end := experiment.get("compare_last"):
         last = [replace(each, run={**each.run, "right": is_right(each, each.run["candidates"])}) for each in done]
         rows += [f"{judge(each, compare_pairs(last, BROKEN))} By the last answer of each." for each in at_end]

@@ -146,7 +146,8 @@ async def _run_with_stubs(context: BaselineContext) -> tuple[dict[str, str], tup
         if not new_regions:
             break
         stubs.update(files)
-        created = (*(regions.relocate(region, stubs[region.path]) for region in created), *new_regions)
+        moved = (regions.relocate(each, stubs[each.path], text_of(each.path)) for each in created)
+        created = (*moved, *new_regions)
     return stubs, created, execution
 
 

@@ -54,10 +54,19 @@ def _is_disjoint(first: Region, second: Region) -> bool:
     return first.path != second.path or first.end < second.start or second.end < first.start
 
 
-def relocate(region: Region, text: str) -> Region:
-    """Returns the region with its lines in this text; unchanged when the text does not define it."""
+def relocate(region: Region, text: str, before: str | None = None) -> Region:
+    """Returns the region with its lines in this text; unchanged when the text does not define it.
+
+    `before`, the text that its lines are of, tells a property's setter from the getter of the same name.
+    """
     listed = definitions.find_definitions(text, region.path)
-    definition = definitions.find_by_qualname(listed, region.qualname, sets=region.created)  # what is new comes last
+    earlier = definitions.find_definitions(before, region.path) if before is not None else ()
+    starts = [each.start for each in earlier if each.qualname == region.qualname]
+    alike = [each for each in listed if each.qualname == region.qualname]
+    if region.start in starts and len(alike) >= len(starts):
+        definition: definitions.Definition | None = alike[starts.index(region.start)]
+    else:
+        definition = definitions.find_by_qualname(listed, region.qualname)
     return region if definition is None else replace(region, start=definition.start, end=definition.end)
 
 

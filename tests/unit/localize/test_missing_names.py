@@ -282,10 +282,12 @@ def test_a_setter_of_a_property_that_has_none(tmp_path):
     lay(tmp_path, {"m.py": PROPERTY, "test_m.py": "from m import A\ndef test_a():\n    A().n = 1\n"})
     found = ask(tmp_path, "property 'n' of 'A' object has no setter", kind="AttributeError")
     assert stubbed(tmp_path, found) == ("m.py", PROPERTY + SETTER, ["A.n"])
-    (region,) = stubs.add_stubs(found, {"m.py": PROPERTY}.get)[1]
-    below = "import os\n\n\n" + PROPERTY + SETTER
-    assert (region.start, region.end) == (6, 8)
-    assert (regions.relocate(region, below).start, regions.relocate(region, below).end) == (9, 11)
+    (setter,) = stubs.add_stubs(found, {"m.py": PROPERTY}.get)[1]
+    getter = regions.relocate(setter, PROPERTY)
+    before, below = PROPERTY + SETTER, "import os\n\n\n" + PROPERTY + SETTER
+    moved = [regions.relocate(each, below, before) for each in (getter, setter)]
+    assert [(each.start, each.end) for each in (getter, setter, *moved)] == [(2, 4), (6, 8), (5, 7), (9, 11)]
+    assert regions.relocate(getter, before, PROPERTY) == getter
 
 
 def test_a_property_that_no_class_of_the_workspace_has_gets_no_setter(tmp_path):

@@ -21,7 +21,7 @@ from greenloop.drafting.candidates.changes.change import (
     source_of,
 )
 
-_CACHE = re.compile(r"^(?:\w+\.)?(?:lru_cache|cache|cached_property)\b")
+_CACHE = re.compile(r"^(?:\w+\.)?(?:lru_cache|cache)\b")
 _NO_CONTEXT = re.compile(
     r"'(?:async_)?generator' object does not support the (?:asynchronous )?context manager|^__a?enter__$", re.MULTILINE
 )

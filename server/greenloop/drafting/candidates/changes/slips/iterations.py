@@ -42,8 +42,7 @@ def iterations(text: str, attempt: Attempt) -> Iterator[Change]:
     arguments = {each for node in nodes if isinstance(node, ast.Call) for each in node.args}
     iterators = [node for node in nodes if isinstance(node, ast.expr) and _is_iterator(node)]
     iterators = [each for each in iterators if not isinstance(each, ast.GeneratorExp) or each not in arguments]
-    read_again = [] if _NOT_A_LIST.search(shown) else _read_again(nodes)
-    for places in (changed, iterators if _NOT_A_LIST.search(shown) else [], read_again):
+    for places in (changed, iterators if _NOT_A_LIST.search(shown) else _read_again(nodes)):
         if edits := [edit for each in places for edit in _as_list(each)]:
             yield change_of(parsed, edits, Kind.SLIP)
 
