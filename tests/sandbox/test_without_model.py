@@ -193,3 +193,69 @@ async def test_a_slip_costs_no_question(name, tmp_path, monkeypatch, lay):
     outcome = await refine.refine(request, settings=settings, emit=lambda _event: None)
     assert outcome.verified is Verified.VERIFIED, outcome.message
     assert (outcome.after, outcome.usage.completion_tokens) == ({"m.py": right}, 0)
+
+
+LOW = "def low(text):\n    return text.lower()\n"
+SHOUT = "def shout(text):\n    return text.upper() + '!'\n"
+GREET = "\n\ndef greet(name):\n    return shout('hello ' + low(name))\n"
+# name: the wrong head of app/main.py, the right one, and the wrong head of another module with what becomes of it
+IMPORTS = {
+    "a name that moved": ("from app.utils import low, shout\n", "from app.utils import low\nfrom app.tools import shout\n", None),
+    "a name that moved within the package": (
+        "from .tools import shout\nfrom .tools import low\n",
+        "from .tools import shout\nfrom .utils import low\n",
+        None,
+    ),
+    "a misspelled module": (
+        "from app.tool import shout\nfrom app.utils import low\n",
+        "from app.tools import shout\nfrom app.utils import low\n",
+        None,
+    ),
+    "a missing one of another module": (
+        "from app.utils import low\n",
+        "from app.utils import low\nfrom app.tools import shout\n",
+        None,
+    ),
+    "those of two modules": (
+        "from .utils import low, shout\n",
+        "from .utils import low\nfrom .tools import shout\n",
+        ("from .main import greet\nfrom .main import shout\nfrom math import sqroot as root\n",
+         "from .main import greet\nfrom .main import shout\nfrom math import sqrt as root\n"),
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def refine_app(tmp_path, monkeypatch, lay):
+    """Refines app/main.py with this head and body, by a model that gives this answer."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+    async def run(main, package="", answer="no answer"):
+        files = {"app/__init__.py": package, "app/main.py": main, "app/tools.py": SHOUT, "app/utils.py": LOW}
+        test = "from app.main import greet\n\n\ndef test_it():\n    assert greet('Bob') == 'HELLO BOB!'\n"
+        root = lay(tmp_path / "w", {**files, "test_m.py": test})
+        script = tmp_path / "answers.jsonl"
+        script.write_text(12 * (json.dumps(answer) + "\n"))
+        keys = {"model": f"scripted:{script}", "sandbox.kind": "bubblewrap"}
+        settings, _ = configuration.load(root, command_line=keys)
+        request = refine.Request(root=root, target="test_m.py")
+        return await refine.refine(request, settings=settings, emit=lambda _event: None)
+
+    return run
+
+
+@pytest.mark.parametrize("name", IMPORTS)
+async def test_a_wrong_import_costs_no_question(name, refine_app):
+    wrong, right, other = IMPORTS[name]
+    outcome = await refine_app(wrong + GREET, other[0] if other else "")
+    assert outcome.verified is Verified.VERIFIED, outcome.message
+    expected = {"app/main.py": right + GREET} | ({"app/__init__.py": other[1]} if other else {})
+    assert (outcome.after, outcome.usage.completion_tokens) == (expected, 0)
+
+
+async def test_an_answer_about_what_is_wrong_besides_gets_the_right_import(refine_app):
+    wrong, right, _other = IMPORTS["a name that moved"]
+    answer = "```python\ndef greet(name):\n    return shout('hello ' + low(name))\n```\n"
+    outcome = await refine_app(wrong + GREET.replace("'hello ' + low(name)", "low(name)[::-1]"), answer=answer)
+    assert outcome.verified is Verified.VERIFIED, outcome.message
+    assert outcome.after == {"app/main.py": right + GREET}

@@ -168,6 +168,7 @@ def _region_objects(regions: Sequence[Region]) -> list[dict[str, Any]]:
             "end": each.end,
             "created": each.created,
             "assigns": each.assigns,
+            "imports": each.imports,
         }
         for each in regions
     ]

@@ -1,8 +1,8 @@
 """The baseline of a target whose tests cannot be collected because the code under test cannot be imported.
 
-That code is completed for the baseline alone, so that it has tests and regions: a name without an import gets it, a
-function that cannot be compiled a body that raises, and what raises at import a stand-in. The candidates start from
-the user's own text.
+That code is completed for the baseline alone, so that it has tests and regions: a name without an import gets it, an
+import of what does not exist is corrected, a function that cannot be compiled gets a body that raises, and what raises
+at import a stand-in. The candidates start from the user's own text.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ from greenloop.core.compose import insert_imports
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.python.ast_source import compile_error, parse_module
 from greenloop.core.python.names import undefined_at_import
+from greenloop.core.records.problem import ImportCorrection
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Region, Target
-from greenloop.core.records.verdict import Failure
+from greenloop.core.records.verdict import Failure, Frame
 from greenloop.core.report.cases import collect_errors
 from greenloop.core.run_state import Baseline
 from greenloop.core.text.diff import main_line_end, split_lines, with_plain_ends
 from greenloop.localize import raised_at_import
 from greenloop.localize.context import BaselineContext, build_baseline
 from greenloop.localize.regions import may_change, region_at, relocate
+from greenloop.project.import_corrections import find_corrections
 from greenloop.project.missing_imports import find_imports
 from greenloop.project.syntax import definitions
 
@@ -35,6 +37,7 @@ class Completion:
     """The text of a file that can be imported.
 
     `region` is what to change first: the one that `is_broken`. `suspects` are others that the import was in.
+    `corrections` are those of its imports.
     """
 
     path: str
@@ -42,6 +45,7 @@ class Completion:
     region: Region
     is_broken: bool = False
     suspects: tuple[Region, ...] = ()
+    corrections: tuple[ImportCorrection, ...] = ()
 
 
 async def measure_completed(
@@ -54,7 +58,7 @@ async def measure_completed(
     context.report_status(f"{completion.path} cannot be imported; looking at its tests without what is in the way")
     snapshot = context.snapshot.with_text(completion.path, completion.text)
     target = _moved(context.target, completion)
-    fallback = (relocate(completion.region, completion.text),)
+    fallback = (relocate(completion.region, completion.text),) if not completion.corrections else ()
     completed = replace(context, snapshot=snapshot, target=target, when_failing=None, fallback=fallback)
     try:
         found = await measure(completed)
@@ -86,6 +90,7 @@ def complete(context: BaselineContext, execution: Execution) -> Completion | Non
         if frame and text and compile_error(with_plain_ends(text)) is not None:
             return _without_broken_function(context, frame.path, _lines_of(error.failure, frame.line), text)
         found = _with_imports(context, frame.path, frame.line, text) if frame and text else None
+        found = found or (_with_corrections(context, error.failure, frame, text) if frame and text else None)
         if found or (found := _with_stand_in(context, error.failure)):
             return found
     return None
@@ -132,6 +137,20 @@ def _with_imports(context: BaselineContext, path: str, line: int, text: str) -> 
     return Completion(path=path, text="".join(rows), region=region)
 
 
+def _with_corrections(context: BaselineContext, failure: Failure, frame: Frame, text: str) -> Completion | None:
+    """Completes a file that imports what does not exist; what it was meant to import keeps its wrong name meanwhile."""
+    snapshot = context.snapshot
+    found = find_corrections(failure.message, frame.line, text, frame.path, snapshot.root, snapshot.text)
+    if not found:
+        return None
+    rows, end = split_lines(text), main_line_end(text)
+    for each in sorted(found, key=lambda each: each.region.start, reverse=True):
+        names = [f"{wrong} = {right}\n" for wrong, right in each.renamed.items()]
+        new = "".join([each.text, *names]).replace("\n", end)
+        rows[each.region.start - 1 : each.region.end] = split_lines(new)
+    return Completion(path=frame.path, text="".join(rows), region=found[0].region, corrections=tuple(found))
+
+
 def _first_function(path: str, text: str) -> Region | None:
     """A candidate has to have a function, also where only its imports are new."""
     functions = (each for each in definitions.find_definitions(text, path) if each.kind == "function")
@@ -144,13 +163,16 @@ def _of_users_text(context: BaselineContext, execution: Execution, completion: C
     problem, path = found.problem, completion.path
     text = context.snapshot.text(path) or ""
     own = build_baseline(context, problem.spec, (completion.region,), execution, {}, {}, suspects=completion.suspects)
+    corrections = (*completion.corrections, *problem.corrections)
     if found.passing:
-        return own
+        return replace(own, problem=replace(own.problem, corrections=corrections))
     regions = _relocated(problem.regions, path, text)
     suspects = (*completion.suspects, *_relocated(problem.suspects, path, text))
     if completion.region.assigns:
         regions, suspects = (completion.region,), (*completion.suspects, *regions, *suspects)
-    elif completion.is_broken or not regions:  # it has to be written, whether or not the tests come to it
+    elif completion.is_broken or not (
+        regions or completion.corrections
+    ):  # it has to be written, whether or not the tests come to it
         regions = tuple(dict.fromkeys((completion.region, *regions)))
     problem = replace(
         problem,
@@ -160,6 +182,7 @@ def _of_users_text(context: BaselineContext, execution: Execution, completion: C
         files={**problem.files, **own.problem.files},
         buffers=context.snapshot.buffers,
         suspicion={other: scores for other, scores in problem.suspicion.items() if other != path},
+        corrections=corrections,
     )
     return replace(found, problem=problem, attempt=own.attempt if completion.is_broken else found.attempt)
 

@@ -16,6 +16,7 @@ from greenloop.localize.special_methods import missing_special_methods
 from greenloop.localize.stubs import MissingNames, TextOf
 from greenloop.project import sources, workspace
 from greenloop.project.environment_faults import failure_message, is_third_party
+from greenloop.project.import_corrections import find_corrections
 from greenloop.project.syntax import definitions
 from greenloop.project.syntax.unwritten import unwritten_functions
 
@@ -39,11 +40,14 @@ def find_missing(
     `text_of` returns a file's text, stubs included. `test_path` is used for failures without a location.
     """
     for failure in failures:
-        workspace_paths = [frame.path for frame in failure.frames if not frame.path.startswith("/")]
-        path = next((path for path in reversed(workspace_paths) if "site-packages" not in path), test_path)
+        own = [frame for frame in failure.frames if not frame.path.startswith("/")]
+        frame = next((frame for frame in reversed(own) if "site-packages" not in frame.path), None)
+        path, message = frame.path if frame else test_path, failure_message(failure)
         importer = _Importer(path=path, text=(text_of(path) if path else None) or "", text_of=text_of, root=root)
         by_test = not path or sources.is_trusted(path, patterns)
-        missing = _missing_in(failure_message(failure), importer, by_test=by_test)
+        if frame and not by_test and find_corrections(message, frame.line, importer.text, path, root, text_of):
+            continue  # it exists under another name
+        missing = _missing_in(message, importer, by_test=by_test)
         if missing is None and by_test:
             special = missing_special_methods(failure, importer.text)
             missing = next(filter(None, (_missing_members(owner, names, importer) for owner, names in special)), None)

@@ -1,12 +1,13 @@
 """The imports of names that a module lacks, where only one can be meant.
 
-A name is known if it is one of the standard library, or if exactly one of the project's modules that the module imports
-names from defines it.
+A name is known if it is one of the standard library, or if exactly one of the project's modules defines it: of those
+that the module imports names from, or else of all.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -15,11 +16,54 @@ from greenloop.core.python.names import module_bindings
 from greenloop.core.python.standard_names import standard_import
 from greenloop.project import sources
 
+MOST_FILES = 3000  # in which a name is looked for
+
 
 def find_imports(text: str, path: str, names: Iterable[str], root: Path, read_text: sources.ReadText) -> list[str]:
     """The statements that import those of the names that are known, in their order."""
-    statements = (standard_import(name, text) or _import_beside(text, path, name, root, read_text) for name in names)
+    statements = (
+        standard_import(name, text)
+        or _import_beside(text, path, name, root, read_text)
+        or _import_from_elsewhere(text, path, name, root, read_text)
+        for name in names
+    )
     return [statement for statement in statements if statement]
+
+
+def find_defining(name: str, path: str, root: Path, read_text: sources.ReadText) -> list[str]:
+    """The modules of the project, but tests, that define a name and that the file at this path could import it from."""
+    is_named = re.compile(rf"\b{re.escape(name)}\b").search
+    found = []
+    for file in sources.python_files(root, most=MOST_FILES):
+        text = (read_text(file) or "") if file != path and not sources.is_trusted(file) else ""
+        if is_named(text) and "here" in module_bindings(text).get(name, ()):
+            found.append(sources.module_name(file, root))
+    return [each for each in found if sources.find_module(each, root, path)]
+
+
+def absolute_name(module: str, level: int, path: str, root: Path) -> str:
+    """The name by which the project's tests import a module that the file at this path names."""
+    dotted = sources.absolute_module(module, level, path)
+    return sources.module_name(f"{dotted.replace('.', '/')}.py", root) if level else dotted
+
+
+def written_name(dotted: str, level: int, path: str, root: Path) -> tuple[int, str]:
+    """A module as the file at this path imports it: relative to its package on this level, if the module is in that."""
+    package = absolute_name("", level, path, root) if level else ""
+    inside = dotted.removeprefix(f"{package}.") if package else dotted
+    return (level, inside) if inside != dotted else (0, dotted)
+
+
+def _import_from_elsewhere(text: str, path: str, name: str, root: Path, read_text: sources.ReadText) -> str:
+    """Imports the name from the one module that defines it, relatively if the file does that elsewhere."""
+    found = find_defining(name, path, root, read_text)
+    if len(found) != 1:
+        return ""
+    module = parse_module(text)
+    nodes = () if isinstance(module, SyntaxError) else module.body
+    level = max((each.level for each in nodes if isinstance(each, ast.ImportFrom)), default=0)
+    dots, written = written_name(found[0], min(level, 1), path, root)
+    return ast.unparse(ast.ImportFrom(module=written, names=[ast.alias(name=name)], level=dots))
 
 
 def _import_beside(text: str, path: str, name: str, root: Path, read_text: sources.ReadText) -> str:

@@ -81,3 +81,13 @@ def test_what_raises_at_import_is_broken(completed, text, line, name):
     found = completed(text, line, error="NameError")
     assert (found.region.qualname, found.region.assigns, found.is_broken) == (name, name == "x", True)
     assert "MagicMock" in found.text
+
+
+def test_an_import_of_what_is_elsewhere_is_corrected_and_keeps_its_wrong_name(completed):
+    text = "import re\r\nfrom math import sqroot\r\n\r\n\r\ndef f(x):\r\n    return sqroot(x)\r\n"
+    found = completed(text, 2, message="cannot import name 'sqroot' from 'math' (math.so)", error="ImportError")
+    rest = text.partition("sqroot\r\n")[2]
+    assert found.text == f"import re\r\nfrom math import sqrt\r\nsqroot = sqrt\r\n{rest}"
+    (correction,) = found.corrections
+    assert (correction.region, correction.renamed) == (found.region, {"sqroot": "sqrt"})
+    assert (found.region.qualname, found.region.start, found.region.imports) == ("sqroot", 2, True)

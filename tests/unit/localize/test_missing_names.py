@@ -293,3 +293,10 @@ def test_a_setter_of_a_property_that_has_none(tmp_path):
 def test_a_property_that_no_class_of_the_workspace_has_gets_no_setter(tmp_path):
     lay(tmp_path, {"m.py": "class A(Base):\n    pass\n", "test_m.py": "from m import A\n"})
     assert ask(tmp_path, "property 'n' of 'A' object has no setter", kind="AttributeError") is None
+
+
+def test_a_misspelled_import_of_the_code_under_test_asks_for_no_new_module(tmp_path):
+    lay(tmp_path, {"pkg/__init__.py": "", "pkg/utils.py": "def low(): ...\n", "pkg/m.py": "from pkg.util import low\n"})
+    assert ask(tmp_path, "No module named 'pkg.util'", "test_m.py", "pkg/m.py") is None
+    (tmp_path / "pkg" / "m.py").write_text("from pkg.other import new\n")
+    assert ask(tmp_path, "No module named 'pkg.other'", "test_m.py", "pkg/m.py").path == "pkg/other.py"

@@ -45,4 +45,17 @@ def test_of_two_modules_none_is_chosen(package):
 
 @pytest.mark.parametrize("text", ["def f(x):\n    raise {name}(x)\n", "from .errors import (\n{name}"])
 def test_a_module_that_imports_nothing_or_cannot_be_parsed(package, text):
-    assert found(package, "Closed", text) == []
+    assert found(package, "Closed", text) == ["from pkg.errors import Closed"]
+
+
+def test_of_a_module_that_is_not_imported_yet(package):
+    (package / "pkg" / "numbers.py").write_text("def half(): ...\n")
+    assert found(package, "half") == ["from .numbers import half"]
+    assert found(package, "half", TEXT.replace(".errors", "pkg.errors")) == ["from pkg.numbers import half"]
+
+
+def test_none_where_two_modules_define_a_name_or_only_a_test_does(package):
+    for file in ("one.py", "two.py", "test_it.py"):
+        (package / "pkg" / file).write_text("def half(): ...\n")
+    (package / "pkg" / "test_it.py").write_text("def tested(): ...\n")
+    assert found(package, "half") == found(package, "tested") == []

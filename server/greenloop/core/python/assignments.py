@@ -22,7 +22,7 @@ def find_assignments(source: Fragment) -> dict[str, Assignment]:
     return {
         prefix + name: node
         for prefix, node in statements
-        if isinstance(node, Assignment) and _has_lines_to_itself(node, source.lines)
+        if isinstance(node, Assignment) and has_lines_to_itself(node, source.lines)
         for name in assigned_names(node)
         if counts[prefix + name] == 1
     }
@@ -52,7 +52,8 @@ def _statements(body: Sequence[ast.stmt], prefix: str = "") -> Iterator[tuple[st
             yield from _statements(block, prefix)
 
 
-def _has_lines_to_itself(node: ast.stmt, lines: Sequence[str]) -> bool:
+def has_lines_to_itself(node: ast.stmt, lines: Sequence[str]) -> bool:
+    """Does no other statement begin or end in the lines of this one?"""
     last = (node.end_lineno or node.lineno) - 1
     before = lines[node.lineno - 1].encode()[: node.col_offset]
     after = lines[last].encode()[node.end_col_offset :].strip()

@@ -19,6 +19,20 @@ class Approach:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ImportCorrection:
+    """What a statement that imports what does not exist was meant to be.
+
+    `renamed` has the names that it no longer binds, with those that it binds instead; `uses` are the functions of the
+    file that use these.
+    """
+
+    region: Region
+    text: str
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    uses: tuple[Region, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Problem:
     """The input of a run. Frozen: edits that the user makes during the run are compared with it, never mixed into it.
 
@@ -32,6 +46,7 @@ class Problem:
     `suspects`: other regions that may be at fault instead, most suspicious first; search may turn to each in its turn.
     `places`: how many of all these a whole answer is shown, where a model has room for more than the regions (else 0).
     `open`: whatever else the regions' files have may be changed too, by a whole answer.
+    `corrections`: of imports without which no test can be collected; each candidate has them all.
     """
 
     root: Path
@@ -48,6 +63,7 @@ class Problem:
     suspects: tuple[Region, ...] = ()
     places: int = 0
     open: bool = False
+    corrections: tuple[ImportCorrection, ...] = ()
 
     @property
     def question(self) -> Hashable:

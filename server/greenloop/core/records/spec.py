@@ -72,11 +72,12 @@ class Target:
 
 @dataclass(frozen=True, kw_only=True)
 class Region:
-    """A function, method, class or assignment whose source a candidate may replace.
+    """A function, method, class, assignment or import whose source a candidate may replace.
 
     `start`..`end` are the lines in `Problem.files[path]`, decorators included.
     `created`: the user's file does not have it yet, and `Problem.files` has a stub at these lines.
     `assigns`: it is the assignment to this name of a module (`TABLE`) or of a class (`Config.limit`).
+    `imports`: it is the statement of a module that imports this name.
     """
 
     path: str
@@ -85,10 +86,13 @@ class Region:
     end: int
     created: bool = False
     assigns: bool = False
+    imports: bool = False
 
     @property
     def label(self) -> str:
         """What it is called in texts for the user."""
+        if self.imports:
+            return f"the import of {self.qualname}"
         return f"the assignment to {self.qualname}" if self.assigns else self.qualname
 
     def overlaps(self, other: Region) -> bool:

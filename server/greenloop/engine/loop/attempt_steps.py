@@ -113,7 +113,7 @@ def find_duplicate(problem: Problem, candidate: Candidate, attempts: Sequence[At
 
 def problem_of(problem: Problem, attempt: Attempt) -> Problem:
     """Returns the problem with the regions that the attempt changes, or was to change."""
-    changed = tuple(attempt.candidate.texts) if attempt.candidate else ()
+    changed = tuple(each for each in attempt.candidate.texts if not each.imports) if attempt.candidate else ()
     if attempt.draft is None or {*changed} <= {*problem.focused(attempt.draft.regions).regions}:
         changed = attempt.draft.regions if attempt.draft else ()
     return problem.focused(changed)

@@ -75,6 +75,8 @@ def _find(problem: Problem, region: Region, user: Definition | None, source: Fra
     A method may be written without its class, or in a class that no file of the regions and suspects has; roles
     (setter, overload) are kept apart.
     """
+    if region.imports:
+        return None  # what it was meant to be is known
     if region.assigns:
         return _find_assignment(region, source)
     parts = plain_name(region.qualname).split(".")

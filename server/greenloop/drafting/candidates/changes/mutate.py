@@ -89,7 +89,7 @@ def mutants(problem: Problem, attempt: Attempt, stage: Stage) -> Iterator[Candid
     previous = with_missing_imports(problem, attempt) or attempt.candidate
     if attempt.candidate is None and stage is Stage.SLIPS:
         yield from (each for region in problem.regions for each in own_attributes(problem, region))
-    for region in problem.regions:
+    for region in (each for each in problem.regions if not each.imports):
         text = with_plain_ends(text_in(problem, previous, region))
         scores = problem.suspicion.get(region.path, {}) if attempt.candidate is None else {}
         for change in [each for make in MAKERS[stage] for each in make(text, attempt)]:

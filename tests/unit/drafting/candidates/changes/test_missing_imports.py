@@ -8,6 +8,8 @@ import pytest
 
 from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt, Candidate
+from greenloop.core.records.problem import ImportCorrection
+from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.changes.missing_imports import add_missing_imports, with_missing_imports
 from greenloop.drafting.candidates.changes.mutate import Stage, mutants
@@ -77,3 +79,39 @@ def test_the_users_own_code_is_completed(problem):
 def test_every_change_of_one_token_has_the_imports_that_the_code_lacks(problem):
     case = problem("def f(x):\n    return math.sqrt(x) + 1\n", "f")
     assert {each.imports for each in mutants(case, OWN, Stage.EDITS)} == {("import math",)}
+
+
+WRONG = "from math import sqroot\n\n\ndef f(x):\n    return sqroot(x)\n\n\ndef g(x):\n    return sqroot(x) + f(x)\n"
+
+
+@pytest.fixture
+def miswritten(problem):
+    """A module whose import is to be corrected, and both of its functions with it."""
+    case = problem(WRONG, "f")
+    (first,) = case.regions
+    second = Region(path="m.py", qualname="g", start=8, end=9)
+    statement = Region(path="m.py", qualname="sqroot", start=1, end=1, imports=True)
+    correction = ImportCorrection(
+        region=statement, text="from math import sqrt\n", renamed={"sqroot": "sqrt"}, uses=(first, second)
+    )
+    return replace(case, corrections=(correction,))
+
+
+def test_a_wrong_import_is_corrected_with_all_that_uses_it(miswritten):
+    completed = with_missing_imports(miswritten, OWN)
+    assert compose(miswritten, completed)["m.py"] == WRONG.replace("sqroot", "sqrt")
+
+
+def test_an_answer_gets_the_corrected_import_too(miswritten):
+    answer = Candidate(texts={miswritten.regions[0]: "def f(x):\n    return sqroot(abs(x))\n"})
+    text = compose(miswritten, add_missing_imports(miswritten, answer))["m.py"]
+    assert text == WRONG.replace("sqroot(x)\n\n", "sqroot(abs(x))\n\n", 1).replace("sqroot", "sqrt")
+
+
+def test_where_only_the_import_is_wrong_nothing_else_is_changed(miswritten):
+    (correction,) = miswritten.corrections
+    case = replace(miswritten, regions=(correction.region,))
+    case = replace(case, corrections=(replace(correction, text="from cmath import sqroot\n", renamed={}, uses=()),))
+    completed = with_missing_imports(case, OWN)
+    assert completed.texts == {correction.region: "from cmath import sqroot\n"}
+    assert {*mutants(case, OWN, Stage.EDITS)} == set()
