@@ -24,7 +24,7 @@ from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.project import sources
 from greenloop.project.environment_faults import is_third_party
-from greenloop.project.missing_imports import MOST_FILES, absolute_name, find_defining, written_name
+from greenloop.project.missing_imports import MOST_FILES, absolute_name, find_defining, import_name, written_name
 from greenloop.project.syntax import definitions
 
 SIMILAR = 0.75  # of a name, to be taken for a misspelled one (difflib's ratio)
@@ -196,7 +196,7 @@ class _Looker:
 
     def _modules(self) -> list[str]:
         own = (each for each in sources.python_files(self.root, most=MOST_FILES) if not sources.is_trusted(each))
-        return [*(sources.module_name(each, self.root) for each in own), *sys.stdlib_module_names]
+        return [*(import_name(each, self.path, self.root) for each in own), *sys.stdlib_module_names]
 
     def _names_of(self, dotted: str) -> Sequence[str]:
         """The names that a module has, with the modules in it; none where that is not known."""

@@ -37,14 +37,21 @@ def find_defining(name: str, path: str, root: Path, read_text: sources.ReadText)
     for file in sources.python_files(root, most=MOST_FILES):
         text = (read_text(file) or "") if file != path and not sources.is_trusted(file) else ""
         if is_named(text) and "here" in module_bindings(text).get(name, ()):
-            found.append(sources.module_name(file, root))
+            found.append(import_name(file, path, root))
     return [each for each in found if sources.find_module(each, root, path)]
 
 
 def absolute_name(module: str, level: int, path: str, root: Path) -> str:
-    """The name by which the project's tests import a module that the file at this path names."""
+    """The absolute name of a module that the file at this path imports on a level of its package."""
     dotted = sources.absolute_module(module, level, path)
-    return sources.module_name(f"{dotted.replace('.', '/')}.py", root) if level else dotted
+    return import_name(f"{dotted.replace('.', '/')}.py", path, root) if level else dotted
+
+
+def import_name(file: str, path: str, root: Path) -> str:
+    """The name by which the file at this path imports another one: from the folder that its own package is in."""
+    is_in_package = (root / path).parent.joinpath("__init__.py").is_file()
+    base = sources.import_roots(root, path)[0] if is_in_package else ""
+    return sources.module_name(file.removeprefix(f"{base}/") if base else file, root)
 
 
 def written_name(dotted: str, level: int, path: str, root: Path) -> tuple[int, str]:

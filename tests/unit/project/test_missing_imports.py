@@ -59,3 +59,13 @@ def test_none_where_two_modules_define_a_name_or_only_a_test_does(package):
         (package / "pkg" / file).write_text("def half(): ...\n")
     (package / "pkg" / "test_it.py").write_text("def tested(): ...\n")
     assert found(package, "half") == found(package, "tested") == []
+
+
+def test_the_name_is_that_of_the_packages_own_folder(tmp_path):
+    for path, text in {"server/pkg/__init__.py": "", "server/pkg/errors.py": "class Closed: ...\n"}.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    statements = find_imports(
+        "raise Closed()\n", "server/pkg/m.py", ["Closed"], tmp_path, lambda path: sources.read_text(tmp_path, path)
+    )
+    assert statements == ["from pkg.errors import Closed"]
