@@ -166,6 +166,21 @@ FILES = {
         "class C:\n    @staticmethod\n    def parse(text):\n        return int(text)\n",
         ["assert C().parse('3') == C.parse('3')"],
     ),
+    "a wrong keyword": (
+        "def pad(text, width=9):\n    return text.ljust(width)\n\n\ndef row(x):\n    return pad(x, widht=3)\n",
+        "def pad(text, width=9):\n    return text.ljust(width)\n\n\ndef row(x):\n    return pad(x, width=3)\n",
+        ["assert row('a') == 'a  '"],
+    ),
+    "an argument too many": (
+        "def low(text):\n    return text.lower()\n\n\ndef row(x):\n    return low(x, True)\n",
+        "def low(text):\n    return text.lower()\n\n\ndef row(x):\n    return low(x)\n",
+        ["assert row('A') == 'a'"],
+    ),
+    "an argument that is missing": (
+        "def pad(text, width):\n    return text.ljust(width)\n\n\ndef row(x, width):\n    return pad(x)\n",
+        "def pad(text, width):\n    return text.ljust(width)\n\n\ndef row(x, width):\n    return pad(x, width)\n",
+        ["assert row('a', 3) == 'a  '"],
+    ),
     "a field of a dataclass": (
         "from dataclasses import dataclass\n\n\n@dataclass\nclass C:\n    items: list = []\n",
         "from dataclasses import dataclass\nfrom dataclasses import field\n\n\n@dataclass\nclass C:\n    items: list = field(default_factory=list)\n",
@@ -251,6 +266,25 @@ async def test_a_wrong_import_costs_no_question(name, refine_app):
     assert outcome.verified is Verified.VERIFIED, outcome.message
     expected = {"app/main.py": right + GREET} | ({"app/__init__.py": other[1]} if other else {})
     assert (outcome.after, outcome.usage.completion_tokens) == (expected, 0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        (
+            "from app import utils\n\n\ndef greet(name):\n    return utils.shout('hello ' + utils.low(name))\n",
+            "from app import utils\nfrom app.tools import shout\n\n\ndef greet(name):\n    return shout('hello ' + utils.low(name))\n",
+        ),
+        (
+            "def greet(name):\n    from .utils import shout\n    return shout('hello ' + name)\n",
+            "def greet(name):\n    from .tools import shout\n    return shout('hello ' + name)\n",
+        ),
+    ],
+)
+async def test_a_function_that_looks_elsewhere_costs_no_question(wrong, right, refine_app):
+    outcome = await refine_app(wrong)
+    assert outcome.verified is Verified.VERIFIED, outcome.message
+    assert (outcome.after, outcome.usage.completion_tokens) == ({"app/main.py": right}, 0)
 
 
 async def test_an_answer_about_what_is_wrong_besides_gets_the_right_import(refine_app):

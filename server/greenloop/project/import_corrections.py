@@ -39,7 +39,7 @@ def find_corrections(
 ) -> list[ImportCorrection]:
     """The corrections of a file's imports, of which the one at the line failed with this message.
 
-    None at all where that one cannot be corrected. Those that a module guards or makes later are left alone.
+    None at all where that one cannot be corrected. Others that a module guards or makes later are left alone.
     """
     text = with_plain_ends(text)
     module = parse_module(text)
@@ -48,10 +48,12 @@ def find_corrections(
     looker = _Looker(path=path, root=root, read_text=read_text, text=text)
     found: dict[bool, list[ImportCorrection]] = {True: [], False: []}
     lines = text.split("\n")
-    for node in module.body:
+    for node in ast.walk(module):
         if isinstance(node, ast.Import | ast.ImportFrom) and has_lines_to_itself(node, lines):
             is_failed = node.lineno <= line <= (node.end_lineno or node.lineno)
-            if correction := looker.correct(node, message if is_failed else ""):
+            if (is_failed or node in module.body) and (
+                correction := looker.correct(node, message if is_failed else "")
+            ):
                 found[is_failed].append(correction)
     return [*found[True], *found[False]] if found[True] else []
 
@@ -135,10 +137,10 @@ class _Looker:
             aliases = [
                 (each, self._spelling(each, spelled[each.name], renamed)) for each in node.names if each.name in spelled
             ]
-            text = _replaced(rows, node, aliases, elsewhere)
+            text, indent = _replaced(rows, node, aliases, elsewhere), rows[0][: node.col_offset]
             for place, names in moved.items():
                 dots, name = written_name(place, level, self.path, self.root)
-                text += f"{ast.unparse(ast.ImportFrom(module=name, names=[*names], level=dots))}\n"
+                text += f"{indent}{ast.unparse(ast.ImportFrom(module=name, names=[*names], level=dots))}\n"
         end, bound = node.end_lineno or node.lineno, first.asname or first.name
         region = Region(path=self.path, qualname=bound, start=node.lineno, end=end, imports=True)
         return ImportCorrection(region=region, text=text, renamed=renamed, uses=uses)
@@ -235,7 +237,8 @@ def _replaced(
     names = [ast.alias(name=spelled.get(id(each), each.name), asname=each.asname) for each in kept]
     module, level = (node.module, node.level) if isinstance(node, ast.ImportFrom) else (None, 0)
     tail = changed[-1][node.end_col_offset :].decode().rstrip()
-    return f"{ast.unparse(ast.ImportFrom(module=module, names=names, level=level))}{tail}\n"
+    statement = ast.unparse(ast.ImportFrom(module=module, names=names, level=level))
+    return f"{rows[0][: node.col_offset]}{statement}{tail}\n"
 
 
 def _similar(name: str, known: Sequence[str]) -> list[str]:

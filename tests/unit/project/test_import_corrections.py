@@ -77,7 +77,6 @@ def test_what_was_meant(project, statement, message, expected):
         ("import jsn", "No module named 'jsn'"),
         ("import app.util\nx = app.util.low", "No module named 'app.util'"),
         ("from app.utils import shout; import json", no_name("shout")),
-        ("try:\n    from app.utils import shout\nexcept ValueError:\n    pass", no_name("shout")),
         ("from app.utils import (", "invalid syntax"),
     ],
 )
@@ -115,3 +114,9 @@ def test_other_imports_of_the_file_are_corrected_too(project):
         (4, "from math import sqrt\n"),
     ]
     assert corrections[0].region.label == "the import of shout"
+
+
+def test_one_that_a_function_makes_is_corrected_where_it_failed(project):
+    text = "def f():\n    from app.utils import low, shout\n\n\ndef g():\n    from app.utils import shout\n"
+    (correction,) = found(project, text, no_name("shout"), line=2)
+    assert correction.text == "    from app.utils import low\n    from app.tools import shout\n"

@@ -28,7 +28,7 @@ def add_missing_imports(problem: Problem, candidate: Candidate) -> Candidate:
         if not (undefined := undefined_names(text)):
             continue
         needed = undefined_at_import(text) | (used & undefined.keys())
-        statements |= dict.fromkeys(find_imports(text, path, sorted(needed), problem.root, _reader(problem)))
+        statements |= dict.fromkeys(find_imports(text, path, sorted(needed), problem.root, reader_of(problem)))
     return replace(candidate, imports=(*candidate.imports, *statements)) if statements else candidate
 
 
@@ -51,12 +51,12 @@ def _with_corrections(problem: Problem, candidate: Candidate) -> Candidate:
             if not any(region.overlaps(other) for other in texts):
                 texts[region] = text_in(problem, None, region)
         same_file = [region for region in texts if region.path == each.region.path and not region.imports]
-        texts |= {region: _renamed(texts[region], each) for region in same_file} if each.renamed else {}
+        texts |= {region: renamed(texts[region], each) for region in same_file} if each.renamed else {}
         texts[each.region] = each.text
     return replace(candidate, texts=texts) if problem.corrections else candidate
 
 
-def _renamed(text: str, correction: ImportCorrection) -> str:
+def renamed(text: str, correction: ImportCorrection) -> str:
     """A text with the names that an import binds now; unchanged where it cannot be parsed or has none of them."""
     parsed = parse_fragment(with_plain_ends(text))
     nodes = [node for item in parsed.body for node in ast.walk(item)] if isinstance(parsed, Fragment) else []
@@ -68,5 +68,6 @@ def _renamed(text: str, correction: ImportCorrection) -> str:
     return change_of(parsed, edits, Kind.SLIP).text if isinstance(parsed, Fragment) and edits else text
 
 
-def _reader(problem: Problem) -> sources.ReadText:
+def reader_of(problem: Problem) -> sources.ReadText:
+    """Reads the files of the workspace as the problem has them."""
     return lambda path: problem.files.get(path) or sources.read_text(problem.root, path, problem.buffers)

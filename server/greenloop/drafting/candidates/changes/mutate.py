@@ -6,7 +6,7 @@ correctness", 2015), but in a long function before its names, of which there are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 
 from greenloop.core.compose import text_in
@@ -21,6 +21,7 @@ from greenloop.drafting.candidates.changes.missing_imports import add_missing_im
 from greenloop.drafting.candidates.changes.moved_statements import moved_statements
 from greenloop.drafting.candidates.changes.one_token import one_token
 from greenloop.drafting.candidates.changes.slips.alternatives import alternatives
+from greenloop.drafting.candidates.changes.slips.arguments import wrong_arguments
 from greenloop.drafting.candidates.changes.slips.calls import calls
 from greenloop.drafting.candidates.changes.slips.conversions import conversions
 from greenloop.drafting.candidates.changes.slips.decorators import decorators
@@ -33,6 +34,7 @@ from greenloop.drafting.candidates.changes.slips.missing_return import missing_r
 from greenloop.drafting.candidates.changes.slips.missing_scopes import missing_scopes
 from greenloop.drafting.candidates.changes.slips.missing_super import missing_super
 from greenloop.drafting.candidates.changes.slips.misspelled import misspelled_names
+from greenloop.drafting.candidates.changes.slips.moved_names import moved_names
 from greenloop.drafting.candidates.changes.slips.mutable_defaults import mutable_defaults
 from greenloop.drafting.candidates.changes.slips.own_attributes import own_attributes
 
@@ -54,6 +56,12 @@ SLIP_MAKERS: tuple[Make, ...] = (
     alternatives,
     float_equality,
     late_binding,
+)
+# Those of more than a region's text: what other code of the file, or another module, has decides.
+FILE_MAKERS: tuple[Callable[[Problem, Region, Attempt], Iterator[Candidate]], ...] = (
+    own_attributes,
+    moved_names,
+    wrong_arguments,
 )
 SHORT_ORDER = ((Kind.SYNTAX, Kind.SYMBOL, Kind.NAME), (Kind.DELETION,), (Kind.ORDER,))
 LONG_ORDER = ((Kind.SYNTAX, Kind.SYMBOL), (Kind.DELETION,), (Kind.NAME,), (Kind.ORDER,))
@@ -88,7 +96,9 @@ def mutants(problem: Problem, attempt: Attempt, stage: Stage) -> Iterator[Candid
     ranked: list[tuple[float, int, Region, Change]] = []
     previous = with_missing_imports(problem, attempt) or attempt.candidate
     if attempt.candidate is None and stage is Stage.SLIPS:
-        yield from (each for region in problem.regions for each in own_attributes(problem, region))
+        yield from (
+            each for region in problem.regions for make in FILE_MAKERS for each in make(problem, region, attempt)
+        )
     for region in (each for each in problem.regions if not each.imports):
         text = with_plain_ends(text_in(problem, previous, region))
         scores = problem.suspicion.get(region.path, {}) if attempt.candidate is None else {}

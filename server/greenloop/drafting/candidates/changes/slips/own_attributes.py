@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from greenloop.core.compose import region_text
 from greenloop.core.python.ast_source import statements_of
 from greenloop.core.python.indentation import indentation_unit
-from greenloop.core.records.attempt import Candidate
+from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
@@ -20,7 +20,7 @@ from greenloop.project.syntax import definitions
 _DATACLASS = re.compile(r"^\s*@(?:\w+\.)*dataclass\b", re.MULTILINE)
 
 
-def own_attributes(problem: Problem, region: Region) -> Iterator[Candidate]:
+def own_attributes(problem: Problem, region: Region, _attempt: Attempt) -> Iterator[Candidate]:
     """Yields the assignment to such an attribute and the constructor changed; nothing for another region."""
     owner, _dot, name = region.qualname.rpartition(".")
     statements = statements_of(with_plain_ends(region_text(problem, region))) if region.assigns and owner else ()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core.compose import compose
+from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.changes.slips.own_attributes import own_attributes
 from greenloop.drafting.candidates.checks.gate import check
 
@@ -19,6 +21,7 @@ def shared(text, line, name="C.x", *, assigns=True):
     ), region
 
 
+OWN = Attempt(number=0, verdict=Verdict(status=Status.FAILED))
 INHERITED = "def __init__(self, *args, **kwargs):\n        super().__init__(*args, **kwargs)"
 
 
@@ -41,7 +44,7 @@ INHERITED = "def __init__(self, *args, **kwargs):\n        super().__init__(*arg
 )
 def test_each_object_makes_its_own(text, wanted):
     problem, region = shared(text, 2)
-    (candidate,) = own_attributes(problem, region)
+    (candidate,) = own_attributes(problem, region, OWN)
     files = compose(problem, candidate)
     assert files == {"m.py": wanted}
     assert check(problem, candidate, files) is None
@@ -53,7 +56,7 @@ def test_each_object_makes_its_own(text, wanted):
 def test_a_field_of_a_dataclass_has_a_factory(value, factory):
     head = "@dataclasses.dataclass(slots=True)\nclass C:\n    x: "
     problem, region = shared(f"{head}list = {value}\n", 3)
-    (candidate,) = own_attributes(problem, region)
+    (candidate,) = own_attributes(problem, region, OWN)
     (text,) = compose(problem, candidate).values()
     assert text == f"from dataclasses import field\n\n\n{head}list = field(default_factory={factory})\n"
 
@@ -70,4 +73,4 @@ def test_a_field_of_a_dataclass_has_a_factory(value, factory):
 )
 def test_other_code_stays(text, line, name, assigns):
     problem, region = shared(text, line, name, assigns=assigns)
-    assert not list(own_attributes(problem, region))
+    assert not list(own_attributes(problem, region, OWN))

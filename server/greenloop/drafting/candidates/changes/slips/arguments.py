@@ -1,0 +1,118 @@
+"""Calls with other arguments than the function takes: a wrong keyword, one too many, or one that is missing."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+
+from greenloop.core.compose import region_text
+from greenloop.core.python.ast_source import FUNCTIONS, Function, find_definitions, statements_of
+from greenloop.core.python.names import bound_names
+from greenloop.core.python.parameters import parameters
+from greenloop.core.records.attempt import Attempt, Candidate
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
+from greenloop.core.text.diff import with_plain_ends
+from greenloop.drafting.candidates.changes.change import Edit, Kind, change_of, insert_before, parse_function
+
+_UNEXPECTED = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
+_TOO_MANY = re.compile(r"([\w.]+)\(\) takes (?:from )?\d+ .*positional arguments? but \d+ (?:was|were) given")
+_MISSING = re.compile(r"([\w.]+)\(\) missing \d+ required (?:positional|keyword-only) arguments?: (.+)")
+_RECEIVERS = ("self", "cls", "mcs")
+
+
+def wrong_arguments(problem: Problem, region: Region, attempt: Attempt) -> Iterator[Candidate]:
+    """Yields the function with each such call changed, the likeliest first; nothing where it makes none."""
+    found = parse_function(with_plain_ends(region_text(problem, region)))
+    failures = [case.failure for case in attempt.verdict.cases if case.failure and case.failure.type == "TypeError"]
+    if found is None or not failures:
+        return
+    parsed, function = found
+    for message in dict.fromkeys(each.message for each in failures):
+        for edits in _edits(message, function, problem):
+            yield Candidate(texts={region: change_of(parsed, edits, Kind.SLIP).text})
+
+
+def _edits(message: str, function: Function, problem: Problem) -> Iterator[list[Edit]]:
+    if match := _UNEXPECTED.search(message):
+        for call in _calls(function, match[1]):
+            yield from _without_keyword(call, match[2], _parameters(match[1], problem))
+    elif match := _TOO_MANY.search(message):
+        for call in _calls(function, match[1]):
+            yield from _with_fewer(call, _parameters(match[1], problem))
+    elif match := _MISSING.search(message):
+        names = re.findall(r"'(\w+)'", match[2])
+        for call in _calls(function, match[1]):
+            yield from _with_more(call, names, function)
+
+
+def _calls(function: Function, called: str) -> list[ast.Call]:
+    """The calls in a function of one that a message names; of a class, if it names the constructor."""
+    name = called.removesuffix(".__init__").rpartition(".")[2]
+    nodes = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+    return [node for node in nodes if name in (getattr(node.func, "id", ""), getattr(node.func, "attr", ""))]
+
+
+def _parameters(called: str, problem: Problem) -> dict[str, str]:
+    """The names of the parameters with their kinds, if the files of the problem define the function."""
+    for text in problem.files.values():
+        for qualname, node in find_definitions(statements_of(text)):
+            if qualname == called and isinstance(node, FUNCTIONS):
+                return {name: kind for name, kind in parameters(node) if name not in _RECEIVERS}
+    return {}
+
+
+def _without_keyword(call: ast.Call, wrong: str, taken: Mapping[str, str]) -> Iterator[list[Edit]]:
+    """Another name for the argument, the most similar first; or no such argument."""
+    given = {each.arg for each in call.keywords}
+    free = [name for name, kind in taken.items() if kind in ("plain", "keyword") and name not in given]
+    by_place = [name for name, kind in taken.items() if kind in ("positional", "plain")]
+    free = [name for name in free if name not in by_place[: len(call.args)]]
+    free.sort(key=lambda name: -difflib.SequenceMatcher(None, wrong, name).ratio())
+    for each in (each for each in call.keywords if each.arg == wrong):
+        end = each.col_offset + len(wrong.encode())
+        yield from ([Edit(line=each.lineno, start=each.col_offset, end=end, new=name)] for name in free)
+        yield [_removal(call, each)]
+
+
+def _with_fewer(call: ast.Call, taken: Mapping[str, str]) -> Iterator[list[Edit]]:
+    """The last argument by its name, where the function takes it only so; or without one of them, the last first."""
+    given = {each.arg for each in call.keywords}
+    names = [name for name, kind in taken.items() if kind == "keyword" and name not in given]
+    yield from ([insert_before(call.args[-1], f"{name}=")] for name in names if call.args)
+    yield from ([_removal(call, each)] for each in reversed(call.args))
+
+
+def _with_more(call: ast.Call, names: list[str], function: Function) -> Iterator[list[Edit]]:
+    """The arguments that are missing, by variables of the same name; a single one by any other."""
+    known = [name for name, _kind in parameters(function) if name not in _RECEIVERS]
+    known += [name for each in function.body for name in sorted(bound_names(each)) if name not in known]
+    choices = [names] if {*names} <= {*known} else []
+    choices += [[name] for name in known if len(names) == 1 and name not in names]
+    given = _arguments(call)
+    last = given[-1] if given else None
+    line, end = (last.end_lineno, last.end_col_offset) if last else (call.end_lineno, (call.end_col_offset or 1) - 1)
+    for values in choices:
+        pairs = zip(names, values, strict=True)
+        new = ", ".join(f"{name}={value}" if call.keywords else value for name, value in pairs)
+        yield [Edit(line=line or call.lineno, start=end or 0, end=end or 0, new=f", {new}" if last else new)]
+
+
+def _arguments(call: ast.Call) -> list[ast.expr | ast.keyword]:
+    """All arguments as they are written."""
+    given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
+    return sorted(given, key=lambda each: (each.lineno, each.col_offset))
+
+
+def _removal(call: ast.Call, argument: ast.expr | ast.keyword) -> Edit:
+    """Takes an argument away, with the comma before it, or behind it if it is the first."""
+    ordered = _arguments(call)
+    at = ordered.index(argument)
+    before, after = ordered[at - 1] if at else None, ordered[at + 1] if at + 1 < len(ordered) else None
+    if before is not None:
+        line, start = before.end_lineno or before.lineno, before.end_col_offset or 0
+        return Edit(line=line, start=start, end_line=argument.end_lineno, end=argument.end_col_offset or 0)
+    last, end = (after.lineno, after.col_offset) if after else (argument.end_lineno, argument.end_col_offset or 0)
+    return Edit(line=argument.lineno, start=argument.col_offset, end_line=last, end=end)

@@ -1,0 +1,56 @@
+"""Names that a function looks for where they are not: imported by itself, or as an attribute of another module."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from greenloop.core.compose import region_text
+from greenloop.core.python.names import module_bindings
+from greenloop.core.records.attempt import Attempt, Candidate
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
+from greenloop.core.records.verdict import Failure
+from greenloop.core.text.diff import split_lines, with_plain_ends
+from greenloop.drafting.candidates.changes.change import Kind, change_of, parse_function, replace_node
+from greenloop.drafting.candidates.changes.missing_imports import add_missing_imports, reader_of, renamed
+from greenloop.project.import_corrections import find_corrections
+from greenloop.project.missing_imports import find_defining
+
+_NO_ATTRIBUTE = re.compile(r"^module '([\w.]+)' has no attribute '(\w+)'")
+
+
+def moved_names(problem: Problem, region: Region, attempt: Attempt) -> Iterator[Candidate]:
+    """Yields the function with the name from the module that has it, where only one can be meant."""
+    for failure in (case.failure for case in attempt.verdict.cases if case.failure):
+        yield from _corrected_import(problem, region, failure)
+        if match := _NO_ATTRIBUTE.search(failure.message):
+            yield from _from_elsewhere(problem, region, *match.groups())
+
+
+def _corrected_import(problem: Problem, region: Region, failure: Failure) -> Iterator[Candidate]:
+    """The function with a corrected import of its own."""
+    lines = [frame.line for frame in failure.frames if frame.path == region.path]
+    if failure.type not in ("ImportError", "ModuleNotFoundError") or not lines:
+        return
+    text = problem.files[region.path]
+    found = find_corrections(failure.message, lines[-1], text, region.path, problem.root, reader_of(problem))
+    for each in (each for each in found[:1] if region.start <= each.region.start <= each.region.end <= region.end):
+        rows = split_lines(with_plain_ends(region_text(problem, region)))
+        rows[each.region.start - region.start : each.region.end - region.start + 1] = [each.text]
+        yield Candidate(texts={region: renamed("".join(rows), each)})
+
+
+def _from_elsewhere(problem: Problem, region: Region, module: str, name: str) -> Iterator[Candidate]:
+    """The function with a name that its file imports, in place of the attribute of a module that lacks it."""
+    found = parse_function(with_plain_ends(region_text(problem, region)))
+    bound = module_bindings(problem.files[region.path])
+    if found is None or name in bound:
+        return
+    written = {module} | {each for each, keys in bound.items() if module in {key.replace(":", ".") for key in keys}}
+    nodes = [node for node in ast.walk(found[1]) if isinstance(node, ast.Attribute) and node.attr == name]
+    nodes = [node for node in nodes if ast.unparse(node.value) in written]
+    if nodes and len(find_defining(name, region.path, problem.root, reader_of(problem))) == 1:
+        text = change_of(found[0], [replace_node(node, name) for node in nodes], Kind.SLIP).text
+        yield add_missing_imports(problem, Candidate(texts={region: text}))
