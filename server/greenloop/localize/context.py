@@ -25,7 +25,14 @@ from greenloop.core.text.diff import split_lines
 from greenloop.core.verdict import judge
 from greenloop.localize import regions, unwritten
 from greenloop.localize.evidence import Evidence, gather_evidence
-from greenloop.localize.named_by_failure import find_called, find_in_scripts, find_named, names_something
+from greenloop.localize.named_by_failure import (
+    find_called,
+    find_in_scripts,
+    find_named,
+    find_used,
+    is_about_classes,
+    names_something,
+)
 from greenloop.project.environment_faults import Fault, explain_broken_sandbox, find_environment_fault
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
@@ -103,13 +110,20 @@ class BaselineContext:
     def _named_regions(self, reached: Sequence[str], failures: Collection[Failure | None]) -> Sequence[Region]:
         """The functions and classes that the failures name; failing these, those that the test names."""
         test = self.snapshot.text(self.target.path) or ""
-        named = find_named(failures, self._modules_of_target(reached), test) if names_something(failures) else ()
+        named = find_named(failures, self._modules_of_target(reached), test) if names_something(failures) else []
+        if not named and is_about_classes(failures):
+            named = find_used(failures, self._modules_of_target(reached), self.snapshot.text)
         is_reached = any(regions.may_change(path, self.patterns) for path in reached)
         if named or is_reached or self.target.kind is not TargetKind.TEST:
             return named
-        found = find_called(failures, self._modules_of_target(reached), self.snapshot.text)
-        found = found or find_in_scripts(test, self.snapshot.root, self.snapshot.text)
+        texts, text_of = self._modules_of_target(reached), self.snapshot.text
+        found = find_called(failures, texts, text_of) or find_in_scripts(test, self.snapshot.root, text_of)
         return [each for each in found if regions.may_change(each.path, self.patterns)]
+
+    def used_by_test(self, failures: Collection[Failure | None]) -> tuple[Region, ...]:
+        """The classes and functions that the failing tests name, where these reach and read nothing."""
+        is_test = self.target.kind is TargetKind.TEST
+        return tuple(find_used(failures, self._modules_of_target([]), self.snapshot.text)) if is_test else ()
 
     def _modules_of_target(self, reached: Sequence[str]) -> dict[str, str]:
         """The texts, by path, of what the target reaches or imports, and of what these import; what may be changed."""

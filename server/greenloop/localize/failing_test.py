@@ -77,9 +77,10 @@ async def _locate(
         regions_to_change, suspects = created, _find_beside(context, related, failing, stubs, created)
     else:
         regions_to_change, suspects = _choose_regions(context, evidence, failing, related.modules)
-    regions_to_change = regions_to_change or context.fallback
+    failures = [result.failure for result in failing.values()]
+    regions_to_change = regions_to_change or context.fallback or context.used_by_test(failures)
     if not regions_to_change:
-        reason = next((f" It fails with {_first_line(each.failure)}." for each in failing.values() if each.failure), "")
+        reason = next((f" It fails with {_first_line(each)}." for each in failures if each), "")
         raise CannotVerifyError(
             f"{context.target.selector} reaches no function in this workspace that may be changed.{reason}",
             remedy="Put the cursor on the function to change, or write `greenloop fix file.py::function`.",

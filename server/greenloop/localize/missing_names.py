@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.core.records.verdict import Failure
-from greenloop.localize.named_by_failure import is_enumeration
+from greenloop.localize.named_by_failure import is_declared, is_enumeration
 from greenloop.localize.special_methods import missing_special_methods
 from greenloop.localize.stubs import MissingNames, TextOf
 from greenloop.project import sources, workspace
@@ -25,6 +25,8 @@ _NO_MODULE = re.compile(r"No module named '([^']+)'(?!; '[^']*' is not a package
 _NO_MODULE_ATTRIBUTE = re.compile(r"module '([^']+)' has no attribute '([^']+)'")
 _NO_SETTER = re.compile(r"property '([^']+)' of '([^'.]+)' object has no setter")  # before Python 3.11 it has no class
 _NO_ATTRIBUTE = re.compile(r"(type object )?'([^'.]+)'(?: object)? has no attribute '([^']+)'")
+
+_BY_FIELDS = frozenset({"__lt__", "__le__", "__gt__", "__ge__", "__hash__"})
 
 
 def find_missing(
@@ -212,10 +214,20 @@ def _missing_members(
             return None
         if on_class and is_enumeration(classes[0], content):
             return None
+        if is_declared(classes[0], content) and _is_of_fields(names, on_class, importer.text):
+            return None  # its definition lacks that
         if any(each.name == "__init__" for each in unwritten_functions(content, path, owner=classes[0].qualname)):
             return None  # it may well be what sets the attribute
         return MissingNames(path=path, names=names, owner=classes[0].qualname, on_class=on_class, uses=importer.text)
     return None
+
+
+def _is_of_fields(names: tuple[str, ...], on_class: bool, uses: str) -> bool:
+    """Are the members what a record or an enumeration has by its fields: an attribute, an order, a hash?"""
+    if {*names} <= _BY_FIELDS:
+        return True
+    is_called = any(re.search(rf"\.{re.escape(name)}\(", uses) for name in names)
+    return not on_class and not is_called and not any(name.startswith("__") for name in names)
 
 
 def _missing_setter(owner: str, name: str, importer: _Importer) -> MissingNames | None:

@@ -21,24 +21,35 @@ _MODULE = re.compile(r"['\"]-m['\"],\s*['\"]([\w.]+)['\"]")
 _CALL = re.compile(r"\b([^\W\d]\w*)\(")
 MOST_FILES = 3000  # that a program is looked for in
 MOST_FUNCTIONS = 10
+MOST_USED = 3  # classes and functions that did not run, but that a test names
+LONGEST_CLASS = 80  # lines of a class that is changed as a whole
+_NAME = re.compile(r"\b[^\W\d]\w*")
+_RELATION = re.compile(r"where False = (?:issubclass|isinstance)\(")
 _ENUMERATION = re.compile(r"\b(?:\w*Enum|\w*Flag)\b")
+_RECORD = re.compile(r"@(?:\w+\.)?(?:dataclass|define|frozen|attrs|s)\b|\b(?:NamedTuple|BaseModel|Struct)\b")
+# What a class lacks of which the definition decides, not a method: a field, or that it is compared by its fields.
+_LACKING = re.compile(
+    r"^'(?P<one>\w+)' object has no attribute|'[<>]=?' not supported between instances of '(?P<two>\w+)'"
+    r"|unhashable type: '(?P<three>\w+)'"
+)
 
 
 def names_something(failures: Iterable[Failure | None]) -> bool:
     """Whether there is something to find at all."""
     known = [each for each in failures if each]
-    return bool(named_functions(known)) or any(map(_member, known))
+    return bool(named_functions(known)) or any(map(_member, known)) or any(map(_lacking, known))
 
 
 def find_named(failures: Iterable[Failure | None], texts: Mapping[str, str], uses: str) -> list[Region]:
     """The functions of these files, by path, that the failures name, and classes whose definition makes what they name.
 
-    That is the constructor of a class that writes none, or a member of an enumeration that `uses`, the test's text,
-    names.
+    That is the constructor of a class that writes none, a member of an enumeration that `uses`, the test's text, names,
+    or what the fields of a record decide.
     """
     known = [each for each in failures if each]
     names = named_functions(known)
     members = {*filter(None, map(_member, known))}
+    lacking = {*filter(None, map(_lacking, known))}
     found = []
     for path, text in texts.items():
         listed = definitions.find_definitions(text, path)
@@ -48,6 +59,7 @@ def find_named(failures: Iterable[Failure | None], texts: Mapping[str, str], use
             for each in listed
             if any(f"{each.name}.{member}" in uses for member in members) and is_enumeration(each, text)
         ]
+        named += [each for each in listed if each.name in lacking and is_declared(each, text)]
         found += [_region(path, item) for item in dict.fromkeys(named) if item]
     return found
 
@@ -60,6 +72,40 @@ def find_called(failures: Iterable[Failure | None], texts: Mapping[str, str], te
     listed = ((path, definitions.find_definitions(text, path)) for path, text in texts.items())
     found = [(path, _definition(name, items)) for path, items in listed for name in names]
     return [_region(path, item) for path, item in found if item]
+
+
+def find_used(
+    failures: Iterable[Failure | None], texts: Mapping[str, str], text_of: TextOf, *, most: int = MOST_USED
+) -> list[Region]:
+    """The classes and functions of these files that the failing lines name; where they name none, their tests do.
+
+    A class with more than `LONGEST_CLASS` lines is not changed as a whole.
+    """
+    own = ([each for each in failure.frames if not each.path.startswith("/")] for failure in failures if failure)
+    frames = [each for frames in own for each in frames[-1:]]
+    tests = [text_of(each.path) or "" for each in frames]
+    rows = [definitions.line_span(text, each.line, each.line) for each, text in zip(frames, tests, strict=True)]
+    around = (definitions.enclosing_definition(text, each.line) for each, text in zip(frames, tests, strict=True))
+    whole = [
+        definitions.line_span(text, each.start, each.end) for each, text in zip(around, tests, strict=True) if each
+    ]
+    for shown in (rows, whole):
+        names = dict.fromkeys(name for row in shown for name in _NAME.findall(row))
+        listed = {path: definitions.find_definitions(text, path) for path, text in texts.items()}
+        found = [(path, definitions.find_by_qualname(items, name)) for name in names for path, items in listed.items()]
+        chosen = [_region(path, item) for path, item in found if item and _is_short_enough(item)]
+        if chosen:
+            return chosen[:most]
+    return []
+
+
+def is_about_classes(failures: Iterable[Failure | None]) -> bool:
+    """Does a failure say that a class is not derived from another?"""
+    return any(_RELATION.search(f"{each.message}\n{each.text}") for each in failures if each)
+
+
+def _is_short_enough(item: Definition) -> bool:
+    return item.kind == "function" or item.end - item.start < LONGEST_CLASS
 
 
 def find_in_scripts(uses: str, root: Path, text_of: TextOf) -> list[Region]:
@@ -77,6 +123,11 @@ def _member(failure: Failure) -> str | None:
     return match[1] if match else None
 
 
+def _lacking(failure: Failure) -> str | None:
+    match = _LACKING.search(failure.message)
+    return match[match.lastgroup] if match and match.lastgroup else None
+
+
 def _region(path: str, item: Definition) -> Region:
     return Region(path=path, qualname=item.qualname, start=item.start, end=item.end)
 
@@ -85,6 +136,12 @@ def is_enumeration(item: Definition, text: str) -> bool:
     """Whether a class is one, as far as its bases tell."""
     header = definitions.line_span(text, item.name_line, item.header_end)
     return item.kind == "class" and bool(_ENUMERATION.search(header.partition(item.name)[2]))
+
+
+def is_declared(item: Definition, text: str) -> bool:
+    """Whether a class is an enumeration or a record (a dataclass, a named tuple, a model), which lists what it has."""
+    header = definitions.line_span(text, item.start, item.header_end)
+    return item.kind == "class" and (bool(_RECORD.search(header)) or is_enumeration(item, text))
 
 
 def _definition(name: str, listed: tuple[Definition, ...]) -> Definition | None:

@@ -9,8 +9,11 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from greenloop.core.python import stubs as placeholders
+from greenloop.core.python.assignments import find_assignments
+from greenloop.core.python.ast_source import Fragment, parse_module
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import Failure
+from greenloop.core.text.diff import with_plain_ends
 from greenloop.project.hidden import is_masked
 from greenloop.project.sources import is_trusted
 from greenloop.project.syntax import definitions
@@ -59,6 +62,8 @@ def relocate(region: Region, text: str, before: str | None = None) -> Region:
 
     `before`, the text that its lines are of, tells a property's setter from the getter of the same name.
     """
+    if region.assigns:
+        return find_assignment(region.path, region.qualname, text, created=region.created) or region
     listed = definitions.find_definitions(text, region.path)
     earlier = definitions.find_definitions(before, region.path) if before is not None else ()
     starts = [each.start for each in earlier if each.qualname == region.qualname]
@@ -68,6 +73,21 @@ def relocate(region: Region, text: str, before: str | None = None) -> Region:
     else:
         definition = definitions.find_by_qualname(listed, region.qualname)
     return region if definition is None else replace(region, start=definition.start, end=definition.end)
+
+
+def find_assignment(path: str, qualname: str, text: str, *, created: bool = False) -> Region | None:
+    """The one assignment to a name of a module (`TABLE`) or of a class (`Config.limit`), if there is one."""
+    module = parse_module(with_plain_ends(text))
+    if isinstance(module, SyntaxError):
+        return None
+    found = find_assignments(Fragment(lines=tuple(with_plain_ends(text).split("\n")), body=tuple(module.body)))
+    node = found.get(qualname)
+    end = node.end_lineno or node.lineno if node else 0
+    return (
+        Region(path=path, qualname=qualname, start=node.lineno, end=end, created=created, assigns=True)
+        if node
+        else None
+    )
 
 
 def _line_count(region: Region) -> int:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from greenloop.core.python.ast_source import docstring_statement, parse_module
 from greenloop.core.python.indentation import indentation_unit
 from greenloop.core.records.spec import Region
+from greenloop.core.text.diff import with_plain_ends
+from greenloop.localize.regions import find_assignment
 from greenloop.project.syntax import definitions
 
 TextOf = Callable[[str], str | None]
@@ -33,7 +37,8 @@ class MissingNames:
 def add_stubs(missing: MissingNames, text_of: TextOf) -> tuple[dict[str, str], tuple[Region, ...]]:
     """Adds a stub for each name; returns the file's new text and the regions of the stubs.
 
-    The existing text of the file stays. Upper-case names become constants (`None`), which are not regions.
+    The existing text of the file stays. Upper-case names become constants, and names of a class that are not called its
+    attributes, both with the value `None`.
     """
     text = text_of(missing.path) or ""
     end = "\r\n" if "\r\n" in text else "\n"
@@ -47,10 +52,14 @@ def add_stubs(missing: MissingNames, text_of: TextOf) -> tuple[dict[str, str], t
             regions.append(
                 Region(path=missing.path, qualname=item.qualname, start=item.start, end=item.end, created=True)
             )
+        elif assignment := find_assignment(missing.path, qualname, text, created=True):
+            regions.append(assignment)
     return {missing.path: text}, tuple(regions)
 
 
 def _with_name(text: str, missing: MissingNames, name: str, end: str) -> str:
+    if is_constant(name):
+        return _with_constant(text, name, end)
     block = _top_level(name, missing.uses, indentation_unit(text))
     if not text.strip():
         return text + end.join(block) + end
@@ -62,10 +71,29 @@ def _with_name(text: str, missing: MissingNames, name: str, end: str) -> str:
     return f"{head}{gap}{end.join(block)}{end}" + (f"{end}{end}{tail}" if tail else "")
 
 
+def is_constant(name: str) -> bool:
+    """Does a name look like that of a constant?"""
+    return name.isupper() and len(name) > 1
+
+
+def _with_constant(text: str, name: str, end: str) -> str:
+    """Assigns it behind the imports and constants at the top of the file."""
+    rows, row = definitions.split_lines(text), f"{name} = None{end}"
+    first = min((item.start for item in definitions.find_definitions(text)), default=len(rows) + 1)
+    above = [each for each in definitions.find_bindings(text) if each.end < first]
+    module = parse_module(with_plain_ends(text))
+    docstring = docstring_statement(module) if isinstance(module, ast.Module) else None
+    at = above[-1].end if above else (docstring.end_lineno or docstring.lineno) if docstring else 0
+    if not at:
+        return row + (end * 2 if text.strip() else "") + text
+    if not rows[at - 1].endswith(("\n", "\r")):
+        rows[at - 1] += end
+    is_beside = bool(above) and above[-1].kind == "assignment"
+    return "".join([*rows[:at], *([] if is_beside else [end]), row, *rows[at:]])
+
+
 def _top_level(name: str, uses: str, unit: str) -> list[str]:
     word = re.escape(name)
-    if name.isupper() and len(name) > 1:
-        return [f"{name} = None"]
     if name[:1].isupper() or re.search(rf"\b{word}\.[a-z_]\w*\(", uses):
         is_exception = name.endswith(("Error", "Exception", "Warning")) or re.search(
             rf"\braises\(\(?[\w, ]*\b{word}\b", uses
@@ -98,7 +126,9 @@ def _with_method(text: str, missing: MissingNames, name: str, end: str) -> str:
     if not rows[owner.end - 1].endswith(("\n", "\r")):
         rows[owner.end - 1] += end
     block = [inner + line if line else "" for line in _method(name, missing, unit)]
-    rows.insert(owner.end, end + end.join(block) + end)
+    last = rows[owner.end - 1]
+    is_beside = len(block) == 1 and last.startswith(inner) and not last[len(inner) :].startswith((" ", "\t"))
+    rows.insert(owner.end, ("" if is_beside else end) + end.join(block) + end)
     return "".join(rows)
 
 
@@ -109,6 +139,8 @@ def _method(name: str, missing: MissingNames, unit: str) -> list[str]:
     body = f'{unit}raise NotImplementedError("{name}")'
     if missing.sets:
         return [f"@{name}.setter", f"def {name}(self, value):", body]
+    if missing.on_class and not called:
+        return [f"{name} = None"]
     if missing.on_class:
         return ["@classmethod", f"{'async ' if awaited else ''}def {name}(cls, *args, **kwargs):", body]
     if not called and not name.startswith("__") and re.search(rf"\.{word}\b", missing.uses):

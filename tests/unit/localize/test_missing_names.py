@@ -36,7 +36,8 @@ def stubbed(root, found):
         rows = files[path].replace("\r\n", "\n").split("\n")
         assert region.path == path
         assert region.created
-        assert rows[region.start - 1].strip().startswith(("def ", "class ", "async def ", "@"))
+        starts = (f"{region.qualname} = ",) if region.assigns else ("def ", "class ", "async def ", "@")
+        assert rows[region.start - 1].strip().startswith(starts)
     ast.parse(files[path])
     return path, files[path], [region.qualname for region in created]
 
@@ -300,3 +301,24 @@ def test_a_misspelled_import_of_the_code_under_test_asks_for_no_new_module(tmp_p
     assert ask(tmp_path, "No module named 'pkg.util'", "test_m.py", "pkg/m.py") is None
     (tmp_path / "pkg" / "m.py").write_text("from pkg.other import new\n")
     assert ask(tmp_path, "No module named 'pkg.other'", "test_m.py", "pkg/m.py").path == "pkg/other.py"
+
+
+RECORD = "@dataclass\nclass Foo:\n    x: int\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "message", "test", "stub"),
+    [
+        (RECORD, "'Foo' object has no attribute 'bar'", "Foo(1).bar", False),
+        (RECORD, "'Foo' object has no attribute 'bar'", "Foo(1).bar()", True),
+        (RECORD, "'<' not supported between instances of 'Foo' and 'Foo'", "Foo(1) < Foo(2)", False),
+        (RECORD, "unhashable type: 'Foo'", "{Foo(1)}", False),
+        (RECORD, "object of type 'Foo' has no len()", "len(Foo(1))", True),
+        (RECORD.replace("@dataclass\n", ""), "'Foo' object has no attribute 'bar'", "Foo().bar", True),
+        ("class Foo(Enum):\n    A = 1\n", "'<' not supported between instances of 'Foo' and 'Foo'", "Foo.A < Foo.A", False),
+    ],
+)  # fmt: skip
+def test_what_the_definition_of_a_record_decides_is_no_method(tmp_path, source, message, test, stub):
+    lay(tmp_path, {"m.py": source, "test_m.py": f"from m import Foo\n{test}\n"})
+    kind = "AttributeError" if "attribute" in message else "TypeError"
+    assert (ask(tmp_path, message, "test_m.py", kind=kind) is not None) is stub

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core.records.verdict import Failure, Frame
-from greenloop.localize.named_by_failure import find_called, find_in_scripts, find_named, names_something
+from greenloop.localize.named_by_failure import (
+    find_called,
+    find_in_scripts,
+    find_named,
+    find_used,
+    is_about_classes,
+    names_something,
+)
 
 TEXT = """\
 class C:
@@ -97,3 +104,55 @@ def test_what_the_failing_line_calls(row, wanted):
     test = f"def test_it():\n    {row}\n"
     found = find_called(failures, TEXTS, {"test_m.py": test}.get)
     assert [(each.path, each.qualname) for each in found] == wanted
+
+
+RECORD = "@dataclass\nclass P:\n    x: int\n\n\nclass Q:\n    x = 1\n"
+
+
+@pytest.mark.parametrize(
+    ("message", "wanted"),
+    [
+        ("'P' object has no attribute 'y'", ["P"]),
+        ("'<' not supported between instances of 'P' and 'P'", ["P"]),
+        ("unhashable type: 'P'", ["P"]),
+        ("'Q' object has no attribute 'y'", []),
+        ("unsupported operand type(s) for +: 'P' and 'P'", []),
+    ],
+)
+def test_a_record_that_lacks_what_its_fields_decide(message, wanted):
+    failures = [Failure(type="TypeError", message=message)]
+    assert [each.qualname for each in find_named(failures, {"m.py": RECORD}, "")] == wanted
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        (2, ["Color"]),
+        (3, ["g", "g", "C"]),
+        (4, ["Color", "g", "g"]),  # the line names nothing, its test does
+        (6, []),
+    ],
+)
+def test_what_a_test_names_that_ran_nothing(line, wanted):
+    test = "def test_a():\n    assert Color('blue')\n    signature(g, C)\n    assert x\n\nassert y\n"
+    frames = tuple(Frame(path=path, line=line, function="f") for path in ("test_m.py", "/usr/lib/enum.py"))
+    found = find_used([None, Failure(type="E", message="", frames=frames)], TEXTS, {"test_m.py": test}.get)
+    assert [each.qualname for each in found] == wanted
+
+
+def test_a_long_class_is_not_changed_as_a_whole():
+    frames = (Frame(path="test_m.py", line=1, function="f"),)
+    text = "class Big:\n" + "    x = 1\n" * 100
+    assert not find_used([Failure(type="E", message="", frames=frames)], {"m.py": text}, {"test_m.py": "Big\n"}.get)
+
+
+@pytest.mark.parametrize(
+    ("message", "is_one"),
+    [
+        ("assert False\n +  where False = issubclass(Bad, ValueError)", True),
+        ("assert False\n +  where False = isinstance(<m.Dog object at 0x7>, Animal)", True),
+        ("assert False\n +  where False = hasattr(Bad, 'x')", False),
+    ],
+)
+def test_whether_a_class_should_be_derived_from_another(message, is_one):
+    assert is_about_classes([Failure(type="AssertionError", message=message)]) is is_one
