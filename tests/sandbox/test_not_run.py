@@ -17,6 +17,49 @@ STACK = POINT.replace("Point", "Stack").replace("x", "items")
 SHAPE = "from abc import ABC, abstractmethod\n\n\nclass Shape(ABC):\n    @abstractmethod\n    def area(self): ...\n\n\n"
 # name: the code, what the tests assert (`p` is an object), the model's answer or None, and a line that is in the result
 CASES = {
+    "a constant": ("X = 1\n", "m.LIMIT == 30", "LIMIT = 30\n", "LIMIT = 30"),
+    "an attribute of a class": (
+        "class Config:\n    retries = 3\n",
+        "Config.timeout == 30",
+        "class Config:\n    timeout = 30\n",
+        "    timeout = 30",
+    ),
+    "a field of a named tuple": (
+        "from typing import NamedTuple\n\n\nclass P(NamedTuple):\n    x: int\n",
+        "P(1, y=2).y == 2",
+        "class P(NamedTuple):\n    x: int\n    y: int = 0\n",
+        "    y: int = 0",
+    ),
+    "an attribute of a dataclass": (
+        "from dataclasses import dataclass\n\n\n@dataclass\nclass P:\n    x: int\n",
+        "P(1).y == 0",
+        "@dataclass\nclass P:\n    x: int\n    y: int = 0\n",
+        "    y: int = 0",
+    ),
+    "the order of a dataclass": (
+        "from dataclasses import dataclass\n\n\n@dataclass\nclass P:\n    x: int\n",
+        "P(1) < P(2)",
+        "@dataclass(order=True)\nclass P:\n    x: int\n",
+        "@dataclass(order=True)",
+    ),
+    "a member of an enumeration by its value": (
+        "from enum import Enum\n\n\nclass Color(Enum):\n    RED = 'red'\n",
+        "Color('blue').name == 'BLUE'",
+        "class Color(Enum):\n    RED = 'red'\n    BLUE = 'blue'\n",
+        "    BLUE = 'blue'",
+    ),
+    "a base class": (
+        "class Closed(Exception):\n    pass\n",
+        "issubclass(Closed, ValueError)",
+        "class Closed(ValueError):\n    pass\n",
+        "class Closed(ValueError):",
+    ),
+    "an attribute that is looked for": (
+        "class A:\n    x = 1\n",
+        "hasattr(A(), 'close')",
+        "class A:\n    x = 1\n\n    def close(self):\n        pass\n",
+        "    def close(self):",
+    ),
     "a parameter more": (
         "def add(a):\n    return a\n",
         "add(1, 2) == 3",
@@ -115,7 +158,8 @@ async def test_what_the_test_calls_is_found(name, tmp_path, monkeypatch, lay):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     code, asserted, answer, line = CASES[name]
     root = lay(
-        tmp_path / "w", {"m.py": code, "test_m.py": f"from m import *\n\n\ndef test_it():\n    assert {asserted}\n"}
+        tmp_path / "w",
+        {"m.py": code, "test_m.py": f"import m\nfrom m import *\n\n\ndef test_it():\n    assert {asserted}\n"},
     )
     script = tmp_path / "answers.jsonl"
     # Of a class or a method that ran statements are asked for first, which an answer does not fit.
