@@ -89,9 +89,9 @@ def find_used(
     whole = [
         definitions.line_span(text, each.start, each.end) for each, text in zip(around, tests, strict=True) if each
     ]
+    listed = {path: definitions.find_definitions(text, path) for path, text in texts.items()}
     for shown in (rows, whole):
         names = dict.fromkeys(name for row in shown for name in _NAME.findall(row))
-        listed = {path: definitions.find_definitions(text, path) for path, text in texts.items()}
         found = [(path, definitions.find_by_qualname(items, name)) for name in names for path, items in listed.items()]
         chosen = [_region(path, item) for path, item in found if item and _is_short_enough(item)]
         if chosen:

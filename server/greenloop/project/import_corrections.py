@@ -42,20 +42,19 @@ def find_corrections(
     None at all where that one cannot be corrected. Others that a module guards or makes later are left alone.
     """
     text = with_plain_ends(text)
-    module = parse_module(text)
-    if isinstance(module, SyntaxError):
+    module = parse_module(text) if _NO_NAME.search(message) or _NO_MODULE.search(message) else None
+    if not isinstance(module, ast.Module):
         return []
     looker = _Looker(path=path, root=root, read_text=read_text, text=text)
-    found: dict[bool, list[ImportCorrection]] = {True: [], False: []}
     lines = text.split("\n")
-    for node in ast.walk(module):
-        if isinstance(node, ast.Import | ast.ImportFrom) and has_lines_to_itself(node, lines):
-            is_failed = node.lineno <= line <= (node.end_lineno or node.lineno)
-            if (is_failed or node in module.body) and (
-                correction := looker.correct(node, message if is_failed else "")
-            ):
-                found[is_failed].append(correction)
-    return [*found[True], *found[False]] if found[True] else []
+    nodes = [each for each in ast.walk(module) if isinstance(each, ast.Import | ast.ImportFrom)]
+    nodes = [each for each in nodes if has_lines_to_itself(each, lines)]
+    failed = next((each for each in nodes if each.lineno <= line <= (each.end_lineno or each.lineno)), None)
+    first = looker.correct(failed, message) if failed else None
+    if first is None:
+        return []  # the others are looked up in all files, which is for this failure alone
+    others = (looker.correct(each, "") for each in nodes if each is not failed and each in module.body)
+    return [first, *filter(None, others)]
 
 
 @dataclass(frozen=True, kw_only=True)
