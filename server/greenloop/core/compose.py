@@ -99,6 +99,12 @@ def _compose_file(text: str, texts: Mapping[Region, str], imports: Sequence[str]
     rows = split_lines(text)
     ends_with_newline = not rows or bool(line_end(rows[-1]))
     for region, new in sorted(texts.items(), key=lambda item: item[0].start, reverse=True):
+        if not new:  # what a stub stood for is elsewhere
+            first = region.start - 1
+            while first and not rows[first - 1].strip():
+                first -= 1
+            del rows[first : region.end]
+            continue
         old = "".join(rows[region.start - 1 : region.end])
         new_text = new if new.endswith(("\n", "\r")) else new + "\n"
         rows[region.start - 1 : region.end] = new_rows = split_lines(keep_ends(old, new_text, newline))

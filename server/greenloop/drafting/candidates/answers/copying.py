@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from greenloop.core.compose import region_text
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment
@@ -17,7 +17,8 @@ def is_copy(problem: Problem, text: str) -> bool:
     """Has the answer so far repeated the one function it is about, beyond the function's last suspicious line?
 
     Spaces, comments and a docstring that is left out make no difference. What is yet to be written has nothing to
-    repeat: its header and docstring begin every answer.
+    repeat: its header and docstring begin every answer. Where something else stands above it than in the user's file,
+    such as another value of a table, that may be the correction.
     """
     if (
         len(problem.regions) != 1
@@ -27,15 +28,17 @@ def is_copy(problem: Problem, text: str) -> bool:
         return False
     _before, fence, code = with_plain_ends(text).partition("```")
     answer = _significant(code.split("\n")[1:-1]) if fence else []
-    return any(needed and _begins_with(answer, rows[:needed]) for rows, needed in _expected(problem))
+    known = {*_significant(with_plain_ends(problem.files[problem.regions[0].path]).split("\n"))}
+    return any(needed and _begins_with(answer, rows[:needed], known) for rows, needed in _expected(problem))
 
 
-def _begins_with(answer: Sequence[str], rows: Sequence[str]) -> bool:
-    """Does the answer have these rows, from the line on that is equal to the first of them?"""
+def _begins_with(answer: Sequence[str], rows: Sequence[str], known: Collection[str]) -> bool:
+    """Does the answer have these rows, from the line on that is equal to the first of them, below known ones?"""
     if rows[0] not in answer:
         return False
     start = answer.index(rows[0])
-    return list(answer[start : start + len(rows)]) == list(rows)
+    is_known = all(row in known or row.startswith(("import", "from")) for row in answer[:start])
+    return is_known and list(answer[start : start + len(rows)]) == list(rows)
 
 
 def _expected(problem: Problem) -> list[tuple[list[str], int]]:

@@ -22,7 +22,6 @@ from greenloop.core.python.ast_source import (
     statements_of,
 )
 from greenloop.core.python.indentation import indentation_of, indentation_unit, reindent
-from greenloop.core.python.names import bound_names
 from greenloop.core.python.stubs import is_stub
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
@@ -96,10 +95,8 @@ def _find(problem: Problem, region: Region, user: Definition | None, source: Fra
         ]
         if choice := _choose_by_role(source, foreign, user):
             return choice
-    if region.created:
-        for node in reversed(source.body):
-            if isinstance(node, ast.Assign | ast.AnnAssign) and parts[-1] in bound_names(node) and len(parts) == 1:
-                return Choice(piece=source, node=node, siblings=source.body)
+    if region.created and user is None and (choice := _find_assignment(region, source)):
+        return choice
     return _wrap_bare_methods(user, source)
 
 

@@ -64,6 +64,18 @@ def with_new_members(
     return result
 
 
+def stored_instead(problem: Problem, pieces: Sequence[Fragment]) -> list[Region]:
+    """The stubs of properties in whose place a method of the answer sets the attribute (`self.total = 0`)."""
+    stores = {
+        f"{name.rpartition('.')[0]}.{node.attr}"
+        for piece in pieces
+        for name, function in _functions(piece.body)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == "self"
+    }
+    return [region for region in problem.regions if region.created and region.qualname in stores]
+
+
 def _add_members(
     problem: Problem,
     path: str,
@@ -78,6 +90,7 @@ def _add_members(
     members = [item for item in node.body if isinstance(item, (*FUNCTIONS, ast.Assign, ast.AnnAssign))]
     new = [item for item in members if (names := bound_names(item)) and not names & known]
     own = [region for region in _places(path, problem.files[path]) if region.qualname.rpartition(".")[0] == name]
+    own = [next((region for region in texts if region.overlaps(place)), place) for place in own]
     methods = [region for region in own if not region.assigns] or own
     if not new or not methods:
         return
@@ -87,10 +100,14 @@ def _add_members(
         rows = reindent(piece, start_line(item, piece.lines), item.end_lineno or item.lineno, "", unit)
         first, last = methods[0], (changed or methods)[-1]
         place = last if isinstance(item, FUNCTIONS) else first
-        text = texts.get(place) or with_plain_ends(region_text(problem, place))
-        margin = text[: len(text) - len(text.lstrip())].rpartition("\n")[2]
+        before = with_plain_ends(region_text(problem, place))
+        text = texts.get(place, before)
+        margin = before[: len(before) - len(before.lstrip())].rpartition("\n")[2]
         block = "".join(f"{margin}{row}\n" if row else "\n" for row in rows)
-        texts[place] = f"{text.rstrip()}\n\n{block}" if isinstance(item, FUNCTIONS) else f"{block}\n{text}"
+        if not text:
+            texts[place] = block
+        else:
+            texts[place] = f"{text.rstrip()}\n\n{block}" if isinstance(item, FUNCTIONS) else f"{block}\n{text}"
 
 
 def _defined(text: str) -> set[str]:

@@ -34,6 +34,7 @@ from greenloop.drafting.candidates.answers.definitions import (
     Choice,
     choose,
     find_users_definition,
+    is_informative,
     region_indentation,
     takes_self,
 )
@@ -74,19 +75,23 @@ def read(
         )
     pieces = [parsed for block in blocks if (parsed := _parse_block(block, truncated=truncated)) is not None]
     choices = {region: choice for region in problem.regions if (choice := choose(problem, region, pieces))}
-    if problem.open:
-        paths = list(dict.fromkeys(region.path for region in problem.regions))
+    paths = list(dict.fromkeys(region.path for region in problem.regions))
+    stored = [region for region in open_answers.stored_instead(problem, pieces) if region not in choices]
+    is_told = any(is_informative(problem, region, choice) for region, choice in choices.items())
+    takes_all = problem.open or stored or (choices and not is_told)
+    if takes_all:
         others = open_answers.named_elsewhere(problem, paths, pieces, problem.regions)
         choices = open_answers.without_repeats(problem, choices | others)
     elif whole and choices:
         choices |= called_functions(problem, choices, pieces)
-    if not choices:  # an answer about another suspect, or other code of the same files, is tried there
+    if not choices and not stored:  # an answer about another suspect, or other code of the same files, is tried there
         suspects = ((region, choose(problem, region, pieces)) for region in problem.suspects)
         others = {region: choice for region, choice in suspects if choice}
         others = others or open_answers.named_elsewhere(problem, open_answers.shown_paths(problem), pieces)
         choices = dict([*others.items()][:1])
     texts = {region: _new_region_text(problem, region, choice) for region, choice in choices.items()}
-    if problem.open:
+    texts |= dict.fromkeys(stored, "")
+    if takes_all:
         texts = open_answers.with_new_members(problem, paths, pieces, texts)
     if not texts:
         return _explain_no_code(problem, blocks, pieces, truncated=truncated)

@@ -24,6 +24,7 @@ from greenloop.drafting.candidates.changes.slips.alternatives import alternative
 from greenloop.drafting.candidates.changes.slips.arguments import wrong_arguments
 from greenloop.drafting.candidates.changes.slips.calls import calls
 from greenloop.drafting.candidates.changes.slips.conversions import conversions
+from greenloop.drafting.candidates.changes.slips.declarations import declarations
 from greenloop.drafting.candidates.changes.slips.decorators import decorators
 from greenloop.drafting.candidates.changes.slips.exception_types import exception_types
 from greenloop.drafting.candidates.changes.slips.float_equality import float_equality
@@ -60,6 +61,7 @@ SLIP_MAKERS: tuple[Make, ...] = (
 # Those of more than a region's text: what other code of the file, or another module, has decides.
 FILE_MAKERS: tuple[Callable[[Problem, Region, Attempt], Iterator[Candidate]], ...] = (
     own_attributes,
+    declarations,
     moved_names,
     wrong_arguments,
 )

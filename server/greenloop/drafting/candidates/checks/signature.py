@@ -32,6 +32,7 @@ from greenloop.core.records.spec import Region
 SIGNATURE = "SignatureChanged"
 DELETED = "RegionDeleted"
 _PROPERTIES = frozenset({"property", "cached_property"})
+_PARAMETERS = frozenset({"signature", "getfullargspec", "__defaults__", "__kwdefaults__", "__code__"})
 
 
 def check_signature(problem: Problem, region: Region, candidate: Candidate, files: Mapping[str, str]) -> Finding | None:
@@ -105,7 +106,10 @@ def _members_finding(problem: Problem, name: str, old: ast.ClassDef, new: ast.Cl
 
 
 def _signature_finding(problem: Problem, name: str, old: Function, new: Function) -> Finding | None:
-    """A finding for a changed signature, unless it replaces a stub `(*args, **kwargs)` or the tests need the change."""
+    """A finding for a changed signature, unless it replaces a stub `(*args, **kwargs)` or something needs the change.
+
+    That is a call, or a test that looks at the parameters.
+    """
     plain = name.rpartition(".")[2]
     if type(old) is not type(new) and _is_awaited_by_tests(problem, plain) is not isinstance(new, ast.AsyncFunctionDef):
         sentence = f"`{name}` must stay {'an async' if isinstance(old, ast.AsyncFunctionDef) else 'a plain'} function."
@@ -119,7 +123,7 @@ def _signature_finding(problem: Problem, name: str, old: Function, new: Function
     if takes_all or (parameters(old) == parameters(new) and set(defaults(old)) == set(defaults(new))):
         return None
     gets_self = "." in name and not before and parameters(new) == [("self", "plain"), *parameters(old)]
-    if gets_self or _is_needed_by_tests(problem, plain, old, new):
+    if gets_self or _is_needed(problem, plain, old, new) or _is_read_by_tests(problem):
         return None
     sentence = f"`{name}({ast.unparse(old.args)})` became `({ast.unparse(new.args)})`; its parameters must stay."
     return Finding(error_class=SIGNATURE, message=sentence)
@@ -177,10 +181,17 @@ def _is_accessed_so_by_tests(problem: Problem, name: str, old: frozenset[str], n
     return not new and old <= _PROPERTIES and calls > 0 == reads
 
 
-def _is_needed_by_tests(problem: Problem, name: str, old: Function, new: Function) -> bool:
-    """Do the tests call the function in a way that only the new parameters accept?"""
-    calls = (node for node in _test_code(problem) if isinstance(node, ast.Call) and _called_name(node) == name)
+def _is_needed(problem: Problem, name: str, old: Function, new: Function) -> bool:
+    """Do the tests, or the user's own code, call the function in a way that only the new parameters accept?"""
+    nodes = (*_test_code(problem), *(node for text in problem.files.values() for node in walk_code(text)))
+    calls = (node for node in nodes if isinstance(node, ast.Call) and _called_name(node) == name)
     return any(not _accepts(old, node) and _accepts(new, node) for node in calls)
+
+
+def _is_read_by_tests(problem: Problem) -> bool:
+    """Do the tests look at the parameters of functions?"""
+    words = (getattr(node, "id", "") or getattr(node, "attr", "") for node in _test_code(problem))
+    return not _PARAMETERS.isdisjoint(words)
 
 
 def _called_name(node: ast.AST) -> str:

@@ -80,3 +80,17 @@ def test_what_is_yet_to_be_written_has_nothing_to_repeat(body):
     )
     for lines in (1, 2, 3):
         assert not is_copy(problem, answer(stub + "    return a * 2\n", lines))
+
+
+@pytest.mark.parametrize(
+    ("above", "copied"),
+    [
+        ("LIMIT = 1\n", True),
+        ("LIMIT = 2\n", False),
+        ("from m import LIMIT\n", True),
+        ("# the same\nLIMIT  =  1\n", True),
+    ],
+)
+def test_another_value_above_the_function_may_be_the_correction(above, copied):
+    files = {"m.py": SOURCE + "\n\nLIMIT = 1\n"}
+    assert is_copy(replace(PROBLEM, files=files), f"```python\n{above}{SOURCE}```") is copied

@@ -151,3 +151,62 @@ def test_a_method_of_a_class_in_another_file_is_not_taken_for_one_of_the_same_na
     found = read(answer, problem)
     assert isinstance(found, Candidate)
     assert [each.qualname for each in found.texts] == ["Special.add"]
+
+
+@pytest.mark.parametrize(
+    ("code", "added"),
+    [
+        (
+            "class Basket:\n    limit = 3\n\n    def add(self, item):\n        self.items.append(item)",
+            "    limit = 3\n",
+        ),
+        ("RATES = {'pen': 7}\n\ndef add(self, item):\n    self.items.append(item)", "RATES = {'pen': 7}\n"),
+    ],
+)
+def test_what_is_beside_a_repeated_function_is_the_answer(code, added):
+    assert changed(NARROW, code) == added
+
+
+def test_new_attributes_of_a_repeated_functions_class_are_the_answer():
+    code = "class Basket:\n    most = 3\n\n    def add(self, item):\n        self.items.append(item)"
+    assert "    most = 3\n" in changed(NARROW, code)
+
+
+STUBBED = """\
+class C:
+    def __init__(self, a):
+        self.a = a
+
+    @property
+    def total(self):
+        raise NotImplementedError("total")
+"""
+BARE_CLASS = 'class C:\n    x = 1\n\n    @property\n    def total(self):\n        raise NotImplementedError("total")\n'
+
+
+def filled(text: str, code: str) -> str:
+    """The file with what the answer has in place of the stub of a property."""
+    rows = text.splitlines()
+    at = rows.index("    @property") + 1
+    stub = Region(path="m.py", qualname="C.total", start=at, end=at + 2, created=True)
+    files = {"m.py": text}
+    problem = Problem(root=Path("/w"), spec=Spec(), regions=(stub,), originals={"m.py": ""}, files=files)
+    candidate = read(f"```python\n{code}\n```", problem)
+    assert isinstance(candidate, Candidate)
+    composed = compose(problem, candidate)
+    assert check(problem, candidate, composed) is None
+    return composed["m.py"]
+
+
+def test_an_attribute_may_be_set_by_the_constructor_in_place_of_a_property():
+    code = "class C:\n    def __init__(self, a):\n        self.a = a\n        self.total = 0\n"
+    assert filled(STUBBED, code) == code
+
+
+def test_a_new_constructor_may_set_the_attribute():
+    code = "class C:\n    x = 1\n\n    def __init__(self):\n        self.total = 0\n"
+    assert filled(BARE_CLASS, code) == code
+
+
+def test_a_class_attribute_may_stand_in_place_of_a_property():
+    assert filled(BARE_CLASS, "class C:\n    x = 1\n    total = 0\n") == "class C:\n    x = 1\n\n    total = 0\n"

@@ -89,10 +89,21 @@ def test_a_candidate_equal_to_its_parent_is_unchanged(problem):
         ),
         ("import m\ndef test():\n    assert m.f()\n", "def f(x=1, y=1):\n    return 1\n", None),
         ("def test(:\n", "def f(x=1, y=1):\n    return 1\n", ("SignatureChanged", 4)),
+        ("def test():\n    assert signature(f)\n", "def f(x, y=1, z=2):\n    return 1\n", None),
+        ("def test():\n    assert f.__defaults__ == ()\n", "def f(x, y):\n    return 1\n", None),
     ],
 )
 def test_tests_may_ask_for_another_signature(problem, tests, new, expected):
     assert verdict(problem, MODULE, "f", new, tests=tests) == expected
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [("f(1, z=3)", None), ("f(1, 2)", ("SignatureChanged", 4)), ("f(1, w=3)", ("SignatureChanged", 4))],
+)
+def test_the_users_own_calls_may_ask_for_another_signature(problem, call, expected):
+    module = f"{MODULE}\n\ndef other():\n    return {call}\n"
+    assert verdict(problem, module, "f", "def f(x, y=1, z=2):\n    return x\n") == expected
 
 
 ACCESS = """\
