@@ -181,6 +181,36 @@ FILES = {
         "def pad(text, width):\n    return text.ljust(width)\n\n\ndef row(x, width):\n    return pad(x, width)\n",
         ["assert row('a', 3) == 'a  '"],
     ),
+    "a dataclass without an order": (
+        "import dataclasses\n\n\n@dataclasses.dataclass\nclass C:\n    x: int\n",
+        "import dataclasses\n\n\n@dataclasses.dataclass(order=True)\nclass C:\n    x: int\n",
+        ["assert sorted([C(2), C(1)]) == [C(1), C(2)]"],
+    ),
+    "a dataclass that can be changed": (
+        "import dataclasses\n\n\n@dataclasses.dataclass\nclass C:\n    x: int\n",
+        "import dataclasses\n\n\n@dataclasses.dataclass(frozen=True)\nclass C:\n    x: int\n",
+        ["with pytest.raises(dataclasses.FrozenInstanceError):\n        C(1).x = 2"],
+    ),
+    "a field without a default": (
+        "import dataclasses\n\n\n@dataclasses.dataclass\nclass C:\n    x: int\n    y: int\n",
+        "import dataclasses\n\n\n@dataclasses.dataclass\nclass C:\n    x: int\n    y: int = 7\n",
+        ["assert C(1).y == 7"],
+    ),
+    "an exception of another kind": (
+        "class Bad(Exception):\n    pass\n",
+        "class Bad(LookupError):\n    pass\n",
+        ["assert issubclass(Bad, LookupError)"],
+    ),
+    "an enumeration of texts": (
+        "import enum\n\n\nclass C(enum.Enum):\n    LOW = 'low'\n",
+        "import enum\n\n\nclass C(str, enum.Enum):\n    LOW = 'low'\n",
+        ["assert C.LOW == 'low'"],
+    ),
+    "no slot": (
+        "class C:\n    __slots__ = ['a']\n\n    def __init__(self, b):\n        self.b = b\n",
+        "class C:\n    __slots__ = ['a', 'b']\n\n    def __init__(self, b):\n        self.b = b\n",
+        ["assert C(2).b == 2"],
+    ),
     "a field of a dataclass": (
         "from dataclasses import dataclass\n\n\n@dataclass\nclass C:\n    items: list = []\n",
         "from dataclasses import dataclass\nfrom dataclasses import field\n\n\n@dataclass\nclass C:\n    items: list = field(default_factory=list)\n",
