@@ -11,7 +11,7 @@ from pathlib import Path
 from greenloop.core.records.sandbox import Environment
 from greenloop.core.records.verdict import Failure
 from greenloop.project import workspace
-from greenloop.project.environment_faults import find_environment_fault
+from greenloop.project.environment.faults import find_environment_fault
 from greenloop.project.settings import Settings
 
 # What a text says -> the promise. Searched in this order in what the test said in the sandbox, then on the host.

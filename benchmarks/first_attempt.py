@@ -34,7 +34,8 @@ from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Started
 from greenloop.engine import refine
 from greenloop.engine.baseline.early_changes import EARLY
-from greenloop.project import configuration, interpreters
+from greenloop.project import configuration
+from greenloop.project.environment import interpreters
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.pool import SandboxPool
 

@@ -24,8 +24,9 @@ from greenloop.bench.history import commits as history
 from greenloop.bench.history import tree as history_tree
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import CannotVerifyError, UsageError
-from greenloop.project import configuration, git_history
-from greenloop.project.git import Repository
+from greenloop.project import configuration
+from greenloop.project.revisions import git_history
+from greenloop.project.revisions.git import Repository
 
 RECIPES = Path(__file__).parent / "history.toml"
 

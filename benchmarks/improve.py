@@ -23,8 +23,8 @@ from typing import Any
 
 from greenloop.bench import hidden_tests, tasks
 from greenloop.bench.tasks import Task
-from greenloop.project import git_history
-from greenloop.project.git import Repository
+from greenloop.project.revisions import git_history
+from greenloop.project.revisions.git import Repository
 
 FUNCTIONS = Path(__file__).with_suffix(".toml")
 PROJECTS = FUNCTIONS.with_name("improve_projects.toml")

@@ -36,7 +36,8 @@ from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report.cases import case_results, collected_cases, describe_end
 from greenloop.engine import sandbox_spec
-from greenloop.project import configuration, interpreters
+from greenloop.project import configuration
+from greenloop.project.environment import interpreters
 from greenloop.verdict import canary
 
 HERE = Path(__file__).resolve().parent

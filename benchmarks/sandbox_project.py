@@ -9,8 +9,8 @@ from greenloop.core.ports import Sandbox, Session
 from greenloop.core.records.sandbox import Environment, TestRun
 from greenloop.core.records.verdict import Status
 from greenloop.core.verdict import judge
-from greenloop.project import interpreters
 from greenloop.project.configuration import load
+from greenloop.project.environment import interpreters
 from greenloop.project.settings import Settings
 
 MASKED = (".env*", "*.pem", ".git")

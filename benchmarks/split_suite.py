@@ -26,7 +26,7 @@ from ray_nodes import Timer, load, nodes
 from greenloop.core.ports import Sandbox
 from greenloop.core.records.sandbox import Limits, SandboxSpec, TestRun
 from greenloop.core.report.cases import case_results
-from greenloop.project import interpreters
+from greenloop.project.environment import interpreters
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes.backends import bubblewrap, ray
 from greenloop.sandboxes.cluster import connection

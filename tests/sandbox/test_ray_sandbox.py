@@ -16,7 +16,7 @@ from greenloop.core.records.verdict import Status
 from greenloop.core.report.cases import case_results, collected_cases
 from greenloop.core.verdict import judge
 from greenloop.engine.doctor import isolation
-from greenloop.project import interpreters
+from greenloop.project.environment import interpreters
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes.backends import bubblewrap, ray
 from greenloop.sandboxes.cluster import session

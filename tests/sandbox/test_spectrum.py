@@ -7,7 +7,8 @@ import pytest
 from greenloop.core.records.sandbox import Limits, SandboxSpec
 from greenloop.localize import context
 from greenloop.localize.baseline import measure_baseline
-from greenloop.project import interpreters, settings
+from greenloop.project import settings
+from greenloop.project.environment import interpreters
 from greenloop.project.snapshot import Snapshot
 from greenloop.project.targets import parse_target
 from greenloop.sandboxes.backends.bubblewrap import Bubblewrap

@@ -14,7 +14,8 @@ from greenloop.core.run_state import Baseline
 from greenloop.localize import context
 from greenloop.localize.baseline import measure_baseline
 from greenloop.localize.context import BaselineContext
-from greenloop.project import interpreters, settings
+from greenloop.project import settings
+from greenloop.project.environment import interpreters
 from greenloop.project.snapshot import Snapshot
 from greenloop.project.targets import parse_target
 from greenloop.sandboxes.backends.bubblewrap import Bubblewrap

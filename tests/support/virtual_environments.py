@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from greenloop.project import interpreters
+from greenloop.project.environment import interpreters
 from greenloop.project.settings import Settings
 
 VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"

@@ -10,7 +10,7 @@ from greenloop.bench.history import tree as history_tree
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import UsageError
 from greenloop.project import sources
-from greenloop.project.git import Repository
+from greenloop.project.revisions.git import Repository
 from greenloop.project.settings import Settings
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from greenloop.cli import snippets
 from greenloop.core.errors import UsageError
 from greenloop.core.tables import overlay
-from greenloop.project import installation
+from greenloop.project.environment import installation
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,8 +34,8 @@ from greenloop.localize.baseline import measure_baseline
 from greenloop.localize.context import BaselineContext
 from greenloop.models.roles import Models
 from greenloop.project import targets, workspace
-from greenloop.project.cgroups import processor_count
-from greenloop.project.environment_faults import Fault
+from greenloop.project.environment.cgroups import processor_count
+from greenloop.project.environment.faults import Fault
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
 from greenloop.sandboxes import selection

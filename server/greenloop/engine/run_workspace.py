@@ -15,7 +15,8 @@ from greenloop.core.run_state import RunState
 from greenloop.engine.history import provenance
 from greenloop.engine.loop.attempt_steps import Files
 from greenloop.localize.context import BaselineContext
-from greenloop.project import interpreters, workspace
+from greenloop.project import workspace
+from greenloop.project.environment import interpreters
 from greenloop.sandboxes.timing import Stopwatch, TimedSession
 from greenloop.verdict import persist_tests
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from greenloop.core.ports import Sandbox
 from greenloop.core.records.sandbox import Limits, SandboxSpec
-from greenloop.project import hidden, interpreters
+from greenloop.project import hidden
+from greenloop.project.environment import interpreters
 from greenloop.project.settings import Settings
 from greenloop.sandboxes import selection
 

@@ -23,9 +23,10 @@ from greenloop.core.run_state import Baseline
 from greenloop.core.test_selection import find_approaches
 from greenloop.core.text.diff import split_lines
 from greenloop.core.verdict import judge
-from greenloop.localize import regions, unwritten
+from greenloop.localize import regions
 from greenloop.localize.evidence import Evidence, gather_evidence
-from greenloop.localize.named_by_failure import (
+from greenloop.localize.missing import unwritten
+from greenloop.localize.unreached.named_by_failure import (
     find_called,
     find_in_scripts,
     find_named,
@@ -33,7 +34,7 @@ from greenloop.localize.named_by_failure import (
     is_about_classes,
     names_something,
 )
-from greenloop.project.environment_faults import Fault, explain_broken_sandbox, find_environment_fault
+from greenloop.project.environment.faults import Fault, explain_broken_sandbox, find_environment_fault
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
 from greenloop.project.sources import file_patterns

@@ -17,7 +17,7 @@ from greenloop.core.report.cases import case_results, collect_errors, describe_e
 from greenloop.core.run_state import Baseline
 from greenloop.localize.context import BaselineContext, fault_baseline, passing_baseline
 from greenloop.localize.measuring import is_cut_short
-from greenloop.project.environment_faults import explain_start
+from greenloop.project.environment.faults import explain_start
 
 OTHER_SEED = 4_242
 

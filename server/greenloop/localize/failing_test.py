@@ -15,17 +15,19 @@ from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import CaseResult, Failure, Frame
 from greenloop.core.report.cases import case_results, collect_errors, collected_cases, records_of_kind, whole_stack
 from greenloop.core.run_state import Baseline
-from greenloop.localize import assignments, importable, ranking, regions, unwritten
+from greenloop.localize import assignments, ranking, regions
 from greenloop.localize.context import BaselineContext, build_baseline
 from greenloop.localize.early_end import environment_fault, find_flaky, stop_early, unless
 from greenloop.localize.evidence import Evidence, gather_evidence
 from greenloop.localize.measuring import Measurement, is_cut_short
-from greenloop.localize.missing_names import find_missing
+from greenloop.localize.missing import unwritten
+from greenloop.localize.missing.missing_names import find_missing
+from greenloop.localize.missing.stubs import add_stubs
 from greenloop.localize.recent_changes import find_ages, find_touched
 from greenloop.localize.related_tests import RelatedTestsRun, run_related_tests
 from greenloop.localize.statement_run import trace_statements, with_suspicion
-from greenloop.localize.stubs import add_stubs
-from greenloop.localize.uncollected import refuse_uncollected
+from greenloop.localize.unreached import importable
+from greenloop.localize.unreached.uncollected import refuse_uncollected
 from greenloop.project.sources import is_trusted
 from greenloop.project.targets import nearest_names
 from greenloop.specs.kinds.pytest import read_spec

@@ -16,14 +16,16 @@ from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import Frame, Status
 from greenloop.core.report.cases import collect_errors, collected_cases
 from greenloop.core.run_state import Baseline
-from greenloop.localize import importable, regions, unfillable, unwritten
+from greenloop.localize import regions
 from greenloop.localize.context import BaselineContext, build_baseline
 from greenloop.localize.early_end import environment_fault, find_flaky, require_collected, stop_early
 from greenloop.localize.evidence import Entry
 from greenloop.localize.measuring import Measurement, is_cut_short
+from greenloop.localize.missing import unfillable, unwritten
 from greenloop.localize.related_tests import RelatedTestsRun, run_importing_tests
 from greenloop.localize.statement_run import trace_statements, with_suspicion
-from greenloop.localize.uncollected import refuse_uncollected
+from greenloop.localize.unreached import importable
+from greenloop.localize.unreached.uncollected import refuse_uncollected
 from greenloop.project.sources import import_name_in_tests
 from greenloop.project.syntax import definitions
 from greenloop.project.targets import region_for

@@ -13,7 +13,7 @@ from greenloop.core.errors import GreenloopError
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import diff_hunks, with_plain_ends
 from greenloop.core.text.encoding import decode
-from greenloop.project.git import Repository
+from greenloop.project.revisions.git import Repository
 
 MOST_FILES = 20
 OLDEST = 180  # days before the last commit that are looked at

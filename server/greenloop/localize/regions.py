@@ -9,11 +9,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from greenloop.core.python import stubs as placeholders
-from greenloop.core.python.assignments import find_assignments
-from greenloop.core.python.ast_source import Fragment, parse_module
+from greenloop.core.python.assignments import assignments_in
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import Failure
-from greenloop.core.text.diff import with_plain_ends
 from greenloop.project.hidden import is_masked
 from greenloop.project.sources import is_trusted
 from greenloop.project.syntax import definitions
@@ -77,17 +75,11 @@ def relocate(region: Region, text: str, before: str | None = None) -> Region:
 
 def find_assignment(path: str, qualname: str, text: str, *, created: bool = False) -> Region | None:
     """The one assignment to a name of a module (`TABLE`) or of a class (`Config.limit`), if there is one."""
-    module = parse_module(with_plain_ends(text))
-    if isinstance(module, SyntaxError):
+    node = assignments_in(text).get(qualname)
+    if node is None:
         return None
-    found = find_assignments(Fragment(lines=tuple(with_plain_ends(text).split("\n")), body=tuple(module.body)))
-    node = found.get(qualname)
-    end = node.end_lineno or node.lineno if node else 0
-    return (
-        Region(path=path, qualname=qualname, start=node.lineno, end=end, created=created, assigns=True)
-        if node
-        else None
-    )
+    end = node.end_lineno or node.lineno
+    return Region(path=path, qualname=qualname, start=node.lineno, end=end, created=created, assigns=True)
 
 
 def _line_count(region: Region) -> int:

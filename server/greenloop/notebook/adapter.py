@@ -24,7 +24,7 @@ from greenloop.notebook.layout import Cell, Notebook, module_names
 from greenloop.notebook.module import Composed, compose
 from greenloop.notebook.write_back import changed_cells, write_back
 from greenloop.project import sources, targets
-from greenloop.project.environment_faults import Fault
+from greenloop.project.environment.faults import Fault
 from greenloop.project.settings import Settings
 from greenloop.project.syntax import definitions
 

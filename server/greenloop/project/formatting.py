@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from greenloop.core.python.ast_source import dump_tree, parse_module, parse_module_strictly
 from greenloop.project import sources
-from greenloop.project.interpreters import safe_path
+from greenloop.project.environment.interpreters import safe_path
 
 SECONDS = 10.0  # time limit of the formatter
 

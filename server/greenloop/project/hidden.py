@@ -14,7 +14,7 @@ from glob import escape
 from pathlib import Path, PurePosixPath
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.project.git import Entry, Repository, is_same
+from greenloop.project.revisions.git import Entry, Repository, is_same
 from greenloop.project.settings import Settings
 
 # Files that tests do not need; `sandbox.expose` removes patterns.

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from greenloop.core.errors import UsageError
 from greenloop.project import sources
-from greenloop.project.interpreters import find_environment as find_environment  # noqa: PLC0414 - part of the interface
+from greenloop.project.environment.interpreters import find_environment as find_environment  # noqa: PLC0414 - part of the interface
 from greenloop.project.sources import is_trusted as is_trusted  # noqa: PLC0414
 from greenloop.project.sources import module_name as module_name  # noqa: PLC0414
 from greenloop.project.sources import python_files as python_files  # noqa: PLC0414

@@ -13,7 +13,7 @@ from greenloop.core import registry
 from greenloop.core.errors import CannotVerifyError, GreenloopError, SandboxBrokenError
 from greenloop.core.ports import Sandbox, Session
 from greenloop.core.records.sandbox import Limits, SandboxSpec
-from greenloop.project import cgroups
+from greenloop.project.environment import cgroups
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.pool import SandboxPool
 

@@ -16,7 +16,7 @@ from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
 from greenloop.core.report.cases import case_results, collect_errors, records_of_kind
 from greenloop.core.verdict import forged
-from greenloop.project import cgroups
+from greenloop.project.environment import cgroups
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 from greenloop.verdict.own_code import own_run, run_alone, select, select_tolerantly
 from greenloop.verdict.related import fail_for_related, is_out_of_time

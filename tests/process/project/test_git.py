@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.errors import CannotVerifyError, UsageError
-from greenloop.project import git
-from greenloop.project.git import Repository
-from greenloop.project.revision import compare
+from greenloop.project.revisions import git
+from greenloop.project.revisions.git import Repository
+from greenloop.project.revisions.revision import compare
 
 FILES = {"m.py": "A = 1\n", "tests/test_m.py": "def test_a():\n    pass\n", "pytest.ini": "[pytest]\n"}
 

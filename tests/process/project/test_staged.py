@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.project.git import Repository
-from greenloop.project.staged import compare_staged, is_anything_staged
+from greenloop.project.revisions.git import Repository
+from greenloop.project.revisions.staged import compare_staged, is_anything_staged
 
 FILES = {
     "m.py": "A = 1\n",

@@ -9,7 +9,7 @@ import pytest
 
 from greenloop.core.records.sandbox import Environment
 from greenloop.core.records.verdict import Failure, Frame
-from greenloop.project.environment_faults import find_environment_fault
+from greenloop.project.environment.faults import find_environment_fault
 
 PYTHON = Environment(
     executable=Path("/w/.venv/bin/python"),

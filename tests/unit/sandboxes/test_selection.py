@@ -10,7 +10,7 @@ import pytest
 
 from greenloop.core.errors import CannotVerifyError, SandboxBrokenError
 from greenloop.core.records.sandbox import Environment, Limits, Probe, SandboxSpec
-from greenloop.project import cgroups
+from greenloop.project.environment import cgroups
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes import selection
 from greenloop.sandboxes.pool import SandboxPool

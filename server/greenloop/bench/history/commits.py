@@ -24,9 +24,10 @@ from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.report.cases import collect_errors
 from greenloop.core.test_selection import fit_selectors
-from greenloop.project import git_history, revision, workspace
-from greenloop.project.git import Repository
-from greenloop.project.git_history import Change, Commit
+from greenloop.project import workspace
+from greenloop.project.revisions import git_history, revision
+from greenloop.project.revisions.git import Repository
+from greenloop.project.revisions.git_history import Change, Commit
 from greenloop.project.settings import Settings
 from greenloop.project.sources import file_patterns, is_test_file
 from greenloop.sandboxes.pool import SandboxPool

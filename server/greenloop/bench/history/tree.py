@@ -12,9 +12,11 @@ from glob import escape
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.project import git_history, hidden, interpreters, revision
-from greenloop.project.git import Repository
+from greenloop.project import hidden
+from greenloop.project.environment import interpreters
 from greenloop.project.locks.project import read_project
+from greenloop.project.revisions import git_history, revision
+from greenloop.project.revisions.git import Repository
 from greenloop.project.settings import Settings
 from greenloop.project.sources import file_patterns, import_roots
 

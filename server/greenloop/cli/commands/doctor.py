@@ -17,7 +17,7 @@ from greenloop.cli.errors import print_warning
 from greenloop.core.errors import UsageError
 from greenloop.engine.doctor.report import DoctorFinding, can_run, examine, missing_parts, status_word, summary
 from greenloop.project import configuration
-from greenloop.project.installation import own_command
+from greenloop.project.environment.installation import own_command
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

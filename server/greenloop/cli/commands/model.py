@@ -15,7 +15,7 @@ from greenloop.cli.errors import print_warning
 from greenloop.cli.screen import read_line
 from greenloop.core.errors import ModelError, UsageError
 from greenloop.engine.history.store import History
-from greenloop.project.installation import install_command
+from greenloop.project.environment.installation import install_command
 from greenloop.project.settings import Settings
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from greenloop.core.python.ast_source import FUNCTIONS, Fragment, statement_blocks
+from greenloop.core.python.ast_source import FUNCTIONS, Fragment, parse_module, statement_blocks
 from greenloop.core.python.names import bound_names
+from greenloop.core.text.diff import with_plain_ends
 
 Assignment = ast.Assign | ast.AnnAssign
 
@@ -26,6 +27,14 @@ def find_assignments(source: Fragment) -> dict[str, Assignment]:
         for name in assigned_names(node)
         if counts[prefix + name] == 1
     }
+
+
+def assignments_in(text: str) -> dict[str, Assignment]:
+    """The assignments of a file by qualified name; none where it cannot be parsed."""
+    text = with_plain_ends(text)
+    module = parse_module(text)
+    body = tuple(module.body) if isinstance(module, ast.Module) else ()
+    return find_assignments(Fragment(lines=tuple(text.split("\n")), body=body))
 
 
 def assigned_names(node: Assignment) -> list[str]:

@@ -21,8 +21,8 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.records.sandbox import Environment, SandboxSpec
 from greenloop.project import sources
-from greenloop.project.environment_faults.tables import DISTRIBUTIONS
-from greenloop.project.interpreters import site_packages
+from greenloop.project.environment.faults.tables import DISTRIBUTIONS
+from greenloop.project.environment.interpreters import site_packages
 from greenloop.sandboxes.container import environment
 
 log = logging.getLogger(__name__)

@@ -23,7 +23,8 @@ from greenloop.core.records.sandbox import Probe
 from greenloop.engine.doctor import isolation
 from greenloop.engine.history.store import History
 from greenloop.models.embedded import catalogue, default_model, hardware, server, weights
-from greenloop.project import installation, workspace
+from greenloop.project import workspace
+from greenloop.project.environment import installation
 from greenloop.project.settings import EDITOR, Settings, state_folder
 
 # A server that does not answer within this many seconds counts as unreachable.

@@ -13,7 +13,8 @@ from importlib.metadata import version
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Environment, Limits, SandboxSpec
 from greenloop.core.records.spec import Spec
-from greenloop.project import interpreters, sources, workspace
+from greenloop.project import sources, workspace
+from greenloop.project.environment import interpreters
 from greenloop.verdict.inputs import ACCEPTING
 
 # With more files than this only the hash over all of them is stored.

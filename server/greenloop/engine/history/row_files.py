@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, get_args, get_origin, get_type_hints
 
 from greenloop.core.errors import UsageError
 from greenloop.engine.history.formats._row import Row
-from greenloop.project.installation import package_command
+from greenloop.project.environment.installation import package_command
 
 PARQUET = ".parquet"
 BATCH = 200  # rows that are in memory for Parquet

@@ -13,7 +13,7 @@ from greenloop.core.report.cases import CollectError
 from greenloop.engine.sandbox_spec import ignore_status
 from greenloop.engine.testing.run_tests import run_tests
 from greenloop.localize.regions import may_change
-from greenloop.project.environment_faults import is_third_party
+from greenloop.project.environment.faults import is_third_party
 from greenloop.project.settings import Settings
 from greenloop.project.sources import (
     file_patterns,

@@ -16,9 +16,9 @@ from greenloop.core.report.cases import case_results, collect_errors
 from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status
 from greenloop.engine.testing.failing_tests import refuse_unreadable
 from greenloop.project import workspace
-from greenloop.project.environment_faults import find_environment_fault
-from greenloop.project.git import Repository
-from greenloop.project.revision import Revision, compare
+from greenloop.project.environment.faults import find_environment_fault
+from greenloop.project.revisions.git import Repository
+from greenloop.project.revisions.revision import Revision, compare
 from greenloop.project.settings import Settings
 from greenloop.sandboxes import selection
 from greenloop.sandboxes.pool import SandboxPool

@@ -26,7 +26,7 @@ from greenloop.core.report.traces import ReachedFunction, reached_functions
 from greenloop.core.test_selection import fit_selectors
 from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status
 from greenloop.project import workspace
-from greenloop.project.environment_faults import explain_broken_sandbox, explain_start, find_environment_fault
+from greenloop.project.environment.faults import explain_broken_sandbox, explain_start, find_environment_fault
 from greenloop.project.settings import Settings
 from greenloop.project.sources import read_text
 from greenloop.sandboxes import selection

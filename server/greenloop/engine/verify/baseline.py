@@ -12,7 +12,7 @@ from greenloop.core.records.verdict import SourceRead
 from greenloop.core.report.cases import CollectError, case_results, collect_errors, collected_cases, describe_end
 from greenloop.core.report.traces import source_reads
 from greenloop.engine.verify.setup import VerificationContext
-from greenloop.project.environment_faults import find_environment_fault
+from greenloop.project.environment.faults import find_environment_fault
 from greenloop.project.targets import nearest_names
 
 

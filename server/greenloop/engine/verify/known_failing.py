@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.core.errors import UsageError
-from greenloop.project.revision import Revision
+from greenloop.project.revisions.revision import Revision
 
 FILE = "@"  # marks a file of ids among the entries
 

@@ -11,7 +11,7 @@ from greenloop.core.records.spec import Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
 from greenloop.engine.verify.baseline import RevisionBaseline
 from greenloop.engine.verify.setup import VerificationContext
-from greenloop.project.revision import Revision
+from greenloop.project.revisions.revision import Revision
 
 HARMLESS = frozenset({"passed", "skipped", "xfailed"})
 _FAILING = {"failed", "error", "missing"}

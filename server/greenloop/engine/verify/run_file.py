@@ -27,7 +27,7 @@ from greenloop.engine.verify.report import State, Verification
 from greenloop.engine.verify.setup import Request, VerificationContext
 from greenloop.engine.verify.verify import run_verification
 from greenloop.project import hidden, sources, workspace
-from greenloop.project.revision import Revision, caches, state_of
+from greenloop.project.revisions.revision import Revision, caches, state_of
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
 

@@ -11,7 +11,7 @@ from greenloop.core.ports import Sandbox, Session
 from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
 from greenloop.core.records.spec import Provenance
 from greenloop.engine.verify.known_failing import KnownFailing
-from greenloop.project.revision import Revision
+from greenloop.project.revisions.revision import Revision
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
 

@@ -37,11 +37,11 @@ from greenloop.engine.verify.report import (
 )
 from greenloop.engine.verify.setup import OverlaySession, Request, VerificationContext
 from greenloop.project import hidden, sources, workspace
-from greenloop.project.git import Repository
-from greenloop.project.revision import Revision, compare
+from greenloop.project.revisions.git import Repository
+from greenloop.project.revisions.revision import Revision, compare
+from greenloop.project.revisions.staged import compare_staged, is_anything_staged
 from greenloop.project.settings import Settings
 from greenloop.project.sources import is_test_file
-from greenloop.project.staged import compare_staged, is_anything_staged
 from greenloop.project.targets import nearest_names
 from greenloop.verdict import canary
 from greenloop.verdict.inputs import ACCEPTING, judge_candidate

@@ -179,7 +179,7 @@ def is_in_unwritten_docstring(file: ProjectFile, target: Target, line: int) -> b
 
 def has_unwritten_methods(file: ProjectFile, target: Target) -> bool:
     """Whether it is a class some of whose methods are still to be written."""
-    from greenloop.localize import unwritten  # noqa: PLC0415 - as above
+    from greenloop.localize.missing import unwritten  # noqa: PLC0415 - as above
 
     definition = _definition(file, target)
     if definition is None or definition.kind != "class":

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.core.errors import ModelError
-from greenloop.project.installation import own_command
+from greenloop.project.environment.installation import own_command
 from greenloop.project.settings import EmbeddedSettings, cache_folder
 
 # The provider's name: `local` is the default model, `local/NAME` another one.

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 
 from greenloop.models.embedded import catalogue, hardware, weights
-from greenloop.project import installation
+from greenloop.project.environment import installation
 from greenloop.project.settings import Settings
 
 # Environment variables that usually hold providers' API keys.

@@ -14,8 +14,8 @@ import psutil
 from greenloop.core.errors import ModelError
 from greenloop.models.embedded.catalogue import EmbeddedModel, context_of
 from greenloop.models.embedded.gpus import Gpu, find_gpus
-from greenloop.project import cgroups
-from greenloop.project.installation import install_command
+from greenloop.project.environment import cgroups
+from greenloop.project.environment.installation import install_command
 from greenloop.project.settings import EmbeddedSettings
 
 ANOTHER = "Name another model, such as ollama/NAME or one of an API provider (setting `model`)."

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from greenloop import __version__
 from greenloop.core.errors import CannotVerifyError
-from greenloop.project import os_release
+from greenloop.project.environment import os_release
 from greenloop.sandboxes import selftest_cache
 from greenloop.sandboxes.backends import _mounts, _seccomp
 from greenloop.sandboxes.backends._launch import open_arguments, staged_command, staged_writable, test_identity

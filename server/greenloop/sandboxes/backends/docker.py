@@ -21,7 +21,7 @@ from typing import Any
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import Probe, SandboxSpec
-from greenloop.project import os_release
+from greenloop.project.environment import os_release
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.backends._container import NAME, ContainerSession, in_thread
 from greenloop.sandboxes.backends._container_check import self_test

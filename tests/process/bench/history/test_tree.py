@@ -11,7 +11,7 @@ from git_program import git
 from greenloop.bench.history import tree as history_tree
 from greenloop.core.errors import CannotVerifyError
 from greenloop.project import configuration
-from greenloop.project.git import Repository
+from greenloop.project.revisions.git import Repository
 
 
 def commit(root: Path, files: dict[str, str | None]) -> str:

@@ -13,7 +13,7 @@ from greenloop.core.errors import UsageError
 from greenloop.engine.history import row_files
 from greenloop.engine.history.learning import Wanted
 from greenloop.engine.history.row_files import check_file, write_lines, write_rows
-from greenloop.project.installation import package_command
+from greenloop.project.environment.installation import package_command
 from learning_runs import chain
 
 SFT = Wanted(kind="sft").row

@@ -6,7 +6,7 @@ import pytest
 
 from greenloop.core.errors import UsageError
 from greenloop.engine.verify.known_failing import KnownFailing, parse_ids, read_known_failing
-from greenloop.project.revision import Revision
+from greenloop.project.revisions.revision import Revision
 
 REVISION = Revision(
     commit="a" * 40,

@@ -16,7 +16,7 @@ from greenloop.core.records.problem import ImportCorrection, Problem
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates.changes.change import Edit, Kind, change_of
 from greenloop.project import sources
-from greenloop.project.missing_imports import find_imports
+from greenloop.project.imports.missing_imports import find_imports
 
 
 def add_missing_imports(problem: Problem, candidate: Candidate) -> Candidate:

@@ -15,8 +15,8 @@ from greenloop.core.records.verdict import Failure
 from greenloop.core.text.diff import split_lines, with_plain_ends
 from greenloop.drafting.candidates.changes.change import Kind, change_of, parse_function, replace_node
 from greenloop.drafting.candidates.changes.missing_imports import add_missing_imports, reader_of, renamed
-from greenloop.project.import_corrections import find_corrections
-from greenloop.project.missing_imports import find_defining
+from greenloop.project.imports.import_corrections import find_corrections
+from greenloop.project.imports.missing_imports import find_defining
 
 _NO_ATTRIBUTE = re.compile(r"^module '([\w.]+)' has no attribute '(\w+)'")
 

@@ -1,0 +1,265 @@
+"""Faults of packages (missing, wrong version, wrong build) and of a Python that is too old."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import sys
+from pathlib import Path
+
+from packaging.utils import canonicalize_name
+
+from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly
+from greenloop.project import sources
+from greenloop.project.environment.faults.declared_dependencies import is_third_party, project_name
+from greenloop.project.environment.faults.observation import ObservedFailure, is_installed_path
+from greenloop.project.environment.faults.rows import Predicate, Row
+from greenloop.project.environment.faults.tables import ADDED, DISTRIBUTIONS, LIBRARIES, MARKS, PLUGINS, REMOVED, SYNTAX
+from greenloop.project.syntax import definitions
+
+_LIBRARY = (
+    r"([\w.+-]+\.so[\w.]*): cannot open shared object file|Error loading shared library ([\w.+-]+):"
+    r"|cannot load library '([^']+)'|no library called \"([^\"]+)\" was found"
+)
+_UNFIT = (
+    r"wrong ELF class: \w+|invalid ELF header|file too short|incompatible architecture|undefined symbol: \w+"
+    r"|dynamic module does not define [\w ]+|numpy\.\w+ size changed|_ARRAY_API not found"
+    r"|compiled using NumPy [\w.]+ cannot be run|compiled against A[BP]I version"
+)
+_TOO_NEW = r"version `(?P<needed>(?:GLIBC|GLIBCXX|CXXABI)_[\d.]+)' not found"
+_INSTALLED_PACKAGE = re.compile(r"(?:site|dist)-packages/([A-Za-z_]\w*)")
+_MARK = r"'(?P<mark>\w+)' not found in `markers` configuration option"
+_CANNOT = r"cannot import name '(?P<name>[^']+)' from '(?P<module>[^']+)' \((?P<path>[^)]+)\)"
+_NO_ATTRIBUTE = r"module '(?P<module>[^']+)' has no attribute '(?P<name>[^']+)'"
+_NO_METADATA = r"No package metadata was found for ([\w.-]+)|The '([\w.-]+)[^']*' distribution was not found"
+_NO_MODULE = r"No module named '(?P<module>[^']+)'"
+
+Values = dict[str, str]
+
+
+def _group(match: re.Match[str]) -> str:
+    return next(group for group in match.groups() if group)
+
+
+def _distribution(module: str) -> str:
+    top_level = module.partition(".")[0]
+    return DISTRIBUTIONS.get(top_level, top_level)
+
+
+def _installed_version(observed: ObservedFailure, module: str) -> Values:
+    package = _distribution(module)
+    version = observed.installed_version(package)
+    return {"package": package, "installed": f" {version}" if version else ""}
+
+
+def _is_local(module: str, observed: ObservedFailure) -> bool:
+    from_path = observed.own_frame.path if observed.own_frame else ""
+    top_level = module.partition(".")[0]
+    return observed.root is not None and sources.find_module(top_level, observed.root, from_path) is not None
+
+
+def _fixture(observed: ObservedFailure, _match: re.Match[str]) -> Values | None:
+    name = _missing_fixture(observed)
+    return {"package": PLUGINS[name]} if name in PLUGINS else None
+
+
+def _unknown_fixture(observed: ObservedFailure, _match: re.Match[str]) -> Values | None:
+    """The fixture, with the one that is meant if another has nearly its name."""
+    name = _missing_fixture(observed)
+    if not name:
+        return None
+    available = re.search(r"available fixtures: (.+)", observed.failure.text)
+    close = difflib.get_close_matches(name, re.findall(r"\w+", available[1]) if available else (), n=1)
+    return {"fixture": name, "meant": f"Did you mean '{close[0]}'? " if close else ""}
+
+
+def _missing_fixture(observed: ObservedFailure) -> str:
+    match = re.search(r"fixture '(\w+)' not found", f"{observed.message}\n{observed.failure.text}")
+    return match[1] if match else ""
+
+
+def _debian_library(_observed: ObservedFailure, match: re.Match[str]) -> Values | None:
+    name = _group(match)
+    package = next((package for prefix, package in LIBRARIES.items() if name.startswith(prefix)), "")
+    return {"library": name, "package": package} if package else None
+
+
+def _binary(observed: ObservedFailure, _match: re.Match[str]) -> Values | None:
+    match = _INSTALLED_PACKAGE.search(observed.message) or _INSTALLED_PACKAGE.search(observed.innermost_path)
+    return {"package": _distribution(match[1])} if match else None
+
+
+def _extension(observed: ObservedFailure, match: re.Match[str]) -> Values:
+    extension = re.search(r"[\w./+-]+\.so[\w.]*", observed.message)
+    return {"extension": extension[0] if extension else "of this workspace", "reason": match[0]}
+
+
+def _is_project(observed: ObservedFailure, match: re.Match[str]) -> bool:
+    return observed.root is not None and canonicalize_name(_group(match)) == project_name(observed.root)
+
+
+def _added_later(observed: ObservedFailure, match: re.Match[str]) -> Values | None:
+    since = ADDED.get(f"{match['module']}.{match['name']}")
+    if since is None or observed.environment.version >= since:
+        return None
+    return {"since": ".".join(map(str, since))}
+
+
+def _added_attribute(observed: ObservedFailure, match: re.Match[str]) -> Values | None:
+    is_of_tests = observed.is_import or observed.is_in_tests
+    return _added_later(observed, match) if observed.failure.type == "AttributeError" and is_of_tests else None
+
+
+def _removed_attribute(observed: ObservedFailure, match: re.Match[str]) -> Values | None:
+    is_installed = observed.failure.type == "AttributeError" and is_installed_path(observed.innermost_path)
+    if not is_installed or _is_local(match["module"], observed):
+        return None
+    caller = _INSTALLED_PACKAGE.search(observed.innermost_path)
+    return {"caller": _distribution(caller[1]) if caller else "a package", "package": _distribution(match["module"])}
+
+
+def _removed_name(observed: ObservedFailure, match: re.Match[str]) -> Values | None:
+    if not is_installed_path(match["path"]) or _is_local(match["module"], observed):
+        return None
+    try:
+        text = Path(match["path"]).read_text(encoding="utf-8", errors="replace")[:200_000]
+    except OSError:
+        text = ""
+    if difflib.get_close_matches(match["name"], definitions.identifiers(text), n=1, cutoff=0.8):
+        return None  # misspelt by the code
+    return _installed_version(observed, match["module"])
+
+
+def _newer_syntax(observed: ObservedFailure, _match: re.Match[str]) -> Values | None:
+    """Source for a newer Python: greenloop's own Python can parse it, or it looks like newer syntax."""
+    frame = observed.own_frame
+    if observed.failure.type != "SyntaxError" or frame is None:
+        return None
+    text = observed.text(frame.path)
+    line = "".join(text.splitlines()[frame.line - 1 : frame.line])
+    needed = next((since for pattern, since in SYNTAX.items() if re.match(pattern, line)), None)
+    if needed is None:
+        try:
+            parse_module_strictly(text)
+        except UNPARSABLE:
+            return None
+        needed = sys.version_info[:2]
+    if observed.environment.version >= needed:
+        return None
+    return {"place": f"{frame.path}:{frame.line}", "needed": ".".join(map(str, needed))}
+
+
+def _module(kind: str) -> Predicate[ObservedFailure]:
+    """Is a module missing for this reason?"""
+
+    def predicate(observed: ObservedFailure, match: re.Match[str]) -> Values | None:
+        reason, values = _explain_module(observed, match["module"])
+        return values if reason == kind else None
+
+    return predicate
+
+
+def _explain_module(observed: ObservedFailure, module: str) -> tuple[str, Values]:
+    """The reason why a module is missing, and the values for the row of that reason."""
+    *folders, name = module.split(".")
+    top_level = module.partition(".")[0]
+    values = {"top_level": top_level, "package": REMOVED.get(top_level) or _distribution(module)}
+    if _is_local(module, observed):
+        return "local", values
+    if top_level in {"tkinter", "_tkinter", "turtle"}:
+        return "tkinter", values
+    if top_level in sys.stdlib_module_names or top_level in REMOVED:
+        return "replaced" if REMOVED.get(top_level) else "standard", values
+    for site in observed.sites if folders else ():
+        if (site / top_level).is_dir():
+            binaries = [file for file in site.joinpath(*folders).glob(f"{name}.*") if file.suffix in {".so", ".pyd"}]
+            if binaries:
+                return "other build", {**values, "binary": binaries[0].name}
+            return "other version", _installed_version(observed, module)
+    if observed.root is None or is_third_party(top_level, observed.root):
+        return "not installed", values
+    from_path = observed.own_frame.path if observed.own_frame else ""
+    if not from_path or sources.is_trusted(from_path):
+        # Neither declared nor well known, and not to be written either: only the user knows what was meant.
+        return "unknown", values
+    roots = [observed.root / import_root for import_root in sources.import_roots(observed.root, from_path)]
+    modules = {file.stem for root in roots for file in root.glob("*.py")}
+    modules |= {file.parent.name for root in roots for file in root.glob("*/__init__.py")}
+    is_misspelt = difflib.get_close_matches(top_level, modules, n=1, cutoff=0.75)
+    return "misspelt" if is_misspelt else "not installed", values
+
+
+_MISSING = ("the package '{package}' is missing in {python}", "Install it: {python} -m pip install {package}")
+_REQUIRED = (
+    "{name} {present} is installed in {python}, and {requirement} is required",
+    "Install it: {python} -m pip install '{requirement}'",
+)
+_ADDED = (
+    "'{name}' was added to '{module}' with Python {since}, and {python} is {version}",
+    "Set `interpreter` to a newer Python, or create .venv with one.",
+)
+_NO_STANDARD = "Python {version} ({python}) has no module '{module}'"
+_UPGRADE = "Install a version that has it: {python} -m pip install --upgrade {package}"
+_REINSTALL = "Reinstall it: {python} -m pip install --force-reinstall --no-cache-dir {package}"
+
+# fmt: off
+PLUGIN_ROWS: list[Row[ObservedFailure]] = [
+    Row("", *_MISSING, _fixture),
+    Row("", "neither a conftest.py nor a plugin defines the fixture '{fixture}'",
+        "{meant}Define it in the test's file or in a conftest.py, or install the plugin that brings it.",
+        _unknown_fixture),
+    Row(r"^name '(?P<name>\w+)' is not defined", "the test uses the name '{name}', which its file does not define",
+        "Import or define it there: no candidate may change a test.",
+        lambda observed, _match: observed.failure.type == "NameError" and observed.is_in_tests),
+    Row("async def functions are not natively supported", *_MISSING,
+        lambda _observed, _match: {"package": "pytest-asyncio"}),
+    Row(_MARK, *_MISSING,
+        lambda _observed, match: {"package": MARKS[match["mark"]]} if match["mark"] in MARKS else None),
+    Row(_MARK, "pytest accepts only declared marks (--strict-markers), and '{mark}' is not declared",
+        "Add '{mark}' to `markers` in pytest's configuration."),
+]
+ROWS: list[Row[ObservedFailure]] = [
+    # binaries
+    Row(_LIBRARY, "the system library {library} is missing",
+        "Install it: apt install {package} (other systems use a similar name).", _debian_library),
+    Row(_LIBRARY, "the system library {library} is missing",
+        "Find its package: apt-file search {library} (other systems use a similar name).",
+        lambda _observed, match: {"library": _group(match)}),
+    Row(_TOO_NEW, "the package '{package}' was built for a newer system than this one (it needs {needed})",
+        "Build it here: {python} -m pip install --force-reinstall --no-binary :all: {package}", _binary),
+    Row(f"(?P<reason>{_UNFIT})", "the binary part of the package '{package}' is incompatible ({reason})",
+        _REINSTALL, _binary),
+    Row(f"{_UNFIT}|{_TOO_NEW}", "the extension {extension} cannot be loaded ({reason})",
+        "Rebuild it: {python} -m pip install --force-reinstall -e .", _extension),
+    # versions
+    Row(r"\((?P<name>\S+) (?P<present>\S+) \([^)]*\), Requirement\.parse\('(?P<requirement>[^']+)'\)", *_REQUIRED),
+    Row(r"(?P<requirement>(?P<name>[A-Za-z][\w.-]*)[<>=!~][^ ]*) is required "
+        r".*but found [\w.-]+==(?P<present>\w+(?:\.\w+)*)", *_REQUIRED),
+    Row(_NO_METADATA, "this project itself is not installed in {python}, but looks up its own version",
+        "Install it: {python} -m pip install -e .", _is_project),
+    Row(_NO_METADATA, *_MISSING, lambda _observed, match: {"package": _group(match)}),
+    # names
+    Row(_CANNOT, *_ADDED, _added_later),
+    Row(_CANNOT, "the installed '{package}'{installed} has no '{name}' in {module}", _UPGRADE, _removed_name),
+    Row(_NO_ATTRIBUTE, *_ADDED, _added_attribute),
+    Row(_NO_ATTRIBUTE, "the installed '{caller}' is incompatible with the installed '{package}', which has no '{name}'",
+        "Upgrade both: {python} -m pip install --upgrade {caller} {package}", _removed_attribute),
+    # Python itself
+    Row("", "{place} uses syntax of Python {needed} or newer, and {python} is {version}",
+        "Set `interpreter` to a newer Python, or create .venv with one.", _newer_syntax),
+    # modules
+    Row(_NO_MODULE, _NO_STANDARD,
+        "Install it: apt install python3-tk (for that Python), or set `interpreter` to another Python.",
+        _module("tkinter")),
+    Row(_NO_MODULE, _NO_STANDARD, "{python} -m pip install {package}, or set `interpreter` to an older Python.",
+        _module("replaced")),
+    Row(_NO_MODULE, _NO_STANDARD, "Set `interpreter` to another Python.", _module("standard")),
+    Row(_NO_MODULE, "the package '{package}' was built for another Python ({binary}) than {version}",
+        _REINSTALL, _module("other build")),
+    Row(_NO_MODULE, "the installed '{package}'{installed} has no module '{module}'", _UPGRADE,
+        _module("other version")),
+    Row(_NO_MODULE, *_MISSING, _module("not installed")),
+    Row(_NO_MODULE, "neither the workspace nor {python} has a module '{top_level}'",
+        "Install its package ({python} -m pip install ...), or write it.", _module("unknown")),
+]
+# fmt: on

@@ -1,0 +1,282 @@
+"""Finds the Python that runs a project's tests, mostly by reading files.
+
+Never executes anything in the repository. A virtual environment is described completely by its pyvenv.cfg. Only an
+interpreter outside the workspace that comes from the user's own settings or environment is queried (`-I -c`), once per
+process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import Environment
+from greenloop.project.environment import editable_installs
+from greenloop.project.environment.environment_hints import environment_hints
+from greenloop.project.settings import Settings
+
+OLDEST = (3, 9)
+_ASK = (
+    "import json, sys; print(json.dumps([getattr(sys, '_base_executable', None) or sys.executable,"
+    " sys.prefix, sys.base_prefix, list(sys.version_info[:2]), sys.executable]))"
+)
+_WINDOWS = os.name == "nt"
+
+
+def find_environment(root: Path, settings: Settings, *, environ: Mapping[str, str] | None = None) -> Environment:
+    """The environment of this project: setting `interpreter`, `.venv` or `venv` in the root, VIRTUAL_ENV, PDM's,
+    Poetry's, Pipenv's and conda's, else `python3` on PATH.
+
+    Raises `CannotVerifyError` if there is none, if the chosen one is broken, or if it is older than Python 3.9.
+    """
+    chosen = _require_supported(_find(root, settings, os.environ if environ is None else environ))
+    site_folders = site_packages(chosen.prefix, chosen.version)
+    return replace(
+        chosen,
+        extra=editable_installs.source_folders(site_folders, visible=(root, chosen.prefix, chosen.base, Path("/usr"))),
+    )
+
+
+def _find(root: Path, settings: Settings, environ: Mapping[str, str]) -> Environment:
+    if settings.interpreter:
+        return _find_named(settings.interpreter, root, environ)
+    hinted = (
+        _read_folder(_without_dots(folder), source, root)
+        for folder, source in environment_hints(root, environ)
+        if not (source == "VIRTUAL_ENV" and _is_hook_environment(folder))
+    )
+    return next(filter(None, hinted), None) or _find_system(root, environ)
+
+
+def _read_folder(folder: Path, source: str, root: Path) -> Environment | None:
+    """The virtual or conda environment in a folder."""
+    if (folder / "pyvenv.cfg").is_file():
+        return _read_virtual(folder, source, root)
+    return _read_conda(folder, source) if (folder / "conda-meta").is_dir() else None
+
+
+def _find_named(name: str, root: Path, environ: Mapping[str, str]) -> Environment:
+    path = Path(name).expanduser()
+    if len(path.parts) == 1 and not (root / path).exists():
+        program = shutil.which(name, path=safe_path(root, environ))
+        if program is None:
+            raise CannotVerifyError(f"The setting 'interpreter' is '{name}', which is not on PATH.")
+        path = Path(program)
+    path = _without_dots(root / path)
+    folder = path if path.is_dir() else path.parent.parent
+    if not path.exists():
+        raise CannotVerifyError(
+            f"The setting 'interpreter' is {path}, which does not exist.",
+            remedy="Set it to a Python executable or the folder of a virtual environment.",
+        )
+    return _read_folder(folder, "setting", root) or _query_environment(path, "setting", root)
+
+
+def _without_dots(path: Path) -> Path:
+    """The absolute path without `..`, which a sandbox that shows only some folders could not follow.
+
+    Links stay: the Python of a virtual environment is one, and knows by its own place what is installed.
+    """
+    plain = Path(os.path.abspath(path))  # noqa: PTH100 - `resolve` would follow links
+    if ".." not in path.parts or (path.exists() and plain.exists() and plain.samefile(path)):
+        return plain
+    return path.parent.resolve() / path.name  # the `..` is that of a link's target
+
+
+# -- read, never run ------------------------------------------------------------------------------------------------
+
+
+def _read_virtual(folder: Path, source: str, root: Path) -> Environment:
+    config = _read_pyvenv_cfg(folder / "pyvenv.cfg")
+    executable = _executable(folder)
+    version = re.match(r"(\d+)\.(\d+)", config.get("version_info") or config.get("version") or "")
+    remedy = f"Recreate it: rm -r {folder}; python3 -m venv {folder}; then install the project's packages."
+    if executable is None or version is None or not config.get("home"):
+        raise CannotVerifyError(f"The virtual environment {folder} is incomplete.", remedy=remedy)
+    version_numbers = (int(version[1]), int(version[2]))
+    base = _base(Path(config["home"]), version_numbers)
+    if base is None or base == base.parent or base == Path.home():
+        raise CannotVerifyError(
+            f"The Python {config['home']} of the environment {folder} does not exist any more.", remedy=remedy
+        )
+    uses_system_packages = config.get("include-system-site-packages", "").lower() == "true"
+    prefixes = [folder, base] if uses_system_packages else [folder]
+    return Environment(
+        executable=executable,
+        prefix=folder if folder.is_absolute() else root / folder,
+        base=base,
+        version=version_numbers,
+        source=source,
+        has_pytest=any(has_package(prefix, version_numbers, "pytest") for prefix in prefixes),
+    )
+
+
+def _read_pyvenv_cfg(file: Path) -> dict[str, str]:
+    try:
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return {}
+    pairs = (row.partition("=") for row in lines if "=" in row)
+    return {key.strip().lower(): value.strip() for key, _equals, value in pairs}
+
+
+def _executable(folder: Path) -> Path | None:
+    names = ("Scripts/python.exe",) if _WINDOWS else ("bin/python", "bin/python3")
+    return next((folder / name for name in names if (folder / name).exists()), None)
+
+
+def _base(home: Path, version: tuple[int, int]) -> Path | None:
+    """The prefix of the installation whose executables are in `home`: the folder with the standard library."""
+    candidates = [home if _WINDOWS else home.parent]
+    names = (f"python{version[0]}.{version[1]}", "python3", "python")
+    candidates += [(home / name).resolve().parent.parent for name in names if (home / name).exists()]
+    return next((prefix for prefix in candidates if _has_library(prefix, version)), None)
+
+
+def _has_library(prefix: Path, version: tuple[int, int]) -> bool:
+    name = f"python{version[0]}.{version[1]}"
+    return any((prefix / lib / "os.py").is_file() for lib in (f"lib/{name}", f"lib64/{name}", "Lib"))
+
+
+def _read_conda(prefix: Path, source: str) -> Environment | None:
+    matches = [
+        re.fullmatch(r"python-(\d+)\.(\d+)\..*\.json", record_file.name)
+        for record_file in (prefix / "conda-meta").glob("python-*.json")
+    ]
+    match = next((record for record in matches if record), None)
+    executable = prefix / ("python.exe" if _WINDOWS else "bin/python")
+    if match is None or not executable.exists():
+        return None
+    version = (int(match[1]), int(match[2]))
+    return Environment(
+        executable=executable,
+        prefix=prefix,
+        base=prefix,
+        version=version,
+        source=source,
+        has_pytest=has_package(prefix, version, "pytest"),
+    )
+
+
+def site_packages(prefix: Path, version: tuple[int, int]) -> list[Path]:
+    """The existing folders below a prefix where packages are installed."""
+    name = f"python{version[0]}.{version[1]}"
+    subfolders = [f"lib/{name}/site-packages", f"lib64/{name}/site-packages", "Lib/site-packages"]
+    if prefix == Path("/usr"):
+        subfolders += [
+            f"local/lib/{name}/dist-packages",
+            "lib/python3/dist-packages",
+            f"local/lib/{name}/site-packages",
+        ]
+    return [prefix / folder for folder in subfolders if (prefix / folder).is_dir()]
+
+
+def has_package(prefix: Path, version: tuple[int, int], name: str) -> bool:
+    """Is a package installed below this prefix?"""
+    return any((folder / name / "__init__.py").is_file() for folder in site_packages(prefix, version))
+
+
+# -- the system's, queried ------------------------------------------------------------------------------------------
+
+
+def _find_system(root: Path, environ: Mapping[str, str]) -> Environment:
+    path = safe_path(root, environ)
+    for name in ("python3", "python"):
+        for folder in path.split(os.pathsep):
+            found = shutil.which(name, path=folder)
+            program = _without_dots(Path(found)) if found else None
+            if program is None or _is_tool_environment(program):
+                continue
+            prefix = program.parent.parent
+            if (prefix / "pyvenv.cfg").is_file():
+                return _read_virtual(prefix, "PATH", root)
+            return _query_environment(program, "PATH", root)
+    raise CannotVerifyError(
+        "No Python was found that could run this project's tests.",
+        remedy=f"Create one: python3 -m venv {root / '.venv'}, or set 'interpreter' to one.",
+    )
+
+
+def safe_path(root: Path, environ: Mapping[str, str]) -> str:
+    """PATH without relative folders and without folders inside the repository, whose binaries must not run."""
+    resolved_root = root.resolve()
+    folders = [Path(part) for part in environ.get("PATH", os.defpath).split(os.pathsep) if part]
+    return os.pathsep.join(
+        str(folder) for folder in folders if folder.is_absolute() and not folder.resolve().is_relative_to(resolved_root)
+    )
+
+
+def _is_tool_environment(executable: Path) -> bool:
+    """Is it the private environment that pipx, uvx or pre-commit made for greenloop (the latter two put it on PATH)?"""
+    prefix = executable.parent.parent
+    if _is_hook_environment(prefix):
+        return True
+    is_private = {"pipx", "uv"} & set(prefix.parts) or (prefix / "uv-receipt.toml").exists()
+    return bool(is_private) and prefix.resolve() == Path(sys.prefix).resolve()
+
+
+def _is_hook_environment(prefix: Path) -> bool:
+    """Did pre-commit make it for greenloop? It is the active one while the hook runs, though nobody activated it."""
+    return prefix.name.startswith("py_env-") and prefix.resolve() == Path(sys.prefix).resolve()
+
+
+def _query_environment(executable: Path, source: str, root: Path) -> Environment:
+    if executable.resolve().is_relative_to(root.resolve()) or executable.is_relative_to(root):
+        raise CannotVerifyError(
+            f"{executable} is inside the workspace but not in a virtual environment, so greenloop does not run it.",
+            remedy="Set 'interpreter' to a Python outside the workspace or to a virtual environment.",
+        )
+    answer = _query_interpreter(str(executable))
+    if answer is None:
+        raise CannotVerifyError(
+            f"{executable} does not run as a Python interpreter.",
+            remedy="Set 'interpreter' to another Python.",
+        )
+    own_executable, prefix, base, version = answer
+    return Environment(
+        executable=Path(own_executable),
+        prefix=Path(prefix),
+        base=Path(base),
+        version=version,
+        source=source,
+        has_pytest=has_package(Path(prefix), version, "pytest"),
+    )
+
+
+@cache
+def _query_interpreter(executable: str) -> tuple[str, str, str, tuple[int, int]] | None:
+    """Queries an interpreter: (executable behind shims, prefix, base prefix, version); None if it does not run."""
+    try:
+        completed = subprocess.run(
+            [executable, "-I", "-c", _ASK],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=20,
+            cwd=tempfile.gettempdir(),
+            check=True,
+        )
+        base_executable, prefix, base, version, own_executable = json.loads(completed.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return None
+    return (own_executable if prefix != base else base_executable), prefix, base, (int(version[0]), int(version[1]))
+
+
+def _require_supported(environment: Environment) -> Environment:
+    if environment.version < OLDEST:
+        version = ".".join(map(str, environment.version))
+        raise CannotVerifyError(
+            f"{environment.executable} is Python {version}; greenloop runs tests with Python 3.9 or newer.",
+            remedy="Set 'interpreter' to a newer Python, or create .venv with one.",
+        )
+    return environment

@@ -1,0 +1,1 @@
+"""Imports that a module lacks, and those that name what is elsewhere."""

@@ -1,0 +1,255 @@
+"""What statements of a module were meant to import, where what they name is elsewhere or is spelled otherwise.
+
+Only where one can be meant: the one module of the project that defines the name, the one of the standard library from
+which it is usually imported, or else the most similar name of the module or module of that name.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from greenloop.core.python.assignments import has_lines_to_itself
+from greenloop.core.python.ast_source import parse_module
+from greenloop.core.python.names import module_bindings
+from greenloop.core.python.standard_names import MEMBERS, MODULES
+from greenloop.core.records.problem import ImportCorrection
+from greenloop.core.records.spec import Region
+from greenloop.core.text.diff import with_plain_ends
+from greenloop.project import sources
+from greenloop.project.environment.faults import is_third_party
+from greenloop.project.imports.missing_imports import (
+    MOST_FILES,
+    absolute_name,
+    find_defining,
+    import_name,
+    written_name,
+)
+from greenloop.project.syntax import definitions
+
+SIMILAR = 0.75  # of a name, to be taken for a misspelled one (difflib's ratio)
+
+_NO_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
+_NO_MODULE = re.compile(r"No module named '([\w.]+)'")
+_FROM = re.compile(r"(from\s+)\S+(\s+import\b)")
+
+
+def find_corrections(
+    message: str, line: int, text: str, path: str, root: Path, read_text: sources.ReadText
+) -> list[ImportCorrection]:
+    """The corrections of a file's imports, of which the one at the line failed with this message.
+
+    None at all where that one cannot be corrected. Others that a module guards or makes later are left alone.
+    """
+    text = with_plain_ends(text)
+    module = parse_module(text) if _NO_NAME.search(message) or _NO_MODULE.search(message) else None
+    if not isinstance(module, ast.Module):
+        return []
+    looker = _Looker(path=path, root=root, read_text=read_text, text=text)
+    lines = text.split("\n")
+    nodes = [each for each in ast.walk(module) if isinstance(each, ast.Import | ast.ImportFrom)]
+    nodes = [each for each in nodes if has_lines_to_itself(each, lines)]
+    failed = next((each for each in nodes if each.lineno <= line <= (each.end_lineno or each.lineno)), None)
+    first = looker.correct(failed, message) if failed else None
+    if first is None:
+        return []  # the others are looked up in all files, which is for this failure alone
+    others = (looker.correct(each, "") for each in nodes if each is not failed and each in module.body)
+    return [first, *filter(None, others)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Looker:
+    """Looks up what one file imports."""
+
+    path: str
+    root: Path
+    read_text: sources.ReadText
+    text: str
+
+    def correct(self, node: ast.Import | ast.ImportFrom, message: str) -> ImportCorrection | None:
+        missing = match[1] if (match := _NO_MODULE.search(message)) else ""
+        if isinstance(node, ast.Import):
+            return self._correct_import(node, missing) if missing else None
+        dotted = absolute_name(node.module or "", node.level, self.path, self.root)
+        if missing:
+            return self._correct_module(node, dotted) if dotted == missing else None
+        told = match[1] if (match := _NO_NAME.search(message)) else ""
+        known = self._names_of(dotted)
+        if told in known or not self._is_known(dotted):
+            return None  # this Python has it, or nobody knows what another package calls it
+        wrong = [each for each in node.names if each.name == told or (known and each.name not in known)]
+        wrong = [each for each in wrong if each.name != "*" and "__getattr__" not in known]
+        return self._correct_names(node, dotted, wrong, known) if wrong else None
+
+    def _correct_names(
+        self, node: ast.ImportFrom, dotted: str, wrong: Sequence[ast.alias], known: Sequence[str]
+    ) -> ImportCorrection | None:
+        moved: dict[str, list[ast.alias]] = {}
+        spelled: dict[str, str] = {}
+        for each in wrong:
+            if place := self._defining(each.name, dotted):
+                moved.setdefault(place, []).append(each)
+            elif similar := _similar(each.name, known):
+                spelled[each.name] = similar[0]
+            else:
+                return None
+        return self._correction(node, wrong[0], moved, spelled)
+
+    def _correct_module(self, node: ast.ImportFrom, dotted: str) -> ImportCorrection | None:
+        """Takes the similar module that has all of the names, or else the one that defines them."""
+        names = {each.name for each in node.names}
+        similar = _similar(dotted, self._modules()) if not self._is_to_install(dotted) else ()
+        places = [each for each in similar if names <= {*self._names_of(each), "*"}]
+        if not places and self._is_known(dotted):
+            places = [*{self._defining(name, dotted) for name in names}]
+        if len(places) != 1 or not places[0]:
+            return None
+        return self._correction(node, node.names[0], {places[0]: node.names}, {})
+
+    def _correct_import(self, node: ast.Import, missing: str) -> ImportCorrection | None:
+        """Takes the similar module that has all attributes which are read."""
+        chosen = next((each for each in node.names if each.name == missing), None)
+        if chosen is None or self._is_to_install(missing):
+            return None
+        read = self._read_of(chosen.asname or missing)
+        found = [each for each in _similar(missing, self._modules()) if read and read <= {*self._names_of(each)}]
+        if len(found) != 1 or ("." in missing + found[0] and not chosen.asname):
+            return None
+        return self._correction(node, chosen, {}, {missing: found[0]})
+
+    def _correction(
+        self,
+        node: ast.Import | ast.ImportFrom,
+        first: ast.alias,
+        moved: Mapping[str, Sequence[ast.alias]],
+        spelled: Mapping[str, str],
+    ) -> ImportCorrection | None:
+        """The statement with these names imported from other modules, and these written otherwise."""
+        rows = self.text.split("\n")[node.lineno - 1 : node.end_lineno]
+        elsewhere = [each for aliases in moved.values() for each in aliases]
+        renamed, uses = self._renamed({each.name: spelled[each.name] for each in node.names if each.name in spelled})
+        level = node.level if isinstance(node, ast.ImportFrom) else 0
+        if len(moved) == 1 and len(elsewhere) == len(node.names):
+            dots, name = written_name(next(iter(moved)), level, self.path, self.root)
+            text = _FROM.sub(rf"\g<1>{'.' * dots}{name}\g<2>", "\n".join(rows), count=1) + "\n"
+        else:
+            aliases = [
+                (each, self._spelling(each, spelled[each.name], renamed)) for each in node.names if each.name in spelled
+            ]
+            text, indent = _replaced(rows, node, aliases, elsewhere), rows[0][: node.col_offset]
+            for place, names in moved.items():
+                dots, name = written_name(place, level, self.path, self.root)
+                text += f"{indent}{ast.unparse(ast.ImportFrom(module=name, names=[*names], level=dots))}\n"
+        end, bound = node.end_lineno or node.lineno, first.asname or first.name
+        region = Region(path=self.path, qualname=bound, start=node.lineno, end=end, imports=True)
+        return ImportCorrection(region=region, text=text, renamed=renamed, uses=uses)
+
+    def _renamed(self, spelled: Mapping[str, str]) -> tuple[dict[str, str], tuple[Region, ...]]:
+        """Those of the names that can be written otherwise in the whole file, and the functions that use them."""
+        nodes = [each for each in self._nodes() if isinstance(each, ast.Name)]
+        renamed: dict[str, str] = {}
+        uses: dict[Region, None] = {}
+        for name, right in spelled.items():
+            lines = {each.lineno for each in nodes if each.id == name}
+            found = [definitions.enclosing_definition(self.text, line, self.path) for line in sorted(lines)]
+            if lines and all(each and each.kind == "function" for each in found):
+                renamed[name] = right
+                places = (each for each in found if each)
+                uses |= dict.fromkeys(
+                    Region(path=self.path, qualname=each.qualname, start=each.start, end=each.end) for each in places
+                )
+        return renamed, tuple(uses)
+
+    def _spelling(self, alias: ast.alias, right: str, renamed: Mapping[str, str]) -> str:
+        """The right name, and the one that the rest of the file still uses."""
+        is_bound_alike = alias.asname or alias.name in renamed or not self._uses(alias.name)
+        return right if is_bound_alike else f"{right} as {alias.name}"
+
+    def _is_known(self, dotted: str) -> bool:
+        """Is it a module, or in a package, of the project or the standard library?"""
+        top = dotted.partition(".")[0]
+        is_own = sources.find_module(top, self.root, self.path) or (self.root / top).is_dir()
+        return bool(is_own) or top in sys.stdlib_module_names
+
+    def _is_to_install(self, dotted: str) -> bool:
+        return not self._is_known(dotted) and is_third_party(dotted.partition(".")[0], self.root)
+
+    def _read_of(self, name: str) -> set[str]:
+        """The attributes that the file reads of a module."""
+        nodes = self._nodes()
+        named = (each for each in nodes if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name))
+        return {each.attr for each in named if getattr(each.value, "id", "") == name}
+
+    def _nodes(self) -> list[ast.AST]:
+        module = parse_module(self.text)
+        return [*ast.walk(module)] if isinstance(module, ast.Module) else []
+
+    def _uses(self, name: str) -> bool:
+        """Does the file read the name already?"""
+        return any(isinstance(each, ast.Name) and each.id == name for each in self._nodes())
+
+    def _defining(self, name: str, dotted: str) -> str:
+        """The one other module that defines a name; "" where there is none, or more than one."""
+        found = [each for each in find_defining(name, self.path, self.root, self.read_text) if each != dotted]
+        if not found and MEMBERS.get(name, dotted) != dotted:
+            return MEMBERS[name]
+        return found[0] if len(found) == 1 else ""
+
+    def _modules(self) -> list[str]:
+        own = (each for each in sources.python_files(self.root, most=MOST_FILES) if not sources.is_trusted(each))
+        return [*(import_name(each, self.path, self.root) for each in own), *sys.stdlib_module_names]
+
+    def _names_of(self, dotted: str) -> Sequence[str]:
+        """The names that a module has, with the modules in it; none where that is not known."""
+        file = sources.find_module(dotted, self.root, self.path)
+        if file is None:
+            return dir(import_module(dotted)) if dotted in MODULES else ()
+        bound = module_bindings(self.read_text(file) or "")
+        if "*" in bound:
+            return ()
+        folder = self.root / Path(file).parent if file.endswith("__init__.py") else None
+        inner = [each.stem for each in folder.iterdir()] if folder and folder.is_dir() else []
+        return [*bound, *inner, "__name__", "__file__", "__doc__", "__path__"]
+
+
+def _replaced(
+    rows: Sequence[str],
+    node: ast.Import | ast.ImportFrom,
+    aliases: Sequence[tuple[ast.alias, str]],
+    removed: Sequence[ast.alias],
+) -> str:
+    """The lines of a statement with other names for these aliases, and without the removed ones."""
+    changed = [row.encode() for row in rows]
+    for alias, right in sorted(aliases, key=lambda each: (each[0].lineno, each[0].col_offset), reverse=True):
+        at, start = alias.lineno - node.lineno, alias.col_offset
+        row = changed[at]
+        changed[at] = row[:start] + right.encode() + row[start + len(alias.name.encode()) :]
+    if not removed:
+        return b"\n".join(changed).decode() + "\n"
+    kept = [each for each in node.names if each not in removed]
+    lines = {each.lineno for each in removed}
+    if not kept:
+        return ""
+    if lines.isdisjoint({node.lineno, node.end_lineno, *(each.lineno for each in kept)}):
+        return b"\n".join(row for at, row in enumerate(changed) if at + node.lineno not in lines).decode() + "\n"
+    spelled = {id(alias): right for alias, right in aliases}
+    names = [ast.alias(name=spelled.get(id(each), each.name), asname=each.asname) for each in kept]
+    module, level = (node.module, node.level) if isinstance(node, ast.ImportFrom) else (None, 0)
+    tail = changed[-1][node.end_col_offset :].decode().rstrip()
+    statement = ast.unparse(ast.ImportFrom(module=module, names=names, level=level))
+    return f"{rows[0][: node.col_offset]}{statement}{tail}\n"
+
+
+def _similar(name: str, known: Sequence[str]) -> list[str]:
+    """The names that may be meant, the likeliest first."""
+    alike = [each for each in dict.fromkeys(known) if each.lower() == name.lower() and each != name]
+    if name.startswith("_"):
+        return alike
+    public = [each for each in known if not each.startswith("_") and each.lower() != name.lower()]
+    return [*alike, *difflib.get_close_matches(name, public, n=5, cutoff=SIMILAR)]

@@ -1,0 +1,100 @@
+"""The rows of the environment faults: the exact sentence and remedy of kinds that need no real environment."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+from greenloop.core.records.sandbox import Environment, Execution
+from greenloop.core.records.verdict import Failure, Frame
+from greenloop.project.environment import faults
+from greenloop.project.environment.faults import collection, machine, packages, sandbox_limits
+
+ENVIRONMENT = Environment(
+    executable=Path("/py"), prefix=Path("/none"), base=Path("/usr"), version=(3, 10), source=".venv", has_pytest=True
+)
+TABLES = (
+    packages.PLUGIN_ROWS, packages.ROWS, machine.DISPLAY_ROWS, machine.ROWS, sandbox_limits.VARIABLE_ROWS,
+    sandbox_limits.ROWS, collection._KILL_ROWS, collection._OUTPUT_ROWS,
+)  # fmt: skip
+ROWS = [*chain.from_iterable(TABLES)]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.sentence)
+def test_every_row_has_a_pattern_that_compiles_and_a_sentence_without_a_full_stop(row):
+    re.compile(row.pattern)
+    assert not row.sentence.endswith(".")
+    assert row.remedy
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "path", "sentence", "remedy"),
+    [
+        ("Failed", "'slow' not found in `markers` configuration option", "",
+         "pytest accepts only declared marks (--strict-markers), and 'slow' is not declared",
+         "Add 'slow' to `markers` in pytest's configuration."),
+        ("ImportError", "/x/site-packages/PIL/a.so: version `GLIBC_2.33' not found", "",
+         "the package 'Pillow' was built for a newer system than this one (it needs GLIBC_2.33)",
+         "Build it here: /py -m pip install --force-reinstall --no-binary :all: Pillow"),
+        ("ImportError", "/w/fast.so: undefined symbol: go", "",
+         "the extension /w/fast.so cannot be loaded (undefined symbol: go)",
+         "Rebuild it: /py -m pip install --force-reinstall -e ."),
+        ("VersionConflict", "(foo 1.0 (/x), Requirement.parse('foo>=2'), {'bar'})", "",
+         "foo 1.0 is installed in /py, and foo>=2 is required", "Install it: /py -m pip install 'foo>=2'"),
+        ("PackageNotFoundError", "No package metadata was found for zope.x", "",
+         "the package 'zope.x' is missing in /py", "Install it: /py -m pip install zope.x"),
+        ("ImportError", "cannot import name 'StrEnum' from 'enum' (/usr/lib/enum.py)", "m.py",
+         "'StrEnum' was added to 'enum' with Python 3.11, and /py is 3.10",
+         "Set `interpreter` to a newer Python, or create .venv with one."),
+        ("AttributeError", "module 'numpy' has no attribute 'float'", "/x/site-packages/pandas/core.py",
+         "the installed 'pandas' is incompatible with the installed 'numpy', which has no 'float'",
+         "Upgrade both: /py -m pip install --upgrade pandas numpy"),
+        ("ModuleNotFoundError", "No module named 'asyncore'", "m.py", "Python 3.10 (/py) has no module 'asyncore'",
+         "/py -m pip install pyasyncore, or set `interpreter` to an older Python."),
+        ("ModuleNotFoundError", "No module named 'tkinter'", "m.py", "Python 3.10 (/py) has no module 'tkinter'",
+         "Install it: apt install python3-tk (for that Python), or set `interpreter` to another Python."),
+        ("FileNotFoundError", "[Errno 2] No such file or directory: 'podman'", "/usr/lib/subprocess.py",
+         "the program 'podman' is missing, and there is no container engine inside the sandbox",
+         "Skip the test if there is none, or use a test double."),
+        ("ImportError", "Cannot load backend 'TkAgg' which requires the 'tk' interactive framework", "",
+         "the test needs a display, and the sandbox has none",
+         'Run without one: export MPLBACKEND=Agg and set sandbox.env = ["MPLBACKEND"]'),
+        ("LookupError", "Resource punkt not found.", "/x/site-packages/nltk/data.py", "NLTK's data 'punkt' is missing",
+         "Download it: /py -m nltk.downloader punkt"),
+        ("ConnectionError", "Cannot connect to host localhost:6379", "",
+         "the test needs Redis at localhost:6379, which is not reachable inside the sandbox",
+         "Start it and set sandbox.network = true, or use a test double."),
+        ("PermissionError", "[Errno 13] Permission denied: '/var/log/x'", "m.py",
+         "the test has no permission for /var/log/x, which is outside the workspace",
+         "Make the test use tmp_path instead."),
+        ("MemoryError", "", "test_m.py", "the test exceeds the memory limit",
+         "Allow more (in MiB), for example: sandbox.memory = 4096"),
+    ],
+)  # fmt: skip
+def test_a_row_fills_in_its_sentence_and_remedy(kind, message, path, sentence, remedy):
+    frames = (Frame(path=path, line=1, function="f"),) if path else ()
+    fault = faults.find_environment_fault([Failure(type=kind, message=message, frames=frames)], ENVIRONMENT)
+    assert fault == faults.Fault(sentence=f"This fails because {sentence}.", remedy=remedy)
+
+
+@pytest.mark.parametrize(
+    ("killed", "output", "sentence", "remedy"),
+    [
+        ("memory", "", "importing the tests exceeds the memory limit",
+         "Allow more (in MiB), for example: sandbox.memory = 4096"),
+        ("", "error: unrecognized arguments: --cov=m\n  inifile: /w/tox.ini",
+         "tox.ini gives pytest the option --cov of pytest-cov, which is missing in /py",
+         "Install it: /py -m pip install pytest-cov"),
+        ("", "error: unrecognized arguments: --odd\n  inifile: None",
+         "pytest's configuration gives pytest the option --odd, which no plugin in /py knows",
+         "Install the plugin that has it, or remove --odd from `addopts`."),
+        ("", "ERROR: /w/pytest.ini:3: unexpected line", "pytest cannot read /w/pytest.ini (3: unexpected line)",
+         "Correct that file."),
+    ],
+)  # fmt: skip
+def test_a_run_that_collected_nothing_is_explained(killed, output, sentence, remedy):
+    fault = faults.explain_start(Execution(killed=killed, output=output), ENVIRONMENT)
+    assert fault == faults.Fault(sentence=f"This fails because {sentence}.", remedy=remedy)
