@@ -17,6 +17,7 @@ from greenloop.core.records.attempt import Attempt, Candidate, Draft, Finding, M
 from greenloop.core.records.model import Reply
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status, Verdict
+from greenloop.core.run_state import RunState
 from greenloop.drafting import infill
 from greenloop.drafting.candidates.answers import parse_answer
 from greenloop.drafting.candidates.changes.merge import lay_over
@@ -57,6 +58,26 @@ def read_answer(problem: Problem, number: int, draft: Draft, attempts: Sequence[
     if isinstance(reading, Candidate):  # what repeats itself is asked for again, like an unreadable answer
         reading = find_repetition(problem, reading) or add_missing_imports(problem, reading)
     return with_finding(blank, reading) if isinstance(reading, Finding) else replace(blank, candidate=reading)
+
+
+def read_widely(state: RunState, attempt: Attempt) -> Candidate | None:
+    """The candidate with all that the attempt's answer changes, if that is more than its regions, and may be run.
+
+    A small model repeats other code with mistakes, so this is for an answer that does not pass without it.
+    """
+    draft = attempt.draft
+    if draft is None or draft.masked or not attempt.answer or attempt.candidate is None:
+        return None
+    problem = state.problem.focused(draft.regions)
+    base = state.attempts[draft.parent].candidate if draft.move is Move.REFINE else None
+    reading = parse_answer.read(attempt.answer, problem, base=base, wide=True)
+    if isinstance(reading, Finding):
+        return None
+    if draft.regions and (below := state.attempts[draft.parent].candidate):
+        reading = lay_over(below, reading)
+    reading = add_missing_imports(problem, reading)
+    is_same = is_same_code(state.problem, reading, attempt.candidate)
+    return None if is_same or check(problem, reading, compose(state.problem, reading)) else reading
 
 
 def check_candidate(

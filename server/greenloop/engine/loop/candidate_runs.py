@@ -6,7 +6,7 @@ It must not know whether a candidate that passes is accepted.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt
@@ -58,5 +58,17 @@ class CandidateRuns:
         verify = self.parts.glance if attempt_steps.is_cheap(attempt) else self.parts.verify
         attempt = attempt_steps.with_verdict(attempt, await verify(compose(self.state.problem, attempt.candidate)))
         if attempt.verdict.status is not Status.PASSED:
+            attempt = await self._test_widely(attempt)
+        if attempt.verdict.status is not Status.PASSED:
             return attempt
         return await without_needless(self.state.problem, attempt, self.parts.glance, verify)
+
+    async def _test_widely(self, attempt: Attempt) -> Attempt:
+        """Returns the attempt with all that its answer changes, where more tests pass with that."""
+        wider = attempt_steps.read_widely(self.state, attempt)
+        files = compose(self.state.problem, wider) if wider else {}
+        if not files or (await self.parts.glance(files)).passed <= attempt.verdict.passed:
+            return attempt
+        verdict = await self.parts.verify(files)
+        is_better = verdict.passed > attempt.verdict.passed
+        return attempt_steps.with_verdict(replace(attempt, candidate=wider), verdict) if is_better else attempt

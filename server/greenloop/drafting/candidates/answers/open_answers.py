@@ -11,8 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from greenloop.core.compose import region_text
 from greenloop.core.python.assignments import assigned_names, find_assignments
-from greenloop.core.python.ast_source import FUNCTIONS, Fragment, Function, find_definitions, parse_module, start_line
-from greenloop.core.python.indentation import indentation_unit, reindent
+from greenloop.core.python.ast_source import (
+    FUNCTIONS,
+    Fragment,
+    Function,
+    docstring_statement,
+    find_definitions,
+    parse_module,
+    start_line,
+)
+from greenloop.core.python.indentation import indentation_of, indentation_unit, reindent
 from greenloop.core.python.names import bound_names
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
@@ -92,6 +100,8 @@ def _add_members(
     own = [region for region in _places(path, problem.files[path]) if region.qualname.rpartition(".")[0] == name]
     own = [next((region for region in texts if region.overlaps(place)), place) for place in own]
     methods = [region for region in own if not region.assigns] or own
+    if new and not methods:
+        _fill_class(problem, path, users, offered, texts)
     if not new or not methods:
         return
     changed = [region for region in texts if region in methods]
@@ -108,6 +118,31 @@ def _add_members(
             texts[place] = block
         else:
             texts[place] = f"{text.rstrip()}\n\n{block}" if isinstance(item, FUNCTIONS) else f"{block}\n{text}"
+
+
+def _fill_class(
+    problem: Problem,
+    path: str,
+    users: tuple[str, ast.ClassDef],
+    offered: tuple[Fragment, ast.ClassDef],
+    texts: dict[Region, str],
+) -> None:
+    """Adds the members that a class of the answer has to one of the user's that has none."""
+    (name, own), (piece, node) = users, offered
+    rows = with_plain_ends(problem.files[path]).split("\n")
+    region = Region(path=path, qualname=name, start=start_line(own, rows), end=own.end_lineno or own.lineno)
+    document = docstring_statement(own)
+    last = (document.end_lineno or document.lineno) if document else own.body[0].lineno - 1
+    if any(region.overlaps(each) for each in texts):
+        return
+    header = rows[region.start - 1 : last]
+    if last < own.lineno:  # `class Closed(Exception): pass`
+        header = [*header, rows[last].encode()[: own.body[0].col_offset].decode().rstrip()]
+    indent = indentation_of(rows[own.lineno - 1])
+    unit = indentation_unit(problem.files[path])
+    first = start_line(node.body[0], piece.lines)
+    members = reindent(piece, first, node.end_lineno or node.lineno, indent + unit, unit)
+    texts[region] = "\n".join([*header, *members]) + "\n"
 
 
 def _defined(text: str) -> set[str]:

@@ -27,8 +27,8 @@ from greenloop.core.python.names import bound_names
 from greenloop.core.records.attempt import Candidate, Finding
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
-from greenloop.core.text.diff import with_plain_ends
-from greenloop.drafting.candidates.answers import code_blocks, open_answers, unified_diff
+from greenloop.core.text.diff import split_lines, with_plain_ends
+from greenloop.drafting.candidates.answers import class_headers, code_blocks, open_answers, unified_diff
 from greenloop.drafting.candidates.answers.called_functions import called_functions
 from greenloop.drafting.candidates.answers.definitions import (
     Choice,
@@ -42,6 +42,7 @@ from greenloop.drafting.candidates.answers.imports_and_helpers import add_import
 from greenloop.drafting.candidates.answers.preserve import keep_users_parts
 from greenloop.drafting.candidates.answers.search_replace import apply_edits
 from greenloop.drafting.candidates.checks.repetition import REPETITION, describe_loop
+from greenloop.drafting.candidates.checks.signature import access_decorators, is_accessed_so_by_tests
 
 EMPTY = "EmptyAnswer"
 NO_CODE = "NoCode"
@@ -50,13 +51,20 @@ WRONG = "WrongFunction"
 
 
 def read(
-    answer: str, problem: Problem, *, truncated: bool = False, base: Candidate | None = None, whole: bool = False
+    answer: str,
+    problem: Problem,
+    *,
+    truncated: bool = False,
+    base: Candidate | None = None,
+    whole: bool = False,
+    wide: bool = False,
 ) -> Candidate | Finding:
     """The candidate in a model's answer, or the finding why there is none.
 
     `base` is the candidate that search/replace blocks and hunks apply to, where it is not the user's code.
     `truncated`: the model stopped at its token limit. `whole`: it was asked for all that is to be written, so what it
-    has of unwritten functions that the new code calls counts too. Error classes: EmptyAnswer, NoCode, TruncatedAnswer,
+    has of unwritten functions that the new code calls counts too. `wide`: so does what it has of everything else in the
+    regions' files. Error classes: EmptyAnswer, NoCode, TruncatedAnswer,
     Repetition, WrongFunction, SearchNotFound, and SyntaxError with its kinds. A finding's line is a line of the
     answer's code.
     """
@@ -78,7 +86,7 @@ def read(
     paths = list(dict.fromkeys(region.path for region in problem.regions))
     stored = [region for region in open_answers.stored_instead(problem, pieces) if region not in choices]
     is_told = any(is_informative(problem, region, choice) for region, choice in choices.items())
-    takes_all = problem.open or stored or (choices and not is_told)
+    takes_all = wide or problem.open or stored or (choices and not is_told)
     if takes_all:
         others = open_answers.named_elsewhere(problem, paths, pieces, problem.regions)
         choices = open_answers.without_repeats(problem, choices | others)
@@ -93,6 +101,7 @@ def read(
     texts |= dict.fromkeys(stored, "")
     if takes_all:
         texts = open_answers.with_new_members(problem, paths, pieces, texts)
+        texts = class_headers.with_new_headers(problem, paths, pieces, texts)
     if not texts:
         return _explain_no_code(problem, blocks, pieces, truncated=truncated)
     return add_imports_and_helpers(problem, texts, choices, pieces)
@@ -159,8 +168,19 @@ def _new_region_text(problem: Problem, region: Region, choice: Choice) -> str:
     rows = reindent(source, start_line(node, source.lines), node.end_lineno or node.lineno, base, unit)
     text = "\n".join(rows) + "\n"
     if not region.created or find_users_definition(problem, region):
-        text = keep_users_parts(text, with_plain_ends(region_text(problem, region)), unit)
+        text = keep_users_parts(text, _users_text(problem, region, choice), unit)
     return text + _new_siblings(problem, region, choice, text)
+
+
+def _users_text(problem: Problem, region: Region, choice: Choice) -> str:
+    """The user's definition; without `@property` where the answer has none, and the tests call it."""
+    text = with_plain_ends(region_text(problem, region))
+    old = find_users_definition(problem, region)
+    if isinstance(old, FUNCTIONS) and isinstance(choice.node, FUNCTIONS) and not choice.node.decorator_list:
+        name, decorators = plain_name(region.qualname).rpartition(".")[2], access_decorators(old)
+        if decorators and is_accessed_so_by_tests(problem, name, decorators, frozenset()):
+            return "".join(row for row in split_lines(text) if row.strip().lstrip("@") not in decorators)
+    return text
 
 
 def _new_siblings(problem: Problem, region: Region, choice: Choice, text: str) -> str:

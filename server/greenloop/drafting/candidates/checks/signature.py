@@ -30,6 +30,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 
 SIGNATURE = "SignatureChanged"
+_AWAITING = frozenset({"gather", "create_task", "ensure_future", "wait_for", "shield", "as_completed"})
 DELETED = "RegionDeleted"
 _PROPERTIES = frozenset({"property", "cached_property"})
 _PARAMETERS = frozenset({"signature", "getfullargspec", "__defaults__", "__kwdefaults__", "__code__"})
@@ -114,9 +115,9 @@ def _signature_finding(problem: Problem, name: str, old: Function, new: Function
     if type(old) is not type(new) and _is_awaited_by_tests(problem, plain) is not isinstance(new, ast.AsyncFunctionDef):
         sentence = f"`{name}` must stay {'an async' if isinstance(old, ast.AsyncFunctionDef) else 'a plain'} function."
         return Finding(error_class=SIGNATURE, message=sentence)
-    before, after = _access_decorators(old), _access_decorators(new)
+    before, after = access_decorators(old), access_decorators(new)
     is_bound = not before and "." in name and after == _missing_binding(old)
-    if before != after and not is_bound and not _is_accessed_so_by_tests(problem, plain, before, after):
+    if before != after and not is_bound and not is_accessed_so_by_tests(problem, plain, before, after):
         sentence = f"`{name}` must stay {_access_name(before)}, not {_access_name(after)}."
         return Finding(error_class=SIGNATURE, message=sentence)
     takes_all = {kind for _name, kind in parameters(old)} >= {"star", "doublestar"} and is_stub(old)
@@ -129,7 +130,7 @@ def _signature_finding(problem: Problem, name: str, old: Function, new: Function
     return Finding(error_class=SIGNATURE, message=sentence)
 
 
-def _access_decorators(node: Function) -> frozenset[str]:
+def access_decorators(node: Function) -> frozenset[str]:
     """Decorators that determine how a function is accessed."""
     access_decorators = {
         "property",
@@ -159,14 +160,22 @@ def _missing_binding(method: Function) -> frozenset[str]:
 
 
 def _is_awaited_by_tests(problem: Problem, name: str) -> bool | None:
-    """Do the tests await the function wherever they call it? None: they do so here and there, or do not call it."""
+    """Do the tests, or else the user's code, await the function wherever they call it, if only among others?
+
+    None: they do so here and there, or do not call it.
+    """
     nodes = list(_test_code(problem))
+    if not (called := sum(_called_name(node) == name for node in nodes)):  # then the user's own code decides
+        nodes = [node for text in problem.files.values() for node in walk_code(text)]
+        called = sum(_called_name(node) == name for node in nodes)
     awaited = sum(_called_name(node.value) == name for node in nodes if isinstance(node, ast.Await))
-    called = sum(_called_name(node) == name for node in nodes)
+    together = [node for node in nodes if isinstance(node, ast.Call) and _called_name(node) in _AWAITING]
+    inner = {id(each) for node in together for argument in node.args for each in ast.walk(argument)}
+    awaited += sum(id(node) in inner and _called_name(node) == name for node in nodes)
     return None if not called or 0 < awaited < called else awaited == called
 
 
-def _is_accessed_so_by_tests(problem: Problem, name: str, old: frozenset[str], new: frozenset[str]) -> bool:
+def is_accessed_so_by_tests(problem: Problem, name: str, old: frozenset[str], new: frozenset[str]) -> bool:
     """Do the tests need the function to be accessed in the new way, wherever they use it?
 
     They read, and never call, what becomes a property; the other way round; or enter what becomes a context manager.

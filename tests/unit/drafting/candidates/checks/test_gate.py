@@ -98,6 +98,18 @@ def test_tests_may_ask_for_another_signature(problem, tests, new, expected):
 
 
 @pytest.mark.parametrize(
+    ("user", "expected"),
+    [
+        ("async def other(xs):\n    return await gather(*(f(x) for x in xs))\n", None),
+        ("async def other():\n    return await f(1)\n", None),
+        ("async def other():\n    return await f(1) or f(2)\n", ("SignatureChanged", 4)),
+    ],
+)
+def test_the_users_own_code_may_await_a_function(problem, user, expected):
+    assert verdict(problem, f"{MODULE}\n\n{user}", "f", "async def f(x, y=1):\n    return x\n") == expected
+
+
+@pytest.mark.parametrize(
     ("call", "expected"),
     [("f(1, z=3)", None), ("f(1, 2)", ("SignatureChanged", 4)), ("f(1, w=3)", ("SignatureChanged", 4))],
 )

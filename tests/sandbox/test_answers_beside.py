@@ -1,0 +1,78 @@
+"""Right answers that change more than the function they were asked for, or change what it is."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from greenloop.core.records.outcome import Verified
+from greenloop.engine import refine
+from greenloop.project import configuration
+
+pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
+
+# name: the code, the tests, and the answer
+CASES = {
+    "the base of a class": (
+        "class Animal:\n    def name(self):\n        return 'animal'\n\n\nclass Dog:\n    def bark(self):\n        return self.name() + ' woof'\n",
+        "from m import *\n\n\ndef test_it():\n    assert Dog().bark() == 'animal woof'\n",
+        "class Dog(Animal):\n    def bark(self):\n        return self.name() + ' woof'\n",
+    ),
+    "an exception with a value": (
+        "class NotFound(Exception):\n    pass\n\n\ndef get(d, k):\n    return d[k]\n",
+        "import pytest\nfrom m import NotFound, get\n\n\ndef test_it():\n    with pytest.raises(NotFound) as e:\n        get({}, 'a')\n    assert e.value.key == 'a'\n",
+        "class NotFound(Exception):\n    def __init__(self, key):\n        super().__init__(key)\n        self.key = key\n\n\ndef get(d, k):\n    try:\n        return d[k]\n    except KeyError:\n        raise NotFound(k) from None\n",
+    ),
+    "several methods": (
+        "class Stack:\n    def __init__(self):\n        self._items = []\n\n    def push(self, x):\n        self._items.append(x)\n\n    def pop(self):\n        return self._items.pop(0)\n",
+        "from m import *\n\n\ndef test_it():\n    s = Stack()\n    s.push(1)\n    s.push(2)\n    assert len(s) == 2\n    assert s.pop() == 2\n    assert list(s) == [1]\n",
+        "class Stack:\n    def __init__(self):\n        self._items = []\n\n    def push(self, x):\n        self._items.append(x)\n\n    def pop(self):\n        return self._items.pop()\n\n    def __len__(self):\n        return len(self._items)\n\n    def __iter__(self):\n        return iter(self._items)\n",
+    ),
+    "a method in place of a property": (
+        "class C:\n    def __init__(self, x):\n        self.x = x\n\n    @property\n    def area(self):\n        return self.x\n\n    def show(self):\n        return f'{self.area}'\n",
+        "from m import *\n\n\ndef test_it():\n    assert C(2).area() == 4\n    assert C(2).show() == '4'\n",
+        "class C:\n    def __init__(self, x):\n        self.x = x\n\n    def area(self):\n        return self.x ** 2\n\n    def show(self):\n        return f'{self.area()}'\n",
+    ),
+    "a coroutine function": (
+        "import asyncio\n\n\ndef fetch(x):\n    return x\n\n\nasync def go(xs):\n    return await asyncio.gather(*(fetch(x) for x in xs))\n",
+        "import asyncio\nfrom m import go\n\n\ndef test_it():\n    assert asyncio.run(go([1, 2])) == [1, 2]\n",
+        "async def fetch(x):\n    return x\n",
+    ),
+    "constants": (
+        "LIMIT = 3\nNAMES = ['a']\n\n\ndef ok(n):\n    return n < LIMIT\n",
+        "from m import *\n\n\ndef test_it():\n    assert ok(4)\n    assert not ok(5)\n    assert NAMES == ['a', 'b']\n",
+        "LIMIT = 5\nNAMES = ['a', 'b']\n\n\ndef ok(n):\n    return n < LIMIT\n",
+    ),
+    "a member of an enumeration": (
+        "from enum import Enum\n\n\nclass S(Enum):\n    ON = 1\n    OFF = 2\n\n    def toggle(self):\n        return S.OFF if self is S.ON else S.ON\n",
+        "from m import *\n\n\ndef test_it():\n    assert S.ON.toggle() is S.OFF\n    assert S.BROKEN.toggle() is S.BROKEN\n",
+        "class S(Enum):\n    ON = 1\n    OFF = 2\n    BROKEN = 3\n\n    def toggle(self):\n        if self is S.BROKEN:\n            return self\n        return S.OFF if self is S.ON else S.ON\n",
+    ),
+    "a field of a dataclass": (
+        "from dataclasses import dataclass\n\n\n@dataclass\nclass P:\n    x: int\n\n    def total(self):\n        return self.x\n\n    def scaled(self, n):\n        return P(self.x * n)\n",
+        "from m import *\n\n\ndef test_it():\n    assert P(1, y=2).scaled(2).total() == 6\n",
+        "@dataclass\nclass P:\n    x: int\n    y: int = 0\n\n    def total(self):\n        return self.x + self.y\n\n    def scaled(self, n):\n        return P(self.x * n, self.y * n)\n",
+    ),
+    "a decorator of another function": (
+        "REG = {}\n\n\ndef command(f):\n    REG[f.__name__] = f\n    return f\n\n\n@command\ndef up(x):\n    return x.upper()\n\n\ndef low(x):\n    return x.lower()\n\n\ndef run(name, x):\n    return REG[name](x)\n",
+        "from m import *\n\n\ndef test_it():\n    assert run('low', 'A') == 'a'\n",
+        "@command\ndef low(x):\n    return x.lower()\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_a_right_answer_is_the_result(name, tmp_path, monkeypatch, lay):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    code, test, answer = CASES[name]
+    root = lay(tmp_path / "w", {"m.py": code, "test_m.py": test})
+    script = tmp_path / "answers.jsonl"
+    script.write_text(12 * (json.dumps(f"```python\n{answer}```") + "\n"))
+    keys = {"model": f"scripted:{script}", "sandbox.kind": "bubblewrap", "attempts": 12}
+    settings, _ = configuration.load(root, command_line=keys)
+    request = refine.Request(root=root, target="test_m.py")
+    outcome = await refine.refine(request, settings=settings, emit=lambda _event: None)
+    assert outcome.verified in (Verified.VERIFIED, Verified.PARTIALLY), outcome.message
+    written = {line for line in answer.splitlines() if line.strip()}
+    assert written <= {*outcome.after["m.py"].splitlines()}
