@@ -59,6 +59,11 @@ CASES = {
         "from m import *\n\n\ndef test_it():\n    assert run('low', 'A') == 'a'\n",
         "@command\ndef low(x):\n    return x.lower()\n",
     ),
+    "a call of the module": (
+        "HANDLERS = {}\n\n\ndef register(name, handler):\n    HANDLERS[name] = handler\n\n\ndef up(x):\n    return x.upper()\n\n\ndef low(x):\n    return x.lower()\n\n\nregister('up', up)\n\n\ndef run(name, x):\n    return HANDLERS[name](x)\n",
+        "from m import *\n\n\ndef test_it():\n    assert run('low', 'A') == 'a'\n",
+        "HANDLERS = {}\n\n\ndef register(name, handler):\n    HANDLERS[name] = handler\n\n\ndef up(x):\n    return x.upper()\n\n\ndef low(x):\n    return x.lower()\n\n\nregister('up', up)\nregister('low', low)\n\n\ndef run(name, x):\n    return HANDLERS[name](x)\n",
+    ),
 }
 
 

@@ -40,7 +40,7 @@ def named_elsewhere(
 
     A name that several of the files have is no place.
     """
-    places = [place for path in paths for place in _places(path, problem.files[path])]
+    places = [place for path in paths for place in find_places(path, problem.files[path])]
     names = [name for piece in pieces for name in _names(piece)]
     found: dict[Region, Choice] = {}
     for name in dict.fromkeys(names):
@@ -97,7 +97,7 @@ def _add_members(
     known |= {member for text in texts.values() for member in _defined(text)}
     members = [item for item in node.body if isinstance(item, (*FUNCTIONS, ast.Assign, ast.AnnAssign))]
     new = [item for item in members if (names := bound_names(item)) and not names & known]
-    own = [region for region in _places(path, problem.files[path]) if region.qualname.rpartition(".")[0] == name]
+    own = [region for region in find_places(path, problem.files[path]) if region.qualname.rpartition(".")[0] == name]
     own = [next((region for region in texts if region.overlaps(place)), place) for place in own]
     methods = [region for region in own if not region.assigns] or own
     if new and not methods:
@@ -152,7 +152,7 @@ def _defined(text: str) -> set[str]:
     return {name for node in inner for name in bound_names(node)}
 
 
-def _places(path: str, text: str) -> Iterator[Region]:
+def find_places(path: str, text: str) -> Iterator[Region]:
     """Every function outside of others, and every assignment, of a file."""
     text = with_plain_ends(text)
     module = parse_module(text)

@@ -28,7 +28,7 @@ from greenloop.core.records.attempt import Candidate, Finding
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import split_lines, with_plain_ends
-from greenloop.drafting.candidates.answers import class_headers, code_blocks, open_answers, unified_diff
+from greenloop.drafting.candidates.answers import class_headers, code_blocks, new_statements, open_answers, unified_diff
 from greenloop.drafting.candidates.answers.called_functions import called_functions
 from greenloop.drafting.candidates.answers.definitions import (
     Choice,
@@ -101,6 +101,7 @@ def read(
     texts |= dict.fromkeys(stored, "")
     if takes_all:
         texts = open_answers.with_new_members(problem, paths, pieces, texts)
+        texts = new_statements.with_new_calls(problem, paths, pieces, texts)
         texts = class_headers.with_new_headers(problem, paths, pieces, texts)
     if not texts:
         return _explain_no_code(problem, blocks, pieces, truncated=truncated)

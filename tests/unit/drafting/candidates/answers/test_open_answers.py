@@ -210,3 +210,9 @@ def test_a_new_constructor_may_set_the_attribute():
 
 def test_a_class_attribute_may_stand_in_place_of_a_property():
     assert filled(BARE_CLASS, "class C:\n    x = 1\n    total = 0\n") == "class C:\n    x = 1\n\n    total = 0\n"
+
+
+def test_an_edit_that_leaves_the_stub_beside_the_new_method_fills_the_stub():
+    added = "    def total(self):\n        return self.a\n\n    @property\n    def total(self):"
+    code = STUBBED.replace("    @property\n    def total(self):", added)
+    assert filled(STUBBED, code).count("NotImplementedError") == 0
