@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 
 import pytest
@@ -67,17 +68,92 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
-async def test_a_right_answer_is_the_result(name, tmp_path, monkeypatch, lay):
+@pytest.fixture
+def refined(tmp_path, monkeypatch, lay):
+    """Refines test_m.py in these files, by a model that always gives this answer."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+    async def run(files, answer):
+        root = lay(tmp_path / "w", files)
+        script = tmp_path / "answers.jsonl"
+        script.write_text(12 * (json.dumps(answer) + "\n"))
+        keys = {"model": f"scripted:{script}", "sandbox.kind": "bubblewrap", "attempts": 12}
+        settings, _ = configuration.load(root, command_line=keys)
+        request = refine.Request(root=root, target="test_m.py")
+        return await refine.refine(request, settings=settings, emit=lambda _event: None)
+
+    return run
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_a_right_answer_is_the_result(name, refined):
     code, test, answer = CASES[name]
-    root = lay(tmp_path / "w", {"m.py": code, "test_m.py": test})
-    script = tmp_path / "answers.jsonl"
-    script.write_text(12 * (json.dumps(f"```python\n{answer}```") + "\n"))
-    keys = {"model": f"scripted:{script}", "sandbox.kind": "bubblewrap", "attempts": 12}
-    settings, _ = configuration.load(root, command_line=keys)
-    request = refine.Request(root=root, target="test_m.py")
-    outcome = await refine.refine(request, settings=settings, emit=lambda _event: None)
+    outcome = await refined({"m.py": code, "test_m.py": test}, f"```python\n{answer}```")
     assert outcome.verified in (Verified.VERIFIED, Verified.PARTIALLY), outcome.message
     written = {line for line in answer.splitlines() if line.strip()}
     assert written <= {*outcome.after["m.py"].splitlines()}
+
+
+# name: the files, the tests, and what becomes of the files
+SEVERAL = {
+    "two files": (
+        {
+            "app/models.py": "class User:\n    def __init__(self, first, last):\n        self.first = first\n        self.last = last\n\n    def full(self):\n        return self.first\n",
+            "app/service.py": "from app.models import User\n\n\ndef greet(user):\n    return 'Hi' + user.full()\n",
+        },
+        "from app.models import User\nfrom app.service import greet\n\n\ndef test_it():\n    assert greet(User('A', 'B')) == 'Hi A B'\n",
+        {
+            "app/models.py": "class User:\n    def __init__(self, first, last):\n        self.first = first\n        self.last = last\n\n    def full(self):\n        return self.first + ' ' + self.last\n",
+            "app/service.py": "from app.models import User\n\n\ndef greet(user):\n    return 'Hi ' + user.full()\n",
+        },
+    ),
+    "a parameter of another file's function": (
+        {
+            "app/util.py": "def fmt(x):\n    return str(x)\n",
+            "app/service.py": "from app.util import fmt\n\n\ndef show(x, width):\n    return fmt(x)\n",
+        },
+        "from app.service import show\n\n\ndef test_it():\n    assert show(3, 4) == '   3'\n    assert show(12, 3) == ' 12'\n",
+        {
+            "app/util.py": "def fmt(x, width=0):\n    return str(x).rjust(width)\n",
+            "app/service.py": "from app.util import fmt\n\n\ndef show(x, width):\n    return fmt(x, width)\n",
+        },
+    ),
+    "a function for another file": (
+        {
+            "app/util.py": "def fmt(x):\n    return str(x)\n",
+            "app/service.py": "from app.util import fmt\n\n\ndef show(x):\n    return fmt(x)\n",
+        },
+        "from app.service import show\n\n\ndef test_it():\n    assert show('  a ') == '[a]'\n",
+        {
+            "app/util.py": "def fmt(x):\n    return str(x)\n\n\ndef clean(x):\n    return x.strip()\n",
+            "app/service.py": "from app.util import clean, fmt\n\n\ndef show(x):\n    return '[' + fmt(clean(x)) + ']'\n",
+        },
+    ),
+    "an exception of another file": (
+        {
+            "app/errors.py": "class AppError(Exception):\n    pass\n",
+            "app/service.py": "from app.errors import AppError\n\n\ndef load(d, k):\n    return d[k]\n",
+        },
+        "import pytest\nfrom app.errors import AppError\nfrom app.service import load\n\n\ndef test_it():\n    with pytest.raises(AppError) as e:\n        load({}, 'k')\n    assert e.value.code == 404\n",
+        {
+            "app/errors.py": "class AppError(Exception):\n    def __init__(self, message, code=500):\n        super().__init__(message)\n        self.code = code\n",
+            "app/service.py": "from app.errors import AppError\n\n\ndef load(d, k):\n    try:\n        return d[k]\n    except KeyError:\n        raise AppError(k, code=404) from None\n",
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+@pytest.mark.parametrize("form", ["blocks", "diff"])
+async def test_a_right_answer_about_several_files_is_the_result(name, form, refined):
+    files, test, wanted = SEVERAL[name]
+    changes = {path: (files[path].splitlines(True), text.splitlines(True)) for path, text in wanted.items()}
+    hunks = (difflib.unified_diff(*texts, f"a/{path}", f"b/{path}") for path, texts in changes.items())
+    answers = {
+        "blocks": "\n".join(f"**{path}**\n```python\n{text}```\n" for path, text in wanted.items()),
+        "diff": f"```diff\n{''.join(line for each in hunks for line in each)}```",
+    }
+    outcome = await refined({"app/__init__.py": "", **files, "test_m.py": test}, answers[form])
+    assert outcome.verified is Verified.VERIFIED, outcome.message
+    if name != "a function for another file":  # which may stand in either
+        assert outcome.after == wanted

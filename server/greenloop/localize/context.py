@@ -30,6 +30,7 @@ from greenloop.localize.unreached.named_by_failure import (
     find_called,
     find_in_scripts,
     find_named,
+    find_plain_classes,
     find_used,
     is_about_classes,
     names_something,
@@ -38,6 +39,7 @@ from greenloop.project.environment.faults import Fault, explain_broken_sandbox, 
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
 from greenloop.project.sources import file_patterns
+from greenloop.project.syntax import definitions
 from greenloop.verdict.verifier import SLOWER
 
 LONGEST = 2000  # characters of comments that are used as an instruction
@@ -125,6 +127,17 @@ class BaselineContext:
         """The classes and functions that the failing tests name, where these reach and read nothing."""
         is_test = self.target.kind is TargetKind.TEST
         return tuple(find_used(failures, self._modules_of_target([]), self.snapshot.text)) if is_test else ()
+
+    def plain_classes(self, failures: Collection[Failure | None], known: Collection[Region]) -> tuple[Region, ...]:
+        """The classes without functions that the failing tests name, and that are not among the known regions."""
+        text = self.snapshot.text(self.target.path) or ""
+        lines = [
+            each.line for failure in failures if failure for each in failure.frames if each.path == self.target.path
+        ]
+        around = {definitions.enclosing_definition(text, line) for line in lines}
+        uses = "\n".join(definitions.line_span(text, each.start, each.end) for each in around if each)
+        found = find_plain_classes(uses, self._modules_of_target([])) if uses else []
+        return tuple(each for each in found if not any(each.overlaps(other) for other in known))
 
     def _modules_of_target(self, reached: Sequence[str]) -> dict[str, str]:
         """The texts, by path, of what the target reaches or imports, and of what these import; what may be changed."""

@@ -87,6 +87,7 @@ async def _locate(
             f"{context.target.selector} reaches no function in this workspace that may be changed.{reason}",
             remedy="Put the cursor on the function to change, or write `greenloop fix file.py::function`.",
         )
+    suspects += context.plain_classes(failures, (*regions_to_change, *suspects))
     baseline = build_baseline(
         context,
         spec,

@@ -22,8 +22,10 @@ _CALL = re.compile(r"\b([^\W\d]\w*)\(")
 MOST_FILES = 3000  # that a program is looked for in
 MOST_FUNCTIONS = 10
 MOST_USED = 3  # classes and functions that did not run, but that a test names
+MOST_PLAIN = 2  # classes without functions that a test names
 LONGEST_CLASS = 80  # lines of a class that is changed as a whole
 _NAME = re.compile(r"\b[^\W\d]\w*")
+_CLASS = re.compile(r"^[ \t]*class[ \t]+(\w+)", re.MULTILINE)
 _RELATION = re.compile(r"where False = (?:issubclass|isinstance)\(")
 _ENUMERATION = re.compile(r"\b(?:\w*Enum|\w*Flag)\b")
 _RECORD = re.compile(r"@(?:\w+\.)?(?:dataclass|define|frozen|attrs|s)\b|\b(?:NamedTuple|BaseModel|Struct)\b")
@@ -97,6 +99,20 @@ def find_used(
         if chosen:
             return chosen[:most]
     return []
+
+
+def find_plain_classes(uses: str, texts: Mapping[str, str], *, most: int = MOST_PLAIN) -> list[Region]:
+    """The classes without functions that `uses`, a test's text, names in these files: no run can reach them."""
+    found = []
+    names = {*_NAME.findall(uses)}
+    for path, text in texts.items():
+        if names.isdisjoint(_CLASS.findall(text)):
+            continue
+        listed = definitions.find_definitions(text, path)
+        owners = {each.qualname.rpartition(".")[0] for each in listed}
+        classes = [each for each in listed if each.kind == "class" and each.name in names]
+        found += [_region(path, each) for each in classes if each.qualname not in owners and _is_short_enough(each)]
+    return found[:most]
 
 
 def is_about_classes(failures: Iterable[Failure | None]) -> bool:

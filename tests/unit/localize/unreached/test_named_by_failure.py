@@ -9,6 +9,7 @@ from greenloop.localize.unreached.named_by_failure import (
     find_called,
     find_in_scripts,
     find_named,
+    find_plain_classes,
     find_used,
     is_about_classes,
     names_something,
@@ -156,3 +157,22 @@ def test_a_long_class_is_not_changed_as_a_whole():
 )
 def test_whether_a_class_should_be_derived_from_another(message, is_one):
     assert is_about_classes([Failure(type="AssertionError", message=message)]) is is_one
+
+
+@pytest.mark.parametrize(
+    ("uses", "wanted"),
+    [
+        ("with raises(Closed): Color.RED", ["Color", "Closed"]),
+        ("D(), C(), g()", ["C.D"]),
+        ("C().f()", []),
+        ("Closed(Color, D)", ["C.D", "Color"]),
+    ],
+)
+def test_classes_without_functions_that_a_test_names(uses, wanted):
+    texts = {**TEXTS, "errors.py": "class Closed(Exception):\n    pass\n"}
+    assert [each.qualname for each in find_plain_classes(uses, texts)] == wanted
+
+
+def test_a_long_class_that_a_test_names_is_left_out():
+    text = "class C:\n" + "".join(f"    x{number} = 1\n" for number in range(100))
+    assert find_plain_classes("C.x1", {"m.py": text}) == []

@@ -1,4 +1,4 @@
-"""Calls that an answer adds to a module, such as `register("low", low)`."""
+"""What an answer adds to modules: calls, such as `register("low", low)`, and what another module imports from them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 
 from greenloop.core.compose import region_text
-from greenloop.core.python.ast_source import Fragment, dump_tree, parse_module, source_of
-from greenloop.core.python.names import bound_names
+from greenloop.core.python.ast_source import Fragment, dump_tree, find_definitions, parse_module, source_of, start_line
+from greenloop.core.python.indentation import indentation_unit, reindent
+from greenloop.core.python.names import bound_names, module_bindings
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
@@ -28,8 +29,43 @@ def with_new_calls(
         body = module.body if isinstance(module, ast.Module) else []
         for piece in pieces:
             for line, call in _new_calls(body, piece):
-                _add_below(problem, path, line, source_of(call, piece.lines), result)
+                _add_below(problem, path, source_of(call, piece.lines), result, line)
     return result
+
+
+def with_new_definitions(
+    problem: Problem, paths: Sequence[str], pieces: Sequence[Fragment], texts: Mapping[Region, str]
+) -> dict[Region, str]:
+    """The texts with the functions and classes that the answer imports from one of these files, which lacks them.
+
+    Each follows the last function or assignment of its file.
+    """
+    result = dict(texts)
+    wanted = {
+        (path, each.name)
+        for piece in pieces
+        for node in piece.body
+        if isinstance(node, ast.ImportFrom)
+        for path in paths
+        if _is_module(path, node.module or "")
+        for each in node.names
+        if each.name not in module_bindings(problem.files[path])
+    }
+    for path, name in sorted(wanted):
+        for piece in pieces:
+            node = dict(find_definitions(piece.body)).get(name)
+            if node is not None:
+                first, last = start_line(node, piece.lines), node.end_lineno or node.lineno
+                rows = reindent(piece, first, last, "", indentation_unit(problem.files[path]))
+                _add_below(problem, path, "\n".join(rows), result)
+                break
+    return result
+
+
+def _is_module(path: str, module: str) -> bool:
+    """Does an import of the module mean the file? Relative ones are told by their ends."""
+    name = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    return bool(module) and f".{name}".endswith(f".{module}")
 
 
 def _new_calls(body: Sequence[ast.stmt], piece: Fragment) -> Iterator[tuple[int, ast.stmt]]:
@@ -49,13 +85,14 @@ def _new_calls(body: Sequence[ast.stmt], piece: Fragment) -> Iterator[tuple[int,
                 yield above.end_lineno or above.lineno, node
 
 
-def _add_below(problem: Problem, path: str, line: int, source: str, texts: dict[Region, str]) -> None:
-    """Adds the statement to the last function or assignment of the module that ends at the line or above it."""
-    places = [each for each in find_places(path, problem.files[path]) if each.end <= line and "." not in each.qualname]
+def _add_below(problem: Problem, path: str, source: str, texts: dict[Region, str], line: int | None = None) -> None:
+    """Adds the statement to the last function or assignment of the module, or the last that ends by the line."""
+    places = [each for each in find_places(path, problem.files[path]) if "." not in each.qualname]
+    places = [each for each in places if line is None or each.end <= line]
     if not places:
         return
     place = max(places, key=lambda each: each.end)
     place = next((each for each in texts if each.overlaps(place)), place)
     text = texts.get(place) or with_plain_ends(region_text(problem, place))
-    gap = "\n" if place.assigns else "\n\n\n"
+    gap = "\n" if place.assigns and line is not None else "\n\n\n"
     texts[place] = f"{text.rstrip()}{gap}{source}\n"

@@ -64,7 +64,7 @@ def read(
     `base` is the candidate that search/replace blocks and hunks apply to, where it is not the user's code.
     `truncated`: the model stopped at its token limit. `whole`: it was asked for all that is to be written, so what it
     has of unwritten functions that the new code calls counts too. `wide`: so does what it has of everything else in the
-    regions' files. Error classes: EmptyAnswer, NoCode, TruncatedAnswer,
+    files of the regions and suspects. Error classes: EmptyAnswer, NoCode, TruncatedAnswer,
     Repetition, WrongFunction, SearchNotFound, and SyntaxError with its kinds. A finding's line is a line of the
     answer's code.
     """
@@ -83,7 +83,8 @@ def read(
         )
     pieces = [parsed for block in blocks if (parsed := _parse_block(block, truncated=truncated)) is not None]
     choices = {region: choice for region in problem.regions if (choice := choose(problem, region, pieces))}
-    paths = list(dict.fromkeys(region.path for region in problem.regions))
+    shown = open_answers.shown_paths(problem)
+    paths = shown if wide else list(dict.fromkeys(region.path for region in problem.regions))
     stored = [region for region in open_answers.stored_instead(problem, pieces) if region not in choices]
     is_told = any(is_informative(problem, region, choice) for region, choice in choices.items())
     takes_all = wide or problem.open or stored or (choices and not is_told)
@@ -95,13 +96,14 @@ def read(
     if not choices and not stored:  # an answer about another suspect, or other code of the same files, is tried there
         suspects = ((region, choose(problem, region, pieces)) for region in problem.suspects)
         others = {region: choice for region, choice in suspects if choice}
-        others = others or open_answers.named_elsewhere(problem, open_answers.shown_paths(problem), pieces)
+        others = others or open_answers.named_elsewhere(problem, shown, pieces)
         choices = dict([*others.items()][:1])
     texts = {region: _new_region_text(problem, region, choice) for region, choice in choices.items()}
     texts |= dict.fromkeys(stored, "")
     if takes_all:
         texts = open_answers.with_new_members(problem, paths, pieces, texts)
         texts = new_statements.with_new_calls(problem, paths, pieces, texts)
+        texts = new_statements.with_new_definitions(problem, paths, pieces, texts)
         texts = class_headers.with_new_headers(problem, paths, pieces, texts)
     if not texts:
         return _explain_no_code(problem, blocks, pieces, truncated=truncated)

@@ -36,7 +36,8 @@ def apply_edits(problem: Problem, changes: Sequence[Edit], base: Candidate | Non
     """The changed modules as blocks of code; SearchNotFound or TruncatedAnswer where the edits cannot be applied.
 
     They are applied to the code of `base`, which the model was shown, or else to the user's own. Lines are searched in
-    the regions first, then in the rest of their files: exactly, then without trailing spaces, then without indentation.
+    the regions first, then in the rest of their files and in those of suspects: exactly, then without trailing spaces,
+    then without indentation.
     An empty search adds its code as a separate block.
     """
     if cut := next((edit for edit in changes if not edit.closed), None):
@@ -53,11 +54,10 @@ def apply_edits(problem: Problem, changes: Sequence[Edit], base: Candidate | Non
 
 
 def _base_texts(problem: Problem, candidate: Candidate | None) -> tuple[dict[str, list[str]], Spans]:
-    """The lines of the regions' files in a candidate, and the places of its regions in them."""
+    """The lines of the files of regions and suspects in a candidate, and the places of its regions in them."""
     files: Mapping[str, str] = compose(problem, candidate) if candidate else {}
-    texts = {
-        region.path: with_plain_ends(files.get(region.path, problem.files[region.path])) for region in problem.regions
-    }
+    paths = dict.fromkeys(region.path for region in (*problem.regions, *problem.suspects))
+    texts = {path: with_plain_ends(files.get(path, problem.files[path])) for path in paths}
     spans = {region: (region.start - 1, region.end) for region in problem.regions}
     for region, code in (candidate.texts if candidate else {}).items():
         text_before, separator, _after = texts[region.path].partition(with_plain_ends(code).strip("\n"))
@@ -71,6 +71,8 @@ def _apply_all(
 ) -> list[Block] | Edit:
     """The modules after all edits, or the first edit that cannot be applied; `only_regions` spares other code."""
     extra_blocks = []
+    before = {path: list(rows) for path, rows in texts.items()}
+    own = {region.path for region in spans}
     for edit in changes:
         if not any(line.strip() for line in edit.search):
             extra_blocks.append(Block(text="\n".join(edit.replace)))
@@ -96,7 +98,8 @@ def _apply_all(
             region: _shift_span(span, place.start, end, len(new_lines)) if region.path == place.path else span
             for region, span in spans.items()
         }
-    return [*extra_blocks, *(block for path in texts for block in _blocks(path, texts[path], spans))]
+    paths = [path for path, rows in texts.items() if path in own or rows != before[path]]
+    return [*extra_blocks, *(block for path in paths for block in _blocks(path, texts[path], spans))]
 
 
 def _relaxed_variants(edit: Edit) -> Iterator[Edit]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.compose import region_text
@@ -47,17 +47,21 @@ def check_signature(problem: Problem, region: Region, candidate: Candidate, file
         return None
     if new is None or new.name != old.name:
         return _deleted_finding(name) if isinstance(parse_fragment(candidate.texts[region]), Fragment) else None
-    finding = _definition_finding(problem, name, old, new)
+    others = [text for each, text in candidate.texts.items() if each != region]
+    finding = _definition_finding(problem, name, old, new, others)
     if finding is None or finding.error_class == DELETED:
         return finding
     return replace(finding, line=_line_of(files[region.path], name))  # reads the whole file, so only where it is needed
 
 
-def _definition_finding(problem: Problem, name: str, old: Definition, new: Definition) -> Finding | None:
+def _definition_finding(
+    problem: Problem, name: str, old: Definition, new: Definition, others: Sequence[str]
+) -> Finding | None:
+    """A finding for what is no longer used as before; `others` are the candidate's other new texts."""
     if isinstance(old, FUNCTIONS) and isinstance(new, FUNCTIONS):
-        return _signature_finding(problem, name, old, new)
+        return _signature_finding(problem, name, old, new, others)
     if isinstance(old, ast.ClassDef) and isinstance(new, ast.ClassDef):
-        return _members_finding(problem, name, old, new)
+        return _members_finding(problem, name, old, new, others)
     kind = "class" if isinstance(old, ast.ClassDef) else "function"
     return Finding(error_class=SIGNATURE, message=f"`{name}` must stay a {kind}.")
 
@@ -91,7 +95,9 @@ def _line_of(text: str, name: str) -> int | None:
     return next((node.lineno for qualname, node in definitions if qualname == name), None)
 
 
-def _members_finding(problem: Problem, name: str, old: ast.ClassDef, new: ast.ClassDef) -> Finding | None:
+def _members_finding(
+    problem: Problem, name: str, old: ast.ClassDef, new: ast.ClassDef, others: Sequence[str]
+) -> Finding | None:
     new_members = {(item.name, decorator_role(item)): item for item in new.body if isinstance(item, DEFINITIONS)}
     for item in old.body:
         if not isinstance(item, DEFINITIONS):
@@ -100,13 +106,15 @@ def _members_finding(problem: Problem, name: str, old: ast.ClassDef, new: ast.Cl
         if new_member is None:
             return _deleted_finding(f"{name}.{item.name}")
         if isinstance(item, FUNCTIONS) and isinstance(new_member, FUNCTIONS):
-            finding = _signature_finding(problem, f"{name}.{item.name}", item, new_member)
+            finding = _signature_finding(problem, f"{name}.{item.name}", item, new_member, others)
             if finding:
                 return finding
     return None
 
 
-def _signature_finding(problem: Problem, name: str, old: Function, new: Function) -> Finding | None:
+def _signature_finding(
+    problem: Problem, name: str, old: Function, new: Function, others: Sequence[str]
+) -> Finding | None:
     """A finding for a changed signature, unless it replaces a stub `(*args, **kwargs)` or something needs the change.
 
     That is a call, or a test that looks at the parameters.
@@ -124,7 +132,7 @@ def _signature_finding(problem: Problem, name: str, old: Function, new: Function
     if takes_all or (parameters(old) == parameters(new) and set(defaults(old)) == set(defaults(new))):
         return None
     gets_self = "." in name and not before and parameters(new) == [("self", "plain"), *parameters(old)]
-    if gets_self or _is_needed(problem, plain, old, new) or _is_read_by_tests(problem):
+    if gets_self or _is_needed(problem, plain, old, new, others) or _is_read_by_tests(problem):
         return None
     sentence = f"`{name}({ast.unparse(old.args)})` became `({ast.unparse(new.args)})`; its parameters must stay."
     return Finding(error_class=SIGNATURE, message=sentence)
@@ -190,9 +198,10 @@ def is_accessed_so_by_tests(problem: Problem, name: str, old: frozenset[str], ne
     return not new and old <= _PROPERTIES and calls > 0 == reads
 
 
-def _is_needed(problem: Problem, name: str, old: Function, new: Function) -> bool:
-    """Do the tests, or the user's own code, call the function in a way that only the new parameters accept?"""
-    nodes = (*_test_code(problem), *(node for text in problem.files.values() for node in walk_code(text)))
+def _is_needed(problem: Problem, name: str, old: Function, new: Function, others: Sequence[str]) -> bool:
+    """Do the tests, or the user's other code or its new text, call it in a way that only the new parameters accept?"""
+    texts = (*problem.files.values(), *others)
+    nodes = (*_test_code(problem), *(node for text in texts for node in walk_code(text)))
     calls = (node for node in nodes if isinstance(node, ast.Call) and _called_name(node) == name)
     return any(not _accepts(old, node) and _accepts(new, node) for node in calls)
 

@@ -1,4 +1,4 @@
-"""Calls that an answer adds to a module."""
+"""Calls, functions and classes that an answer adds to modules."""
 
 from __future__ import annotations
 
@@ -81,3 +81,39 @@ def test_an_assignment_gets_its_call_in_the_next_line():
 )
 def test_other_calls_are_left_out(code):
     assert changed(code) == MODULE
+
+
+UTIL, SERVICE = "def fmt(x):\n    return str(x)\n", "from app.util import fmt\n\n\ndef show(x):\n    return fmt(x)\n"
+CLEAN = "def clean(x):\n    return x.strip()\n"
+
+
+def composed(*codes: str) -> dict[str, str]:
+    """Both files after an answer about `show`, whose suspect is `fmt`."""
+    files = {"app/service.py": SERVICE, "app/util.py": UTIL}
+    show = Region(path="app/service.py", qualname="show", start=4, end=5)
+    fmt = Region(path="app/util.py", qualname="fmt", start=1, end=2)
+    problem = Problem(root=Path("/w"), spec=Spec(), regions=(show,), suspects=(fmt,), originals=files, files=files)
+    candidate = read("\n".join(f"```python\n{code}```" for code in codes), problem, wide=True)
+    assert isinstance(candidate, Candidate)
+    return compose(problem, candidate)
+
+
+@pytest.mark.parametrize("module", ["app.util", ".util"])
+def test_a_function_that_another_module_imports_is_added_to_its_own(module):
+    service = f"from {module} import clean, fmt\n\n\ndef show(x):\n    return fmt(clean(x))\n"
+    files = composed(f"{UTIL}\n\n{CLEAN}", service)
+    assert files["app/util.py"] == f"{UTIL}\n\n{CLEAN}"
+    assert "return fmt(clean(x))" in files["app/service.py"]
+
+
+def test_a_suspect_in_another_file_changes_too():
+    files = composed(UTIL.replace("str(x)", "repr(x)"), SERVICE.replace("fmt(x)", "fmt(x).strip()"))
+    assert files == {
+        "app/util.py": UTIL.replace("str(x)", "repr(x)"),
+        "app/service.py": SERVICE.replace("fmt(x)", "fmt(x).strip()"),
+    }
+
+
+def test_what_a_third_module_is_to_have_is_no_part_of_the_candidate():
+    service = "from app.other import clean\nfrom app.util import fmt\n\n\ndef show(x):\n    return fmt(clean(x))\n"
+    assert "clean" not in composed(CLEAN, service).get("app/util.py", UTIL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -210,3 +211,17 @@ def test_no_diff_makes_reading_fail(answer, truncated, shown):
         assert not re.search(r"^@@", composed, re.MULTILINE)
     else:
         assert result.message
+
+
+def test_edits_of_a_suspects_file_are_found(problem):
+    case = problem(MODULE, "Sums.upto")
+    files = {**case.files, "n.py": "class Closed(Exception):\n    pass\n"}
+    suspect = Region(path="n.py", qualname="Closed", start=1, end=2)
+    several = replace(case, files=files, originals=files, suspects=(suspect,))
+    diff = (
+        f"{HEADED}{HUNK}--- a/n.py\n+++ b/n.py\n@@ -1,2 +1,2 @@\n class Closed(Exception):\n-    pass\n+    code = 1\n"
+    )
+    candidate = read(diff, several, wide=True)
+    assert isinstance(candidate, Candidate)
+    assert compose(several, candidate) == {"m.py": RIGHT, "n.py": "class Closed(Exception):\n    code = 1\n"}
+    assert compose(several, read(diff, several)) == {"m.py": RIGHT}
