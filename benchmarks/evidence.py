@@ -69,8 +69,16 @@ def main() -> int:
             done = subprocess.run([sys.executable, "-m", "greenloop", *command], stdout=subprocess.DEVNULL, check=False)
             status = max(status, done.returncode)
         if out.exists():
-            print(describe(experiment, results.read([out])), flush=True)
+            print(describe(experiment, [*results.read([out]), *beside(experiment, arguments.out)]), flush=True)
     return status
+
+
+def beside(experiment: Table, out: Path) -> list[TaskRunResult]:
+    """What an arm of another experiment did with the same tasks, under a name of its own, if it has run."""
+    other = experiment.get("beside")
+    path = out / f"{other['experiment']}.jsonl" if other else None
+    done = results.read([path]) if other and path and path.exists() else []
+    return [replace(each, run={**each.run, "arm": other["name"]}) for each in done if each.run["arm"] == other["arm"]]
 
 
 def take_recorded(plan: Path, answers: Path) -> None:

@@ -22,6 +22,12 @@ def test_every_compared_arm_is_in_the_plan(experiment):
         arms = {arm.name for arm in plans.read(BENCHMARKS / "ablations" / f"{experiment['plan']}.toml").arms}
         assert compared
         assert compared <= set(experiment.get("arms", arms)) <= arms
+    elif other := experiment.get("beside"):
+        (there,) = (each for each in EXPERIMENTS if each["name"] == other["experiment"])
+        assert compared == {*experiment["arms"], other["name"]}
+        assert {there["tasks"], there.get("repeats", 1)} == {experiment["tasks"], experiment.get("repeats", 1)}
+        arms = {arm.name for arm in plans.read(BENCHMARKS / "ablations" / f"{there['plan']}.toml").arms}
+        assert other["arm"] in there.get("arms", arms)
     else:
         assert not compared
 
