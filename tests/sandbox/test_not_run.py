@@ -233,3 +233,22 @@ async def test_what_is_wrong_beside_what_does_not_exist_yet_is_found(tmp_path, m
     assert outcome.verified is Verified.VERIFIED, outcome.message
     assert OFF in outcome.after["events.py"]
     assert HEADER in outcome.after["events.py"]
+
+
+AREA = "def area(w, h):\n    return w + h\n"
+PERIMETER = "def perimeter(w, h):\n    return 2 * (w + h)\n"
+SIDES = "    assert perimeter(2, 3) == 10\n    assert area(2, 3) == 6\n    assert area(4, 5) == 20\n"
+
+
+async def test_what_a_test_reaches_only_with_an_answer_is_mended_after_it(tmp_path, monkeypatch, lay):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    test = f"from m import area, perimeter\n\n\ndef test_it():\n{SIDES}"
+    root = lay(tmp_path / "w", {"m.py": AREA, "test_m.py": test})
+    script = tmp_path / "answers.jsonl"
+    script.write_text(12 * (json.dumps(f"```python\n{PERIMETER}```") + "\n"))
+    keys = {"model": f"scripted:{script}", "sandbox.kind": "bubblewrap"}
+    settings, _ = configuration.load(root, command_line=keys)
+    request = refine.Request(root=root, target="test_m.py")
+    outcome = await refine.refine(request, settings=settings, emit=lambda _event: None)
+    assert outcome.verified is Verified.VERIFIED, outcome.message
+    assert outcome.after == {"m.py": AREA.replace("w + h", "w * h") + f"\n\n{PERIMETER}"}

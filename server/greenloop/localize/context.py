@@ -128,14 +128,17 @@ class BaselineContext:
         is_test = self.target.kind is TargetKind.TEST
         return tuple(find_used(failures, self._modules_of_target([]), self.snapshot.text)) if is_test else ()
 
+    def failing_text(self, failures: Collection[Failure | None]) -> str:
+        """The text of the tests that fail so."""
+        text = self.snapshot.text(self.target.path) or ""
+        frames = [each for failure in failures if failure for each in failure.frames]
+        lines = [each.line for each in frames if each.path == self.target.path]
+        around = {definitions.enclosing_definition(text, line): None for line in lines}
+        return "\n".join(definitions.line_span(text, each.start, each.end) for each in around if each)
+
     def plain_classes(self, failures: Collection[Failure | None], known: Collection[Region]) -> tuple[Region, ...]:
         """The classes without functions that the failing tests name, and that are not among the known regions."""
-        text = self.snapshot.text(self.target.path) or ""
-        lines = [
-            each.line for failure in failures if failure for each in failure.frames if each.path == self.target.path
-        ]
-        around = {definitions.enclosing_definition(text, line) for line in lines}
-        uses = "\n".join(definitions.line_span(text, each.start, each.end) for each in around if each)
+        uses = self.failing_text(failures)
         found = find_plain_classes(uses, self._modules_of_target([])) if uses else []
         return tuple(each for each in found if not any(each.overlaps(other) for other in known))
 

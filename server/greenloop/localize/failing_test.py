@@ -27,6 +27,7 @@ from greenloop.localize.recent_changes import find_ages, find_touched
 from greenloop.localize.related_tests import RelatedTestsRun, run_related_tests
 from greenloop.localize.statement_run import trace_statements, with_suspicion
 from greenloop.localize.unreached import importable
+from greenloop.localize.unreached.named_by_failure import find_called_by
 from greenloop.localize.unreached.uncollected import refuse_uncollected
 from greenloop.project.sources import is_trusted
 from greenloop.project.targets import nearest_names
@@ -229,14 +230,21 @@ def _find_beside(
     stubs: Mapping[str, str],
     created: Sequence[Region],
 ) -> tuple[Region, ...]:
-    """Returns the suspects of the cases that fail for another reason than what does not exist yet."""
+    """Returns the suspects of the cases that fail for another reason than what does not exist yet.
+
+    After them come functions that the other cases call: those behind what does not exist have not run yet.
+    """
 
     def text_of(path: str) -> str | None:
         return stubs[path] if path in stubs else context.snapshot.text(path)
 
     failures = {case: result.failure for case, result in failing.items() if not _lacks(result.failure, created)}
     evidence = gather_evidence(related.reach, failures, (), text_of, patterns=context.patterns)
-    return regions.others(ranking.rank(evidence), created, text_of, [region.path for region in evidence.suspects])
+    found = regions.others(ranking.rank(evidence), created, text_of, [region.path for region in evidence.suspects])
+    uses = context.failing_text([result.failure for result in failing.values()])
+    paths = dict.fromkeys(region.path for region in created)
+    called = (each for path in paths for each in find_called_by(uses, text_of(path) or "", path))
+    return (*found, *(each for each in called if not any(each.overlaps(other) for other in (*found, *created))))
 
 
 def _lacks(failure: Failure | None, created: Sequence[Region]) -> bool:

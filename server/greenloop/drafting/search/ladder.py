@@ -23,7 +23,14 @@ from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import ErrorGroup, Verdict
 from greenloop.core.report.named_functions import named_functions
 from greenloop.drafting.infill import insertion_masks, pair_masks, rank_masks
-from greenloop.drafting.search._filling import filling_rungs, furthest, stopped_in, untried, with_reached
+from greenloop.drafting.search._filling import (
+    filling_rungs,
+    furthest,
+    is_further,
+    stopped_in,
+    untried,
+    with_reached,
+)
 from greenloop.drafting.search._merging import plan_merges
 from greenloop.drafting.search._progress import COPIES, count_advanced
 from greenloop.project.settings import LadderSettings
@@ -63,7 +70,8 @@ def _rungs(problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings)
     several = len(problem.regions) > 1
     rungs = filling_rungs(problem, attempts) if several else _writing_rungs(problem, attempts, steps)
     first = [[_mutate(attempts[0])]] if is_broken(problem) else []
-    return chain(first, [next(rungs)], _rungs_beside(problem, attempts, steps), rungs)
+    beside, later = (_rungs_beside(problem, attempts, steps, at_once=at_once) for at_once in (True, False))
+    return chain(first, [next(rungs)], beside, rungs, later)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,17 +220,22 @@ def _writing_rungs(problem: Problem, attempts: Sequence[Attempt], steps: LadderS
         yield _corrections(base)
 
 
-def _rungs_beside(problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings) -> Iterator[list[Draft]]:
-    """Rungs for written functions in which tests stop, with the best answer as without it: not all is to be written.
+def _rungs_beside(
+    problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings, *, at_once: bool
+) -> Iterator[list[Draft]]:
+    """Rungs for written functions in which tests stop: not all is to be written.
 
-    They start from that answer, which they leave as it is. One in which only an answer lets tests stop is right: the
-    answer is not.
+    They start from the best answer, which they leave as it is. `at_once`: tests stop there with the answer as without
+    it. Where only an answer lets tests stop the function is mostly right and the answer is not, unless the answer lets
+    tests get further, to calls that they did not reach before.
     """
     base = furthest(attempts)
     written = tuple(region for region in problem.suspects if not is_unwritten(region_text(problem, region)))
     stops = (stopped_in(replace(problem, regions=written), each) for each in (base, attempts[0]))
     still, before = stops if base.number and written else ((), ())
-    for region in (each for each in still if each in before):
+    if not at_once and not is_further(base, attempts[0]):
+        return
+    for region in (each for each in still if (each in before) is at_once):
         masks = rank_masks(problem.focused((region,)), base)[: steps.brief]
         for rung in (
             [_mutate(base)],

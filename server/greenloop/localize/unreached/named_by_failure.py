@@ -22,6 +22,7 @@ _CALL = re.compile(r"\b([^\W\d]\w*)\(")
 MOST_FILES = 3000  # that a program is looked for in
 MOST_FUNCTIONS = 10
 MOST_USED = 3  # classes and functions that did not run, but that a test names
+MOST_CALLED = 6  # functions that a test calls beside what does not exist yet
 MOST_PLAIN = 2  # classes without functions that a test names
 LONGEST_CLASS = 80  # lines of a class that is changed as a whole
 _NAME = re.compile(r"\b[^\W\d]\w*")
@@ -99,6 +100,15 @@ def find_used(
         if chosen:
             return chosen[:most]
     return []
+
+
+def find_called_by(uses: str, text: str, path: str, *, most: int = MOST_CALLED) -> list[Region]:
+    """The functions and methods of a file that `uses`, a test's text, calls by name, in the order of the calls."""
+    names = list(dict.fromkeys(_CALL.findall(uses)))
+    called = [
+        each for each in definitions.find_definitions(text, path) if each.kind == "function" and each.name in names
+    ]
+    return [_region(path, each) for each in sorted(called, key=lambda each: names.index(each.name))][:most]
 
 
 def find_plain_classes(uses: str, texts: Mapping[str, str], *, most: int = MOST_PLAIN) -> list[Region]:

@@ -354,3 +354,32 @@ def test_a_written_function_in_which_tests_stop_before_and_after_an_answer_comes
     assert next_draft(stopping("f", "g"), stopping("g")) == wanted
     assert next_draft(stopping("f", "f"), stopping("g")) != wanted  # the answer calls it wrongly
     assert next_draft(stopping("f", "g"), stopping("f")) != wanted
+
+
+def failing_at(line: int) -> Verdict:
+    frames = (Frame(path="t.py", line=line, function="test_1"),)
+    failure = Failure(type="AssertionError", message="", frames=frames)
+    return Verdict(status=Status.FAILED, cases=(CaseResult(id=CASES[0].id, outcome="failed", failure=failure),))
+
+
+def test_a_written_function_that_tests_reach_only_with_an_answer_comes_last():
+    text = STUB + "def g(a):\n    c = a[0]\n    return c\n"
+    beside = Region(path="m.py", qualname="g", start=4, end=6)
+    subject = replace(problem(text), suspects=(beside,))
+    subject = replace(subject, files={**subject.files, "t.py": "def test_1():\n    assert f(1)\n    assert g(1)\n"})
+
+    def asked_about_it(line: int) -> list[bool]:
+        """Which rounds are about `g`, where every answer lets the test fail in this line?"""
+        attempts, rounds = [Attempt(number=0, verdict=failing_at(2))], []
+        while drafts := list(ladder.plan(subject, attempts)):
+            rounds.append(any(beside in draft.regions for draft in drafts))
+            for draft in drafts:
+                number = len(attempts)
+                candidate = Candidate(texts={subject.regions[0]: f"def f(a):\n    return {number}\n"})
+                about = {"parent": draft.parent, "draft": draft, "candidate": candidate}
+                attempts.append(Attempt(number=number, verdict=failing_at(line), **about))
+        return rounds
+
+    assert sorted(asked_about_it(3)) == asked_about_it(3)
+    assert any(asked_about_it(3))
+    assert not any(asked_about_it(2))

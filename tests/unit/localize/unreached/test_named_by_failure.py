@@ -7,6 +7,7 @@ import pytest
 from greenloop.core.records.verdict import Failure, Frame
 from greenloop.localize.unreached.named_by_failure import (
     find_called,
+    find_called_by,
     find_in_scripts,
     find_named,
     find_plain_classes,
@@ -176,3 +177,9 @@ def test_classes_without_functions_that_a_test_names(uses, wanted):
 def test_a_long_class_that_a_test_names_is_left_out():
     text = "class C:\n" + "".join(f"    x{number} = 1\n" for number in range(100))
     assert find_plain_classes("C.x1", {"m.py": text}) == []
+
+
+def test_functions_that_a_test_calls_in_the_order_of_the_calls():
+    found = find_called_by("g(1)\nassert C().f() == h(g)", TEXT, "m.py")
+    assert [each.qualname for each in found] == ["g", "C.f"]
+    assert find_called_by("g(1)\nC().f()", TEXT, "m.py", most=1) == found[:1]

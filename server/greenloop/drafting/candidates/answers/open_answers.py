@@ -93,6 +93,8 @@ def _add_members(
 ) -> None:
     """Adds the members that one class of the answer has and the user's class has not, also not in `texts` by now."""
     (name, own_class), (piece, node) = users, offered
+    if any(region.path == path and region.qualname == name for region in texts):
+        return  # the class as a whole has them
     known = {member for item in own_class.body for member in bound_names(item)}
     known |= {member for text in texts.values() for member in _defined(text)}
     members = [item for item in node.body if isinstance(item, (*FUNCTIONS, ast.Assign, ast.AnnAssign))]

@@ -84,11 +84,16 @@ def _with_added(first: Candidate, second: Candidate) -> Candidate:
 
 
 def lay_over(lower: Candidate, upper: Candidate) -> Candidate:
-    """The candidate with all of `upper`, and what `lower` has for other regions; new helpers replace old ones."""
+    """The candidate with all of `upper`, and what `lower` has beside its regions; new helpers replace old ones."""
+    kept_texts = {
+        region: text
+        for region, text in lower.texts.items()
+        if region not in upper.texts and not any(region.overlaps(each) for each in upper.texts)
+    }
     replaced = {name for text in upper.helpers for name in _defined_names(text)}
     kept = [text for text in lower.helpers if not replaced & _defined_names(text)]
     return Candidate(
-        texts={**{region: text for region, text in lower.texts.items() if region not in upper.texts}, **upper.texts},
+        texts=kept_texts | dict(upper.texts),
         imports=tuple(dict.fromkeys((*lower.imports, *upper.imports))),
         helpers=(*kept, *upper.helpers),
     )

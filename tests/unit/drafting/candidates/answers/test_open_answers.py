@@ -216,3 +216,14 @@ def test_an_edit_that_leaves_the_stub_beside_the_new_method_fills_the_stub():
     added = "    def total(self):\n        return self.a\n\n    @property\n    def total(self):"
     code = STUBBED.replace("    @property\n    def total(self):", added)
     assert filled(STUBBED, code).count("NotImplementedError") == 0
+
+
+def test_a_class_that_changes_as_a_whole_gets_its_members_once():
+    text = "class C:\n    x: int\n\n    def f(self):\n        return self.x\n"
+    files = {"m.py": text}
+    region = Region(path="m.py", qualname="C", start=1, end=5)
+    problem = Problem(root=Path("/w"), spec=Spec(), regions=(region,), originals=files, files=files, open=True)
+    answer = text.replace("x: int", "x: int\n    y: int") + "\n    def g(self):\n        return self.y\n"
+    candidate = read(f"```python\n{answer}```", problem)
+    assert isinstance(candidate, Candidate)
+    assert compose(problem, candidate) == {"m.py": answer}

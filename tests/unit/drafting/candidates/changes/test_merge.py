@@ -69,6 +69,12 @@ def test_an_answer_about_one_function_is_laid_over_what_is_there():
     )
 
 
+def test_what_overlaps_an_answer_gives_way_to_it():
+    whole = Region(path="m.py", qualname="whole", start=F.start, end=G.end)
+    text = f"{OWN}\n\ndef g():\n    return 3\n"
+    assert lay_over(of(OWN), of(text, whole)).texts == {whole: text}
+
+
 def test_where_changes_touch_statements_of_one_are_put_into_the_other():
     guard = "def f(a):\n    if a is None:\n        return 0\n    return a\n"
     loop = "def f(a):\n    a = abs(a)\n    return a * 2\n"
