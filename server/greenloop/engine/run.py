@@ -155,7 +155,8 @@ class RefineRun:
         drafter = await self.calls.drafter()
         has_room = self.calls.prompt_tokens >= ROOM
         places = self.context.settings.prompt.places or (self.preset.places if has_room else 0)
-        self.state.problem = replace(self.state.problem, places=places)
+        exact = self.context.settings.regions == 1
+        self.state.problem = replace(self.state.problem, places=places, exact=exact)
         await self.models.model_for(Role.REFINER)
         await self.calls.gather_context(self.state.problem.opened(()), self.tools)
         (baseline,) = self.state.attempts

@@ -314,7 +314,8 @@ class Settings:
     )
     regions: int = setting(
         2,
-        "Maximum number of functions that one edit may change, unless `prompt.places` shows an answer more of them.",
+        "Maximum number of functions that an answer is asked to change, unless `prompt.places` shows it more of them. "
+        "What it changes beside them counts where it does not pass without that; with 1, nothing beside the one does.",
         repository="lower",
         least=1,
     )

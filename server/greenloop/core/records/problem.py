@@ -46,6 +46,7 @@ class Problem:
     `suspects`: other regions that may be at fault instead, most suspicious first; search may turn to each in its turn.
     `places`: how many of all these a whole answer is shown, where a model has room for more than the regions (else 0).
     `open`: whatever else the regions' files have may be changed too, by a whole answer.
+    `exact`: an answer changes the regions that it was asked for, and nothing else.
     `corrections`: of imports without which no test can be collected; each candidate has them all.
     """
 
@@ -63,6 +64,7 @@ class Problem:
     suspects: tuple[Region, ...] = ()
     places: int = 0
     open: bool = False
+    exact: bool = False
     corrections: tuple[ImportCorrection, ...] = ()
 
     @property

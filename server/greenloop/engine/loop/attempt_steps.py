@@ -66,7 +66,8 @@ def read_widely(state: RunState, attempt: Attempt) -> Candidate | None:
     A small model repeats other code with mistakes, so this is for an answer that does not pass without it.
     """
     draft = attempt.draft
-    if draft is None or draft.masked or not attempt.answer or attempt.candidate is None:
+    is_asked = draft is not None and draft.masked is None and bool(attempt.answer)
+    if draft is None or not is_asked or attempt.candidate is None or state.problem.exact:
         return None
     problem = state.problem.focused(draft.regions)
     base = state.attempts[draft.parent].candidate if draft.move is Move.REFINE else None

@@ -99,6 +99,13 @@ async def test_an_answer_without_more_runs_once():
     assert len(runs.texts) == 1
 
 
+async def test_where_one_function_may_change_nothing_else_does(monkeypatch):
+    monkeypatch.setitem(globals(), "PROBLEM", replace(PROBLEM, exact=True))
+    runs = Runs("no")
+    await run_round(runs, attempted(WHOLE))
+    assert len(runs.texts) == 1
+
+
 async def test_what_must_not_run_is_not_read_otherwise():
     runs = Runs("no")
     await run_round(runs, attempted(WHOLE.replace("RATE + 1", "unknown + 1")))

@@ -87,7 +87,7 @@ def read(
     paths = shown if wide else list(dict.fromkeys(region.path for region in problem.regions))
     stored = [region for region in open_answers.stored_instead(problem, pieces) if region not in choices]
     is_told = any(is_informative(problem, region, choice) for region, choice in choices.items())
-    takes_all = wide or problem.open or stored or (choices and not is_told)
+    takes_all = wide or problem.open or stored or (choices and not is_told and not problem.exact)
     if takes_all:
         others = open_answers.named_elsewhere(problem, paths, pieces, problem.regions)
         choices = open_answers.without_repeats(problem, choices | others)

@@ -167,6 +167,11 @@ def test_what_is_beside_a_repeated_function_is_the_answer(code, added):
     assert changed(NARROW, code) == added
 
 
+def test_beside_the_one_function_that_may_change_nothing_does():
+    code = "RATES = {'pen': 7}\n\ndef add(self, item):\n    self.items.append(item)"
+    assert changed(replace(NARROW, exact=True), code) in ("", "Unchanged")
+
+
 def test_new_attributes_of_a_repeated_functions_class_are_the_answer():
     code = "class Basket:\n    most = 3\n\n    def add(self, item):\n        self.items.append(item)"
     assert "    most = 3\n" in changed(NARROW, code)
