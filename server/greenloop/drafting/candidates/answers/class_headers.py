@@ -33,16 +33,19 @@ def with_new_headers(
 
 
 def _new_header(own: ast.ClassDef, node: ast.ClassDef) -> ast.ClassDef | None:
-    """The class with the bases and decorators of both, without its body; None where they are those that it has."""
+    """The user's class with the bases and decorators of the answer's, without its body; None where it has them."""
     bases, keywords = (node.bases, node.keywords) if node.bases or node.keywords else (own.bases, own.keywords)
-    decorators = node.decorator_list or own.decorator_list
+    new = _without_body(own, bases, keywords, node.decorator_list or own.decorator_list)
+    old = _without_body(own, own.bases, own.keywords, own.decorator_list)
+    return None if ast.dump(new) == ast.dump(old) else new
+
+
+def _without_body(
+    own: ast.ClassDef, bases: list[ast.expr], keywords: list[ast.keyword], decorators: list[ast.expr]
+) -> ast.ClassDef:
     header = ast.ClassDef(name=own.name, bases=bases, keywords=keywords, decorator_list=decorators, body=[])
     header.type_params = getattr(own, "type_params", [])  # type: ignore[attr-defined]  # since Python 3.12
-    old = ast.ClassDef(
-        name=own.name, bases=own.bases, keywords=own.keywords, decorator_list=own.decorator_list, body=[]
-    )
-    old.type_params = getattr(own, "type_params", [])  # type: ignore[attr-defined]
-    return None if ast.dump(header) == ast.dump(old) else header
+    return header
 
 
 def _replace_header(
