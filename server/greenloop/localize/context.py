@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -43,6 +45,7 @@ from greenloop.project.syntax import definitions
 from greenloop.verdict.verifier import SLOWER
 
 LONGEST = 2000  # characters of comments that are used as an instruction
+_CLASS_NAME = re.compile(r"\b[A-Z]\w*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,9 +140,12 @@ class BaselineContext:
         return "\n".join(definitions.line_span(text, each.start, each.end) for each in around if each)
 
     def plain_classes(self, failures: Collection[Failure | None], known: Collection[Region]) -> tuple[Region, ...]:
-        """The classes without functions that the failing tests name, and that are not among the known regions."""
-        uses = self.failing_text(failures)
-        found = find_plain_classes(uses, self._modules_of_target([])) if uses else []
+        """The classes without functions that the failing tests import and name, beside those of the known regions."""
+        owners = {name for region in known for name in region.qualname.split(".")}
+        uses = "\n".join({*_CLASS_NAME.findall(self.failing_text(failures))} - owners - {*dir(builtins)})
+        test = self.target.path
+        texts = unwritten.modules_around(test, test, self.snapshot, self.patterns) if uses else {}
+        found = find_plain_classes(uses, {path: text for path, text in texts.items() if path != test})
         return tuple(each for each in found if not any(each.overlaps(other) for other in known))
 
     def _modules_of_target(self, reached: Sequence[str]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from greenloop.core.compose import region_text
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment
@@ -28,17 +28,20 @@ def is_copy(problem: Problem, text: str) -> bool:
         return False
     _before, fence, code = with_plain_ends(text).partition("```")
     answer = _significant(code.split("\n")[1:-1]) if fence else []
-    known = {*_significant(with_plain_ends(problem.files[problem.regions[0].path]).split("\n"))}
-    return any(needed and _begins_with(answer, rows[:needed], known) for rows, needed in _expected(problem))
+    for rows, needed in _expected(problem):
+        if needed and _begins_with(answer, rows[:needed]):
+            above = [row for row in answer[: answer.index(rows[0])] if not row.startswith(("import", "from"))]
+            user = with_plain_ends(problem.files[problem.regions[0].path]) if above else ""
+            return {*above} <= {*_significant(user.split("\n"))}
+    return False
 
 
-def _begins_with(answer: Sequence[str], rows: Sequence[str], known: Collection[str]) -> bool:
-    """Does the answer have these rows, from the line on that is equal to the first of them, below known ones?"""
+def _begins_with(answer: Sequence[str], rows: Sequence[str]) -> bool:
+    """Does the answer have these rows, from the line on that is equal to the first of them?"""
     if rows[0] not in answer:
         return False
     start = answer.index(rows[0])
-    is_known = all(row in known or row.startswith(("import", "from")) for row in answer[:start])
-    return is_known and list(answer[start : start + len(rows)]) == list(rows)
+    return list(answer[start : start + len(rows)]) == list(rows)
 
 
 def _expected(problem: Problem) -> list[tuple[list[str], int]]:
