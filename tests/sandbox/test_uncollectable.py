@@ -54,7 +54,7 @@ MENDED = {
     ),
     "raised in a decorator": (
         f"{LOGGED}    inner.__name__ = f.__nothing\n    return inner\n\n\n@logged\ndef double(x):\n    return x * 2\n",
-        f"{LOGGED}    return inner\n\n\n@logged\ndef double(x):\n    return x * 2\n",
+        f"{LOGGED}    inner.__name__ = f.__name__\n    return inner\n\n\n@logged\ndef double(x):\n    return x * 2\n",
     ),
     "raised in an assignment": (
         "TWO = [1, 2, 3][3] - 1\n\n\ndef double(x):\n    return x * TWO\n",

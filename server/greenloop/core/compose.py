@@ -8,8 +8,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from greenloop.core.python.ast_source import docstring_statement, parse_module, start_line
-from greenloop.core.python.names import bound_names, free_names, import_keys, parsable_prefix
+from greenloop.core.python.ast_source import docstring_statement, parse_module, start_line, statements_of
+from greenloop.core.python.names import bound_names, free_names, import_keys, module_bindings, parsable_prefix
 from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
@@ -127,10 +127,21 @@ def _compose_file(text: str, texts: Mapping[Region, str], imports: Sequence[str]
         )
         block = [*[""] * (2 - blank_rows), *block]
     _insert(rows, insertion, block, newline)
-    insert_imports(rows, module, bare_rows, imports, newline)
+    insert_imports(rows, module, bare_rows, _not_there(text, imports), newline)
     if rows and not ends_with_newline:
         rows[-1] = rows[-1].rstrip("\r\n")
     return "".join(rows)
+
+
+def _not_there(text: str, imports: Sequence[str]) -> list[str]:
+    """The imports that bind something else than the module's own."""
+    there = module_bindings(text) if imports else {}
+    keys = {each: import_keys(node) for each in imports for node in statements_of(each)[:1]}
+    return [
+        each
+        for each in imports
+        if not keys.get(each) or any(key not in there.get(name, ()) for name, key in keys[each].items())
+    ]
 
 
 def _insert(rows: list[str], at: int, block: Sequence[str], newline: str) -> None:

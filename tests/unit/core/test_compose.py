@@ -182,3 +182,31 @@ def test_all_lines_outside_the_region_stay_byte_for_byte(data, above, below, fin
     for row in (row.rstrip("\r\n") for row in split_lines(composed)):
         position = kept.index(row, position) + 1
     assert with_extras.count("import zlib") == 1
+
+
+@pytest.mark.parametrize(
+    ("statement", "added"),
+    [
+        ("from dataclasses import field", False),
+        ("import os", False),
+        ("from dataclasses import fields", True),
+        ("import os.path as os", True),
+        ("from dataclasses import dataclass, replace", True),
+    ],
+)
+def test_an_import_that_is_there_is_not_written_again(statement, added):
+    text = "import os\nfrom dataclasses import dataclass, field\n\n\ndef f():\n    return 1\n"
+    region = Region(path="m.py", qualname="f", start=5, end=6)
+    files = {"m.py": text}
+    subject = Problem(root=Path("/w"), spec=Spec(), regions=(region,), originals=files, files=files)
+    candidate = Candidate(texts={region: "def f():\n    return 2\n"}, imports=(statement,))
+    rows = compose(subject, candidate)["m.py"].splitlines()
+    assert (len(rows), statement in rows) == (7 if added else 6, added or statement == "import os")
+
+
+def test_what_a_stub_stood_for_leaves_no_gap():
+    text = "class C:\n    x = 1\n\n    @property\n    def y(self):\n        raise NotImplementedError\n\n    z = 2\n"
+    region = Region(path="m.py", qualname="C.y", start=4, end=6, created=True)
+    files = {"m.py": text}
+    subject = Problem(root=Path("/w"), spec=Spec(), regions=(region,), originals=files, files=files)
+    assert compose(subject, Candidate(texts={region: ""})) == {"m.py": "class C:\n    x = 1\n\n    z = 2\n"}
