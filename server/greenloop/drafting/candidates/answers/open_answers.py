@@ -15,7 +15,6 @@ from greenloop.core.python.ast_source import (
     FUNCTIONS,
     Fragment,
     Function,
-    docstring_statement,
     find_definitions,
     parse_module,
     start_line,
@@ -103,7 +102,12 @@ def _add_members(
     own = [next((region for region in texts if region.overlaps(place)), place) for place in own]
     methods = [region for region in own if not region.assigns] or own
     if new and not methods:
-        _fill_class(problem, path, users, offered, texts)
+        rows = with_plain_ends(problem.files[path]).split("\n")
+        end = own_class.end_lineno or own_class.lineno
+        region = Region(path=path, qualname=name, start=start_line(own_class, rows), end=end)
+        is_inline = own_class.body[0].lineno == own_class.lineno and not isinstance(own_class.body[0], ast.Pass)
+        if not is_inline and not any(region.overlaps(each) for each in texts):
+            texts[region] = _with_first_members(problem, region, own_class, piece, new)
     if not new or not methods:
         return
     changed = [region for region in texts if region in methods]
@@ -122,29 +126,28 @@ def _add_members(
             texts[place] = f"{text.rstrip()}\n\n{block}" if isinstance(item, FUNCTIONS) else f"{block}\n{text}"
 
 
-def _fill_class(
-    problem: Problem,
-    path: str,
-    users: tuple[str, ast.ClassDef],
-    offered: tuple[Fragment, ast.ClassDef],
-    texts: dict[Region, str],
-) -> None:
-    """Adds the members that a class of the answer has to one of the user's that has none."""
-    (name, own), (piece, node) = users, offered
-    rows = with_plain_ends(problem.files[path]).split("\n")
-    region = Region(path=path, qualname=name, start=start_line(own, rows), end=own.end_lineno or own.lineno)
-    document = docstring_statement(own)
-    last = (document.end_lineno or document.lineno) if document else own.body[0].lineno - 1
-    if any(region.overlaps(each) for each in texts):
-        return
-    header = rows[region.start - 1 : last]
-    if last < own.lineno:  # `class Closed(Exception): pass`
-        header = [*header, rows[last].encode()[: own.body[0].col_offset].decode().rstrip()]
-    indent = indentation_of(rows[own.lineno - 1])
-    unit = indentation_unit(problem.files[path])
-    first = start_line(node.body[0], piece.lines)
-    members = reindent(piece, first, node.end_lineno or node.lineno, indent + unit, unit)
-    texts[region] = "\n".join([*header, *members]) + "\n"
+def _with_first_members(
+    problem: Problem, region: Region, own: ast.ClassDef, piece: Fragment, new: Sequence[ast.stmt]
+) -> str:
+    """A class that has no function or value yet, with these members below all that it says, or in place of `pass`."""
+    rows = with_plain_ends(problem.files[region.path]).split("\n")
+    said = [each for each in own.body if not (isinstance(each, ast.Pass) or ast.unparse(each) == "...")]
+    header = rows[region.start - 1 : (said[-1].end_lineno or 0) if said else own.body[0].lineno - 1]
+    if own.body[0].lineno == own.lineno:  # `class Closed(Exception): pass`
+        line = rows[own.lineno - 1].encode()[: own.body[0].col_offset].decode().rstrip()
+        header = [*rows[region.start - 1 : own.lineno - 1], line]
+    unit = indentation_unit(problem.files[region.path])
+    margin = indentation_of(rows[own.lineno - 1]) + unit
+    for item in new:
+        header += (
+            [
+                "",
+            ]
+            if isinstance(item, FUNCTIONS) and (said or item is not new[0])
+            else []
+        )
+        header += reindent(piece, start_line(item, piece.lines), item.end_lineno or item.lineno, margin, unit)
+    return "\n".join(header) + "\n"
 
 
 def _defined(text: str) -> set[str]:

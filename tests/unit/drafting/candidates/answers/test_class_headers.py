@@ -85,3 +85,16 @@ def test_a_docstring_stays_where_members_are_added():
     assert compose(problem, candidate) == {
         "m.py": 'class Closed(Exception):\n    """No more."""\n    code = 1\n\n\ndef f():\n    return Closed.code\n'
     }
+
+
+def test_fields_that_the_answer_leaves_out_stay():
+    text = "class P(Base):\n    x: int\n\n\ndef f():\n    return 1\n"
+    files = {"m.py": f"from b import Base\n\n\n{text}"}
+    region = Region(path="m.py", qualname="f", start=8, end=9)
+    problem = Problem(root=Path("/w"), spec=Spec(), regions=(region,), originals=files, files=files)
+    answer = 'class P(Base):\n    """A point."""\n    y: int\n\n\ndef f():\n    return P\n'
+    candidate = read(f"```python\n{answer}```", problem, wide=True)
+    assert isinstance(candidate, Candidate)
+    assert compose(problem, candidate) == {
+        "m.py": "from b import Base\n\n\nclass P(Base):\n    x: int\n    y: int\n\n\ndef f():\n    return P\n"
+    }
