@@ -23,10 +23,15 @@ MOST_NAMES = 20
 MOST_ENTRIES = 8000
 
 
-def make_watch():
+# Behind the name of a function of a package that has other code now: some compile their functions at the first call.
+IN_PLACE = ".__code__"
+
+
+def make_watch(is_new=bool):
     """Takes a snapshot and makes `altered()`, the dotted names that were replaced since.
 
-    `altered.add(modules)` names further modules that it looks at.
+    `altered.add(modules)` names further modules that it looks at; what has other code there, which is not the
+    candidate's own (`is_new(code)`), is named with `IN_PLACE` behind it.
     To be called when pytest has loaded its plugins, which replace some themselves, and before any code of the project.
     """
     if "_pytest.doctest" in sys.modules:
@@ -45,7 +50,7 @@ def make_watch():
         value = getattr(sys, attribute, None)
         snapshot["sys." + attribute] = (vars(sys), attribute, value, code_of(value, function_type))
     missing = object()
-    entries = [(dotted, *entry) for dotted, entry in snapshot.items()]
+    entries = [(dotted, dotted, *entry) for dotted, entry in snapshot.items()]  # the second: if its code is not new
 
     def add(modules):
         for name in modules:
@@ -53,18 +58,22 @@ def make_watch():
                 continue
             watched.add(name)
             added = others[name] if name in others else _entries(name, sys.modules[name])
-            entries.extend((dotted, *entry) for dotted, entry in added.items() if len(entries) < MOST_ENTRIES)
+            entries.extend(
+                (dotted, dotted + IN_PLACE, *entry) for dotted, entry in added.items() if len(entries) < MOST_ENTRIES
+            )
 
     def altered():
         names = []
-        for dotted, namespace, attribute, value, code in entries:
+        for dotted, in_place, namespace, attribute, value, code in entries:
             present = namespace.get(attribute, missing)
             if present is not value:
                 names.append(dotted)
             elif code is None:
                 continue
-            elif (value.__code__ if type(value) is function_type else code_of(value, function_type)) is not code:
-                names.append(dotted)
+            else:
+                other = value.__code__ if type(value) is function_type else code_of(value, function_type)
+                if other is not code:
+                    names.append(dotted if is_new(other) else in_place)
         return names[:MOST_NAMES]
 
     altered.add = add
