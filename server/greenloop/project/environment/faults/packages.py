@@ -111,10 +111,13 @@ def _added_attribute(observed: ObservedFailure, match: re.Match[str]) -> Values 
 
 
 def _removed_attribute(observed: ObservedFailure, match: re.Match[str]) -> Values | None:
-    is_installed = observed.failure.type == "AttributeError" and is_installed_path(observed.innermost_path)
-    if not is_installed or _is_local(match["module"], observed):
+    """Another package looked for the attribute; the package's own `__getattr__` may have said that it has none."""
+    top_level = match["module"].partition(".")[0]
+    paths = [frame.path for frame in reversed(observed.failure.frames)]
+    path = next((path for path in paths if f"-packages/{top_level}/" not in path), "")
+    if observed.failure.type != "AttributeError" or not is_installed_path(path) or _is_local(top_level, observed):
         return None
-    caller = _INSTALLED_PACKAGE.search(observed.innermost_path)
+    caller = _INSTALLED_PACKAGE.search(path)
     return {"caller": _distribution(caller[1]) if caller else "a package", "package": _distribution(match["module"])}
 
 

@@ -98,3 +98,18 @@ def test_a_row_fills_in_its_sentence_and_remedy(kind, message, path, sentence, r
 def test_a_run_that_collected_nothing_is_explained(killed, output, sentence, remedy):
     fault = faults.explain_start(Execution(killed=killed, output=output), ENVIRONMENT)
     assert fault == faults.Fault(sentence=f"This fails because {sentence}.", remedy=remedy)
+
+
+@pytest.mark.parametrize(
+    ("paths", "caller"),
+    [
+        (["m.py", "/x/site-packages/numpy/__init__.py"], None),
+        (["m.py"], None),
+        (["m.py", "/x/site-packages/pandas/core.py", "/x/site-packages/numpy/__init__.py"], "pandas"),
+    ],
+)
+def test_only_another_package_is_incompatible_with_one_that_lost_a_name(paths, caller):
+    frames = tuple(Frame(path=path, line=1, function="f") for path in paths)
+    failure = Failure(type="AttributeError", message="module 'numpy' has no attribute 'float'", frames=frames)
+    fault = faults.find_environment_fault([failure], ENVIRONMENT)
+    assert (fault.remedy.split()[-2] if fault else None) == caller
