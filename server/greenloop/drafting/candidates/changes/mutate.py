@@ -38,11 +38,13 @@ from greenloop.drafting.candidates.changes.slips.misspelled import misspelled_na
 from greenloop.drafting.candidates.changes.slips.moved_names import moved_names
 from greenloop.drafting.candidates.changes.slips.mutable_defaults import mutable_defaults
 from greenloop.drafting.candidates.changes.slips.own_attributes import own_attributes
+from greenloop.drafting.candidates.changes.slips.replaced_names import replaced_names
 
 MOST = 240  # changes of one stage
 SHORT = 80  # changes of a function for which there is time in any case
 SLIP_MAKERS: tuple[Make, ...] = (
     misspelled_names,
+    replaced_names,
     missing_scopes,
     method_access,
     decorators,
