@@ -39,6 +39,7 @@ from greenloop.drafting.candidates.answers.definitions import (
     takes_self,
 )
 from greenloop.drafting.candidates.answers.imports_and_helpers import add_imports_and_helpers
+from greenloop.drafting.candidates.answers.misnamed import under_asked_name
 from greenloop.drafting.candidates.answers.preserve import keep_users_parts
 from greenloop.drafting.candidates.answers.search_replace import apply_edits
 from greenloop.drafting.candidates.checks.repetition import REPETITION, describe_loop
@@ -98,6 +99,9 @@ def read(
         others = {region: choice for region, choice in suspects if choice}
         others = others or open_answers.named_elsewhere(problem, shown, pieces)
         choices = dict([*others.items()][:1])
+        if not choices and (renamed := under_asked_name(problem, pieces)):
+            pieces = renamed
+            choices = {region: choice for region in problem.regions if (choice := choose(problem, region, pieces))}
     texts = {region: _new_region_text(problem, region, choice) for region, choice in choices.items()}
     texts |= dict.fromkeys(stored, "")
     if takes_all:

@@ -144,7 +144,7 @@ FAILURES = [
     ("I cannot help with that.", False, "NoCode", "no code"),
     ("First we look at the text, then", True, "TruncatedAnswer", ""),
     ("```python\nprint(1)\n```", False, "NoCode", "`clean`"),
-    ("```python\ndef cleanup(text):\n    return text\n```", False, "WrongFunction", "`cleanup`"),
+    ("```python\ndef cleanup(text, form, *rest):\n    return text\n```", False, "WrongFunction", "`cleanup`"),
     ("```python\nclass A:\n    def clean(self):\n        return 1\n```", False, "WrongFunction", "`A.clean`"),
     ("```python\ndef clean(text:\n    return 1\n```", False, "SyntaxError", "line 1: def clean(text:"),
     ("```python\ndef clean(text):\nreturn 1\n```", False, "IndentationError", "line 2: return 1"),
