@@ -55,13 +55,12 @@ def main() -> int:
     if not arguments.mbpp.is_file():
         parser.error("name the file of MBPP: --mbpp mbpp.jsonl, or make evidence MBPP=mbpp.jsonl")
     arguments.out.mkdir(parents=True, exist_ok=True)
+    wanted = [each for each in experiments if is_wanted(each["name"], plan, arguments.only)]
+    if any(each["tasks"] == "upgrades" for each in wanted) and not arguments.report:
+        download_packages(HERE / "upgrades.toml")
     take_recorded(arguments.plan, arguments.out / ANSWERS)
     status = 0
-    for experiment in experiments:
-        if experiment["name"] in plan.get("skip", ()) or experiment["name"] not in (
-            arguments.only or [experiment["name"]]
-        ):
-            continue
+    for experiment in wanted:
         out = arguments.out / f"{experiment['name']}.jsonl"
         command = bench_command(experiment, plan, arguments.mbpp, out)
         print(f"\n## {experiment['question']}\n\n{shlex.join(['greenloop', *command])}\n", flush=True)
@@ -71,6 +70,19 @@ def main() -> int:
         if out.exists():
             print(describe(experiment, [*results.read([out]), *beside(experiment, arguments.out)]), flush=True)
     return status
+
+
+def is_wanted(name: str, plan: Table, only: Sequence[str]) -> bool:
+    return name not in plan.get("skip", ()) and name in (only or [name])
+
+
+def download_packages(recipe: Path) -> None:
+    """Fills the folder of wheels that the recipe names, once."""
+    for environment in tomllib.loads(recipe.read_text(encoding="utf-8"))["environments"]:
+        folder = recipe.parent / environment["wheels"]
+        if not any(folder.glob("*.whl")):
+            pip = [sys.executable, "-m", "pip", "download", "--quiet", "--only-binary", ":all:", "--dest", str(folder)]
+            subprocess.run([*pip, *environment["packages"]], stdout=subprocess.DEVNULL, check=True)
 
 
 def beside(experiment: Table, out: Path) -> list[TaskRunResult]:
@@ -90,7 +102,8 @@ def take_recorded(plan: Path, answers: Path) -> None:
 
 def bench_command(experiment: Table, plan: Table, mbpp: Path, out: Path) -> list[str]:
     """The words after `greenloop` that run the experiment, or the rest of it."""
-    source = f"mutants:{mbpp}" if experiment["tasks"] == "mutants" else f"mbpp:{mbpp}"
+    sources = {"mbpp": f"mbpp:{mbpp}", "mutants": f"mutants:{mbpp}", "upgrades": f"versions:{HERE / 'upgrades.toml'}"}
+    source = sources[experiment["tasks"]]
     words = ["bench", source, "--sample", str(plan["sample"]), "--seed", str(plan["seed"]), "--model", plan["model"]]
     words += ["--plan", str(HERE / "ablations" / f"{experiment['plan']}.toml")] if "plan" in experiment else []
     words += [word for arm in experiment.get("arms", ()) for word in ("--arm", arm)]
