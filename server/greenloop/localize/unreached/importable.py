@@ -53,7 +53,7 @@ async def measure_completed(
 ) -> Baseline | None:
     """The baseline of a target that cannot be collected, by `measure` over completed code; None where it stays so."""
     completion = complete(context, execution)
-    if completion is None:
+    if completion is None or completion.text == context.snapshot.text(completion.path):
         return None
     context.report_status(f"{completion.path} cannot be imported; looking at its tests without what is in the way")
     snapshot = context.snapshot.with_text(completion.path, completion.text)

@@ -1,7 +1,8 @@
 """What statements of a module were meant to import, where what they name is elsewhere or is spelled otherwise.
 
 Only where one can be meant: the one module of the project that defines the name, the one of the standard library from
-which it is usually imported, or else the most similar name of the module or module of that name.
+which it is usually imported or that has it in this version of Python, the one of an installed package, or else the most
+similar name of the module or module of that name.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from greenloop.core.python import former_names
 from greenloop.core.python.assignments import has_lines_to_itself
 from greenloop.core.python.ast_source import parse_module
 from greenloop.core.python.names import module_bindings
@@ -24,6 +26,9 @@ from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.project import sources
 from greenloop.project.environment.faults import is_third_party
+from greenloop.project.imports import installed_names
+from greenloop.project.imports.former_attributes import correct_attribute
+from greenloop.project.imports.import_statements import with_names
 from greenloop.project.imports.missing_imports import (
     MOST_FILES,
     absolute_name,
@@ -33,10 +38,13 @@ from greenloop.project.imports.missing_imports import (
 )
 from greenloop.project.syntax import definitions
 
+BUILT_IN = "builtins"
 SIMILAR = 0.75  # of a name, to be taken for a misspelled one (difflib's ratio)
 
-_NO_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
+_NO_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'(?: \(([^)]+)\))?")
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
+_NO_ATTRIBUTE = re.compile(r"^module '([\w.]+)' has no attribute '(\w+)'")
+_AS_ITSELF = re.compile(r"\b(\w+) as \1\b")
 _FROM = re.compile(r"(from\s+)\S+(\s+import\b)")
 
 
@@ -48,9 +56,12 @@ def find_corrections(
     None at all where that one cannot be corrected. Others that a module guards or makes later are left alone.
     """
     text = with_plain_ends(text)
-    module = parse_module(text) if _NO_NAME.search(message) or _NO_MODULE.search(message) else None
+    patterns = (_NO_NAME, _NO_MODULE, _NO_ATTRIBUTE)
+    module = parse_module(text) if any(each.search(message) for each in patterns) else None
     if not isinstance(module, ast.Module):
         return []
+    if match := _NO_ATTRIBUTE.search(message):
+        return correct_attribute(match[1], match[2], line, text, path)
     looker = _Looker(path=path, root=root, read_text=read_text, text=text)
     lines = text.split("\n")
     nodes = [each for each in ast.walk(module) if isinstance(each, ast.Import | ast.ImportFrom)]
@@ -79,7 +90,10 @@ class _Looker:
         dotted = absolute_name(node.module or "", node.level, self.path, self.root)
         if missing:
             return self._correct_module(node, dotted) if dotted == missing else None
-        told = match[1] if (match := _NO_NAME.search(message)) else ""
+        match = _NO_NAME.search(message)
+        told, file = (match[1], match[3] or "") if match else ("", "")
+        if told and "-packages" in file and not self._is_known(dotted):
+            return self._correct_installed(node, dotted, told, Path(file))
         known = self._names_of(dotted)
         if told in known or not self._is_known(dotted):
             return None  # this Python has it, or nobody knows what another package calls it
@@ -87,68 +101,110 @@ class _Looker:
         wrong = [each for each in wrong if each.name != "*" and "__getattr__" not in known]
         return self._correct_names(node, dotted, wrong, known) if wrong else None
 
+    def _correct_installed(self, node: ast.ImportFrom, dotted: str, told: str, file: Path) -> ImportCorrection | None:
+        """What a module of an installed package lacks, from where the package has it now."""
+        text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+        is_known = {*definitions.identifiers(text), "*"} if installed_names.names_all(text) else None
+        wrong = [each for each in node.names if each.name == told or (is_known and each.name not in is_known)]
+        present = {each.name: installed_names.find_present(each.name, dotted, file) for each in wrong}
+        return self._correction(node, wrong[0], present, dotted)
+
     def _correct_names(
         self, node: ast.ImportFrom, dotted: str, wrong: Sequence[ast.alias], known: Sequence[str]
     ) -> ImportCorrection | None:
-        moved: dict[str, list[ast.alias]] = {}
-        spelled: dict[str, str] = {}
+        present: dict[str, tuple[str, str] | None] = {}
         for each in wrong:
-            if place := self._defining(each.name, dotted):
-                moved.setdefault(place, []).append(each)
-            elif similar := _similar(each.name, known):
-                spelled[each.name] = similar[0]
+            if former := former_names.present_name(dotted, each.name):
+                present[each.name] = former
+            elif place := self._defining(each.name, dotted):
+                present[each.name] = (place, each.name)
             else:
-                return None
-        return self._correction(node, wrong[0], moved, spelled)
+                similar = _similar(each.name, known)
+                present[each.name] = (dotted, similar[0]) if similar else None
+        return self._correction(node, wrong[0], present, dotted)
 
     def _correct_module(self, node: ast.ImportFrom, dotted: str) -> ImportCorrection | None:
         """Takes the similar module that has all of the names, or else the one that defines them."""
         names = {each.name for each in node.names}
+        if former := {
+            name: former_names.present_name(dotted, name) for name in names if dotted in former_names.MODULES
+        }:
+            return self._correction(node, node.names[0], former, dotted)
         similar = _similar(dotted, self._modules()) if not self._is_to_install(dotted) else ()
         places = [each for each in similar if names <= {*self._names_of(each), "*"}]
         if not places and self._is_known(dotted):
             places = [*{self._defining(name, dotted) for name in names}]
         if len(places) != 1 or not places[0]:
             return None
-        return self._correction(node, node.names[0], {places[0]: node.names}, {})
+        return self._correction(node, node.names[0], {name: (places[0], name) for name in names}, dotted)
 
     def _correct_import(self, node: ast.Import, missing: str) -> ImportCorrection | None:
         """Takes the similar module that has all attributes which are read."""
         chosen = next((each for each in node.names if each.name == missing), None)
+        if chosen and missing in former_names.MODULES and ("." not in missing or chosen.asname):
+            return self._correction(node, chosen, {missing: ("", former_names.MODULES[missing])}, "")
         if chosen is None or self._is_to_install(missing):
             return None
         read = self._read_of(chosen.asname or missing)
         found = [each for each in _similar(missing, self._modules()) if read and read <= {*self._names_of(each)}]
         if len(found) != 1 or ("." in missing + found[0] and not chosen.asname):
             return None
-        return self._correction(node, chosen, {}, {missing: found[0]})
+        return self._correction(node, chosen, {missing: ("", found[0])}, "")
 
     def _correction(
         self,
         node: ast.Import | ast.ImportFrom,
         first: ast.alias,
-        moved: Mapping[str, Sequence[ast.alias]],
-        spelled: Mapping[str, str],
+        present: Mapping[str, tuple[str, str] | None],
+        dotted: str,
     ) -> ImportCorrection | None:
-        """The statement with these names imported from other modules, and these written otherwise."""
+        """The statement with what these names are now: the module that has each, and how it is spelled.
+
+        Those of the module `dotted` stay where they are; what is built in (`builtins`) is not imported. None where one
+        is not known.
+        """
+        found = {name: place for name, place in present.items() if place}
+        if len(found) < len(present):
+            return None
         rows = self.text.split("\n")[node.lineno - 1 : node.end_lineno]
-        elsewhere = [each for aliases in moved.values() for each in aliases]
+        gone = [each for each in node.names if each.name in found and found[each.name][0] != dotted]
+        spelled = {name: right for name, (_place, right) in found.items() if right != name}
         renamed, uses = self._renamed({each.name: spelled[each.name] for each in node.names if each.name in spelled})
+        places = {found[each.name][0] for each in gone}
         level = node.level if isinstance(node, ast.ImportFrom) else 0
-        if len(moved) == 1 and len(elsewhere) == len(node.names):
-            dots, name = written_name(next(iter(moved)), level, self.path, self.root)
+        if len(places) == 1 and len(gone) == len(node.names) and not spelled and places != {BUILT_IN}:
+            dots, name = written_name(places.pop(), level, self.path, self.root)
             text = _FROM.sub(rf"\g<1>{'.' * dots}{name}\g<2>", "\n".join(rows), count=1) + "\n"
         else:
-            aliases = [
-                (each, self._spelling(each, spelled[each.name], renamed)) for each in node.names if each.name in spelled
-            ]
-            text, indent = _replaced(rows, node, aliases, elsewhere), rows[0][: node.col_offset]
-            for place, names in moved.items():
-                dots, name = written_name(place, level, self.path, self.root)
-                text += f"{indent}{ast.unparse(ast.ImportFrom(module=name, names=[*names], level=dots))}\n"
+            stay = [each for each in node.names if each.name in spelled and each not in gone]
+            aliases = [(each, self._spelling(each, spelled[each.name], renamed)) for each in stay]
+            text, indent = with_names(rows, node, aliases, gone), rows[0][: node.col_offset]
+            for place in sorted(places):
+                names = [each for each in gone if found[each.name][0] == place]
+                text += indent + self._import_from(place, names, found, renamed, level)
         end, bound = node.end_lineno or node.lineno, first.asname or first.name
         region = Region(path=self.path, qualname=bound, start=node.lineno, end=end, imports=True)
+        own = "\n".join(rows)
+        text = _AS_ITSELF.sub(lambda match: match[0] if match[0] in own else match[1], text)
         return ImportCorrection(region=region, text=text, renamed=renamed, uses=uses)
+
+    def _import_from(
+        self,
+        place: str,
+        names: Sequence[ast.alias],
+        found: Mapping[str, tuple[str, str]],
+        renamed: Mapping[str, str],
+        level: int,
+    ) -> str:
+        """The statement that imports these names, as they are now, from a module; what is built in is only named."""
+        rights = {each.name: found[each.name][1] for each in names}
+        if place == BUILT_IN:
+            bound = [each for each in names if each.asname or each.name not in renamed]
+            return "".join(f"{each.asname or each.name} = {rights[each.name]}\n" for each in bound)
+        written = {each.name: self._spelling(each, rights[each.name], renamed) for each in names}
+        dots, name = written_name(place, level, self.path, self.root)
+        listed = [ast.alias(name=written[each.name], asname=each.asname) for each in names]
+        return f"{ast.unparse(ast.ImportFrom(module=name, names=listed, level=dots))}\n"
 
     def _renamed(self, spelled: Mapping[str, str]) -> tuple[dict[str, str], tuple[Region, ...]]:
         """Those of the names that can be written otherwise in the whole file, and the functions that use them."""
@@ -216,34 +272,6 @@ class _Looker:
         folder = self.root / Path(file).parent if file.endswith("__init__.py") else None
         inner = [each.stem for each in folder.iterdir()] if folder and folder.is_dir() else []
         return [*bound, *inner, "__name__", "__file__", "__doc__", "__path__"]
-
-
-def _replaced(
-    rows: Sequence[str],
-    node: ast.Import | ast.ImportFrom,
-    aliases: Sequence[tuple[ast.alias, str]],
-    removed: Sequence[ast.alias],
-) -> str:
-    """The lines of a statement with other names for these aliases, and without the removed ones."""
-    changed = [row.encode() for row in rows]
-    for alias, right in sorted(aliases, key=lambda each: (each[0].lineno, each[0].col_offset), reverse=True):
-        at, start = alias.lineno - node.lineno, alias.col_offset
-        row = changed[at]
-        changed[at] = row[:start] + right.encode() + row[start + len(alias.name.encode()) :]
-    if not removed:
-        return b"\n".join(changed).decode() + "\n"
-    kept = [each for each in node.names if each not in removed]
-    lines = {each.lineno for each in removed}
-    if not kept:
-        return ""
-    if lines.isdisjoint({node.lineno, node.end_lineno, *(each.lineno for each in kept)}):
-        return b"\n".join(row for at, row in enumerate(changed) if at + node.lineno not in lines).decode() + "\n"
-    spelled = {id(alias): right for alias, right in aliases}
-    names = [ast.alias(name=spelled.get(id(each), each.name), asname=each.asname) for each in kept]
-    module, level = (node.module, node.level) if isinstance(node, ast.ImportFrom) else (None, 0)
-    tail = changed[-1][node.end_col_offset :].decode().rstrip()
-    statement = ast.unparse(ast.ImportFrom(module=module, names=names, level=level))
-    return f"{rows[0][: node.col_offset]}{statement}{tail}\n"
 
 
 def _similar(name: str, known: Sequence[str]) -> list[str]:

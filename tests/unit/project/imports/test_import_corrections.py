@@ -45,7 +45,7 @@ def no_name(name, module="app.utils"):
         ("from app.utils import shout as s", no_name("shout"), "from app.tools import shout as s\n"),
         ("from app.utils import (\n    shout,\n    low,\n)", no_name("shout"),
          "from app.utils import (\n    low,\n)\nfrom app.tools import shout\n"),
-        ("from app.utils import Low as low", no_name("Low"), "from app.utils import low as low\n"),
+        ("from app.utils import Low as low", no_name("Low"), "from app.utils import low\n"),
         ("from app.utils import get_nam as g", no_name("get_nam"), "from app.utils import get_name as g\n"),
         ("from math import sqroot as root", no_name("sqroot", "math"), "from math import sqrt as root\n"),
         ("from collections import Mapping", no_name("Mapping", "collections"), "from collections.abc import Mapping\n"),
@@ -54,6 +54,20 @@ def no_name(name, module="app.utils"):
         ("from app.helpers import low", "No module named 'app.helpers'", "from app.utils import low\n"),
         ("from collection import deque", "No module named 'collection'", "from collections import deque\n"),
         ("import jsn as j\nx = j.loads", "No module named 'jsn'", "import json as j\n"),
+        # what older versions of Python had
+        ("import ConfigParser", "No module named 'ConfigParser'", "import configparser\n"),
+        ("import cPickle as pickle", "No module named 'cPickle'", "import pickle\n"),
+        ("import urllib2", "No module named 'urllib2'", "import urllib.request\n"),
+        ("from StringIO import StringIO", "No module named 'StringIO'", "from io import StringIO\n"),
+        ("from urllib2 import HTTPError, urlopen", "No module named 'urllib2'",
+         "from urllib.error import HTTPError\nfrom urllib.request import urlopen\n"),
+        ("from urllib import quote as q  # for paths", no_name("quote", "urllib"),
+         "from urllib.parse import quote as q  # for paths\n"),
+        ("from inspect import getargspec", no_name("getargspec", "inspect"), "from inspect import getfullargspec\n"),
+        ("from itertools import chain, izip as z", no_name("izip", "itertools"),
+         "from itertools import chain\nz = zip\n"),
+        ("from distutils.spawn import find_executable as find", no_name("find_executable", "distutils.spawn"),
+         "from shutil import which as find\n"),
     ],
 )  # fmt: skip
 def test_what_was_meant(project, statement, message, expected):
@@ -120,3 +134,47 @@ def test_one_that_a_function_makes_is_corrected_where_it_failed(project):
     text = "def f():\n    from app.utils import low, shout\n\n\ndef g():\n    from app.utils import shout\n"
     (correction,) = found(project, text, no_name("shout"), line=2)
     assert correction.text == "    from app.utils import low\n    from app.tools import shout\n"
+
+
+def test_what_is_built_in_is_not_imported_any_more(project):
+    text = "from itertools import izip\n\n\ndef pairs(a, b):\n    return izip(a, b)\n"
+    (correction,) = found(project, text, no_name("izip", "itertools"))
+    assert (correction.text, correction.renamed) == ("", {"izip": "zip"})
+    assert [each.qualname for each in correction.uses] == ["pairs"]
+
+
+@pytest.fixture
+def message_of(tmp_path):
+    """The message of a name that an installed package lacks."""
+    site = tmp_path / "lib" / "site-packages"
+    files = {
+        "shapes/__init__.py": "from shapes.plane import *\nfrom ._solid import cube\n",
+        "shapes/plane.py": "__all__ = ['area', 'circumference']\ndef area(): ...\ndef circumference(): ...\n",
+        "shapes/_solid.py": "def cube(): ...\ndef volume(): ...\n",
+        "shapes/solid.py": "from shapes._solid import volume\n__all__ = [\n    'volume',\n]\n",
+        "shapes/tests/test_all.py": "def helper(): ...\n",
+        "paint/__init__.py": "class Colour: ...\n",
+        "shapes-2.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: shapes\nVersion: 2.0\nRequires-Dist: paint>=1\n",
+    }
+    for path, text in files.items():
+        (site / path).parent.mkdir(parents=True, exist_ok=True)
+        (site / path).write_text(text)
+    return lambda name: f"cannot import name '{name}' from 'shapes' ({site / 'shapes/__init__.py'})"
+
+
+@pytest.mark.parametrize(
+    ("statement", "name", "expected"),
+    [
+        ("from shapes import volume, cube", "volume", ["from shapes import cube\nfrom shapes.solid import volume\n"]),
+        ("from shapes import Colour", "Colour", ["from paint import Colour\n"]),
+        (
+            "from shapes import circumferenc as c, area",
+            "circumferenc",
+            ["from shapes import circumference as c, area\n"],
+        ),
+        ("from shapes import helper", "helper", []),
+        ("from shapes import something", "something", []),
+    ],
+)
+def test_a_name_that_an_installed_package_has_elsewhere(project, message_of, statement, name, expected):
+    assert [each.text for each in found(project, f"{statement}\n", message_of(name))] == expected

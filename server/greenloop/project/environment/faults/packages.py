@@ -202,7 +202,7 @@ _ADDED = (
     "Set `interpreter` to a newer Python, or create .venv with one.",
 )
 _NO_STANDARD = "Python {version} ({python}) has no module '{module}'"
-_UPGRADE = "Install a version that has it: {python} -m pip install --upgrade {package}"
+_UPGRADE = "Upgrade it ({python} -m pip install --upgrade {package}), or import what newer versions have in its place."
 _REINSTALL = "Reinstall it: {python} -m pip install --force-reinstall --no-cache-dir {package}"
 
 # fmt: off

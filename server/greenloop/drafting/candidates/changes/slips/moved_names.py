@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from greenloop.core.compose import region_text
+from greenloop.core.python.former_names import present_name
 from greenloop.core.python.names import module_bindings
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
@@ -43,14 +44,24 @@ def _corrected_import(problem: Problem, region: Region, failure: Failure) -> Ite
 
 
 def _from_elsewhere(problem: Problem, region: Region, module: str, name: str) -> Iterator[Candidate]:
-    """The function with a name that its file imports, in place of the attribute of a module that lacks it."""
+    """The function with a name that its file imports, in place of the attribute of a module that lacks it.
+
+    What older versions of Python had under that name is taken from where it is now.
+    """
     found = parse_function(with_plain_ends(region_text(problem, region)))
     bound = module_bindings(problem.files[region.path])
-    if found is None or name in bound:
+    if found is None:
         return
     written = {module} | {each for each, keys in bound.items() if module in {key.replace(":", ".") for key in keys}}
     nodes = [node for node in ast.walk(found[1]) if isinstance(node, ast.Attribute) and node.attr == name]
     nodes = [node for node in nodes if ast.unparse(node.value) in written]
-    if nodes and len(find_defining(name, region.path, problem.root, reader_of(problem))) == 1:
+    if nodes and (present := present_name(module, name)):
+        place, spelled = present
+        is_built_in = place == "builtins"
+        new = spelled if is_built_in else f"{place}.{spelled}"
+        text = change_of(found[0], [replace_node(node, new) for node in nodes], Kind.SLIP).text
+        is_imported = is_built_in or place in written
+        yield Candidate(texts={region: text}, imports=() if is_imported else (f"import {place}",))
+    elif nodes and name not in bound and len(find_defining(name, region.path, problem.root, reader_of(problem))) == 1:
         text = change_of(found[0], [replace_node(node, name) for node in nodes], Kind.SLIP).text
         yield add_missing_imports(problem, Candidate(texts={region: text}))

@@ -76,3 +76,18 @@ def test_what_is_not_certain(changed, body, message):
 def test_a_name_of_the_module_is_not_hidden(changed):
     text = "import utils\n\n\ndef f(x):\n    return utils.shout(x)\n\n\ndef shout(x): ...\n"
     assert not changed(text, NO_ATTRIBUTE, 5, "AttributeError")
+
+
+@pytest.mark.parametrize(
+    ("statement", "old", "new", "added"),
+    [
+        ("import itertools", "itertools.izip", "zip", ""),
+        ("import inspect", "inspect.getargspec", "inspect.getfullargspec", ""),
+        ("import fractions as f", "f.gcd", "math.gcd", "import math\n"),
+    ],
+)
+def test_what_older_versions_of_python_had_there(changed, statement, old, new, added):
+    module = statement.split()[1]
+    text = f"{statement}\n\n\ndef f(x):\n    return {old}(x, x)\n"
+    (after,) = changed(text, f"module '{module}' has no attribute '{old.split('.')[1]}'", 5, "AttributeError")
+    assert after == f"{statement}\n{added}\n\ndef f(x):\n    return {new}(x, x)\n"

@@ -1,0 +1,120 @@
+"""Where a name is that a module of an installed package does not have (any more): only their files are read."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from importlib.metadata import Distribution, PathDistribution
+from pathlib import Path
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from greenloop.project.syntax import definitions
+
+SIMILAR = 0.75  # of a name, to be taken for one that is spelled otherwise now (difflib's ratio)
+MOST_FILES = 3000
+MOST_BYTES = 1_000_000  # of one file
+_DEFINED = re.compile(r"^(?:async def|def|class) ([A-Za-z]\w*)", re.MULTILINE)
+_QUOTED = re.compile(r"[\"'](\w+)[\"']")
+_ALL = re.compile(r"^__all__\s*(?::[^=\n]+)?\+?=\s*[\[(]([^\])]*)[\])]", re.MULTILINE)
+_STAR = re.compile(r"^from (\S+) import \*", re.MULTILINE)
+
+
+def find_present(name: str, dotted: str, file: Path) -> tuple[str, str] | None:
+    """The module that has the name now and how it is spelled there; None where there is none, or more than one.
+
+    `file` is the installed module that lacks it. It is looked for in the module's package, then in what that requires,
+    then among the similar names of the module itself.
+    """
+    site = next((each for each in file.parents if each.name in ("site-packages", "dist-packages")), None)
+    if site is None:
+        return None
+    top = dotted.partition(".")[0]
+    own = _defined_names(site, top)
+    found = own.get(name, set()) - {dotted}
+    for package in [] if found else _required_packages(site, top):
+        found |= _defined_names(site, package).get(name, set())
+    if found:
+        shortest = min(each.count(".") for each in found)
+        nearest = [each for each in found if each.count(".") == shortest]
+        return (nearest[0], name) if len(nearest) == 1 else None
+    sources = {dotted, *_starred(dotted, file)}
+    known = [each for each, modules in own.items() if not sources.isdisjoint(modules)]
+    similar = difflib.get_close_matches(name, known, n=1, cutoff=SIMILAR)
+    return (dotted, similar[0]) if similar else None
+
+
+def _starred(dotted: str, file: Path) -> list[str]:
+    """The modules of which a module has all names."""
+    text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+    package = dotted if file.name == "__init__.py" else dotted.rpartition(".")[0]
+    return [f"{package}{each}" if each.startswith(".") else each for each in _STAR.findall(text)]
+
+
+def names_all(text: str) -> bool:
+    """Does a module write out all names that it has?"""
+    return not _STAR.search(text) and "__getattr__" not in text
+
+
+def _defined_names(site: Path, top: str) -> Mapping[str, set[str]]:
+    """The functions and classes of a package, with the public modules that they can be imported from."""
+    defined: dict[str, set[str]] = {}
+    public: dict[str, str] = {}
+    for path in _files(site, top):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        parts = path.relative_to(site).with_suffix("").parts
+        private = next((at for at, part in enumerate(parts) if part.startswith("_")), len(parts))
+        module = ".".join(parts[:private])
+        for match in _DEFINED.finditer(text):
+            defined.setdefault(match[1], set()).add(module)
+        if parts[private:] in ((), ("__init__",)):
+            public[module] = text
+    named = {
+        module: set().union(*(_QUOTED.findall(each[1]) for each in _ALL.finditer(text)))
+        for module, text in public.items()
+    }
+    used = {module: definitions.identifiers(text) for module, text in public.items() if names_all(text)}
+    return {
+        name: {each for each in modules if each in public and name in used.get(each, {name})}
+        | {each for each, names in named.items() if name in names}
+        for name, modules in defined.items()
+    }
+
+
+def _files(site: Path, top: str) -> Iterator[Path]:
+    if (site / f"{top}.py").is_file():
+        yield site / f"{top}.py"
+    listed = (path for path in (site / top).rglob("*.py") if not {"tests", "test"} & {*path.parts})
+    for _number, path in zip(range(MOST_FILES), listed, strict=False):
+        if path.stat().st_size <= MOST_BYTES:
+            yield path
+
+
+def _required_packages(site: Path, top: str) -> list[str]:
+    """The packages that the distribution of that name needs, by the names under which they are imported."""
+    distribution = next(_distributions(site, top), None)
+    required = (_requirement(each) for each in (distribution.requires or ()) if distribution) if distribution else ()
+    return [
+        each
+        for name in required
+        if name
+        for each in dict.fromkeys((name, name.replace("-", "_")))
+        if (site / each).is_dir() or (site / f"{each}.py").is_file()
+    ]
+
+
+def _distributions(site: Path, top: str) -> Iterator[Distribution]:
+    for folder in site.glob("*.dist-info"):
+        if canonicalize_name(folder.name.partition("-")[0]) == canonicalize_name(top):
+            yield PathDistribution(folder)
+
+
+def _requirement(text: str) -> str:
+    """The canonical name of what is required in any case; "" for what belongs to an extra."""
+    try:
+        requirement = Requirement(text)
+    except InvalidRequirement:
+        return ""
+    return "" if requirement.marker and "extra" in str(requirement.marker) else canonicalize_name(requirement.name)

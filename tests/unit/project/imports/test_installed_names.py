@@ -1,0 +1,49 @@
+"""Where an installed package has what one of its modules lacks; test_import_corrections.py has what is made of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from greenloop.project.imports.installed_names import find_present
+
+
+@pytest.fixture
+def site(tmp_path):
+    """Makes a site-packages folder of these files."""
+
+    def make(**files):
+        folder = tmp_path / "site-packages"
+        for name, text in files.items():
+            path = folder / f"{name.replace('__in', '/__in').replace('0', '/')}.py"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return folder
+
+    return make
+
+
+def test_the_nearest_public_module_that_exports_it(site):
+    folder = site(pkg__init__="", pkg0special__init__="from ._basic import *\n", pkg0special0_basic="def comb(): ...\n",
+                  pkg0special0basic="__all__ = ['comb']\n", pkg0misc="")  # fmt: skip
+    assert find_present("comb", "pkg.misc", folder / "pkg/misc.py") == ("pkg.special", "comb")
+
+
+def test_none_of_two_that_are_as_near(site):
+    folder = site(pkg__init__="", pkg0one="def area(): ...\n", pkg0two="def area(): ...\n")
+    assert find_present("area", "pkg", folder / "pkg/__init__.py") is None
+
+
+def test_a_private_definition_that_nobody_exports_is_not_taken(site):
+    folder = site(pkg__init__="", pkg0_inner="def area(): ...\n")
+    assert find_present("area", "pkg", folder / "pkg/__init__.py") is None
+
+
+def test_a_similar_name_of_the_same_module_alone(site):
+    folder = site(pkg__init__="", pkg0calc="def simpson(): ...\n", pkg0other="def simps2(): ...\n")
+    assert find_present("simps", "pkg.calc", folder / "pkg/calc.py") == ("pkg.calc", "simpson")
+    assert find_present("unlike", "pkg.calc", folder / "pkg/calc.py") is None
+
+
+def test_a_module_outside_of_site_packages_is_not_looked_into(tmp_path):
+    (tmp_path / "pkg.py").write_text("def area(): ...\n")
+    assert find_present("aera", "pkg", tmp_path / "pkg.py") is None
