@@ -1,0 +1,118 @@
+"""Functions that broke when Python or a package was upgraded: they are mended without a model, where one thing is meant."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from greenloop.core.records.outcome import Verified
+from greenloop.engine import refine
+from greenloop.project import configuration
+
+pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
+
+# It compiles `perimeter` at its first call, as networkx does; it tells what took the place of `surface`, as numpy does.
+SHAPES = {
+    "shapes/__init__.py": """\
+from shapes.plane import *
+
+
+def __getattr__(name):
+    if name == "surface":
+        raise AttributeError("`shapes.surface` was removed in shapes 2. Use `shapes.area` instead.")
+    raise AttributeError(f"module 'shapes' has no attribute {name!r}")
+
+
+def perimeter(side):
+    perimeter.__code__ = compile("lambda side: 4 * side", "<compiled>", "eval").co_consts[0]
+    return perimeter(side)
+""",
+    "shapes/plane.py": "__all__ = ['area', 'circumference']\n\n\ndef area(side):\n    return side * side\n\n\n"
+    "def circumference(radius):\n    return 6 * radius\n",
+    "shapes/_solid.py": "def volume(side):\n    return side**3\n",
+    "shapes/solid.py": "from shapes._solid import volume\n\n__all__ = ['volume']\n",
+    "shapes-2.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: shapes\nVersion: 2.0\n",
+}
+# name: the code, what is asserted, and lines of the result
+CASES = {
+    "the package says what to use instead": (
+        "import shapes\n\n\ndef f(side):\n    return shapes.surface(side)\n",
+        "f(3) == 9",
+        ["    return shapes.area(side)"],
+    ),
+    "the package compiles its function at the first call": (
+        "import shapes\n\n\ndef f(side):\n    shapes.surface(side)\n    return shapes.perimeter(side)\n",
+        "f(3) == 12",
+        ["    shapes.area(side)"],
+    ),
+    "a name that the package has elsewhere": (
+        "from shapes import area, volume\n\n\ndef f(side):\n    return area(side) + volume(side)\n",
+        "f(2) == 12",
+        ["from shapes import area", "from shapes.solid import volume"],
+    ),
+    "a name that is spelled otherwise": (
+        "from shapes import circumferenc\n\n\ndef f(radius):\n    return circumferenc(radius)\n",
+        "f(2) == 12",
+        ["from shapes import circumference", "    return circumference(radius)"],
+    ),
+    "a module of Python 2": (
+        "import ConfigParser\n\n\ndef f(text):\n    found = ConfigParser.ConfigParser()\n    found.read_string(text)\n"
+        "    return found.sections()\n",
+        "f('[a]\\n[b]\\n') == ['a', 'b']",
+        ["import configparser", "    found = configparser.ConfigParser()"],
+    ),
+    "what is built in now": (
+        "from itertools import izip\n\n\ndef f(a, b):\n    return list(izip(a, b))\n",
+        "f([1], [2]) == [(1, 2)]",
+        ["    return list(zip(a, b))"],
+    ),
+    "the base of a class": (
+        "import collections\n\n\nclass f(collections.Sized):\n    def __len__(self):\n        return 2\n",
+        "len(f()) == 2",
+        ["import collections.abc", "class f(collections.abc.Sized):"],
+    ),
+    "an attribute in a function": (
+        "import fractions\n\n\ndef f(a, b):\n    return a // fractions.gcd(a, b)\n",
+        "f(6, 4) == 3",
+        ["import math", "    return a // math.gcd(a, b)"],
+    ),
+}
+
+
+@pytest.fixture
+def interpreter(tmp_path: Path) -> Path:
+    """A virtual environment that has version 2 of the package."""
+    folder = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    major, minor = sys.version_info[:2]
+    for name, text in SHAPES.items():
+        path = folder / "lib" / f"python{major}.{minor}" / "site-packages" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_what_broke_is_mended_without_a_model(name, tmp_path, monkeypatch, lay, interpreter):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    code, asserted, lines = CASES[name]
+    root = lay(tmp_path / "w", {"m.py": code, "test_m.py": f"from m import f\n\n\ndef test_f():\n    assert {asserted}\n"})
+    script = tmp_path / "answers.jsonl"
+    script.write_text('"no answer"\n')
+    settings, _ = configuration.load(
+        root,
+        command_line={
+            "model": f"scripted:{script}",
+            "sandbox.kind": "bubblewrap",
+            "attempts": 1,
+            "interpreter": str(interpreter),
+        },
+    )
+    request = refine.Request(root=root, target="test_m.py")
+    outcome = await refine.refine(request, settings=settings, emit=lambda _event: None)
+    assert outcome.verified is Verified.VERIFIED, outcome.message
+    assert outcome.usage.completion_tokens == 0
+    assert set(lines) <= {*outcome.after["m.py"].splitlines()}
