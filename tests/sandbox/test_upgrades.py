@@ -59,15 +59,24 @@ CASES = {
         ["from shapes import circumference", "    return circumference(radius)"],
     ),
     "a module of Python 2": (
-        "import ConfigParser\n\n\ndef f(text):\n    found = ConfigParser.ConfigParser()\n    found.read_string(text)\n"
-        "    return found.sections()\n",
+        "import ConfigParser as C\n\n\ndef f(text):\n    c = C.ConfigParser()\n    c.read_string(text)\n    return c.sections()\n",
         "f('[a]\\n[b]\\n') == ['a', 'b']",
-        ["import configparser", "    found = configparser.ConfigParser()"],
+        ["import configparser as C"],
     ),
     "what is built in now": (
         "from itertools import izip\n\n\ndef f(a, b):\n    return list(izip(a, b))\n",
         "f([1], [2]) == [(1, 2)]",
         ["    return list(zip(a, b))"],
+    ),
+    "an attribute of a package": (
+        "import shapes\n\n\ndef f(side):\n    return shapes.volume(side)\n",
+        "f(2) == 8",
+        ["from shapes.solid import volume", "    return volume(side)"],
+    ),
+    "a module that the package lacks": (
+        "from shapes.cubes import volume\n\n\ndef f(side):\n    return volume(side)\n",
+        "f(2) == 8",
+        ["from shapes.solid import volume"],
     ),
     "the base of a class": (
         "import collections\n\n\nclass f(collections.Sized):\n    def __len__(self):\n        return 2\n",
@@ -99,7 +108,9 @@ def interpreter(tmp_path: Path) -> Path:
 async def test_what_broke_is_mended_without_a_model(name, tmp_path, monkeypatch, lay, interpreter):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     code, asserted, lines = CASES[name]
-    root = lay(tmp_path / "w", {"m.py": code, "test_m.py": f"from m import f\n\n\ndef test_f():\n    assert {asserted}\n"})
+    root = lay(
+        tmp_path / "w", {"m.py": code, "test_m.py": f"from m import f\n\n\ndef test_f():\n    assert {asserted}\n"}
+    )
     script = tmp_path / "answers.jsonl"
     script.write_text('"no answer"\n')
     settings, _ = configuration.load(

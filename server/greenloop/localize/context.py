@@ -6,6 +6,7 @@ import builtins
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from greenloop.core.classify import classify
 from greenloop.core.deadline import Deadline
@@ -38,6 +39,7 @@ from greenloop.localize.unreached.named_by_failure import (
     names_something,
 )
 from greenloop.project.environment.faults import Fault, explain_broken_sandbox, find_environment_fault
+from greenloop.project.environment.interpreters import site_packages
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
 from greenloop.project.sources import file_patterns
@@ -156,6 +158,11 @@ class BaselineContext:
             paths |= dict.fromkeys(unwritten.modules_around(path, path, self.snapshot, self.patterns))
         return {path: self.snapshot.text(path) or "" for path in paths if regions.may_change(path, self.patterns)}
 
+    @property
+    def sites(self) -> tuple[Path, ...]:
+        """The folders of the packages that the tests' environment has."""
+        return tuple(site_packages(self.place.environment.prefix, self.place.environment.version))
+
     def find_fault(self, failures: Sequence[Failure]) -> Fault | None:
         """Returns the environment fault that explains the failures, or None."""
         fault = self.known_fault(failures) if self.known_fault else None
@@ -245,6 +252,7 @@ def _build_problem(
         buffers=context.snapshot.buffers,
         neighbours=neighbours,
         suspects=suspects,
+        sites=context.sites,
     )
 
 

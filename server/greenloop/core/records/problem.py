@@ -48,6 +48,7 @@ class Problem:
     `open`: whatever else the regions' files have may be changed too, by a whole answer.
     `exact`: an answer changes the regions that it was asked for, and nothing else.
     `corrections`: of imports without which no test can be collected; each candidate has them all.
+    `sites`: the folders of the packages that the tests' environment has, where they can be read.
     """
 
     root: Path
@@ -66,6 +67,7 @@ class Problem:
     open: bool = False
     exact: bool = False
     corrections: tuple[ImportCorrection, ...] = ()
+    sites: tuple[Path, ...] = ()
 
     @property
     def question(self) -> Hashable:

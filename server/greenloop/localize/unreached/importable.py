@@ -140,7 +140,7 @@ def _with_imports(context: BaselineContext, path: str, line: int, text: str) -> 
 def _with_corrections(context: BaselineContext, failure: Failure, frame: Frame, text: str) -> Completion | None:
     """Completes a file that imports what does not exist; what it was meant to import keeps its wrong name meanwhile."""
     snapshot = context.snapshot
-    found = find_corrections(failure.message, frame.line, text, frame.path, snapshot.root, snapshot.text)
+    found = find_corrections(failure.message, frame.line, text, frame.path, snapshot.root, snapshot.text, context.sites)
     if not found:
         return None
     rows, end = split_lines(text), main_line_end(text)

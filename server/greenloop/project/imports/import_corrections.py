@@ -41,7 +41,7 @@ from greenloop.project.syntax import definitions
 BUILT_IN = "builtins"
 SIMILAR = 0.75  # of a name, to be taken for a misspelled one (difflib's ratio)
 
-_NO_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'(?: \(([^)]+)\))?")
+_NO_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 _NO_ATTRIBUTE = re.compile(r"^module '([\w.]+)' has no attribute '(\w+)'")
 _AS_ITSELF = re.compile(r"\b(\w+) as \1\b")
@@ -49,11 +49,12 @@ _FROM = re.compile(r"(from\s+)\S+(\s+import\b)")
 
 
 def find_corrections(
-    message: str, line: int, text: str, path: str, root: Path, read_text: sources.ReadText
+    message: str, line: int, text: str, path: str, root: Path, read_text: sources.ReadText, sites: Sequence[Path] = ()
 ) -> list[ImportCorrection]:
     """The corrections of a file's imports, of which the one at the line failed with this message.
 
-    None at all where that one cannot be corrected. Others that a module guards or makes later are left alone.
+    `sites` are the folders of installed packages. None at all where that one cannot be corrected. Others that a module
+    guards or makes later are left alone.
     """
     text = with_plain_ends(text)
     patterns = (_NO_NAME, _NO_MODULE, _NO_ATTRIBUTE)
@@ -62,7 +63,7 @@ def find_corrections(
         return []
     if match := _NO_ATTRIBUTE.search(message):
         return correct_attribute(match[1], match[2], line, text, path)
-    looker = _Looker(path=path, root=root, read_text=read_text, text=text)
+    looker = _Looker(path=path, root=root, read_text=read_text, text=text, sites=sites)
     lines = text.split("\n")
     nodes = [each for each in ast.walk(module) if isinstance(each, ast.Import | ast.ImportFrom)]
     nodes = [each for each in nodes if has_lines_to_itself(each, lines)]
@@ -82,6 +83,7 @@ class _Looker:
     root: Path
     read_text: sources.ReadText
     text: str
+    sites: Sequence[Path]
 
     def correct(self, node: ast.Import | ast.ImportFrom, message: str) -> ImportCorrection | None:
         missing = match[1] if (match := _NO_MODULE.search(message)) else ""
@@ -91,22 +93,25 @@ class _Looker:
         if missing:
             return self._correct_module(node, dotted) if dotted == missing else None
         match = _NO_NAME.search(message)
-        told, file = (match[1], match[3] or "") if match else ("", "")
-        if told and "-packages" in file and not self._is_known(dotted):
-            return self._correct_installed(node, dotted, told, Path(file))
+        told = match[1] if match else ""
+        if told and not self._is_known(dotted):
+            return self._correct_installed(node, dotted, told)
         known = self._names_of(dotted)
         if told in known or not self._is_known(dotted):
-            return None  # this Python has it, or nobody knows what another package calls it
+            return None  # this Python has it
         wrong = [each for each in node.names if each.name == told or (known and each.name not in known)]
         wrong = [each for each in wrong if each.name != "*" and "__getattr__" not in known]
         return self._correct_names(node, dotted, wrong, known) if wrong else None
 
-    def _correct_installed(self, node: ast.ImportFrom, dotted: str, told: str, file: Path) -> ImportCorrection | None:
-        """What a module of an installed package lacks, from where the package has it now."""
-        text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
-        is_known = {*definitions.identifiers(text), "*"} if installed_names.names_all(text) else None
-        wrong = [each for each in node.names if each.name == told or (is_known and each.name not in is_known)]
-        present = {each.name: installed_names.find_present(each.name, dotted, file) for each in wrong}
+    def _correct_installed(self, node: ast.ImportFrom, dotted: str, told: str = "") -> ImportCorrection | None:
+        """What a module of an installed package lacks, from where the package has it now; `told`: a name of that."""
+        file = installed_names.find_file(dotted, self.sites)
+        text = file.read_text(encoding="utf-8", errors="replace") if file else ""
+        known = definitions.identifiers(text) if installed_names.names_all(text) else {each.name for each in node.names}
+        wrong = [each for each in node.names if each.name == told or each.name not in known]
+        if not wrong or any(each.name == "*" for each in wrong):
+            return None
+        present = {each.name: installed_names.find_present(each.name, dotted, self.sites) for each in wrong}
         return self._correction(node, wrong[0], present, dotted)
 
     def _correct_names(
@@ -130,6 +135,8 @@ class _Looker:
             name: former_names.present_name(dotted, name) for name in names if dotted in former_names.MODULES
         }:
             return self._correction(node, node.names[0], former, dotted)
+        if any((site / dotted.partition(".")[0]).is_dir() for site in self.sites) and not self._is_known(dotted):
+            return self._correct_installed(node, dotted)
         similar = _similar(dotted, self._modules()) if not self._is_to_install(dotted) else ()
         places = [each for each in similar if names <= {*self._names_of(each), "*"}]
         if not places and self._is_known(dotted):

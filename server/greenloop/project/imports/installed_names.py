@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import Distribution, PathDistribution
+from itertools import islice
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from greenloop.project.syntax import definitions
+from greenloop.core.python.names import module_bindings
 
 SIMILAR = 0.75  # of a name, to be taken for one that is spelled otherwise now (difflib's ratio)
 MOST_FILES = 3000
@@ -22,16 +23,16 @@ _ALL = re.compile(r"^__all__\s*(?::[^=\n]+)?\+?=\s*[\[(]([^\])]*)[\])]", re.MULT
 _STAR = re.compile(r"^from (\S+) import \*", re.MULTILINE)
 
 
-def find_present(name: str, dotted: str, file: Path) -> tuple[str, str] | None:
+def find_present(name: str, dotted: str, sites: Sequence[Path]) -> tuple[str, str] | None:
     """The module that has the name now and how it is spelled there; None where there is none, or more than one.
 
-    `file` is the installed module that lacks it. It is looked for in the module's package, then in what that requires,
-    then among the similar names of the module itself.
+    It is looked for in the package of the module that lacks it, then in what that requires, then among the similar
+    names of the module itself. `sites` are the folders of installed packages.
     """
-    site = next((each for each in file.parents if each.name in ("site-packages", "dist-packages")), None)
+    top = dotted.partition(".")[0]
+    site = next((each for each in sites if _files(each, top)), None)
     if site is None:
         return None
-    top = dotted.partition(".")[0]
     own = _defined_names(site, top)
     found = own.get(name, set()) - {dotted}
     for package in [] if found else _required_packages(site, top):
@@ -40,7 +41,8 @@ def find_present(name: str, dotted: str, file: Path) -> tuple[str, str] | None:
         shortest = min(each.count(".") for each in found)
         nearest = [each for each in found if each.count(".") == shortest]
         return (nearest[0], name) if len(nearest) == 1 else None
-    sources = {dotted, *_starred(dotted, file)}
+    file = find_file(dotted, [site])
+    sources = {dotted, *(_starred(dotted, file) if file else ())}
     known = [each for each, modules in own.items() if not sources.isdisjoint(modules)]
     similar = difflib.get_close_matches(name, known, n=1, cutoff=SIMILAR)
     return (dotted, similar[0]) if similar else None
@@ -48,7 +50,7 @@ def find_present(name: str, dotted: str, file: Path) -> tuple[str, str] | None:
 
 def _starred(dotted: str, file: Path) -> list[str]:
     """The modules of which a module has all names."""
-    text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+    text = file.read_text(encoding="utf-8", errors="replace")
     package = dotted if file.name == "__init__.py" else dotted.rpartition(".")[0]
     return [f"{package}{each}" if each.startswith(".") else each for each in _STAR.findall(text)]
 
@@ -60,36 +62,39 @@ def names_all(text: str) -> bool:
 
 def _defined_names(site: Path, top: str) -> Mapping[str, set[str]]:
     """The functions and classes of a package, with the public modules that they can be imported from."""
-    defined: dict[str, set[str]] = {}
-    public: dict[str, str] = {}
+    defined: dict[str, set[tuple[str, str]]] = {}  # the modules that define it, each with the public one around it
+    exported: dict[str, set[str]] = {}
     for path in _files(site, top):
         text = path.read_text(encoding="utf-8", errors="replace")
         parts = path.relative_to(site).with_suffix("").parts
-        private = next((at for at, part in enumerate(parts) if part.startswith("_")), len(parts))
-        module = ".".join(parts[:private])
+        parts = parts[:-1] if parts[-1] == "__init__" else parts
+        module = ".".join(parts)
+        public = next((at for at, part in enumerate(parts) if part.startswith("_")), len(parts))
         for match in _DEFINED.finditer(text):
-            defined.setdefault(match[1], set()).add(module)
-        if parts[private:] in ((), ("__init__",)):
-            public[module] = text
-    named = {
-        module: set().union(*(_QUOTED.findall(each[1]) for each in _ALL.finditer(text)))
-        for module, text in public.items()
-    }
-    used = {module: definitions.identifiers(text) for module, text in public.items() if names_all(text)}
-    return {
-        name: {each for each in modules if each in public and name in used.get(each, {name})}
-        | {each for each, names in named.items() if name in names}
-        for name, modules in defined.items()
-    }
+            defined.setdefault(match[1], set()).add((module, ".".join(parts[:public])))
+        if public == len(parts):
+            listed = set().union(*(_QUOTED.findall(each[1]) for each in _ALL.finditer(text)))
+            bound = {*module_bindings(text)} if path.name == "__init__.py" else set()
+            exported[module] = {*listed, *bound, *(f"{each}.*" for each in _starred(module, path))}
+    found: dict[str, set[str]] = {}
+    for name, places in defined.items():
+        found[name] = {module for module, names in exported.items() if name in names}
+        found[name] |= {public for module, public in places if f"{module}.*" in exported.get(public, ())}
+        found[name] |= {module for module, public in places if module == public}
+    return found
 
 
-def _files(site: Path, top: str) -> Iterator[Path]:
-    if (site / f"{top}.py").is_file():
-        yield site / f"{top}.py"
+def find_file(dotted: str, sites: Sequence[Path]) -> Path | None:
+    """The file of an installed module; None where it is no Python file."""
+    below = [site.joinpath(*dotted.split(".")) for site in sites]
+    files = [file for path in below for file in (path / "__init__.py", path.with_suffix(".py"))]
+    return next((file for file in files if file.is_file()), None)
+
+
+def _files(site: Path, top: str) -> list[Path]:
     listed = (path for path in (site / top).rglob("*.py") if not {"tests", "test"} & {*path.parts})
-    for _number, path in zip(range(MOST_FILES), listed, strict=False):
-        if path.stat().st_size <= MOST_BYTES:
-            yield path
+    alone = [site / f"{top}.py"] if (site / f"{top}.py").is_file() else []
+    return [path for path in [*alone, *islice(listed, MOST_FILES)] if path.stat().st_size <= MOST_BYTES]
 
 
 def _required_packages(site: Path, top: str) -> list[str]:

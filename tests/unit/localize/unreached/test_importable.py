@@ -19,7 +19,10 @@ def completed(tmp_path):
     def build(text, line, *, path="m.py", message="", error="SyntaxError"):
         snapshot = Snapshot(root=tmp_path, buffers={path: text.encode()})
         context: Any = SimpleNamespace(
-            snapshot=snapshot, patterns=("test_*.py",), find_fault=lambda failures: failures[0].type == "OSError"
+            snapshot=snapshot,
+            patterns=("test_*.py",),
+            find_fault=lambda failures: failures[0].type == "OSError",
+            sites=(),
         )
         frames = [[path, line, "<module>"]]
         record = {"kind": "collect_error", "id": "test_m.py", "type": error, "message": message, "frames": frames}

@@ -28,8 +28,8 @@ def project(tmp_path):
     return tmp_path
 
 
-def found(root, text, message, line=1, path="app/main.py"):
-    return find_corrections(message, line, text, path, root, lambda each: sources.read_text(root, each))
+def found(root, text, message, line=1, path="app/main.py", sites=()):
+    return find_corrections(message, line, text, path, root, lambda each: sources.read_text(root, each), sites)
 
 
 def no_name(name, module="app.utils"):
@@ -144,8 +144,8 @@ def test_what_is_built_in_is_not_imported_any_more(project):
 
 
 @pytest.fixture
-def message_of(tmp_path):
-    """The message of a name that an installed package lacks."""
+def site(tmp_path):
+    """The folder of installed packages, of which `shapes` requires `paint`."""
     site = tmp_path / "lib" / "site-packages"
     files = {
         "shapes/__init__.py": "from shapes.plane import *\nfrom ._solid import cube\n",
@@ -159,7 +159,7 @@ def message_of(tmp_path):
     for path, text in files.items():
         (site / path).parent.mkdir(parents=True, exist_ok=True)
         (site / path).write_text(text)
-    return lambda name: f"cannot import name '{name}' from 'shapes' ({site / 'shapes/__init__.py'})"
+    return site
 
 
 @pytest.mark.parametrize(
@@ -176,5 +176,12 @@ def message_of(tmp_path):
         ("from shapes import something", "something", []),
     ],
 )
-def test_a_name_that_an_installed_package_has_elsewhere(project, message_of, statement, name, expected):
-    assert [each.text for each in found(project, f"{statement}\n", message_of(name))] == expected
+def test_a_name_that_an_installed_package_has_elsewhere(project, site, statement, name, expected):
+    corrections = found(project, f"{statement}\n", no_name(name, "shapes"), sites=[site])
+    assert [each.text for each in corrections] == expected
+
+
+def test_a_module_that_an_installed_package_lacks(project, site):
+    text, message = "from shapes.old import area, volume\n", "No module named 'shapes.old'"
+    (correction,) = found(project, text, message, sites=[site])
+    assert correction.text == "from shapes.plane import area\nfrom shapes.solid import volume\n"

@@ -25,25 +25,25 @@ def site(tmp_path):
 def test_the_nearest_public_module_that_exports_it(site):
     folder = site(pkg__init__="", pkg0special__init__="from ._basic import *\n", pkg0special0_basic="def comb(): ...\n",
                   pkg0special0basic="__all__ = ['comb']\n", pkg0misc="")  # fmt: skip
-    assert find_present("comb", "pkg.misc", folder / "pkg/misc.py") == ("pkg.special", "comb")
+    assert find_present("comb", "pkg.misc", [folder]) == ("pkg.special", "comb")
 
 
 def test_none_of_two_that_are_as_near(site):
     folder = site(pkg__init__="", pkg0one="def area(): ...\n", pkg0two="def area(): ...\n")
-    assert find_present("area", "pkg", folder / "pkg/__init__.py") is None
+    assert find_present("area", "pkg", [folder]) is None
 
 
 def test_a_private_definition_that_nobody_exports_is_not_taken(site):
     folder = site(pkg__init__="", pkg0_inner="def area(): ...\n")
-    assert find_present("area", "pkg", folder / "pkg/__init__.py") is None
+    assert find_present("area", "pkg", [folder]) is None
 
 
 def test_a_similar_name_of_the_same_module_alone(site):
     folder = site(pkg__init__="", pkg0calc="def simpson(): ...\n", pkg0other="def simps2(): ...\n")
-    assert find_present("simps", "pkg.calc", folder / "pkg/calc.py") == ("pkg.calc", "simpson")
-    assert find_present("unlike", "pkg.calc", folder / "pkg/calc.py") is None
+    assert find_present("simps", "pkg.calc", [folder]) == ("pkg.calc", "simpson")
+    assert find_present("unlike", "pkg.calc", [folder]) is None
 
 
-def test_a_module_outside_of_site_packages_is_not_looked_into(tmp_path):
-    (tmp_path / "pkg.py").write_text("def area(): ...\n")
-    assert find_present("aera", "pkg", tmp_path / "pkg.py") is None
+def test_a_package_that_is_not_installed(tmp_path):
+    assert find_present("area", "pkg", [tmp_path]) is None
+    assert find_present("area", "pkg", []) is None
