@@ -9,10 +9,11 @@ import math
 from collections.abc import Iterator
 from html import escape
 
-# Eight colours that people with any colour vision can tell apart, on white and on black; then other dashes.
+# Eight colours that people with any colour vision can tell apart, on white and on black, each with dashes of its own;
+# then the colours again with the next dashes.
 LIGHT = ("#0b62a4", "#b34700", "#00734c", "#8a2f86", "#7a5b00", "#b3203e", "#00707a", "#5c5c5c")
 DARK = ("#6cb6ff", "#ffa15c", "#5fd3a2", "#df9bdb", "#e6c34a", "#ff8fa0", "#5cd2dd", "#b8b8b8")
-DASHES = ("", "7 4", "2 3", "9 3 2 3")
+DASHES = ("", "7 4", "2 3", "9 3 2 3", "14 5", "4 3 1 3", "1 5", "12 3 3 3 3 3")
 
 _NEUTRAL = {
     "paper": ("#ffffff", "#16181c"),
