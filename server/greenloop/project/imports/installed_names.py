@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import Distribution, PathDistribution
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
+from greenloop.core.python.ast_source import FUNCTIONS, Function, find_definitions, statements_of
 from greenloop.core.python.names import module_bindings
 
 SIMILAR = 0.75  # of a name, to be taken for one that is spelled otherwise now (difflib's ratio)
@@ -46,6 +47,19 @@ def find_present(name: str, dotted: str, sites: Sequence[Path]) -> tuple[str, st
     known = [each for each, modules in own.items() if not sources.isdisjoint(modules)]
     similar = difflib.get_close_matches(name, known, n=1, cutoff=SIMILAR)
     return (dotted, similar[0]) if similar else None
+
+
+def find_function(qualname: str, packages: Iterable[str], sites: Sequence[Path]) -> Function | None:
+    """The function of that name in one of these packages; None where none has it."""
+    is_defined = re.compile(rf"\bdef {re.escape(qualname.rpartition('.')[2])}\(").search
+    for site, package in product(sites, packages):
+        for path in _files(site, package):
+            text = path.read_text(encoding="utf-8", errors="replace")
+            listed = find_definitions(statements_of(text)) if is_defined(text) else ()
+            found = [node for name, node in listed if name == qualname and isinstance(node, FUNCTIONS)]
+            if found:
+                return found[-1]  # behind its overloads
+    return None
 
 
 def _starred(dotted: str, file: Path) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.project.imports.installed_names import find_present
+from greenloop.project.imports.installed_names import find_function, find_present
 
 
 @pytest.fixture
@@ -47,3 +47,13 @@ def test_a_similar_name_of_the_same_module_alone(site):
 def test_a_package_that_is_not_installed(tmp_path):
     assert find_present("area", "pkg", [tmp_path]) is None
     assert find_present("area", "pkg", []) is None
+
+
+def test_the_function_of_a_package_behind_its_overloads(site):
+    folder = site(
+        pkg__init__="@overload\ndef area(a): ...\n\n\ndef area(a, b): ...\n\n\nclass C:\n    def area(self): ...\n"
+    )
+    function = find_function("area", ["other", "pkg"], [folder])
+    assert function is not None
+    assert [each.arg for each in function.args.args] == ["a", "b"]
+    assert find_function("D.area", ["pkg"], [folder]) is None

@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping
 
 from greenloop.core.compose import region_text
 from greenloop.core.python.ast_source import FUNCTIONS, Function, find_definitions, statements_of
-from greenloop.core.python.names import bound_names
+from greenloop.core.python.names import bound_names, module_bindings
 from greenloop.core.python.parameters import parameters
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates.changes.change import Edit, Kind, change_of, insert_before, parse_function
+from greenloop.project.imports.installed_names import find_function
 
 _UNEXPECTED = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
 _TOO_MANY = re.compile(r"([\w.]+)\(\) takes (?:from )?\d+ .*positional arguments? but \d+ (?:was|were) given")
@@ -31,17 +32,19 @@ def wrong_arguments(problem: Problem, region: Region, attempt: Attempt) -> Itera
         return
     parsed, function = found
     for message in dict.fromkeys(each.message for each in failures):
-        for edits in _edits(message, function, problem):
+        for edits in _edits(message, function, problem, region.path):
             yield Candidate(texts={region: change_of(parsed, edits, Kind.SLIP).text})
 
 
-def _edits(message: str, function: Function, problem: Problem) -> Iterator[list[Edit]]:
+def _edits(message: str, function: Function, problem: Problem, path: str) -> Iterator[list[Edit]]:
     if match := _UNEXPECTED.search(message):
-        for call in _calls(function, match[1]):
-            yield from _without_keyword(call, match[2], _parameters(match[1], problem))
+        # A method may be called by another name: that of a class which inherits a constructor.
+        others = _calls_with(function, match[2]) if "." in match[1] else []
+        for call in _calls(function, match[1]) or others:
+            yield from _without_keyword(call, match[2], _parameters(match[1], problem, path))
     elif match := _TOO_MANY.search(message):
         for call in _calls(function, match[1]):
-            yield from _with_fewer(call, _parameters(match[1], problem))
+            yield from _with_fewer(call, _parameters(match[1], problem, path))
     elif match := _MISSING.search(message):
         names = re.findall(r"'(\w+)'", match[2])
         for call in _calls(function, match[1]):
@@ -55,13 +58,19 @@ def _calls(function: Function, called: str) -> list[ast.Call]:
     return [node for node in nodes if name in (getattr(node.func, "id", ""), getattr(node.func, "attr", ""))]
 
 
-def _parameters(called: str, problem: Problem) -> dict[str, str]:
-    """The names of the parameters with their kinds, if the files of the problem define the function."""
-    for text in problem.files.values():
-        for qualname, node in find_definitions(statements_of(text)):
-            if qualname == called and isinstance(node, FUNCTIONS):
-                return {name: kind for name, kind in parameters(node) if name not in _RECEIVERS}
-    return {}
+def _calls_with(function: Function, keyword: str) -> list[ast.Call]:
+    nodes = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+    return [node for node in nodes if any(each.arg == keyword for each in node.keywords)]
+
+
+def _parameters(called: str, problem: Problem, path: str) -> dict[str, str]:
+    """The parameters of the function with their kinds, if the problem's files or packages that one imports have it."""
+    definitions = (pair for text in problem.files.values() for pair in find_definitions(statements_of(text)))
+    node = next((node for name, node in definitions if name == called and isinstance(node, FUNCTIONS)), None)
+    if node is None:
+        imported = {key.partition(":")[0] for keys in module_bindings(problem.files[path]).values() for key in keys}
+        node = find_function(called, sorted({each.partition(".")[0] for each in imported}), problem.sites)
+    return {name: kind for name, kind in parameters(node) if name not in _RECEIVERS} if node else {}
 
 
 def _without_keyword(call: ast.Call, wrong: str, taken: Mapping[str, str]) -> Iterator[list[Edit]]:

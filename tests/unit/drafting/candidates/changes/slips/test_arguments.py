@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from greenloop.core.compose import region_text
@@ -65,3 +67,25 @@ def test_only_where_it_is_a_type_error_of_a_function(problem, failing):
         *wrong_arguments(case, case.regions[0], failing((UNEXPECTED.format("widht"), None, None), kind="TypeError"))
     ]
     assert region_text(case, case.regions[0]).startswith("def pad")
+
+
+@pytest.mark.parametrize(
+    ("call", "message", "wanted"),
+    [
+        ("tables.to_text(x, line_end=y)", "Frame.to_text() got an unexpected keyword argument 'line_end'",
+         "tables.to_text(x, lineend=y)"),
+        ("tables.Whole(missing=1)", "Field.__init__() got an unexpected keyword argument 'missing'",
+         "tables.Whole(default=1)"),
+    ],
+)  # fmt: skip
+def test_the_function_may_be_one_of_an_installed_package(problem, failing, tmp_path, call, message, wanted):
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "__init__.py").write_text(
+        "class Frame:\n    @overload\n    def to_text(self): ...\n    def to_text(self, *, sep, lineend): ...\n\n\n"
+        "class Field:\n    def __init__(self, *, default=None): ...\n\n\nclass Whole(Field): ...\n"
+    )
+    text = f"import tables\n\n\ndef g(x, y):\n    return {call}\n"
+    case = replace(problem(text, "g"), sites=(tmp_path,))
+    attempt = failing((message, None, None), kind="TypeError")
+    changed = [each.texts[case.regions[0]] for each in wrong_arguments(case, case.regions[0], attempt)]
+    assert changed[0] == region_text(case, case.regions[0]).replace(call, wanted)
