@@ -52,8 +52,7 @@ relative to it; lines are 1-based. Kinds, in the order they are sent:
     oracle         calls (answered by the other process), unfit (why some value could not cross, or ""); with `oracle`
     values         id, results (number of values that the changed functions returned to other code), unfit (why these
                    may compare as the new code likes, or ""), altered: [dotted name of what was replaced in pytest,
-                   doctest, unittest, the built-ins or what the tests use; with .__code__ where a function of a package
-                   got code that is not the candidate's], traced (bool), ran: [[path, line of an assertion that ran]],
+                   doctest, unittest or the built-ins], traced (bool), ran: [[path, line of an assertion that ran]],
                    swallowed (line of an assertion that failed without failing its test, or 0); with `reversal`, as all
                    of the next kind
     reversed       id, mode (own: over the user's code, wrong: over wrong results, nothing: over functions that do

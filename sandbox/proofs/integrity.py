@@ -2,6 +2,8 @@
 
 import ast
 import importlib
+import inspect
+import os
 import sys
 
 # Modules whose functions decide whether a test passes, or how a value compares, is shown and is printed.
@@ -23,15 +25,15 @@ MOST_NAMES = 20
 MOST_ENTRIES = 8000
 
 
-# Behind the name of a function of a package that has other code now: some compile their functions at the first call.
-IN_PLACE = ".__code__"
+INSTALLED = ("site-packages", "dist-packages")
 
 
-def make_watch(is_new=bool):
+def make_watch(code_objects=None):
     """Takes a snapshot and makes `altered()`, the dotted names that were replaced since.
 
-    `altered.add(modules)` names further modules that it looks at; what has other code there, which is not the
-    candidate's own (`is_new(code)`), is named with `IN_PLACE` behind it.
+    `altered.add(modules)` names further modules that it looks at. `altered.excuse(function, code, frame)` is to be told
+    of a function that gets other code: packages that compile theirs at the first call (networkx) may do so. Without
+    the module `code_objects` nothing is excused.
     To be called when pytest has loaded its plugins, which replace some themselves, and before any code of the project.
     """
     if "_pytest.doctest" in sys.modules:
@@ -50,7 +52,10 @@ def make_watch(is_new=bool):
         value = getattr(sys, attribute, None)
         snapshot["sys." + attribute] = (vars(sys), attribute, value, code_of(value, function_type))
     missing = object()
-    entries = [(dotted, dotted, *entry) for dotted, entry in snapshot.items()]  # the second: if its code is not new
+    entries = [(dotted, *entry) for dotted, entry in snapshot.items()]
+    # What packages' functions hold, by id; the code that they got and may have; the code of packages' files.
+    states, excused, known = {}, {}, {}
+    _note_states(states, others)
 
     def add(modules):
         for name in modules:
@@ -58,13 +63,17 @@ def make_watch(is_new=bool):
                 continue
             watched.add(name)
             added = others[name] if name in others else _entries(name, sys.modules[name])
-            entries.extend(
-                (dotted, dotted + IN_PLACE, *entry) for dotted, entry in added.items() if len(entries) < MOST_ENTRIES
-            )
+            entries.extend((dotted, *entry) for dotted, entry in added.items() if len(entries) < MOST_ENTRIES)
+            _note_states(states, {name: added})
+
+    def excuse(function, code, frame):
+        is_as_before = _is_same_state(states.get(id(function)), _state_of(function))
+        if is_as_before and code_objects is not None and _is_of_package(frame.f_code, known, code_objects):
+            excused[id(function)] = (function, code)
 
     def altered():
         names = []
-        for dotted, in_place, namespace, attribute, value, code in entries:
+        for dotted, namespace, attribute, value, code in entries:
             present = namespace.get(attribute, missing)
             if present is not value:
                 names.append(dotted)
@@ -72,12 +81,57 @@ def make_watch(is_new=bool):
                 continue
             else:
                 other = value.__code__ if type(value) is function_type else code_of(value, function_type)
-                if other is not code:
-                    names.append(dotted if is_new(other) else in_place)
+                if other is not code and excused.get(id(value), (None, code))[1] is not other:
+                    names.append(dotted)
         return names[:MOST_NAMES]
 
-    altered.add = add
+    altered.add, altered.excuse = add, excuse
     return altered
+
+
+def _note_states(states, modules):
+    """Adds what the functions in these entries of modules hold, by the functions' id."""
+    function_type = type(make_watch)
+    for entries in modules.values():
+        for _namespace, _attribute, value, _code in entries.values():
+            if type(value) is function_type:
+                states.setdefault(id(value), _state_of(value))
+
+
+def _state_of(function):
+    """What a function holds, and what that is made of: each value with its code, by dotted name."""
+    state = {}
+    for name, value in vars(function).items():
+        state[name] = value, getattr(value, "__code__", None)
+        for inner, part in vars(value).items() if hasattr(value, "__dict__") else ():
+            state[name + "." + inner] = part, getattr(part, "__code__", None)
+    return state
+
+
+def _is_same_state(before, now):
+    """Whether all is as it was, but what was left open and is a plain value now: packages keep what they look up."""
+    if before is None or before.keys() != now.keys():
+        return False
+    for name, (value, code) in now.items():
+        old, old_code = before[name]
+        is_filled_in = old is None and type(value) in (bool, int, str, inspect.Signature)
+        if (old is not value or old_code is not code) and not is_filled_in:
+            return False
+    return True
+
+
+def _is_of_package(code, known, code_objects):
+    """Whether this is code of an installed file, as it is on disk."""
+    path = code.co_filename
+    if not any(part in INSTALLED for part in path.split(os.sep)):
+        return False
+    if path not in known:
+        try:
+            with open(path, encoding="utf-8") as stream:
+                known[path] = code_objects.all_codes(stream.read(), path)
+        except (OSError, SyntaxError, ValueError):
+            known[path] = []
+    return any(code.co_name == each.co_name and code_objects.same_code(code, each) for each in known[path])
 
 
 def _entries(name, module):

@@ -36,11 +36,11 @@ _FILE_EVENTS = {"os.rename": 1, "os.link": 1, "os.symlink": 1, "os.remove": 0, "
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_TRUNC
 
 
-def make(root, is_new, own_names):
+def make(root, is_new, own_names, tell_of_code=lambda *_: None):
     """Makes (`hook`, `found`): a hook for `sys.addaudithook`, and the list of what new code has reached for.
 
     `is_new(code)` says whether code is the candidate's own, and `own_names` holds the names that the user's own text
-    uses.
+    uses. `tell_of_code(function, code, frame)` is called before a function gets other code, in that frame.
     """
     found, busy = [], set()
     frame_of, ident = sys._getframe, threading.get_ident
@@ -86,6 +86,8 @@ def make(root, is_new, own_names):
             look_at_file(arguments[_FILE_EVENTS[event]], frame)
         else:
             is_attribute = event.startswith("object.")
+            if event == "object.__setattr__" and arguments[1] == "__code__":
+                tell_of_code(arguments[0], arguments[2], frame)
             if is_attribute and frame.f_globals.get("__name__") == "traceback":
                 return  # it shows an exception; the caller gets text, and taking the stack is an event of its own
             named = ATTRIBUTES.get(arguments[1]) if is_attribute else EVENTS.get(event)

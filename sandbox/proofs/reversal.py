@@ -47,9 +47,11 @@ class Reversal:
     @pytest.hookimpl(tryfirst=True)
     def pytest_load_initial_conftests(self):
         self._siblings["integrity"].import_what_tests_use(self._test_paths)
-        self._altered = self._siblings["integrity"].make_watch(self._own.is_new)
+        self._altered = self._siblings["integrity"].make_watch(self._siblings["code_objects"])
         self._watch = self._siblings["returned_values"].Watch(self._own.is_new, self._names_of_altered)
-        hook, self._reached = self._siblings["reach_watch"].make(self._root, self._own.is_new, self._own.names)
+        hook, self._reached = self._siblings["reach_watch"].make(
+            self._root, self._own.is_new, self._own.names, self._altered.excuse
+        )
         self._busy, self._ident = hook.busy, threading.get_ident
         sys.addaudithook(hook)
 

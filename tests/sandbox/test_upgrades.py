@@ -109,7 +109,8 @@ async def test_what_broke_is_mended_without_a_model(name, tmp_path, monkeypatch,
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     code, asserted, lines = CASES[name]
     root = lay(
-        tmp_path / "w", {"m.py": code, "test_m.py": f"from m import f\n\n\ndef test_f():\n    assert {asserted}\n"}
+        tmp_path / "w",
+        {"m.py": code, "test_m.py": f"import shapes\nfrom m import f\n\n\ndef test_f():\n    assert {asserted}\n"},
     )
     script = tmp_path / "answers.jsonl"
     script.write_text('"no answer"\n')

@@ -27,9 +27,6 @@ TIMES = 4
 # Failures that have no type of their own: such code is not put back, it would hang or crash again.
 ENDED = frozenset({"Timeout", "Killed", "Crash", "MemoryLimit", "ProcessLimit", "Missing"})
 
-# Behind the name of a function of a package whose code was replaced in place (sandbox/proofs/integrity.py).
-IN_PLACE = ".__code__"
-
 _SPECIAL_METHOD = re.compile(r"\.__\w+__$")
 # They give plain values, which a test compares like those of any function; they accept nothing in their place.
 _PLAIN_METHOD = re.compile(r"\.__(?:len|bool|hash|int|float|index|round|abs)__$")
@@ -145,8 +142,7 @@ async def _altered(
 ) -> tuple[str, str, bool] | None:
     """The first case, what was replaced in it, and whether it is known that the user's own code does not do the same.
 
-    None where nothing was replaced, or the user's own code does the same. Where a package's function got other code,
-    it is not known: some packages (networkx) compile their functions when they are called for the first time.
+    None where nothing was replaced, or the user's own code does the same.
     """
     altered = {case: list(record["altered"]) for case, record in values.items() if record["altered"]}
     if not altered:
@@ -156,11 +152,9 @@ async def _altered(
     control = await session.run(replace(run, files=inputs.test_run(old_texts).files))
     own = list(records_of_kind(control, "values"))
     excused = {name for record in own for name in record["altered"]}
-    found = [(case, name) for case, names in altered.items() for name in names if name not in excused]
-    if not found:
-        return None
-    case, name = min(found, key=lambda each: each[1].endswith(IN_PLACE))
-    return case, name.removesuffix(IN_PLACE), bool(own) and not name.endswith(IN_PLACE)
+    return next(
+        ((case, name, bool(own)) for case, names in altered.items() for name in names if name not in excused), None
+    )
 
 
 def _read(

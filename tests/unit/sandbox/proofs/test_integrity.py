@@ -42,16 +42,61 @@ def test_replaced_code_of_the_same_function_is_named(monkeypatch):
     assert altered() == ["doctest.OutputChecker.check_output"]
 
 
-def test_a_function_of_a_package_that_got_other_code_is_named_as_such(monkeypatch):
-    """Some packages compile their functions when they are called for the first time; a candidate's code is no such."""
+LAZY = """
+def compile_first(function):
+    function.__code__ = function.maker(function.text)
+
+
+def area():
+    pass
+
+
+area.text, area.maker = "lambda: 1", lambda text: compile(text, "<compiled>", "eval").co_consts[0]
+"""
+
+
+@pytest.fixture
+def lazy(tmp_path, monkeypatch):
+    """A package that compiles its function at the first call, the watch, and a hook as the worker has it."""
+    path = tmp_path / "site-packages" / "lazy_package.py"
+    path.parent.mkdir()
+    path.write_text(LAZY)
     package = types.ModuleType("lazy_package")
-    exec("def area():\n    pass\n", vars(package))
+    exec(compile(LAZY, str(path), "exec", dont_inherit=True), vars(package))
     monkeypatch.setitem(sys.modules, "lazy_package", package)
-    altered = load("integrity").make_watch(lambda code: code is noop.__code__)
+    altered = load("integrity").make_watch(load("code_objects"))
     altered.add(["lazy_package"])
-    package.area.__code__ = compile("lambda: 1", "<lazy>", "eval").co_consts[0]
-    assert altered() == ["lazy_package.area.__code__"]
+
+    def watch(event, arguments):
+        if watched and event == "object.__setattr__" and arguments[1] == "__code__":
+            altered.excuse(arguments[0], arguments[2], sys._getframe(1))
+
+    watched = [True]
+    sys.addaudithook(watch)
+    yield package, altered
+    watched.clear()
+
+
+def test_a_package_may_compile_its_own_function(lazy):
+    package, altered = lazy
+    package.compile_first(package.area)
+    assert (package.area(), altered()) == (1, [])
     package.area.__code__ = noop.__code__
     assert altered() == ["lazy_package.area"]
-    package.area = noop
+
+
+@pytest.mark.parametrize("attribute", ["text", "maker"])
+def test_not_from_what_was_given_to_it_since(lazy, attribute):
+    package, altered = lazy
+    setattr(package.area, attribute, {"text": "lambda: True", "maker": lambda text: noop.__code__}[attribute])
+    package.compile_first(package.area)
+    assert altered() == ["lazy_package.area"]
+
+
+def test_nor_by_code_that_is_not_the_package_s(lazy):
+    package, altered = lazy
+    text = "def compile_first(function):\n    function.__code__ = (lambda: True).__code__\n"
+    space = {}
+    exec(compile(text, package.compile_first.__code__.co_filename, "exec", dont_inherit=True), space)
+    space["compile_first"](package.area)
     assert altered() == ["lazy_package.area"]
