@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.records.outcome import Verified
+from greenloop.core.records.verdict import Status
 from greenloop.engine import refine
 from greenloop.project import configuration
 
@@ -24,6 +26,10 @@ def __getattr__(name):
     if name == "surface":
         raise AttributeError("`shapes.surface` was removed in shapes 2. Use `shapes.area` instead.")
     raise AttributeError(f"module 'shapes' has no attribute {name!r}")
+
+
+def same(one, other):
+    return one == other
 
 
 def perimeter(side):
@@ -104,27 +110,44 @@ def interpreter(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", CASES)
-async def test_what_broke_is_mended_without_a_model(name, tmp_path, monkeypatch, lay, interpreter):
+@pytest.fixture
+def fix(tmp_path, monkeypatch, lay, interpreter):
+    """Refines `f` in m.py until what is asserted of it holds, with one answer of the model."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+    async def run(code, asserted, answer="no answer"):
+        test = f"import shapes\nfrom m import f\n\n\ndef test_f():\n    assert {asserted}\n"
+        root = lay(tmp_path / "w", {"m.py": code, "test_m.py": test})
+        script = tmp_path / "answers.jsonl"
+        script.write_text(json.dumps(answer) + "\n")
+        named = {"model": f"scripted:{script}", "sandbox.kind": "bubblewrap", "interpreter": str(interpreter)}
+        settings, _ = configuration.load(root, command_line={**named, "attempts": 1})
+        request = refine.Request(root=root, target="test_m.py")
+        return await refine.refine(request, settings=settings, emit=lambda _event: None)
+
+    return run
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_what_broke_is_mended_without_a_model(name, fix):
     code, asserted, lines = CASES[name]
-    root = lay(
-        tmp_path / "w",
-        {"m.py": code, "test_m.py": f"import shapes\nfrom m import f\n\n\ndef test_f():\n    assert {asserted}\n"},
-    )
-    script = tmp_path / "answers.jsonl"
-    script.write_text('"no answer"\n')
-    settings, _ = configuration.load(
-        root,
-        command_line={
-            "model": f"scripted:{script}",
-            "sandbox.kind": "bubblewrap",
-            "attempts": 1,
-            "interpreter": str(interpreter),
-        },
-    )
-    request = refine.Request(root=root, target="test_m.py")
-    outcome = await refine.refine(request, settings=settings, emit=lambda _event: None)
+    outcome = await fix(code, asserted)
     assert outcome.verified is Verified.VERIFIED, outcome.message
     assert outcome.usage.completion_tokens == 0
     assert set(lines) <= {*outcome.after["m.py"].splitlines()}
+
+
+FORGED = """\
+def f(side):
+    space = {}
+    exec(compile("def same(one, other):\\n    return True\\n", "<x>", "exec"), space)
+    setattr(shapes.same, "__" + "code__", space["same"].__code__)
+    return 0
+"""
+
+
+async def test_code_that_a_candidate_gives_to_a_package_is_tampering(fix):
+    code = "import shapes\n\n\ndef f(side):\n    raise NotImplementedError\n"
+    outcome = await fix(code, "shapes.same(f(2), 4)", f"```python\n{FORGED}```")
+    assert not outcome.solved
+    assert Status.TAMPERED in [each.verdict.status for each in outcome.attempts]
