@@ -106,22 +106,21 @@ def find_file(dotted: str, sites: Sequence[Path]) -> Path | None:
 
 
 def _files(site: Path, top: str) -> list[Path]:
-    listed = (path for path in (site / top).rglob("*.py") if not {"tests", "test"} & {*path.parts})
-    alone = [site / f"{top}.py"] if (site / f"{top}.py").is_file() else []
-    return [path for path in [*alone, *islice(listed, MOST_FILES)] if path.stat().st_size <= MOST_BYTES]
+    """The Python files of a package, but its tests."""
+    folder = site / top
+    if not top.isidentifier():
+        return []
+    listed = (path for path in folder.rglob("*.py") if not {"tests", "test"} & {*path.relative_to(folder).parts})
+    alone = folder.with_suffix(".py")
+    files = [alone, *islice(listed, MOST_FILES)]
+    return [path for path in files if path.is_file() and path.stat().st_size <= MOST_BYTES]
 
 
 def _required_packages(site: Path, top: str) -> list[str]:
     """The packages that the distribution of that name needs, by the names under which they are imported."""
     distribution = next(_distributions(site, top), None)
-    required = (_requirement(each) for each in (distribution.requires or ()) if distribution) if distribution else ()
-    return [
-        each
-        for name in required
-        if name
-        for each in dict.fromkeys((name, name.replace("-", "_")))
-        if (site / each).is_dir() or (site / f"{each}.py").is_file()
-    ]
+    names = [_requirement(each) for each in (distribution.requires or ())] if distribution else []
+    return [each for name in names for each in dict.fromkeys((name, name.replace("-", "_"))) if _files(site, each)]
 
 
 def _distributions(site: Path, top: str) -> Iterator[Distribution]:

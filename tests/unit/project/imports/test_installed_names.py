@@ -12,7 +12,7 @@ def site(tmp_path):
     """Makes a site-packages folder of these files."""
 
     def make(**files):
-        folder = tmp_path / "site-packages"
+        folder = tmp_path / "tests" / "site-packages"
         for name, text in files.items():
             path = folder / f"{name.replace('__in', '/__in').replace('0', '/')}.py"
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,3 +57,10 @@ def test_the_function_of_a_package_behind_its_overloads(site):
     assert function is not None
     assert [each.arg for each in function.args.args] == ["a", "b"]
     assert find_function("D.area", ["pkg"], [folder]) is None
+
+
+@pytest.mark.parametrize("package", ["", "..", "no-package"])
+def test_what_cannot_be_a_package_is_not_looked_into(site, package):
+    folder = site(pkg__init__="def area(): ...\n")
+    assert find_function("area", [package], [folder]) is None
+    assert find_present("aera", package, [folder]) is None
