@@ -10,20 +10,26 @@ import sys
 import time
 
 MIN_IMPORT_SECONDS = 0.01  # seconds of import time from which an early import pays
+MOST_MODULES = 5000
 MAX_TRIAL_SECONDS = 30.0  # seconds for the trial of all packages
 HAS_PLUGIN = "it has a plugin for pytest"
 PYTEST_PACKAGES = ("pytest", "_pytest", "pluggy")  # imported from the start, though not every submodule
 INSTALLED = ("site-packages", "dist-packages")
+END = ""  # of a trial
 
 
 def loaded_packages(modules_before):
-    """Top-level names of installed packages imported since `modules_before` (names of modules), in order."""
+    """Names of installed modules imported since `modules_before` (names of modules); packages first.
+
+    Many packages (scipy, sklearn) import next to nothing by themselves: what takes long is in their modules.
+    """
     names = [
-        name.partition(".")[0]
-        for name in sys.modules
-        if name not in modules_before and name.partition(".")[0] not in PYTEST_PACKAGES
+        name for name in sys.modules if name not in modules_before and name.partition(".")[0] not in PYTEST_PACKAGES
     ]
-    return [name for name in dict.fromkeys(names) if is_installed(sys.modules.get(name))]
+    packages = [name.partition(".")[0] for name in names]
+    # A module comes behind those that it has imported, and a package behind its own.
+    ordered = dict.fromkeys([*packages, *sorted(names, key=lambda name: name.count("."))])
+    return [name for name in ordered if is_installed(sys.modules.get(name))][:MOST_MODULES]
 
 
 def is_installed(module):
@@ -62,6 +68,8 @@ def select_packages(names, root, trial):
     trial_results = _run_trial(names, root) if trial and names else dict.fromkeys(names, (MIN_IMPORT_SECONDS, ""))
     plain, rewritten, left_out = [], [], {}
     for name in names:
+        if name not in trial_results and END in trial_results:
+            continue  # another one has imported it
         seconds, problem = trial_results.get(name, (0.0, "its trial did not end"))
         if seconds < MIN_IMPORT_SECONDS or problem not in ("", HAS_PLUGIN):
             left_out[name] = problem or "it takes %d ms" % (1000 * seconds)
@@ -87,7 +95,10 @@ def index_modules():
 
 
 def _run_trial(names, root):
-    """Imports the packages one after the other in a forked process: {name: (seconds, why not or "")}."""
+    """Imports the packages one after the other in a forked process: {name: (seconds, why not or "")}.
+
+    Without those that others have imported, if it came to its end, which is an item of its own.
+    """
     results_in, results_out = os.pipe()
     child = os.fork()
     if child == 0:
@@ -96,7 +107,9 @@ def _run_trial(names, root):
             rewritten = plugin_packages().difference(sys.modules)
             # Plugins last, or it is unknown which package imports them.
             for name in sorted(names, key=rewritten.__contains__):
-                os.write(results_out, (json.dumps([name, *_try_import(name, root, rewritten)]) + "\n").encode())
+                if name not in sys.modules:
+                    os.write(results_out, (json.dumps([name, *_try_import(name, root, rewritten)]) + "\n").encode())
+            os.write(results_out, (json.dumps([END, 0.0, ""]) + "\n").encode())
         finally:
             os._exit(0)
     os.close(results_out)

@@ -31,7 +31,7 @@ relative to it; lines are 1-based. Kinds, in the order they are sent:
     begin          id
     phase          id, when (setup|call|teardown), outcome (passed|failed|skipped), wasxfail (reason or null), seconds,
                    type (exception class from the call itself or null), message, frames, text, expected, observed
-    modules        names: installed packages (top level) that were imported; only with `baseline`
+    modules        names: installed modules that were imported, top-level ones first; only with `baseline`
     sources        files (Python files of the workspace that were opened), programs (bool: another process was started)
     source_read    how (open|import|frame|program), path (of the tests; "" for a frame), frames: [Frame], the reading
                    one first, of code between the read and the test (source_reads.py)

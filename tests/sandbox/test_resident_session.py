@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shutil
 import signal
 from collections.abc import Mapping
 from textwrap import dedent
@@ -182,6 +183,22 @@ async def test_slow_packages_are_imported_before_the_fork_and_those_with_threads
     finally:
         for path in written:
             path.unlink()
+
+
+async def test_slow_modules_of_a_package_that_is_quick_itself_are_imported_before_the_fork(session, bare_environment):
+    folder = next(bare_environment.prefix.glob("lib/python*/site-packages")) / "greenloop_package"
+    folder.mkdir()
+    try:
+        (folder / "__init__.py").touch()
+        (folder / "slow").mkdir()
+        (folder / "slow" / "__init__.py").write_text("import time\nimport greenloop_package.slow.part\n")
+        (folder / "slow" / "part.py").write_text("import time\ntime.sleep(0.05)\n")
+        (folder / "quick.py").touch()
+        imports = "import greenloop_package.quick, greenloop_package.slow\n"
+        (session._spec.root / "test_p.py").write_text(f"{imports}def test_p(): pass\n")
+        assert (await taught(session, "test_p.py")).modules == ["greenloop_package.slow"]
+    finally:
+        shutil.rmtree(folder)
 
 
 async def test_hidden_files_are_looked_for_while_the_sandbox_opens(session):
