@@ -131,10 +131,9 @@ class _Looker:
     def _correct_module(self, node: ast.ImportFrom, dotted: str) -> ImportCorrection | None:
         """Takes the similar module that has all of the names, or else the one that defines them."""
         names = {each.name for each in node.names}
-        if former := {
-            name: former_names.present_name(dotted, name) for name in names if dotted in former_names.MODULES
-        }:
-            return self._correction(node, node.names[0], former, dotted)
+        if dotted in former_names.MODULES:
+            present = {name: former_names.present_name(dotted, name) for name in names}
+            return self._correction(node, node.names[0], present, dotted)
         if any((site / dotted.partition(".")[0]).is_dir() for site in self.sites) and not self._is_known(dotted):
             return self._correct_installed(node, dotted)
         similar = _similar(dotted, self._modules()) if not self._is_to_install(dotted) else ()
