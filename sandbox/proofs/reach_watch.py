@@ -4,9 +4,11 @@ Such code can change a test from outside of every value that it returns. `sys.ad
 call is hidden; the hook cannot be taken away again. `source_reads.py` notices who reads tests or asks for its caller.
 """
 
+import inspect
 import os
 import sys
 import threading
+import traceback
 
 # Audit events -> (what is said, names in the user's own code that excuse it).
 _FRAMES = ("the frames that call it", {"_getframe", "currentframe", "stack", "f_back", "tb_frame", "_current_frames"})
@@ -30,6 +32,8 @@ ATTRIBUTES = {
 }  # fmt: skip
 # Modules that do for their caller what is watched here; others, such as logging, do it for themselves.
 THROUGH = frozenset({"inspect", "traceback", "runpy", "timeit", "code", "codeop", "ctypes"})
+# What of `inspect` looks at a function's code to make a signature of it.
+SIGNATURE = frozenset({"_signature_from_function", "_signature_is_functionlike", "_signature_from_callable"})
 MOST_FRAMES = 12
 # Which argument is the path that is written.
 _FILE_EVENTS = {"os.rename": 1, "os.link": 1, "os.symlink": 1, "os.remove": 0, "os.truncate": 0}
@@ -46,6 +50,7 @@ def make(root, is_new, own_names, tell_of_code=lambda *_: None):
     frame_of, ident = sys._getframe, threading.get_ident
     join, real_path, exists = os.path.join, os.path.realpath, os.path.exists
     decode, is_path = os.fsdecode, (str, bytes)
+    of_inspect, of_traceback = vars(inspect), vars(traceback)  # not by name: every module can call itself so
 
     def note(what):
         if what not in found:
@@ -71,6 +76,10 @@ def make(root, is_new, own_names, tell_of_code=lambda *_: None):
             frame, left = frame.f_back, left - 1
         return False
 
+    def reads_signature(frame):
+        """Whether it is `inspect.signature` that looks at a function's code."""
+        return frame.f_globals is of_inspect and frame.f_code.co_name in SIGNATURE
+
     def look_at_file(path, frame):
         if not isinstance(path, is_path):
             return
@@ -88,8 +97,10 @@ def make(root, is_new, own_names, tell_of_code=lambda *_: None):
             is_attribute = event.startswith("object.")
             if event == "object.__setattr__" and arguments[1] == "__code__":
                 tell_of_code(arguments[0], arguments[2], frame)
-            if is_attribute and frame.f_globals.get("__name__") == "traceback":
+            if is_attribute and frame.f_globals is of_traceback:
                 return  # it shows an exception; the caller gets text, and taking the stack is an event of its own
+            if is_attribute and reads_signature(frame):
+                return  # the caller gets names and default values, and no code
             named = ATTRIBUTES.get(arguments[1]) if is_attribute else EVENTS.get(event)
             if named is not None and not (named[1] & own_names) and reaches(frame):
                 note(named[0])

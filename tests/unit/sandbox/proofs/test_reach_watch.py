@@ -53,10 +53,14 @@ def watched(tmp_path_factory):
         ("gc.get_referrers(os)", "all objects"),
         ("exec('1')", "code made of text"),
         ("(lambda: 0).__code__", "the code of functions"),
+        ("inspect.getsource(lambda: 0) if False else inspect.getfile(lambda: 0)", "the code of functions"),
+        ("__name__ = 'traceback'\n(lambda: 0).__code__", "the code of functions"),
+        ("__name__ = 'inspect'\ndef _signature_from_function(): (lambda: 0).__code__\n_signature_from_function()",
+         "the code of functions"),
         ("sys.setprofile(sys.getprofile())", "profilers"),
         ("open(root + '/data.txt', 'a').close()", "files of the workspace"),
     ],
-)
+)  # fmt: skip
 def test_it_is_told(watched, text, said):
     assert [found for found in watched(text) if said in found]
 
@@ -69,6 +73,8 @@ def test_it_is_told(watched, text, said):
         "import dataclasses\n@dataclasses.dataclass\nclass A:\n    b: int = 1\nA()",
         "import logging\nlogging.getLogger('a').debug('b')",
         "import functools\n@functools.wraps(len)\ndef f(): pass\ninspect.signature(f)",
+        "inspect.signature(lambda a, *b, c=1: a)",
+        "inspect.getfullargspec(lambda a, *b, c=1: a)",
         "import re\nre.compile('a+b')",
         "gc.collect()",
         "open(root + '/data.txt').read()",
