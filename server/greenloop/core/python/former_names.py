@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from greenloop.core.python.standard_names import MEMBERS
 
+BUILT_IN = "builtins"  # the module of what needs no import
 MODULES = {
     "ConfigParser": "configparser", "Cookie": "http.cookies", "HTMLParser": "html.parser", "Queue": "queue",
     "SimpleHTTPServer": "http.server", "BaseHTTPServer": "http.server", "SocketServer": "socketserver",
@@ -45,5 +46,5 @@ def present_name(module: str, name: str) -> tuple[str, str] | None:
     """The module that has what an older one had under that name, and how it is spelled there; None where not known."""
     if new := NAMES.get(f"{module}.{name}"):
         place, _dot, spelled = new.rpartition(".")
-        return ("builtins", new) if place in ("", "str") else (place, spelled)
+        return (BUILT_IN, new) if place in ("", "str") else (place, spelled)
     return (MODULES[module], name) if module in MODULES else None

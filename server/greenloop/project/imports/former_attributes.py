@@ -6,12 +6,10 @@ import ast
 import re
 
 from greenloop.core.python.ast_source import parse_module
-from greenloop.core.python.former_names import present_name
+from greenloop.core.python.former_names import BUILT_IN, present_name
 from greenloop.core.records.problem import ImportCorrection
 from greenloop.core.records.spec import Region
 from greenloop.project.syntax import definitions
-
-BUILT_IN = "builtins"
 
 
 def correct_attribute(module: str, name: str, line: int, text: str, path: str) -> list[ImportCorrection]:

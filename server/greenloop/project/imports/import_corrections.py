@@ -38,9 +38,6 @@ from greenloop.project.imports.missing_imports import (
 )
 from greenloop.project.syntax import definitions
 
-BUILT_IN = "builtins"
-SIMILAR = 0.75  # of a name, to be taken for a misspelled one (difflib's ratio)
-
 _NO_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 _NO_ATTRIBUTE = re.compile(r"^module '([\w.]+)' has no attribute '(\w+)'")
@@ -178,7 +175,7 @@ class _Looker:
         renamed, uses = self._renamed({each.name: spelled[each.name] for each in node.names if each.name in spelled})
         places = {found[each.name][0] for each in gone}
         level = node.level if isinstance(node, ast.ImportFrom) else 0
-        if len(places) == 1 and len(gone) == len(node.names) and not spelled and places != {BUILT_IN}:
+        if len(places) == 1 and len(gone) == len(node.names) and not spelled and places != {former_names.BUILT_IN}:
             dots, name = written_name(places.pop(), level, self.path, self.root)
             text = _FROM.sub(rf"\g<1>{'.' * dots}{name}\g<2>", "\n".join(rows), count=1) + "\n"
         else:
@@ -204,7 +201,7 @@ class _Looker:
     ) -> str:
         """The statement that imports these names, as they are now, from a module; what is built in is only named."""
         rights = {each.name: found[each.name][1] for each in names}
-        if place == BUILT_IN:
+        if place == former_names.BUILT_IN:
             bound = [each for each in names if each.asname or each.name not in renamed]
             return "".join(f"{each.asname or each.name} = {rights[each.name]}\n" for each in bound)
         written = {each.name: self._spelling(each, rights[each.name], renamed) for each in names}
@@ -286,4 +283,4 @@ def _similar(name: str, known: Sequence[str]) -> list[str]:
     if name.startswith("_"):
         return alike
     public = [each for each in known if not each.startswith("_") and each.lower() != name.lower()]
-    return [*alike, *difflib.get_close_matches(name, public, n=5, cutoff=SIMILAR)]
+    return [*alike, *difflib.get_close_matches(name, public, n=5, cutoff=installed_names.SIMILAR)]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from greenloop.core.compose import region_text
-from greenloop.core.python.former_names import present_name
+from greenloop.core.python.former_names import BUILT_IN, present_name
 from greenloop.core.python.names import module_bindings
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
@@ -62,7 +62,7 @@ def _from_elsewhere(problem: Problem, region: Region, module: str, name: str) ->
         return
     if present := present_name(module, name):
         place, spelled = present
-        is_built_in = place == "builtins"
+        is_built_in = place == BUILT_IN
         new = spelled if is_built_in else f"{place}.{spelled}"
         imports = () if is_built_in or place in written else (f"import {place}",)
     elif name not in bound and len(find_defining(name, region.path, problem.root, reader_of(problem))) == 1:
