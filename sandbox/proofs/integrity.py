@@ -67,7 +67,7 @@ def make_watch(code_objects=None):
             _note_states(states, {name: added})
 
     def excuse(function, code, frame):
-        is_as_before = _is_same_state(states.get(id(function)), _state_of(function))
+        is_as_before = _is_same_state(states.get(id(function), {}), _state_of(function))
         if is_as_before and code_objects is not None and _is_of_package(frame.f_code, known, code_objects):
             excused[id(function)] = (function, code)
 
@@ -90,27 +90,34 @@ def make_watch(code_objects=None):
 
 
 def _note_states(states, modules):
-    """Adds what the functions in these entries of modules hold, by the functions' id."""
+    """Adds what the functions in these entries of modules hold, by the functions' id; nothing for one without that."""
     function_type = type(make_watch)
     for entries in modules.values():
         for _namespace, _attribute, value, _code in entries.values():
-            if type(value) is function_type:
-                states.setdefault(id(value), _state_of(value))
+            if type(value) is function_type and value.__dict__ and id(value) not in states:
+                states[id(value)] = _state_of(value)
 
 
 def _state_of(function):
-    """What a function holds, and what that is made of: each value with its code, by dotted name."""
-    state = {}
+    """What a function holds, and what that is made of: each value with its code, by dotted name.
+
+    No code of these values runs for it: some make themselves when they are asked for an attribute.
+    """
+    state, function_type = {}, type(make_watch)
     for name, value in vars(function).items():
-        state[name] = value, getattr(value, "__code__", None)
-        for inner, part in vars(value).items() if hasattr(value, "__dict__") else ():
-            state[name + "." + inner] = part, getattr(part, "__code__", None)
+        state[name] = value, value.__code__ if type(value) is function_type else None
+        try:
+            held = object.__getattribute__(value, "__dict__")
+        except AttributeError:
+            continue
+        for inner, part in held.items():
+            state[name + "." + inner] = part, part.__code__ if type(part) is function_type else None
     return state
 
 
 def _is_same_state(before, now):
     """Whether all is as it was, but what was left open and is a plain value now: packages keep what they look up."""
-    if before is None or before.keys() != now.keys():
+    if before.keys() != now.keys():
         return False
     for name, (value, code) in now.items():
         old, old_code = before[name]

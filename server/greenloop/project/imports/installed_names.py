@@ -31,7 +31,7 @@ def find_present(name: str, dotted: str, sites: Sequence[Path]) -> tuple[str, st
     names of the module itself. `sites` are the folders of installed packages.
     """
     top = dotted.partition(".")[0]
-    site = next((each for each in sites if _files(each, top)), None)
+    site = next((each for each in sites if _has_package(each, top)), None)
     if site is None:
         return None
     own = _defined_names(site, top)
@@ -105,10 +105,14 @@ def find_file(dotted: str, sites: Sequence[Path]) -> Path | None:
     return next((file for file in files if file.is_file()), None)
 
 
+def _has_package(site: Path, top: str) -> bool:
+    return top.isidentifier() and ((site / top).is_dir() or (site / f"{top}.py").is_file())
+
+
 def _files(site: Path, top: str) -> list[Path]:
     """The Python files of a package, but its tests."""
     folder = site / top
-    if not top.isidentifier():
+    if not _has_package(site, top):
         return []
     listed = (path for path in folder.rglob("*.py") if not {"tests", "test"} & {*path.relative_to(folder).parts})
     alone = folder.with_suffix(".py")
@@ -120,7 +124,9 @@ def _required_packages(site: Path, top: str) -> list[str]:
     """The packages that the distribution of that name needs, by the names under which they are imported."""
     distribution = next(_distributions(site, top), None)
     names = [_requirement(each) for each in (distribution.requires or ())] if distribution else []
-    return [each for name in names for each in dict.fromkeys((name, name.replace("-", "_"))) if _files(site, each)]
+    return [
+        each for name in names for each in dict.fromkeys((name, name.replace("-", "_"))) if _has_package(site, each)
+    ]
 
 
 def _distributions(site: Path, top: str) -> Iterator[Distribution]:

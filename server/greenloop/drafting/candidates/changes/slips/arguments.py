@@ -40,11 +40,15 @@ def _edits(message: str, function: Function, problem: Problem, path: str) -> Ite
     if match := _UNEXPECTED.search(message):
         # A method may be called by another name: that of a class which inherits a constructor.
         others = _calls_with(function, match[2]) if "." in match[1] else []
-        for call in _calls(function, match[1]) or others:
-            yield from _without_keyword(call, match[2], _parameters(match[1], problem, path))
+        calls = _calls(function, match[1]) or others
+        taken = _parameters(match[1], problem, path) if calls else {}
+        for call in calls:
+            yield from _without_keyword(call, match[2], taken)
     elif match := _TOO_MANY.search(message):
-        for call in _calls(function, match[1]):
-            yield from _with_fewer(call, _parameters(match[1], problem, path))
+        calls = _calls(function, match[1])
+        taken = _parameters(match[1], problem, path) if calls else {}
+        for call in calls:
+            yield from _with_fewer(call, taken)
     elif match := _MISSING.search(message):
         names = re.findall(r"'(\w+)'", match[2])
         for call in _calls(function, match[1]):
