@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.ports import Infiller, Model, context, slots
+from greenloop.core.ports import Infiller, Model, calls_tools, context, slots
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
 from greenloop.models.providers.replay import request_key
 
@@ -39,6 +39,10 @@ class Recording:
     def context(self) -> int:
         return context(self._model)
 
+    @property
+    def calls_tools(self) -> bool:
+        return calls_tools(self._model)
+
     async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
         reply = await self._model.complete(request, on_token)
         self._write(request, reply)
@@ -58,6 +62,8 @@ class Recording:
             exchange["slots"] = self.slots
         if self.context:
             exchange["context"] = self.context
+        if self.calls_tools:
+            exchange["tools"] = True
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(exchange, ensure_ascii=False) + "\n")
 

@@ -11,7 +11,7 @@ import ast
 import asyncio
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -20,11 +20,12 @@ from typing import Any, Protocol
 
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import UsageError
-from greenloop.core.ports import Infiller, Model, context, slots
+from greenloop.core.ports import Infiller, Model, calls_tools, context, slots
 from greenloop.core.python.ast_source import parse_module_strictly
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
 from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate_messages, estimate_tokens
+from greenloop.models.recorded import key_fields, reply_from
 
 # Difference of the seeds of two repeats of a task.
 SEED_STEP = 10_007
@@ -81,11 +82,6 @@ class Recordings:
         return {key: reply for key, reply in self._replies.items() if self._task_of[key] in {task, ""}}
 
 
-def reply_from(fields: Mapping[str, Any]) -> Reply:
-    """A reply from its fields as JSON has them. Raises `KeyError` or `TypeError` for other fields."""
-    return Reply(**{**fields, "usage": Usage(**fields["usage"]), "others": tuple(fields.get("others", ()))})
-
-
 @dataclass(frozen=True, kw_only=True)
 class TaskAnswers:
     """The recordings, as the models of one task see them."""
@@ -102,7 +98,7 @@ class TaskAnswers:
 
 def request_key(model: str, request: ChatRequest | InfillRequest) -> str:
     """The key of a request: a hash of the model, the prompt and the sampling, but not of the role."""
-    fields: dict[str, Any] = {name: value for name, value in asdict(request).items() if name != "role"}
+    fields = key_fields(request)
     if not request.temperature:
         del fields["seed"]
     # Files on disk have keys made with these names of the two kinds of request, so they never change.
@@ -175,6 +171,10 @@ class RecordedModel:
     @property
     def context(self) -> int:
         return context(self.model)
+
+    @property
+    def calls_tools(self) -> bool:
+        return calls_tools(self.model)
 
     def count_tokens(self, text: str) -> int:
         return self.model.count_tokens(text)

@@ -7,12 +7,14 @@ fits only in part beside the others waits until they are settled.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.usage import Budget, Usage
+from greenloop.core.text.tokens import count_message
 
 Request = ChatRequest | InfillRequest
 Price = Callable[[int, int], float | None]  # US dollars for prompt and completion tokens, where known
@@ -123,4 +125,5 @@ def count_prompt_tokens(request: Request, count: Callable[[str], int]) -> int:
     """Counts the tokens of a request's prompt."""
     if isinstance(request, InfillRequest):
         return count(request.prefix) + count(request.suffix)
-    return sum(count(message.content) for message in request.messages)
+    tools = sum(count(tool.description) + count(json.dumps(tool.parameters)) for tool in request.tools)
+    return sum(count_message(message, count) for message in request.messages) + tools

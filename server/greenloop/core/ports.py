@@ -46,6 +46,11 @@ def slots(model: Model) -> int:
     return int(getattr(model, "slots", 1))
 
 
+def calls_tools(model: Model) -> bool:
+    """Does the model take `ChatRequest.tools`? Others are asked to write their calls into the answer."""
+    return bool(getattr(model, "calls_tools", False))
+
+
 def context(model: Model) -> int:
     """Tokens of prompt and answer together that the model takes; 0 where it is not known."""
     return int(getattr(model, "context", 0))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from greenloop.core.records.usage import Usage
 
@@ -19,17 +21,58 @@ class Role(StrEnum):
     RANKER = "ranker"
 
 
+class Kind(StrEnum):
+    """How much a model can do: `SMALL` ones get a ladder of small questions, `CAPABLE` ones a conversation."""
+
+    SMALL = "small"
+    CAPABLE = "capable"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolSpec:
+    """A function that a model may call; `parameters` is the JSON Schema of its arguments."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolCall:
+    """A model's call of a function; `arguments` is the JSON text that it wrote, which may be malformed.
+
+    `extra` is data of the provider that has to go back with the call (signatures of its thinking), and has no meaning
+    here.
+    """
+
+    id: str
+    name: str
+    arguments: str
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Message:
-    """One chat message; `role` is system, user or assistant."""
+    """One chat message; `role` is system, user, assistant or tool.
+
+    An assistant's message may have `calls`; a message of the role tool is the result of the call `call_id`.
+    `extra` is data of the provider that has to go back with an assistant's message.
+    """
 
     role: str
     content: str
+    calls: tuple[ToolCall, ...] = ()
+    call_id: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChatRequest:
-    """A chat request to a model. `role` tells scripted and replayed models which answer is due."""
+    """A chat request to a model. `role` tells scripted and replayed models which answer is due.
+
+    `tools` are functions that it may call. `patience`: seconds that it may wait for a provider that is overloaded or
+    limits the rate of requests (None: as long as the settings allow).
+    """
 
     messages: tuple[Message, ...]
     role: Role = Role.DRAFTER
@@ -38,6 +81,8 @@ class ChatRequest:
     seed: int | None = None
     stop: tuple[str, ...] = ()
     frequency_penalty: float = 0.0
+    tools: tuple[ToolSpec, ...] = ()
+    patience: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +111,8 @@ class InfillRequest:
 class Reply:
     """A model's answer; `finish` is stop, length, or copy where it was stopped because it repeated what it was shown.
 
-    `others` are its next best answers, in that order.
+    `others` are its next best answers, in that order. `calls` are the functions that it calls before it goes on, and
+    `extra` is data of the provider that has to go back with this answer.
     """
 
     text: str
@@ -74,3 +120,5 @@ class Reply:
     model: str
     finish: str = "stop"
     others: tuple[str, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict)

@@ -35,7 +35,12 @@ def estimate_tokens(text: str) -> int:
 
 def estimate_messages(messages: Iterable[Message]) -> int:
     """Estimated tokens of a whole prompt."""
-    return sum(estimate_tokens(message.content) + TOKENS_A_MESSAGE for message in messages)
+    return sum(count_message(message, estimate_tokens) + TOKENS_A_MESSAGE for message in messages)
+
+
+def count_message(message: Message, count: Count) -> int:
+    """Counts the tokens of a message with the calls that it makes."""
+    return count(message.content) + sum(count(call.name) + count(call.arguments) for call in message.calls)
 
 
 def truncate(text: str, max_tokens: int, count: Count) -> str:

@@ -2,8 +2,8 @@
 
 `replay:FILE` answers from FILE, which `scripts/transcripts.py` records.
 FILE is JSONL, one exchange per line; its `key` is a hash of the messages (or the infill) and the sampling, so that
-order does not matter. `hole` marks an infill; `slots` (if more than one) and `context` (if known) are the recorded
-model's.
+order does not matter. `hole` marks an infill; `slots` (if more than one), `context` (if known) and `tools` (whether it
+takes any) are the recorded model's.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from greenloop.core.errors import ModelError, UsageError
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
-from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate_tokens
+from greenloop.models.recorded import key_fields, reply_from
 from greenloop.project.settings import Settings
 
 
@@ -49,7 +49,7 @@ def _request_keys(request: ChatRequest | InfillRequest) -> Iterator[str]:
 
 
 def _hash(request: ChatRequest | InfillRequest) -> str:
-    sampled = {name: value for name, value in asdict(request).items() if name != "role"}
+    sampled = key_fields(request)
     if not sampled.get("frequency_penalty", True):
         # Older files do not have this penalty.
         del sampled["frequency_penalty"]
@@ -67,6 +67,7 @@ class Recorded:
     has_infills: bool = False
     slots: int = 1
     context: int = 0
+    calls_tools: bool = False
 
 
 class Replay:
@@ -91,6 +92,11 @@ class Replay:
     def context(self) -> int:
         """The recorded model's context, on which the requests depend too."""
         return self._recorded.context
+
+    @property
+    def calls_tools(self) -> bool:
+        """Did the recorded model take tools?"""
+        return self._recorded.calls_tools
 
     async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
         """Raises `ModelError` when this request was never recorded."""
@@ -137,13 +143,11 @@ def _read(path: Path) -> Recorded:
             continue
         try:
             exchange = json.loads(line)
-            reply = exchange["reply"]
-            others = tuple(reply.get("others", ()))
-            reply = Reply(**{**reply, "usage": Usage(**reply["usage"]), "others": others})
-            contents.replies.setdefault(exchange["key"], []).append(reply)
+            contents.replies.setdefault(exchange["key"], []).append(reply_from(exchange["reply"]))
             contents.has_infills = contents.has_infills or bool(exchange.get("hole"))
             contents.slots = max(contents.slots, int(exchange.get("slots", 1)))
             contents.context = max(contents.context, int(exchange.get("context", 0)))
+            contents.calls_tools = contents.calls_tools or bool(exchange.get("tools"))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise UsageError(
                 f"Line {number} of the replay file {path} is not a recorded exchange.", remedy="Record the file again."

@@ -2,6 +2,7 @@
 
 `scripted:FILE`; FILE has one JSON string per line, each one an answer, given in that order whatever the request.
 A line `{"infill": "text"}` answers an infill; without such lines the model does not support infills.
+A line `{"calls": [["read", {"path": "m.py"}]], "text": ""}` calls tools; without such lines the model takes none.
 """
 
 from __future__ import annotations
@@ -10,15 +11,25 @@ import asyncio
 import json
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.core.errors import ModelError, UsageError
-from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
+from greenloop.core.records.model import ChatRequest, InfillRequest, Reply, ToolCall
 from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate_messages, estimate_tokens
 from greenloop.project.settings import Settings
 
-REMEDY = 'Each line must be one JSON string, or {"infill": "text"}.'
+REMEDY = 'Each line must be one JSON string, {"infill": "text"}, or {"calls": [["name", {}]]}.'
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A line of the file; `fills`: it answers an infill."""
+
+    text: str
+    fills: bool = False
+    calls: tuple[ToolCall, ...] = ()
 
 
 def create(name: str, settings: Settings) -> Scripted:  # noqa: ARG001 - the signature that all models share
@@ -28,11 +39,11 @@ def create(name: str, settings: Settings) -> Scripted:  # noqa: ARG001 - the sig
         raise UsageError("The scripted model needs a file.", remedy="Write it as scripted:FILE.")
     path = Path(file).expanduser()
     script = answers(path)
-    return (InfillingScripted if any(fills for _, fills in script) else Scripted)(name, path, script)
+    return (InfillingScripted if any(answer.fills for answer in script) else Scripted)(name, path, script)
 
 
-def answers(path: Path) -> list[tuple[str, bool]]:
-    """The answers in the file, in order, and whether each is an infill; blank lines do not count."""
+def answers(path: Path) -> list[Answer]:
+    """The answers in the file, in order; blank lines do not count."""
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
@@ -43,7 +54,7 @@ def answers(path: Path) -> list[tuple[str, bool]]:
     return [_answer(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
 
 
-def _answer(path: Path, number: int, line: str) -> tuple[str, bool]:
+def _answer(path: Path, number: int, line: str) -> Answer:
     try:
         answer = json.loads(line)
     except json.JSONDecodeError as error:
@@ -51,28 +62,42 @@ def _answer(path: Path, number: int, line: str) -> tuple[str, bool]:
             f"Line {number} of the scripted model's file {path} is not JSON: {error}.",
             remedy=REMEDY,
         ) from error
+    if isinstance(answer, str):
+        return Answer(text=answer)
     if isinstance(answer, dict) and isinstance(answer.get("infill"), str):
-        return answer["infill"], True
-    if not isinstance(answer, str):
-        raise UsageError(
-            f"Line {number} of the scripted model's file {path} is not a JSON string.",
-            remedy=REMEDY,
+        return Answer(text=answer["infill"], fills=True)
+    try:
+        calls = [(name, json.dumps(arguments)) for name, arguments in answer["calls"]]
+        return Answer(
+            text=str(answer.get("text", "")),
+            calls=tuple(
+                ToolCall(id=f"call_{number}_{index}", name=str(name), arguments=arguments)
+                for index, (name, arguments) in enumerate(calls)
+            ),
         )
-    return answer, False
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise UsageError(
+            f"Line {number} of the scripted model's file {path} is not an answer.",
+            remedy=REMEDY,
+        ) from error
 
 
 class Scripted:
     """Owns two positions in the script: one among the chat answers, one among the infills."""
 
-    def __init__(self, name: str, path: Path, script: list[tuple[str, bool]]) -> None:
+    def __init__(self, name: str, path: Path, script: list[Answer]) -> None:
         self._name = name
         self._path = path
-        self._script = {kind: [text for text, fills in script if fills is kind] for kind in (False, True)}
+        self._script = {kind: [answer for answer in script if answer.fills is kind] for kind in (False, True)}
         self._next = {False: 0, True: 0}
 
     @property
     def name(self) -> str:
         return self._name
+
+    @property
+    def calls_tools(self) -> bool:
+        return any(answer.calls for answer in self._script[False])
 
     async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
         """Raises `ModelError` when the script has run out."""
@@ -92,14 +117,15 @@ class Scripted:
                 f"The scripted model ran out: {self._path} has {len(script)} {lines} and all were used.",
                 remedy="Add lines to the file, or allow fewer attempts.",
             )
-        text = script[position]
+        answer = script[position]
+        text = answer.text
         self._next[fills] += 1
         for piece in re.findall(r"\s*\S+|\s+", text):
             # Yields to the event loop between pieces, so that a script can be cancelled like a real model.
             await asyncio.sleep(0)
             on_token(piece)
         usage = Usage(prompt_tokens=prompt_tokens, completion_tokens=estimate_tokens(text))
-        return Reply(text=text, usage=usage, model=self._name)
+        return Reply(text=text, usage=usage, model=self._name, calls=answer.calls)
 
 
 class InfillingScripted(Scripted):

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import pytest
 
@@ -165,9 +165,10 @@ async def test_greedy_answers_do_not_depend_on_the_seed(tmp_path):
 
 
 async def test_older_files_are_read(tmp_path):
-    """They have the seed in every key, and know of no frequency penalty nor of cached tokens."""
+    """They have the seed in every key, and know of no frequency penalty, tools or cached tokens."""
     request = replace(ASK, seed=3)
-    sampled = {name: value for name, value in asdict(request).items() if name not in ("role", "frequency_penalty")}
+    messages = [{"role": each.role, "content": each.content} for each in ASK.messages]
+    sampled = {"messages": messages, "temperature": 0.0, "max_tokens": 1024, "seed": 3, "stop": []}
     key = hashlib.sha256(json.dumps(sampled, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
     usage = {"prompt_tokens": 3, "completion_tokens": 2, "cost": None, "model_seconds": 1.5, "test_seconds": 0.0}
     reply = {"text": "old", "usage": usage, "model": "m", "finish": "stop"}

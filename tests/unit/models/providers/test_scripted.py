@@ -5,7 +5,7 @@ import json
 import pytest
 
 from greenloop.core.errors import ModelError, UsageError
-from greenloop.core.ports import Infiller
+from greenloop.core.ports import Infiller, calls_tools
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message
 from greenloop.models.providers import scripted
 from greenloop.project.settings import Settings
@@ -50,9 +50,10 @@ async def test_the_end_of_the_script_names_file_and_lines(tmp_path):
     ("lines", "sentence"),
     [
         (['"a"', "not json"], "Line 2 .* is not JSON"),
-        (['"a"', "", '{"a": 1}'], "Line 3 .* is not a JSON string"),
+        (['"a"', "", '{"a": 1}'], "Line 3 .* is not an answer"),
         (['"a'], "Line 1 "),
-        (['{"infill": 3}'], "Line 1 .* is not a JSON string"),
+        (['{"infill": 3}'], "Line 1 .* is not an answer"),
+        (['{"calls": [["read"]]}'], "Line 1 .* is not an answer"),
     ],
 )
 def test_a_bad_line_is_named(tmp_path, lines, sentence):
@@ -80,3 +81,12 @@ async def test_holes_and_questions_have_their_own_order(tmp_path):
 
 def test_a_script_without_holes_is_a_model_that_fills_none(tmp_path):
     assert not isinstance(model(write(tmp_path, '"a"')), Infiller)
+
+
+async def test_tools_are_called(tmp_path):
+    scripted_model = model(write(tmp_path, '{"calls": [["read", {"path": "m.py"}], ["run", {}]]}', '"done"'))
+    assert calls_tools(scripted_model)
+    reply = await scripted_model.complete(ASK, str)
+    assert [(call.name, call.arguments) for call in reply.calls] == [("read", '{"path": "m.py"}'), ("run", "{}")]
+    assert len({call.id for call in reply.calls}) == 2
+    assert (await scripted_model.complete(ASK, str)).text == "done"
