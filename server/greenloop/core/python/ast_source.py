@@ -37,11 +37,15 @@ _Parsed = TypeVar("_Parsed")
 
 @dataclass(frozen=True, kw_only=True)
 class Fragment:
-    """Parsed code. `lines[node.lineno - 1]` is a node's first line; the first `shift` lines are not in the text."""
+    """Parsed code. `lines[node.lineno - 1]` is a node's first line; the first `shift` lines are not in the text.
+
+    `path` is the file that it belongs to, where that is known.
+    """
 
     lines: tuple[str, ...]
     body: tuple[ast.stmt, ...]
     shift: int = 0
+    path: str = ""
 
 
 @lru_cache(maxsize=16)  # reading, checking and composing a candidate parse the same few modules

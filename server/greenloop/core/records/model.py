@@ -34,7 +34,7 @@ class ToolSpec:
 
     name: str
     description: str
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, Any] = field(hash=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class ToolCall:
     id: str
     name: str
     arguments: str
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,7 @@ class Message:
     content: str
     calls: tuple[ToolCall, ...] = ()
     call_id: str = ""
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,4 +121,4 @@ class Reply:
     finish: str = "stop"
     others: tuple[str, ...] = ()
     calls: tuple[ToolCall, ...] = ()
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)

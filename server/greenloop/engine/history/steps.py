@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from greenloop.core.records import model
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import split_lines
+from greenloop.core.text.written_calls import as_plain
 from greenloop.engine.history.problems import StoredProblem
 from greenloop.engine.history.rows import Record
 from greenloop.engine.history.store import History
-from greenloop.engine.history.trajectories import Step, Trajectory
+from greenloop.engine.history.trajectories import Message, Step, Trajectory
 from greenloop.engine.loop.attempt_steps import REPEATED
 
 SOURCE = "history"
@@ -68,7 +70,7 @@ def _to_step(attempt: Attempt) -> Step:
         temperature=draft.temperature if draft else None,
         plan=(draft.hint or draft.label) if draft else "",
         templates=sent.templates if sent else {},
-        messages=sent.messages if sent else (),
+        messages=tuple(_as_text(message) for message in sent.messages) if sent else (),
         answer=attempt.answer,
         code=candidate.texts if candidate else {},
         added=(*candidate.imports, *candidate.helpers) if candidate else (),
@@ -84,6 +86,11 @@ def _to_step(attempt: Attempt) -> Step:
         refused=attempt.refused,
         is_clean=candidate is not None and gate in ("", REPEATED),
     )
+
+
+def _as_text(message: model.Message) -> Message:
+    plain = as_plain(message)
+    return Message(role=plain.role, content=plain.content)
 
 
 def _feedback_on(attempt: Attempt) -> str:

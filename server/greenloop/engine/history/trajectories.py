@@ -9,11 +9,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from greenloop.core.election import WITHOUT_MODEL
-from greenloop.core.records.model import Message
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import Status
 
 NO_MODEL = {move.value for move in WITHOUT_MODEL}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """A message of a request, with its calls of tools as lines of text."""
+
+    role: str
+    content: str
 
 
 @dataclass(frozen=True, kw_only=True)

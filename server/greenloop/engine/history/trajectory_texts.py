@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from greenloop.core.records.model import Message
 from greenloop.core.records.spec import Region
 from greenloop.drafting.shown_attempts import fenced
-from greenloop.engine.history.trajectories import Step, Trajectory
+from greenloop.engine.history.trajectories import Message, Step, Trajectory
 
 
 def changed_regions(*steps: Step | None) -> list[Region]:

@@ -10,6 +10,7 @@ from greenloop.core.python.ast_source import Fragment, find_definitions, parse_m
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import split_lines, with_plain_ends
+from greenloop.drafting.candidates.answers.definitions import pieces_of
 
 
 def with_new_headers(
@@ -20,8 +21,9 @@ def with_new_headers(
     What the answer leaves out stays: an answer that repeats a class often has its name alone.
     """
     result = dict(texts)
-    offered = [pair for piece in pieces for pair in find_definitions(piece.body) if isinstance(pair[1], ast.ClassDef)]
     for path in paths:
+        definitions = (pair for piece in pieces_of(path, pieces) for pair in find_definitions(piece.body))
+        offered = [pair for pair in definitions if isinstance(pair[1], ast.ClassDef)]
         text = with_plain_ends(problem.files[path])
         module = parse_module(text)
         classes = dict(find_definitions(module.body)) if offered and isinstance(module, ast.Module) else {}

@@ -24,6 +24,8 @@ _CLOSE = re.compile(rf"</{_THINK}>[ \t]*", re.IGNORECASE)
 _SPECIAL = re.compile(r"<\|[A-Za-z0-9_▁]{2,40}\|>|<\uff5c[^\uff5c\n]{2,40}\uff5c>|</?s>\s*$")
 _CODE = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+\w+|^[ \t]*@\w|^(?:import|from)[ \t]+[\w.]+")
 _DEFINES = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
+_PATH = re.compile(r"(?<![\w./-])(?:\./)?(?:[\w.-]+/)*[\w-][\w.-]*\.\w{1,8}(?![\w/])")
+LONGEST_LINE = 200  # characters of a line that names a file
 _MAX_PARSES = 200  # parses spent on finding the ends of unfenced code
 
 _SEARCH = re.compile(r"^[ \t>]*<{5,9}[ \t]*(?:SEARCH|ORIGINAL|OLD)\b.*$", re.IGNORECASE)
@@ -33,12 +35,16 @@ _REPLACE = re.compile(r"^[ \t]*>{5,9}[ \t]*(?:REPLACE|UPDATED|NEW)\b.*$", re.IGN
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """A piece of code in an answer. `closed`: its end was found. `is_python`: its label is Python or missing."""
+    """A piece of code in an answer. `closed`: its end was found. `is_python`: its label is Python or missing.
+
+    `path` is the file that its label, its first line or the line above it names, as written there.
+    """
 
     text: str
     closed: bool = True
     is_python: bool = True
     is_fenced: bool = True
+    path: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,8 +176,21 @@ def _fenced_blocks(lines: Sequence[str]) -> Iterator[Block]:
         end_line = next((one for one in ends[:8] if _is_sensible(lines[start + 1 : one], indentation)), first_end)
         text = "\n".join(_without_margin(lines[start + 1 : end_line], indentation))
         if text.strip():
-            yield Block(text=text, closed=end_line is not None, is_python=is_python)
+            above = next((line for line in reversed(lines[:start]) if line.strip()), "")
+            path = named_path(opening[2]) or named_path(text.lstrip().split("\n")[0], mark="#") or named_path(above)
+            yield Block(text=text, closed=end_line is not None, is_python=is_python, path=path)
         start = len(lines) if end_line is None else end_line + 1
+
+
+def named_path(line: str, *, mark: str = "") -> str:
+    """The only file that a short line names, such as `src/m.py` in "In `src/m.py`:"; "" for any other line.
+
+    With a `mark` the line has to begin with it.
+    """
+    if not line.lstrip().startswith(mark) or len(line) > LONGEST_LINE:
+        return ""
+    paths = {*_PATH.findall(line)}
+    return paths.pop().removeprefix("./") if len(paths) == 1 else ""
 
 
 def _is_sensible(lines: Sequence[str], edge: str) -> bool:

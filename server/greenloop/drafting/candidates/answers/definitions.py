@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from greenloop.core.compose import region_text
 from greenloop.core.python.assignments import find_assignments
@@ -22,6 +23,7 @@ from greenloop.core.python.ast_source import (
     statements_of,
 )
 from greenloop.core.python.indentation import indentation_of, indentation_unit, reindent
+from greenloop.core.python.parameters import parameters
 from greenloop.core.python.stubs import is_stub
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
@@ -43,9 +45,32 @@ class Choice:
 def choose(problem: Problem, region: Region, pieces: Sequence[Fragment]) -> Choice | None:
     """The last piece with new code for a region, else the last that repeats the user's code or is a stub."""
     user = find_users_definition(problem, region)
-    choices = [choice for source in pieces if (choice := _find(problem, region, user, source))]
+    own = pieces_of(region.path, pieces)
+    found = [choice for source in own if (choice := _find(problem, region, user, source))]
+    choices = [choice for choice in found if choice.piece.path or _is_meant(problem, region, choice)]
     preferred = [choice for choice in choices if is_informative(problem, region, choice)] or choices
     return preferred[-1] if preferred else None
+
+
+def pieces_of(path: str, pieces: Sequence[Fragment]) -> list[Fragment]:
+    """The pieces that may be about a file: those that name it, or none."""
+    return [piece for piece in pieces if piece.path in ("", path)]
+
+
+def _is_meant(problem: Problem, region: Region, choice: Choice) -> bool:
+    """Of the functions of this name in several files, is this the one with the answer's parameters, or most like it?"""
+    alike = [each for each in (*problem.regions, *problem.suspects) if each.qualname == region.qualname]
+    if len({each.path for each in alike}) < 2 or not isinstance(choice.node, FUNCTIONS):
+        return True
+    wanted, source = parameters(choice.node), ast.unparse(choice.node)
+
+    def likeness(other: Region) -> tuple[bool, float]:
+        text = region_text(problem, other)
+        user = first_definition(text)
+        has_parameters = isinstance(user, FUNCTIONS) and parameters(user) == wanted
+        return has_parameters, SequenceMatcher(None, text, source, autojunk=False).ratio()
+
+    return max(alike, key=likeness).path == region.path
 
 
 def is_informative(problem: Problem, region: Region, choice: Choice) -> bool:

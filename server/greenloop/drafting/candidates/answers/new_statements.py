@@ -12,6 +12,7 @@ from greenloop.core.python.names import bound_names, module_bindings
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
+from greenloop.drafting.candidates.answers.definitions import pieces_of
 from greenloop.drafting.candidates.answers.open_answers import find_places
 
 
@@ -27,7 +28,7 @@ def with_new_calls(
     for path in paths:
         module = parse_module(with_plain_ends(problem.files[path]))
         body = module.body if isinstance(module, ast.Module) else []
-        for piece in pieces:
+        for piece in pieces_of(path, pieces):
             for line, call in _new_calls(body, piece):
                 _add_below(problem, path, source_of(call, piece.lines), result, line)
     return result

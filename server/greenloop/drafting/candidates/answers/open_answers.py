@@ -24,7 +24,7 @@ from greenloop.core.python.names import bound_names
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
-from greenloop.drafting.candidates.answers.definitions import Choice, choose, is_informative
+from greenloop.drafting.candidates.answers.definitions import Choice, choose, is_informative, pieces_of
 
 
 def shown_paths(problem: Problem) -> list[str]:
@@ -37,13 +37,13 @@ def named_elsewhere(
 ) -> dict[Region, Choice]:
     """What the answer has of other code of these files, by its place; nothing that overlaps `taken`.
 
-    A name that several of the files have is no place.
+    A name that several of the files have is no place, unless the answer says which file it means.
     """
     places = [place for path in paths for place in find_places(path, problem.files[path])]
-    names = [name for piece in pieces for name in _names(piece)]
+    names = [(piece.path, name) for piece in pieces for name in _names(piece)]
     found: dict[Region, Choice] = {}
-    for name in dict.fromkeys(names):
-        regions = [region for region in places if region.qualname == name]
+    for path, name in dict.fromkeys(names):
+        regions = [region for region in places if region.qualname == name and path in ("", region.path)]
         if len(regions) != 1 or any(regions[0].overlaps(other) for other in (*taken, *found)):
             continue
         choice = choose(problem, regions[0], pieces)
@@ -63,7 +63,7 @@ def with_new_members(
     for path in paths:
         module = parse_module(with_plain_ends(problem.files[path]))
         classes = dict(find_definitions(module.body)) if isinstance(module, ast.Module) else {}
-        for piece in pieces:
+        for piece in pieces_of(path, pieces):
             for name, node in find_definitions(piece.body):
                 own = classes.get(name)
                 if isinstance(node, ast.ClassDef) and isinstance(own, ast.ClassDef):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 
 from greenloop.core.compose import region_text
 from greenloop.core.python.ast_source import (
@@ -82,13 +83,18 @@ def read(
         return (
             _truncated_finding(text) if truncated else Finding(error_class=NO_CODE, message="The answer holds no code.")
         )
-    pieces = [parsed for block in blocks if (parsed := _parse_block(block, truncated=truncated)) is not None]
+    known = open_answers.shown_paths(problem)
+    pieces = [
+        replace(parsed, path=_known_path(block.path, known))
+        for block in blocks
+        if (parsed := _parse_block(block, truncated=truncated)) is not None
+    ]
     choices = {region: choice for region in problem.regions if (choice := choose(problem, region, pieces))}
-    shown = open_answers.shown_paths(problem)
-    paths = shown if wide else list(dict.fromkeys(region.path for region in problem.regions))
     stored = [region for region in open_answers.stored_instead(problem, pieces) if region not in choices]
     is_told = any(is_informative(problem, region, choice) for region, choice in choices.items())
-    takes_all = wide or problem.open or stored or (choices and not is_told and not problem.exact)
+    is_elsewhere = choices and not is_told and not problem.exact
+    takes_all = wide or problem.open or stored or is_elsewhere
+    paths = known if wide or is_elsewhere else list(dict.fromkeys(region.path for region in problem.regions))
     if takes_all:
         others = open_answers.named_elsewhere(problem, paths, pieces, problem.regions)
         choices = open_answers.without_repeats(problem, choices | others)
@@ -97,7 +103,7 @@ def read(
     if not choices and not stored:  # an answer about another suspect, or other code of the same files, is tried there
         suspects = ((region, choose(problem, region, pieces)) for region in problem.suspects)
         others = {region: choice for region, choice in suspects if choice}
-        others = others or open_answers.named_elsewhere(problem, shown, pieces)
+        others = others or open_answers.named_elsewhere(problem, known, pieces)
         choices = dict([*others.items()][:1])
         if not choices and (renamed := under_asked_name(problem, pieces)):
             pieces = renamed
@@ -112,6 +118,12 @@ def read(
     if not texts:
         return _explain_no_code(problem, blocks, pieces, truncated=truncated)
     return add_imports_and_helpers(problem, texts, choices, pieces)
+
+
+def _known_path(path: str, known: Sequence[str]) -> str:
+    """The file of the problem that an answer means by a path, which may be a part of it; "" where none can be told."""
+    meant = [each for each in known if path and (f"/{each}".endswith(f"/{path}") or f"/{path}".endswith(f"/{each}"))]
+    return meant[0] if len(meant) == 1 else ""
 
 
 def _truncated_finding(text: str) -> Finding:

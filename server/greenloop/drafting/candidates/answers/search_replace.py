@@ -138,8 +138,8 @@ def _blocks(path: str, rows: Sequence[str], spans: Spans) -> list[Block]:
     if isinstance(parse_fragment(text), Fragment) or not any(
         isinstance(parse_fragment(one), Fragment) for one in region_texts
     ):
-        return [Block(text=text)]
-    return [Block(text=one) for one in region_texts]
+        return [Block(text=text, path=path)]
+    return [Block(text=one, path=path) for one in region_texts]
 
 
 def _shift_span(span: tuple[int, int], start: int, end: int, count: int) -> tuple[int, int]:

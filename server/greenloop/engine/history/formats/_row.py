@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from greenloop.core.records.model import Message
-from greenloop.engine.history.trajectories import Step, Trajectory
+from greenloop.engine.history.trajectories import Message, Step, Trajectory
 
 VERSION = 1
 
