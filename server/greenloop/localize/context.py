@@ -221,6 +221,20 @@ def build_baseline(
     )
 
 
+def without_cases(baseline: Baseline, ids: Collection[str]) -> Baseline:
+    """Returns the baseline without these cases of the target."""
+    if not ids or baseline.has_result:
+        return baseline
+    problem, verdict = baseline.problem, baseline.attempt.verdict
+    kept = tuple(case for case in problem.spec.cases if case.id not in ids)
+    results = tuple(case for case in verdict.cases if case.id not in ids)
+    return replace(
+        baseline,
+        problem=replace(problem, spec=replace(problem.spec, cases=kept)),
+        attempt=replace(baseline.attempt, verdict=replace(verdict, cases=results)),
+    )
+
+
 def with_reach(problem: Problem, reach: Reach, failing: Sequence[str]) -> Problem:
     """Returns the problem with its related tests ordered by reach, and those named that no change can affect."""
     neighbours, unaffected = order_by_reach(problem.neighbours, reach, problem.regions, failing)

@@ -13,7 +13,7 @@ from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Spec
 from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report.cases import case_results, collect_errors, describe_end
+from greenloop.core.report.cases import case_results, collect_errors, collected_cases, describe_end
 from greenloop.core.run_state import Baseline
 from greenloop.localize.context import BaselineContext, fault_baseline, passing_baseline
 from greenloop.localize.measuring import is_cut_short
@@ -94,10 +94,12 @@ async def find_flaky(
     execution: Execution,
     stubs: Mapping[str, str],
     measured: Mapping[str, CaseResult],
+    unstable: set[str],
 ) -> Baseline | None:
     """Runs the target once more, with another hash seed; ends the run where another case fails or passes.
 
-    `measured` as in `stop_early`.
+    `measured` as in `stop_early`. Cases that the second run does not have, because their ids hold the time of the run
+    or the like, are added to `unstable`; the run ends if all of them are.
     """
     if execution.killed:  # a second run would be cut too, and tell nothing about chance
         return None
@@ -105,9 +107,21 @@ async def find_flaky(
     outcomes = {case: result.outcome for case, result in results.items()}
     seconds = context.later_limits(execution).seconds
     repeat = await context.run(spec.selectors, stubs, hash_seed=OTHER_SEED, seconds=seconds)
+    if repeat.killed:
+        return None
+    collected = {case.id for case in collected_cases(repeat)}
     second = {result.id: result.outcome for result in case_results(repeat)}
-    flaky = [case.id for case in spec.cases if outcomes.get(case.id) != second.get(case.id)]
-    if not flaky or repeat.killed:
+    unstable.update(case.id for case in spec.cases if collected and case.id not in collected)
+    if unstable and all(case.id in unstable for case in spec.cases):
+        return fault_baseline(
+            context,
+            execution,
+            f"{spec.cases[0].id} has another id in every run of the same code, so no run can be compared with it.",
+            "Give the parameters ids of their own (`pytest.param(…, id=…)`), without time, addresses or random values.",
+            spec,
+        )
+    flaky = [case.id for case in spec.cases if case.id not in unstable and outcomes.get(case.id) != second.get(case.id)]
+    if not flaky:
         return None
     return fault_baseline(
         context,

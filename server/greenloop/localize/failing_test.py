@@ -16,7 +16,7 @@ from greenloop.core.records.verdict import CaseResult, Failure, Frame
 from greenloop.core.report.cases import case_results, collect_errors, collected_cases, records_of_kind, whole_stack
 from greenloop.core.run_state import Baseline
 from greenloop.localize import assignments, ranking, regions
-from greenloop.localize.context import BaselineContext, build_baseline
+from greenloop.localize.context import BaselineContext, build_baseline, without_cases
 from greenloop.localize.early_end import environment_fault, find_flaky, stop_early, unless
 from greenloop.localize.evidence import Evidence, gather_evidence
 from greenloop.localize.measuring import Measurement, is_cut_short
@@ -53,10 +53,12 @@ async def measure(context: BaselineContext) -> Baseline:
     results = dict(measurement.results)
     if ended := stop_early(context, spec, execution, results):
         return ended
-    return await unless(
-        find_flaky(context, spec, execution, stubs, results),
+    unstable: set[str] = set()
+    baseline = await unless(
+        find_flaky(context, spec, execution, stubs, results, unstable),
         _locate(context, spec, execution, stubs, created, measurement),
     )
+    return without_cases(baseline, unstable)
 
 
 async def _locate(

@@ -155,7 +155,7 @@ async def _end_early(
     if not collected_cases(execution) and (ended := environment_fault(context, execution)):
         return ended
     return stop_early(context, spec, execution, examples_run.results) or await find_flaky(
-        context, spec, execution, spec.files, examples_run.results
+        context, spec, execution, spec.files, examples_run.results, set()
     )
 
 

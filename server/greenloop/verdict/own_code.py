@@ -11,7 +11,7 @@ from dataclasses import replace
 from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
-from greenloop.core.report.cases import case_results
+from greenloop.core.report.cases import case_results, collect_errors, collected_cases
 from greenloop.core.test_selection import MOST_SELECTORS, fit_selectors
 from greenloop.core.verdict import forged
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
@@ -27,6 +27,20 @@ def unexpected(verdict: Verdict, outcomes: Mapping[str, str]) -> list[str]:
     if verdict.status not in {Status.TAMPERED, Status.FAILED}:
         return []
     return [case.id for case in verdict.cases if case.outcome in EXCUSES and outcomes.get(case.id) != case.outcome]
+
+
+async def vanished(inputs: VerificationInputs, session: Session, cases: Sequence[str]) -> frozenset[str]:
+    """Returns those of these cases that the user's own code does not have either, when it is collected once more.
+
+    Their ids hold the time of a run, an address or the like. None where that cannot be told.
+    """
+    paths = tuple(dict.fromkeys(case.partition("::")[0] for case in cases))
+    run = TestRun(selectors=paths, collect=True, seconds=inputs.suite_seconds)
+    execution = await session.run(own_run(inputs, run))
+    check_sandbox(execution)
+    collected = {case.id for case in collected_cases(execution)}
+    is_known = not execution.killed and not forged(execution) and not collect_errors(execution)
+    return frozenset(case for case in cases if case not in collected) if is_known and collected else frozenset()
 
 
 async def outcomes_alone(

@@ -152,6 +152,11 @@ def newly_failing(
     return [*failing, *unfinished], 0
 
 
+def not_collected(verdict: Verdict) -> list[str]:
+    """Returns the related tests that count against a candidate only because its run did not have them."""
+    return [each.id for each in verdict.collateral if each.failure is not None and each.failure.type == "Missing"]
+
+
 def is_out_of_time(result: CaseResult, execution: Execution, case_seconds: float) -> bool:
     """Was the case cut only because the time of all was used up, and not its own?"""
     is_cut = result.failure is not None and result.failure.type in CUT_SHORT

@@ -195,6 +195,11 @@ class Verifier:
         A skip is tampering only where the same case, alone, is not skipped with the user's own code.
         """
         verdict = await run(inputs)
+        if unstable := await self._unstable(inputs, session, verdict):
+            kept = tuple(case for case in inputs.problem.neighbours if case not in unstable)
+            self.state.problem = replace(self.state.problem, neighbours=kept)
+            inputs = replace(inputs, problem=self.state.problem)
+            verdict = await run(inputs)
         while inputs.own is not None and (doubtful := self._doubtful(verdict)):
             self._asked.update(doubtful)
             found = await own_code.outcomes_alone(inputs, session, doubtful, hash_seed)
@@ -202,6 +207,12 @@ class Verifier:
             inputs = replace(inputs, outcomes=self.state.outcomes)
             verdict = await run(inputs)
         return verdict, inputs
+
+    @staticmethod
+    async def _unstable(inputs: VerificationInputs, session: Session, verdict: Verdict) -> frozenset[str]:
+        """Related tests that this verdict misses, and that have another id in every run of the user's own code."""
+        missed = related.not_collected(verdict)
+        return await own_code.vanished(inputs, session, missed) if missed and inputs.own is not None else frozenset()
 
     def _doubtful(self, verdict: Verdict) -> list[str]:
         cases = own_code.unexpected(verdict, self.state.outcomes)

@@ -48,7 +48,7 @@ async def repeated(first: Execution, second: Execution) -> tuple[Any, int]:
         comment="",
     )
     spec = Spec(cases=(Case(id=CASE, path="test_m.py", line=1),), selectors=(CASE,))
-    return await find_flaky(context, spec, first, {}, {}), len(seeds)
+    return await find_flaky(context, spec, first, {}, {}, set()), len(seeds)
 
 
 async def test_a_case_that_fails_and_then_passes_ends_the_run():
