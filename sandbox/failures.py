@@ -4,6 +4,7 @@ import ast
 import builtins
 import difflib
 import os
+import pprint
 import reprlib
 import sys
 
@@ -21,7 +22,7 @@ SANDBOX_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 def make_describer(relative_path):
     """Makes `describe(error, traceback, compared, item)`: message, frames, expected and observed of a failed call."""
-    traceback_steps, get_frames = _traceback_steps, _user_frames
+    steps_of, get_frames = traceback_steps, _user_frames
 
     def describe(error, traceback, compared, item):
         describe_failure = getattr(item, "greenloop_failure", None)
@@ -37,7 +38,7 @@ def make_describer(relative_path):
             if _has_expected_on_left(traceback):
                 observed, expected = expected, observed
         else:
-            sides = _unittest_sides(traceback_steps(traceback))
+            sides = _unittest_sides(steps_of(traceback))
             if sides is not None:
                 observed, expected = sides
         return {
@@ -84,6 +85,22 @@ def _message(error):
         return "<message raised %s>" % type(problem).__name__
 
 
+def long_message(error, length):
+    """The text of an exception, at most so long."""
+    try:
+        return truncate(str(error), length)
+    except Exception as problem:  # str() of a candidate's exception class may raise anything
+        return "<message raised %s>" % type(problem).__name__
+
+
+def long_repr(value, length):
+    """The value as `pprint` shows it, in the width of a line of code, at most so long."""
+    try:
+        return truncate(pprint.pformat(value, width=100, compact=True), length)
+    except Exception as error:  # repr() of a candidate's class may raise anything
+        return "<repr raised %s>" % type(error).__name__
+
+
 def _suggestion(error):
     """`. Did you mean: 'split'?` where nobody knows a name, as Python prints it; empty where no other is like it."""
     name = getattr(error, "name", None)
@@ -103,7 +120,7 @@ def _suggestion(error):
 
 def _owner_of(name, error):
     """`self` or `cls`, if the name is an attribute of it."""
-    steps = [] if isinstance(error, (AttributeError, UnboundLocalError)) else _traceback_steps(error.__traceback__)
+    steps = [] if isinstance(error, (AttributeError, UnboundLocalError)) else traceback_steps(error.__traceback__)
     local = steps[-1][0].f_locals if steps else {}
     return next((each for each in ("self", "cls") if each in local and name in dir(local[each])), None)
 
@@ -111,14 +128,14 @@ def _owner_of(name, error):
 def _known_names(error):
     if isinstance(error, AttributeError):
         return [*dir(error.obj), *dir(type(error.obj))]
-    steps = _traceback_steps(error.__traceback__)
+    steps = traceback_steps(error.__traceback__)
     if isinstance(error, UnboundLocalError) or not steps:
         return ()
     frame = steps[-1][0]
     return [*frame.f_locals, *frame.f_globals, *dir(builtins)]
 
 
-def _traceback_steps(traceback):
+def traceback_steps(traceback):
     steps = []
     while traceback is not None:
         steps.append((traceback.tb_frame, traceback.tb_lineno))
@@ -129,9 +146,9 @@ def _traceback_steps(traceback):
 def _user_frames(error, traceback, relative_path):
     """[path, line, function] from the test inwards; frames of the test machinery are left out."""
     frames = []
-    for frame, line in _traceback_steps(traceback):
+    for frame, line in traceback_steps(traceback):
         code = frame.f_code
-        if _is_machinery(code.co_filename):
+        if is_machinery(code.co_filename):
             continue
         path = relative_path(code.co_filename)
         frames.append([path, line or code.co_firstlineno, getattr(code, "co_qualname", code.co_name)])
@@ -145,7 +162,7 @@ def _user_frames(error, traceback, relative_path):
     return frames
 
 
-def _is_machinery(path):
+def is_machinery(path):
     if path.startswith("<frozen importlib"):
         return True
     parts = path.replace(os.sep, "/").split("/")
@@ -156,7 +173,7 @@ def _is_machinery(path):
 
 def _has_expected_on_left(traceback):
     """Whether the failing assert has its expected value on the left: a literal there and none on the right (Yoda)."""
-    steps = [step for step in _traceback_steps(traceback) if not _is_machinery(step[0].f_code.co_filename)]
+    steps = [step for step in traceback_steps(traceback) if not is_machinery(step[0].f_code.co_filename)]
     if not steps:
         return False
     frame, line = steps[-1]

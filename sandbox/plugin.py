@@ -66,6 +66,12 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None, orac
                 root, wanted["lines"], wanted["failing"], send, siblings["failure_display"]
             )
         )
+    if request["inspect"] is not None:
+        plugins.append(
+            siblings["failure_inspection"].plugin(
+                request["inspect"], send, relative_path, failures, siblings["safe_repr"]
+            )
+        )
     if request["profile"] is not None:
         wanted = request["profile"]
         plugins.append(siblings["line_profiler"].plugin(root, wanted["lines"], wanted["memory"], send))
@@ -75,6 +81,8 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None, orac
     if session is not None:
         return session.run(node_ids, plugins, session_reporter)
     options = siblings["options"].pytest_arguments(root, scratch)
+    if request["inspect"] is not None:
+        options.append("-vv")  # pytest cuts no difference of two values then
     return int(pytest.main([*(["--collect-only"] if request["collect"] else []), *options, *node_ids], plugins=plugins))
 
 

@@ -49,6 +49,9 @@ relative to it; lines are 1-based. Kinds, in the order they are sent:
                    [[file, line (co_firstlineno), weight in percent]] of functions that produced a value which the
                    failing statement compared; with `statements`
     profile        id, files: [path], lines: [[file, line, times, seconds, bytes]], peak (bytes, or 0); with `profile`
+    inspection     id, when, chain: [{type, message, led (cause|context: how it led to the next one; "" for the last
+                   one), frames: [[path, line, function, line of code, [[variable, text]]]]}], the exception that failed
+                   the case last; values: [[expression, text]], sections: [[title, captured text]]; with `inspect`
     oracle         calls (answered by the other process), unfit (why some value could not cross, or ""); with `oracle`
     values         id, results (number of values that the changed functions returned to other code), unfit (why these
                    may compare as the new code likes, or ""), altered: [dotted name of what was replaced in pytest,
@@ -147,6 +150,7 @@ def run_request(
     watch=(),
     statements=None,
     profile=None,
+    inspect=None,
     only=(),
     case_seconds=0.0,
     baseline=False,
@@ -180,6 +184,9 @@ def run_request(
     (statement_tracer.py).
     `profile`: {"lines": [(path, first line, last line)] whose seconds are recorded for each case, "memory": record
     bytes, too} (line_profiler.py).
+    `inspect`: {"expressions": [text], "frame": text}; describes failing cases with the values of locals, and evaluates
+    the expressions in that frame of the traceback (`path:line`, a function, or "": the innermost of the project;
+    failure_inspection.py).
     `only`: of the selected cases those with these ids run, in this order (empty: all).
     `case_seconds`: from the first case on, the run ends as after `seconds` when nothing is reported for so long.
     `baseline`: report which packages were imported. `session`: use the prepared pytest session.
@@ -208,6 +215,7 @@ def run_request(
             "lines": [[check_path(path), int(start), int(end)] for path, start, end in profile["lines"]],
             "memory": bool(profile["memory"]),
         },
+        "inspect": inspect and {"expressions": list(inspect["expressions"]), "frame": str(inspect["frame"])},
         "only": list(only),
         "case_seconds": float(case_seconds),
         "baseline": bool(baseline),

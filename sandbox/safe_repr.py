@@ -27,22 +27,23 @@ _NAMED = (types.BuiltinFunctionType, types.FunctionType, types.MethodDescriptorT
 
 
 class SafeRepr:
-    """`show(value)` gives at most `MAX_CHARACTERS`; `seconds` is the time that libraries' own `repr` may take.
+    """`show(value)` gives at most so many `characters`; `seconds` is the time that libraries' own `repr` may take.
 
     Values of the types `atoms` never change, so a caller that holds the same one need not show it again.
     """
 
     atoms = ATOMS
 
-    def __init__(self, seconds=0.2):
+    def __init__(self, seconds=0.2, characters=MAX_CHARACTERS):
         self.seconds = seconds
+        self.characters = characters
 
     def show(self, value):
         try:
-            text = self._format(value, MAX_CHARACTERS, 0)
+            text = self._format(value, self.characters, 0)
         except Exception as error:  # whatever a strange type does, the test continues
             text = "<%s: %s>" % (type(value).__name__, type(error).__name__)
-        return text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 3] + "..."
+        return text if len(text) <= self.characters else text[: self.characters - 3] + "..."
 
     def _format(self, value, room, depth):
         kind = type(value)

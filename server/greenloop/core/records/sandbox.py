@@ -75,6 +75,18 @@ class ProfiledLines:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Inspection:
+    """Failing cases are described with the values of their locals.
+
+    `expressions` are evaluated in a `frame` of the traceback: `path:line`, a function's name, or "" for the innermost
+    one of the project.
+    """
+
+    expressions: tuple[str, ...] = ()
+    frame: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Reversal:
     """A second run of each case over the user's own code of the changed functions (`files`: whole texts by path).
 
@@ -98,7 +110,8 @@ class TestRun:
     `files` are laid over the workspace (new files allowed), those in `without` are hidden. `trace` records which
     functions each case reaches; `watch` records which of these lines each case runs, with the values that change there;
     `statements` records which lines each case runs of functions that may be at fault, and which of these functions
-    produced a compared value; `profile` records what their lines cost; `collect` only collects. `baseline`: this is
+    produced a compared value; `profile` records what their lines cost; `inspect` describes failures with the values of
+    their locals; `collect` only collects. `baseline`: this is
     the user's own code, from which a back end may learn to run faster. `oracle` names modules whose code runs in a
     process of its own; `reversal` asks for a second run of each case.
     `only`: of the selected cases those with these ids run, in this order (empty: all). `case_seconds`: the run ends, as
@@ -117,6 +130,7 @@ class TestRun:
     watch: tuple[WatchedLines, ...] = ()
     statements: SuspectedLines | None = None
     profile: ProfiledLines | None = None
+    inspect: Inspection | None = None
     collect: bool = False
     only: tuple[str, ...] = ()
     seconds: float = 10.0

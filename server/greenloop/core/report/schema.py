@@ -59,6 +59,9 @@ _seconds = _is(int, float, NoneType)
 _frame = _tuple_of(_text, _number, _text)
 _place, _call = _tuple_of(_text, _number), _tuple_of(_text, _number, _text, _number)
 
+_pairs = _list_of(_tuple_of(_text, _text))
+_inspected = _tuple_of(_text, _number, _text, _text, _pairs)
+
 _NEEDED: Mapping[str, tuple[str, ...]] = {
     "collect_error": ("id",),
     "collected": ("cases",),
@@ -68,6 +71,7 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "shared": ("id",),
     "watch": ("id", "files", "hits", "steps"),
     "statements": ("id", "files", "statements", "produced"),
+    "inspection": ("id", "chain", "values", "sections"),
     "oracle": ("calls", "unfit"),
     "values": ("id", "results", "unfit", "altered", "traced", "ran", "swallowed"),
     "reversed": ("id", "mode", "outcome", "type", "unfit"),
@@ -114,6 +118,9 @@ _KNOWN: Mapping[str, Check] = {
     "left_out": _number,
     "also": _list_of(_place),
     "cached": _list_of(_place),
+    "chain": _list_of(_object_with(type=_text, message=_text, led=_text, frames=_list_of(_inspected))),
+    "values": _pairs,
+    "sections": _pairs,
     "calls_of": _list_of(_call),
     "blind": _flag,
     "gap": _number,

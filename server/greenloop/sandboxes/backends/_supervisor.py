@@ -199,6 +199,7 @@ def run_request(
             "lines": [(lines.path, lines.start, lines.end) for lines in run.profile.lines],
             "memory": run.profile.memory,
         },
+        inspect=run.inspect and asdict(run.inspect),
         only=run.only,
         case_seconds=run.case_seconds,
         baseline=run.baseline,
