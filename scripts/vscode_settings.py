@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from greenloop.project import settings
+from greenloop.project.configuration import OTHER_NAMES
 
 MANIFEST = Path(__file__).resolve().parents[1] / "vscode-client" / "package.json"
 LIMITS = (("least", "minimum"), ("most", "maximum"))
@@ -38,7 +39,7 @@ CLIENT_SETTINGS: dict[str, dict[str, Any]] = {
 # VS Code takes these from the user alone, never from the `.vscode` folder of a repository: who is sent the code and
 # what that costs, what runs it, what it may reach, and what concerns the machine rather than the project.
 USERS_OWN = re.compile(
-    r"(.+\.)?model|escalation\.models|cost|interpreter|api\..+|embedded\..+|history\..+"
+    r"(.+\.)?model(\.kind)?|escalation\.models|cost|interpreter|api\..+|embedded\..+|history\..+"
     r"|sandbox\.(kind|image|runtime|network|env|expose)"
 )
 
@@ -60,7 +61,7 @@ def configuration() -> list[dict[str, Any]]:
         for key, kind, default, metadata in settings.keys()  # noqa: SIM118 - a module, no dict
         if metadata["editor"]
     }
-    for key, entry in {**entries, **CLIENT_SETTINGS}.items():
+    for key, entry in {**_named_for_vscode(entries), **CLIENT_SETTINGS}.items():
         head = key.split(".")[0]
         title = next((title for title, heads in PAGES if head in heads), FIRST)
         pages[title][f"{settings.APP}.{key}"] = {**entry, "order": len(pages[title])}
@@ -68,6 +69,12 @@ def configuration() -> list[dict[str, Any]]:
         {"title": title, "order": position, "properties": properties}
         for position, (title, properties) in enumerate(pages.items())
     ]
+
+
+def _named_for_vscode(entries: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The entries by names of which none lies below another one, which VS Code does not allow."""
+    names = {key: written for written, key in OTHER_NAMES.items() if "." not in written}
+    return {names.get(key, key): entry for key, entry in entries.items()}
 
 
 def _property(key: str, kind: Any, default: Any, metadata: Mapping[str, Any]) -> dict[str, Any]:

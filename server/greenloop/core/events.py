@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from greenloop.core.records.attempt import Attempt, Draft
+from greenloop.core.records.model import Kind
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
@@ -18,7 +19,7 @@ from greenloop.core.records.usage import Estimate, Usage
 class Started:
     """The baseline is known, the first model call is next. `baseline` is attempt 0; `estimate` is for the whole run.
 
-    `run` is its number in the history; None where that cannot be written.
+    `kind` is that of the model. `run` is its number in the history; None where that cannot be written.
     """
 
     problem: Problem
@@ -27,6 +28,7 @@ class Started:
     preset: str
     sandbox: str
     attempts: int
+    kind: Kind = Kind.SMALL
     estimate: Estimate | None = None
     run: int | None = None
 

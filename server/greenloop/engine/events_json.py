@@ -151,6 +151,7 @@ def _started_object(event: Started) -> dict[str, Any]:
         "suspects": _region_objects(problem.suspects),
         "neighbours": len(problem.neighbours),
         "model": event.model,
+        "kind": event.kind.value,
         "preset": event.preset,
         "sandbox": event.sandbox,
         "attempts": event.attempts,

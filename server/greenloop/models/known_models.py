@@ -29,3 +29,10 @@ def _table() -> Mapping[str, Mapping[str, Any]]:
     except (StopIteration, OSError, ValueError):
         return {}
     return table
+
+
+def is_hosted(name: str) -> bool:
+    """Is it a model of a provider's own, with a price?"""
+    table = _table()
+    entry = table.get(name) or table.get(name.partition("/")[2]) or {}
+    return bool(entry.get("input_cost_per_token")) or bool(entry.get("output_cost_per_token"))

@@ -17,7 +17,10 @@ from typing import Any, Literal, get_args, get_origin
 
 from greenloop.core.errors import SettingsError
 from greenloop.core.tables import flatten
-from greenloop.project.settings import APP, Settings, get, keys, user_file
+from greenloop.project.settings import APP, Settings, field_names, get, keys, user_file
+
+# `model` is a text, so a table of it names the model itself; VS Code has no setting below another one.
+OTHER_NAMES = {"model.name": "model", "modelKind": "model.kind"}
 
 
 def load(
@@ -100,7 +103,8 @@ def _merge(
     editor: bool = False,
 ) -> Settings:
     known_keys = {key: (kind, metadata) for key, kind, _default, metadata in keys()}
-    for key, value in flatten(table):
+    for written_key, value in flatten(table):
+        key = OTHER_NAMES.get(written_key, written_key)
         if key not in known_keys:
             similar = difflib.get_close_matches(key, known_keys, n=1)
             hint = f"; did you mean '{similar[0]}'?" if similar else "; see docs/settings.md"
@@ -122,7 +126,7 @@ def _merge(
         if repository and metadata["repository"] == "lower" and coerced > get(settings, key):
             warnings.append(f"Setting '{key}' in {source} is ignored: a repository can only lower it.")
             continue
-        settings = _set(settings, key.split("."), coerced)
+        settings = _set(settings, field_names(key), coerced)
     return settings
 
 

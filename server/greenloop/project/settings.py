@@ -29,12 +29,14 @@ def setting(
     least: float | None = None,
     most: float | None = None,
     editor: bool = True,
+    key: str = "",
 ) -> Any:
     """A documented field. `repository`: may a repository's file set it (`lower`: only to a smaller number)?
 
-    `editor`: may an editor set it, whose settings may come from the repository (`.vscode`)?
+    `editor`: may an editor set it, whose settings may come from the repository (`.vscode`)? `key`: its dotted key,
+    where that is not made of the names of the fields.
     """
-    metadata = {"doc": doc, "repository": repository, "least": least, "most": most, "editor": editor}
+    metadata = {"doc": doc, "repository": repository, "least": least, "most": most, "editor": editor, "key": key}
     if isinstance(default, (list, dict)):
         return field(default_factory=lambda: type(default)(default), metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -305,6 +307,13 @@ class Settings:
         "`ollama/llama3.2` or `openai/gpt-4o`, `editor` (the editor's own, where it has one), `scripted:FILE`, "
         "`replay:FILE`.",
     )
+    model_kind: Literal["auto", "small", "capable"] = setting(
+        "auto",
+        "How much the model can do: `small` ones get a ladder of small questions, `capable` ones a conversation about "
+        "a full bug report, in which they may look at more; `auto`: embedded models and local ones below 14 billion "
+        "parameters are small, hosted models and the editor's are capable.",
+        key="model.kind",
+    )
     preset: str = setting("default", "Named choice of prompt, feedback and search parts.", repository="yes")
     attempts: int = setting(
         0,
@@ -399,7 +408,8 @@ def _keys(kind: type, prefix: str) -> Iterator[tuple[str, Any, Any, Mapping[str,
         if is_dataclass(hint):
             yield from _keys(hint, f"{prefix}{setting_field.name}.")  # type: ignore[arg-type]
         else:
-            yield prefix + setting_field.name, hint, getattr(defaults, setting_field.name), setting_field.metadata
+            key = setting_field.metadata["key"] or prefix + setting_field.name
+            yield key, hint, getattr(defaults, setting_field.name), setting_field.metadata
 
 
 def models(settings: Settings) -> set[str]:
@@ -411,6 +421,12 @@ def models(settings: Settings) -> set[str]:
 def get(settings: Settings, key: str) -> Any:
     """The value of a dotted key."""
     value: Any = settings
-    for part in key.split("."):
+    for part in field_names(key):
         value = getattr(value, part)
     return value
+
+
+def field_names(key: str) -> list[str]:
+    """The names of the fields that lead to the value of a dotted key."""
+    own = (each.name for each in fields(Settings) if each.metadata.get("key") == key)
+    return [name] if (name := next(own, "")) else key.split(".")

@@ -141,3 +141,23 @@ def test_lists_with_a_bad_item_are_warned_of(tmp_path, key, value, why):
     loaded, (warning,) = load(tmp_path, editor={key: value})
     assert why in warning
     assert settings.get(loaded, key) == settings.get(settings.Settings(), key)
+
+
+@pytest.mark.parametrize(
+    ("sources", "model"),
+    [
+        ({"command_line": {"model.kind": "capable"}}, ""),
+        ({"environ": {"GREENLOOP_MODEL_KIND": "capable"}}, ""),
+        ({"editor": {"model": "openai/m", "modelKind": "capable"}}, "openai/m"),
+        ({"user": "[model]\nname = 'openai/m'\nkind = 'capable'\n"}, "openai/m"),
+    ],
+)
+def test_the_kind_of_a_model_has_a_key_next_to_its_name(tmp_path, sources, model):
+    found, warnings = load(tmp_path, **sources)
+    assert (found.model_kind, found.model, warnings) == ("capable", model, [])
+
+
+def test_another_kind_is_refused(tmp_path):
+    found, warnings = load(tmp_path, user="[model]\nkind = 'huge'\n")
+    assert found.model_kind == "auto"
+    assert "model.kind" in warnings[0]

@@ -1,0 +1,43 @@
+"""Tells small models from capable ones by their names and settings.
+
+It must not know what either kind is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+from greenloop.core.records.model import Kind
+from greenloop.models.embedded import catalogue
+from greenloop.models.known_models import is_hosted
+from greenloop.project.settings import EDITOR, Settings
+
+CAPABLE_FROM = 14.0  # billions of parameters
+CLIENT = "client"  # the model of an MCP client
+_RECORDED = ("scripted:", "replay:")
+_OLLAMA = ("ollama/", "ollama_chat/")
+_SIZE = re.compile(r"(?<![a-z0-9.])(?:(\d+)x)?(\d+(?:\.\d+)?)b(?![a-z0-9])", re.IGNORECASE)
+_LOCAL = re.compile(r"^(localhost|127\.|0\.0\.0\.0|\[?::1|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|.*\.local$)")
+
+
+def kind_of(name: str, settings: Settings) -> Kind:
+    """Returns the kind of a model: by the setting, else by its size where the name has one, else by where it runs."""
+    if settings.model_kind != "auto":
+        return Kind(settings.model_kind)
+    if not name or catalogue.is_embedded(name) or name.startswith(_RECORDED):
+        return Kind.SMALL
+    if name in (EDITOR, CLIENT):
+        return Kind.CAPABLE
+    if size := parameters_of(name):
+        return Kind.CAPABLE if size >= CAPABLE_FROM else Kind.SMALL
+    if is_hosted(name):
+        return Kind.CAPABLE
+    is_local = name.startswith(_OLLAMA) or _LOCAL.match(urlsplit(settings.api.base).hostname or "")
+    return Kind.SMALL if is_local else Kind.CAPABLE
+
+
+def parameters_of(name: str) -> float:
+    """Billions of parameters that a model's name states (`qwen2.5-coder:7b`, `mixtral-8x7b`); 0 where it has none."""
+    sizes = [float(times or 1) * float(size) for times, size in _SIZE.findall(name)]
+    return max(sizes, default=0.0)
