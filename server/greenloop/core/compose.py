@@ -98,10 +98,11 @@ def _compose_file(text: str, texts: Mapping[Region, str], imports: Sequence[str]
     newline = main_line_end(text)
     rows = split_lines(text)
     ends_with_newline = not rows or bool(line_end(rows[-1]))
-    for region, new in sorted(texts.items(), key=lambda item: item[0].start, reverse=True):
-        if not new:  # what a stub stood for is elsewhere
+    # From the end, and lines before what is inserted in front of them.
+    for region, new in sorted(texts.items(), key=lambda item: (item[0].start, item[0].end), reverse=True):
+        if not new:
             first = region.start - 1
-            while first and not rows[first - 1].strip():
+            while region.qualname and first and not rows[first - 1].strip():  # what a stub stood for is elsewhere
                 first -= 1
             del rows[first : region.end]
             continue
@@ -114,11 +115,10 @@ def _compose_file(text: str, texts: Mapping[Region, str], imports: Sequence[str]
     module = parse_module(text)
     if isinstance(module, SyntaxError):
         module = parsable_prefix(text)
-    first_line = min(region.start for region in texts)
     bare_rows = [row.rstrip("\r\n") for row in split_lines(text)]
-    insertion = _statement_start(module, bare_rows, first_line)
     block = [row for helper in helpers for row in [*helper.strip("\n").split("\n"), "", ""]]
-    if block and insertion > 0:
+    insertion = _statement_start(module, bare_rows, min(region.start for region in texts)) if block else 0
+    if insertion > 0:
         blank_rows = sum(
             not row.strip()
             for row in bare_rows[max(insertion - 2, 0) : insertion][::-1][

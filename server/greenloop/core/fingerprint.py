@@ -44,8 +44,18 @@ def code_digest(text: str) -> str:
 
 def _changed_digests(problem: Problem, candidate: Candidate | None) -> dict[Region, str]:
     """Digests of the regions where the candidate differs from the user's code."""
-    digests = {region: code_digest(text) for region, text in (candidate.texts.items() if candidate else ())}
-    return {region: digest for region, digest in digests.items() if digest != code_digest(region_text(problem, region))}
+    digests = {region: _digest(region, text) for region, text in (candidate.texts.items() if candidate else ())}
+    own = {region: _digest(region, region_text(problem, region)) for region in digests}
+    return {region: digest for region, digest in digests.items() if digest != own[region]}
+
+
+def _digest(region: Region, text: str) -> str:
+    """The digest of a region's text; of files that are not Python every character counts."""
+    return (
+        code_digest(text)
+        if region.path.endswith(".py")
+        else hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+    )
 
 
 def _added_digests(candidate: Candidate | None) -> tuple[frozenset[str], frozenset[str]]:

@@ -197,7 +197,9 @@ def attempt_object(attempt: Attempt) -> dict[str, Any]:
         "parent": attempt.parent,
         "model": attempt.model,
         "label": attempt.draft.label if attempt.draft else "",
-        "functions": [f"{region.path}::{region.qualname}" for region in changed_regions(attempt)],
+        "functions": list(
+            dict.fromkeys(f"{each.path}::{each.qualname}".rstrip(":") for each in changed_regions(attempt))
+        ),
         "status": verdict.status.value,
         "passed": verdict.passed,
         "total": verdict.total,

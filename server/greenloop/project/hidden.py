@@ -52,7 +52,7 @@ MASKED = (
     "service-account*.json",
 )
 
-_FOLDER_OF_TESTS = re.compile(r"(.*[_-])?tests?([_-].*)?|testing|testdata", re.IGNORECASE)
+FOLDER_OF_TESTS = re.compile(r"(.*[_-])?tests?([_-].*)?|testing|testdata", re.IGNORECASE)
 
 
 def masked_patterns(settings: Settings, root: Path | None = None) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ def find_test_data(root: Path) -> list[str]:
 
 def _is_test_data(path: str, patterns: Sequence[str]) -> bool:
     folders = PurePosixPath(path).parent.parts
-    return any(map(_FOLDER_OF_TESTS.fullmatch, folders)) and is_masked(path, patterns)
+    return any(map(FOLDER_OF_TESTS.fullmatch, folders)) and is_masked(path, patterns)
 
 
 def _tracked_test_data(root: Path, patterns: Sequence[str]) -> Iterator[str]:

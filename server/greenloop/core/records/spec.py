@@ -74,7 +74,8 @@ class Target:
 class Region:
     """A function, method, class, assignment or import whose source a candidate may replace.
 
-    `start`..`end` are the lines in `Problem.files[path]`, decorators included.
+    `start`..`end` are the lines in `Problem.files[path]`, decorators included. Without a `qualname` it is these lines
+    of any file, and the place before `start` where `end` < `start`.
     `created`: the user's file does not have it yet, and `Problem.files` has a stub at these lines.
     `assigns`: it is the assignment to this name of a module (`TABLE`) or of a class (`Config.limit`).
     `imports`: it is the statement of a module that imports this name.
@@ -91,6 +92,8 @@ class Region:
     @property
     def label(self) -> str:
         """What it is called in texts for the user."""
+        if not self.qualname:
+            return self.path
         if self.imports:
             return f"the import of {self.qualname}"
         return f"the assignment to {self.qualname}" if self.assigns else self.qualname

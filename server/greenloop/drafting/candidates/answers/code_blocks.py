@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from greenloop.core.python.ast_source import Fragment, parse_fragment
 from greenloop.core.python.indentation import indentation_of
@@ -24,8 +25,13 @@ _CLOSE = re.compile(rf"</{_THINK}>[ \t]*", re.IGNORECASE)
 _SPECIAL = re.compile(r"<\|[A-Za-z0-9_▁]{2,40}\|>|<\uff5c[^\uff5c\n]{2,40}\uff5c>|</?s>\s*$")
 _CODE = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+\w+|^[ \t]*@\w|^(?:import|from)[ \t]+[\w.]+")
 _DEFINES = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
-_PATH = re.compile(r"(?<![\w./-])(?:\./)?(?:[\w.-]+/)*[\w-][\w.-]*\.\w{1,8}(?![\w/])")
+# Outside of a folder only usual extensions make a name: `1.5` and `e.g.` are none.
+_EXTENSIONS = "py|pyi|pyx|json|ya?ml|toml|sql|html?|xml|css|js|txt|md|rst|csv|tsv|ini|cfg|j2|jinja2?|tmpl|tpl|mako|lark"
+_PATH = re.compile(
+    rf"(?<![\w./-])(?:\./)?(?:(?:[\w.-]+/)+[\w-][\w.-]*\.\w{{1,8}}|[\w-][\w.-]*\.(?:{_EXTENSIONS}))(?![\w/])"
+)
 LONGEST_LINE = 200  # characters of a line that names a file
+MOST_ENDS = 8  # fences that may end a block
 _MAX_PARSES = 200  # parses spent on finding the ends of unfenced code
 
 _SEARCH = re.compile(r"^[ \t>]*<{5,9}[ \t]*(?:SEARCH|ORIGINAL|OLD)\b.*$", re.IGNORECASE)
@@ -51,6 +57,7 @@ class Block:
 class Edit:
     """Lines to search and their replacement; `closed` is false where the answer ended inside.
 
+    `path` is the file that the edit, or one before it, names, as written there; `is_deletion`: that file is to go.
     Hunks of a diff set the other fields. `origins`: the index of the searched line that each line of `replace`
     keeps (None: a new line). `anchor`: the index of a searched line whose indentation is reliable. `line_hint`: the
     line of the file near which the hunk belongs (0: unknown).
@@ -62,6 +69,8 @@ class Edit:
     origins: tuple[int | None, ...] = ()
     anchor: int | None = None
     line_hint: int = 0
+    path: str = ""
+    is_deletion: bool = False
 
 
 def strip_thinking(answer: str) -> str:
@@ -115,27 +124,30 @@ def split_prose(text: str) -> list[str]:
 
 
 def find_edits(text: str) -> list[Edit]:
-    """The search/replace blocks of an answer, in order."""
+    """The search/replace blocks of an answer, in order; each is about the file that was named last."""
     result: list[Edit] = []
     search: list[str] = []
     replace: list[str] = []
-    state = ""
+    state = path = ""
     for line in text.split("\n"):
         if _SEARCH.match(line) and state != "search":
             if state:
-                result.append(Edit(search=tuple(search), replace=tuple(replace), closed=False))
+                result.append(Edit(search=tuple(search), replace=tuple(replace), closed=False, path=path))
+            path = named_path(line) or path
             state, search, replace = "search", [], []
         elif state == "search" and _DIVIDER.match(line):
             state = "replace"
         elif state == "replace" and _REPLACE.match(line):
-            result.append(Edit(search=tuple(search), replace=tuple(replace)))
+            result.append(Edit(search=tuple(search), replace=tuple(replace), path=path))
             state = ""
         elif state == "search":
             search.append(line)
         elif state == "replace":
             replace.append(line)
+        else:
+            path = named_path(line) or path
     if state:
-        result.append(Edit(search=tuple(search), replace=tuple(replace), closed=False))
+        result.append(Edit(search=tuple(search), replace=tuple(replace), closed=False, path=path))
     return result
 
 
@@ -165,15 +177,16 @@ def _fenced_blocks(lines: Sequence[str]) -> Iterator[Block]:
         fence, labels = opening[1], opening[2].split()
         language = labels[0].strip("{}.").lower() if labels else ""
         is_python = language.split(":")[0] in PYTHON
-        ends = [
+        found = (
             other
             for other in range(start + 1, len(lines))
             if (end := _FENCE.match(lines[other])) and not end[2] and end[1].startswith(fence)
-        ]
+        )
+        ends = [*islice(found, MOST_ENDS)]
         indentation = indentation_of(lines[start])
         # A docstring may contain a fence: the block ends at the first fence that makes it valid code.
         first_end = ends[0] if ends else None
-        end_line = next((one for one in ends[:8] if _is_sensible(lines[start + 1 : one], indentation)), first_end)
+        end_line = next((one for one in ends if _is_sensible(lines[start + 1 : one], indentation)), first_end)
         text = "\n".join(_without_margin(lines[start + 1 : end_line], indentation))
         if text.strip():
             above = next((line for line in reversed(lines[:start]) if line.strip()), "")
@@ -189,6 +202,9 @@ def named_path(line: str, *, mark: str = "") -> str:
     """
     if not line.lstrip().startswith(mark) or len(line) > LONGEST_LINE:
         return ""
+    words = line.strip().strip("`*#:").split()
+    if len(words) == 1 and re.search(r"[./]", words[0]) and not mark:
+        return words[0].removeprefix("./")
     paths = {*_PATH.findall(line)}
     return paths.pop().removeprefix("./") if len(paths) == 1 else ""
 

@@ -1,0 +1,38 @@
+"""Decides which files of a workspace a candidate may change, and says why not.
+
+It must not know how a candidate is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from greenloop.project.hidden import FOLDER_OF_TESTS, is_masked
+from greenloop.project.sources import is_project_path, is_shared_setup, is_test_file
+
+_CONFIGURES = {".pth", ".cfg", ".ini"}  # extensions of files that configure the interpreter or the tests
+
+
+def why_not_editable(path: str, root: Path, *, patterns: Sequence[str] | None, masked: Sequence[str]) -> str:
+    """Returns why a candidate may not change this file, to follow its name ("is a test"); "" where it may.
+
+    `path` is relative to the root; `patterns` is pytest's `python_files`, `masked` are those of hidden files.
+    """
+    pure = PurePosixPath(path)
+    if pure.is_absolute() or ".." in pure.parts or not pure.parts:
+        return "is outside the workspace"
+    try:
+        if not (root / path).resolve().is_relative_to(root.resolve()):
+            return "leads outside the workspace"
+    except (OSError, ValueError):
+        return "cannot be a file here"
+    if is_masked(path, masked) or is_masked(path, (".*",)):
+        return "is hidden"
+    if not is_project_path(root, path):
+        return "belongs to an environment or a build"
+    if is_test_file(path, patterns) or any(map(FOLDER_OF_TESTS.fullmatch, pure.parts[:-1])):
+        return "belongs to the tests, which stay as they are"
+    if is_shared_setup(path) or pure.suffix in _CONFIGURES or (pure.suffix == ".toml" and len(pure.parts) == 1):
+        return "is configuration, which stays as it is"
+    return ""
