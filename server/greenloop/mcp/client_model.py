@@ -1,4 +1,7 @@
-"""`model = client`: the client's own language model, by sampling."""
+"""`model = client`: the client's own language model, by sampling without tools.
+
+This module must not know what the answers mean.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate_messages, estimate_tokens
 from greenloop.mcp.context import ServiceContext
 from greenloop.project.settings import Settings
+from greenloop.serving.plain_messages import plain_messages
 
 CLIENT = "client"
 REMEDY = "Name another model, such as local or ollama/NAME."
@@ -37,13 +41,14 @@ class ClientModel:
     async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
         """The model's answer. Raises `ModelError` where there is none in time."""
         began = monotonic()
-        system = "\n\n".join(message.content for message in request.messages if message.role == "system")
+        plain = plain_messages(request.messages)
+        system = "\n\n".join(message.content for message in plain if message.role == "system")
         messages = [
             types.SamplingMessage(
                 role="assistant" if message.role == "assistant" else "user",
                 content=types.TextContent(type="text", text=message.content),
             )
-            for message in request.messages
+            for message in plain
             if message.role != "system"
         ]
         try:
