@@ -15,9 +15,10 @@ from pathlib import Path
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.events import Finished, Planned, Specified, Started, Tested, Token
 from greenloop.core.generated_tests import Check, build_test_file
+from greenloop.core.ports import calls_tools, context
 from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Move
 from greenloop.core.records.goal import Gain, Goal, ProfiledLine
-from greenloop.core.records.model import ChatRequest, Message, Role
+from greenloop.core.records.model import ChatRequest, Message, Role, ToolSpec
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
@@ -33,6 +34,7 @@ from scripted_attempt import emit_attempt
 
 TEST = "test_m.py::test_double"
 ASKED = ("Is `double(5) == 11` right?", "Is `double(0) == 1` right?")
+READ = ToolSpec(name="read", description="Reads a file.", parameters={"type": "object"})
 OPTIONS = ("Yes", "No", "It is 10", "The right value is …", "Skip")
 
 
@@ -57,6 +59,7 @@ class Play:
         self.go = asyncio.Event()
         self.calls, self.cancelled, self.reverified, self.buffers = [], 0, [], {}
         self.user, self.answers, self.settings, self.warmed = None, [], [], 0
+        self.offer, self.tool_calls, self.usages = [], [], []
         self.goals = []
 
     async def warm(self, root, settings, pool):
@@ -193,8 +196,8 @@ class Play:
         problem, baseline = self.start(request, settings, emit)
         model = self.opener(settings.model, settings)
         messages = (Message(role="system", content="You mend."), Message(role="user", content="Double x."))
-        completion = ChatRequest(messages=messages, max_tokens=100, temperature=0.5, stop=("STOP",))
-        told = []
+        completion = ChatRequest(messages=messages, max_tokens=100, temperature=0.5, stop=("STOP",), tools=(READ,))
+        self.offer, told = [calls_tools(model), context(model)], []
 
         def token(piece):
             told.append(piece)
@@ -203,6 +206,9 @@ class Play:
         times = 2 if settings.model.endswith("/twice") else 1
         try:
             replies = await asyncio.gather(*(model.complete(completion, token) for _ in range(times)))
+            while replies[0].calls:
+                completion = self.with_results(completion, replies[0])
+                replies = [await model.complete(completion, token)]
         finally:
             await model.close()
         self.answers.append([replies[0].text, replies[0].model, replies[0].finish, told])
@@ -212,6 +218,14 @@ class Play:
         outcome = self.outcome(problem, [baseline, first])
         emit(Finished(outcome=outcome))
         return outcome
+
+    def with_results(self, completion, reply):
+        """The next request of a conversation: a result for each call."""
+        self.tool_calls += [[call.id, call.name, call.arguments] for call in reply.calls]
+        self.usages.append([reply.usage.completion_tokens, reply.finish])
+        results = (Message(role="tool", content=f"{call.name} ran", call_id=call.id) for call in reply.calls)
+        answer = Message(role="assistant", content=reply.text, calls=reply.calls)
+        return replace(completion, messages=(*completion.messages, answer, *results))
 
     async def hold(self, request, settings, emit, report_status):
         return await self.solve(request, settings, emit, report_status, wait="middle")
@@ -537,6 +551,9 @@ def main():
             "calls": play.calls,
             "cancelled": play.cancelled,
             "answers": play.answers,
+            "offer": play.offer,
+            "tool calls": play.tool_calls,
+            "usages": play.usages,
             "settings": play.settings,
             "goals": play.goals,
             "warmed": play.warmed,

@@ -1,5 +1,6 @@
 """`model = "editor"`: an editor that streams, that refuses, that never answers, that is cancelled; and one without."""
 
+import asyncio
 import json
 
 import pytest
@@ -9,6 +10,7 @@ from .test_presentation import target
 from .test_views import TEST, able, named, refusal, shown
 
 COMPLETE = "greenloop/complete"
+INFO = "greenloop/modelInfo"
 
 
 def streaming(editor, *pieces, **reply):
@@ -153,6 +155,136 @@ async def test_also_where_only_a_role_names_it(editor):
     await editor.start(EVERYTHING, critic={"model": "editor"})
     await editor.call("greenloop/refine", target(editor))
     await editor.told("This editor does not provide a language model.")
+
+
+# -- tools --------------------------------------------------------------------------------------------------------
+
+
+def calling(editor, *turns, info=None):
+    """An editor whose model takes tools, and answers with these objects in turn, the last one again and again."""
+    left = list(turns)
+    editor.answers[COMPLETE] = lambda _params: left.pop(0) if len(left) > 1 else left[0]
+    editor.answers[INFO] = {"maxInputTokens": 64000, "tools": True} if info is None else info
+
+
+SOLVED = {"text": "x * 2", "model": "copilot/gpt"}
+READ = {"name": "read", "description": "Reads a file.", "parameters": {"type": "object"}}
+
+
+async def test_a_model_with_tools_gets_them_and_the_results_of_its_calls(editor):
+    call = {"id": "c7", "name": "read", "arguments": '{"path": "m.py"}'}
+    calling(editor, {"text": "Let me look.", "toolCalls": [call], "completionTokens": 9, "new": 1}, SOLVED)
+    await editor.reply(await refine(editor, "modelInfo"))
+    assert editor.got(INFO) == [{}]
+    first, second = editor.got(COMPLETE)
+    assert first["tools"] == second["tools"] == [READ]
+    assert second["messages"] == [
+        *first["messages"],
+        {"role": "assistant", "content": "Let me look.", "toolCalls": [call]},
+        {"role": "tool", "content": "read ran", "toolCallId": "c7"},
+    ]
+    state = await editor.state()
+    assert state["offer"] == [True, 64000]
+    assert state["tool calls"] == [["c7", "read", '{"path": "m.py"}']]
+    assert state["usages"] == [[9, "stop"]]
+    assert state["answers"] == [["x * 2", "copilot/gpt", "stop", []]]
+
+
+async def test_malformed_calls_are_read_as_far_as_possible(editor):
+    odd = [
+        {"name": "read", "arguments": {"path": "m.py"}},
+        {"id": "", "name": "list"},
+        {"id": 3, "name": "find", "arguments": "{broken", "type": "function"},
+        {"id": "same", "name": "read", "arguments": None},
+        {"id": "same", "name": "read", "arguments": "{}"},
+        {"id": "nameless", "arguments": "{}"},
+        {"id": "odd", "name": 7},
+        None,
+    ]
+    calling(editor, {"toolCalls": odd}, SOLVED)
+    await editor.reply(await refine(editor, "modelInfo"))
+    assert (await editor.state())["tool calls"] == [
+        ["call_1_0", "read", '{"path": "m.py"}'],
+        ["call_1_1", "list", "{}"],
+        ["call_1_2", "find", "{broken"],
+        ["same", "read", "{}"],
+        ["call_1_4", "read", "{}"],
+    ]
+    sent = editor.got(COMPLETE)[1]["messages"][2:]
+    assert [each["id"] for each in sent[0]["toolCalls"]] == [each["toolCallId"] for each in sent[1:]]
+    assert sent[0]["content"] == ""
+
+
+@pytest.mark.parametrize("calls", [None, 7, {}, "read", [], [{"id": "c"}], [[]]])
+async def test_neither_text_nor_a_call_is_said(editor, calls):
+    calling(editor, {"text": None, "toolCalls": calls})
+    await editor.reply(await refine(editor, "modelInfo", "refusals"))
+    assert (await refusal(editor))["message"] == "The editor's language model returned no text."
+
+
+async def test_calls_have_the_limit_of_texts(editor):
+    call = {"id": "c", "name": "read", "arguments": json.dumps("word " * 10_000)}
+    small = {"id": "d", "name": "read", "arguments": "{}"}
+    calling(editor, {"text": "x * 2", "toolCalls": [small, call]}, SOLVED)
+    await editor.reply(await refine(editor, "modelInfo"))
+    state = await editor.state()
+    assert state["tool calls"] == [["d", "read", "{}"]]
+    assert [finish for _tokens, finish in state["usages"]] == ["length"]
+
+
+@pytest.mark.parametrize(
+    ("info", "offer"),
+    [
+        ({"maxInputTokens": 8000}, [False, 8000]),
+        ({"maxInputTokens": None, "tools": True}, [True, 0]),
+        ({"maxInputTokens": True, "tools": 1, "name": "x"}, [False, 0]),
+        ({"maxInputTokens": -5}, [False, 0]),
+        ([], [False, 0]),
+        (None, [False, 0]),
+        (PermissionError("No model."), [False, 0]),
+    ],
+)
+async def test_what_the_editor_says_about_its_model_is_believed_where_it_can_be_read(editor, info, offer):
+    calling(editor, SOLVED)
+    editor.answers[INFO] = info
+    assert (await editor.reply(await refine(editor, "modelInfo")))["result"]["solved"]
+    assert (await editor.state())["offer"] == offer
+    assert ("tools" in editor.got(COMPLETE)[0]) is offer[0]
+
+
+async def test_cancelling_the_run_withdraws_the_question_about_its_model(editor):
+    editor.answers[INFO] = Editor.SILENCE
+    number = await refine(editor, "modelInfo")
+    asked = await editor.wait(lambda m: m.get("method") == INFO, "the question")
+    assert await editor.execute("greenloop.cancel", named(editor)) == 1
+    await editor.wait(lambda m: m.get("method") == "$/cancelRequest", "its end")
+    assert withdrawn(editor) == [asked["id"]]
+    assert (await editor.reply(number))["result"]["reason"] == "cancelled"
+    assert editor.got(COMPLETE) == []
+
+
+async def test_an_older_editor_is_asked_as_before(editor):
+    """It declares `model` alone; calls that it sends nevertheless are none."""
+    calling(editor, {**SOLVED, "toolCalls": [{"id": "c", "name": "read", "arguments": "{}"}]})
+    await editor.reply(await refine(editor))
+    assert editor.got(INFO) == []
+    (asked,) = editor.got(COMPLETE)
+    assert set(asked) == {"id", "messages", "maxTokens", "temperature"}
+    state = await editor.state()
+    assert (state["offer"], state["tool calls"]) == ([False, 0], [])
+
+
+async def test_empty_pieces_show_that_the_model_is_at_work(editor):
+    """Calls are not streamed, so that nothing else may come for longer than `api.timeout`."""
+    editor.answers[COMPLETE] = Editor.SILENCE
+    number = await refine(editor, api={"timeout": 2})
+    asked = await editor.wait(lambda m: m.get("method") == COMPLETE, "the request")
+    for _ in range(6):
+        await asyncio.sleep(0.4)
+        editor.notify("greenloop/completing", {"id": asked["params"]["id"], "text": ""})
+    editor.send({"id": asked["id"], "result": SOLVED})
+    assert (await editor.reply(number))["result"]["solved"]
+    assert (await editor.state())["answers"][0][3] == []
 
 
 # -- the real engine ----------------------------------------------------------------------------------------------

@@ -19,12 +19,14 @@ export const METHODS = {
   complete: "greenloop/complete",
   /** Client to server, notification: a piece of that answer. */
   completing: "greenloop/completing",
+  /** Server to client: asks which abilities the editor's own language model has. */
+  modelInfo: "greenloop/modelInfo",
   /** Server to client: asks for a provider's API key, which the client stores. */
   key: "greenloop/key",
 } as const;
 
 /** What this client supports beyond LSP: `capabilities.experimental.greenloop`. */
-export const ABILITIES = { runs: true, refusals: true, review: true, model: true, keys: true } as const;
+export const ABILITIES = { runs: true, refusals: true, review: true, model: true, modelInfo: true, keys: true } as const;
 
 /** A document and a target in it: `target` is a test id or `path::name`. */
 export interface TargetRef {
@@ -124,10 +126,33 @@ export interface ReviewParams extends TargetRef {
   attempt: number;
 }
 
+/** A call that a model makes of a tool; `arguments` is JSON text. */
+export interface ToolCall {
+  id: string;
+  name: string;
+  arguments: string;
+}
+
+/** `toolCalls` are those of an assistant's message; `toolCallId` is the call whose result a tool's message is. */
+export interface Message {
+  role: "system" | "user" | "assistant" | "tool";
+  content: string;
+  toolCalls?: ToolCall[];
+  toolCallId?: string;
+}
+
+/** A function that a model may call; `parameters` is the JSON Schema of its arguments. */
+export interface Tool {
+  name: string;
+  description: string;
+  parameters: object;
+}
+
 /** `id` identifies the answer in `completing`. */
 export interface CompleteParams {
   id: number;
-  messages: { role: "system" | "user" | "assistant"; content: string }[];
+  messages: Message[];
+  tools?: Tool[];
   maxTokens: number;
   temperature: number;
 }
@@ -135,11 +160,19 @@ export interface CompleteParams {
 /** Token counts are null if the model does not report them. */
 export interface CompleteResult {
   text: string;
+  toolCalls: ToolCall[];
   model: string;
   promptTokens: number | null;
   completionTokens: number | null;
 }
 
+/** `maxInputTokens` is null if it is not known. */
+export interface ModelInfo {
+  maxInputTokens: number | null;
+  tools: boolean;
+}
+
+/** An empty text only shows that the model is at work. */
 export interface CompletingParams {
   id: number;
   text: string;

@@ -3,9 +3,10 @@
 import * as vscode from "vscode";
 import { LSPErrorCodes, ResponseError } from "vscode-languageclient/node";
 
+import { type Answer, readResponse, toChatMessages, toChatTools, type ToolApi, toolApi } from "../chatMessages";
 import type { Host, RegisterFeature } from "../host";
 import type { Button } from "../problem";
-import { type CompleteParams, type CompleteResult, type CompletingParams, METHODS } from "../protocol";
+import { type CompleteParams, type CompleteResult, type CompletingParams, type Message, METHODS, type ModelInfo } from "../protocol";
 import { warn } from "../serverRequests";
 
 const CHOSEN_MODEL = "greenloop.editorModel";
@@ -18,6 +19,9 @@ const NO_MODEL_BUTTONS: readonly Button[] = [
 const JUSTIFICATION = "greenloop asks this model for code that makes your tests pass.";
 /** Limit for counting tokens: an answer does not wait for a number that is only displayed. */
 const COUNT_TIMEOUT_MS = 1000;
+
+/** What Copilot and the providers behind it say. */
+const TOO_LONG = /exceeds token limit|prompt token count|prompt is too long|maximum context|context (length|window|size)/i;
 
 type OnPiece = (text: string) => Promise<void>;
 
@@ -63,55 +67,72 @@ async function currentModel(host: Host): Promise<vscode.LanguageModelChat> {
   return model;
 }
 
-async function complete(
-  host: Host, params: CompleteParams, token: vscode.CancellationToken, onPiece: OnPiece,
-): Promise<CompleteResult> {
-  const model = await currentModel(host);
-  const messages = params.messages.map(({ role, content }) =>
-    // The API has no system messages.
-    role === "assistant" ? vscode.LanguageModelChatMessage.Assistant(content) : vscode.LanguageModelChatMessage.User(content),
-  );
-  const options = { temperature: params.temperature, max_tokens: params.maxTokens };
-  const text = await sendPrompt(model, messages, options, token, onPiece);
-  const promptTexts = params.messages.map((message) => message.content);
-  const [promptTokens, completionTokens] = await Promise.all([countTokens(model, promptTexts), countTokens(model, [text])]);
-  return { text, model: `${model.vendor}/${model.id}`, promptTokens, completionTokens };
+/** Tools need classes of the API, and a model that takes them; a version that does not tell has only models that do. */
+export function describeModel(model: vscode.LanguageModelChat, api: ToolApi | undefined): ModelInfo {
+  const { maxInputTokens, capabilities } = model as {
+    maxInputTokens?: number;
+    capabilities?: { supportsToolCalling?: boolean };
+  };
+  return {
+    maxInputTokens: maxInputTokens ?? null,
+    tools: api !== undefined && capabilities?.supportsToolCalling !== false,
+  };
 }
 
-/** Some models reject options, or spend all of `max_tokens` on thinking: an empty answer is retried without options. */
-async function sendPrompt(
-  model: vscode.LanguageModelChat,
-  messages: vscode.LanguageModelChatMessage[],
-  modelOptions: Record<string, unknown> | undefined,
-  token: vscode.CancellationToken,
-  onPiece: OnPiece,
-): Promise<string> {
-  let text = "";
+export async function complete(
+  model: vscode.LanguageModelChat, params: CompleteParams, token: vscode.CancellationToken, onPiece: OnPiece,
+): Promise<CompleteResult> {
+  const api = toolApi();
+  const request: ModelRequest = {
+    model,
+    messages: toChatMessages(params.messages, api),
+    options: {
+      justification: JUSTIFICATION,
+      modelOptions: { temperature: params.temperature, max_tokens: params.maxTokens },
+      ...(api !== undefined && params.tools !== undefined && { tools: toChatTools(params.tools) }),
+    },
+  };
+  const { text, toolCalls } = await send(request, api, token, onPiece);
+  const [promptTokens, completionTokens] = await Promise.all([
+    countTokens(model, params.messages.flatMap(textsOf)),
+    countTokens(model, textsOf({ content: text, toolCalls })),
+  ]);
+  return { text, toolCalls, model: `${model.vendor}/${model.id}`, promptTokens, completionTokens };
+}
+
+interface ModelRequest {
+  model: vscode.LanguageModelChat;
+  messages: vscode.LanguageModelChatMessage[];
+  options: vscode.LanguageModelChatRequestOptions & { tools?: object[] };
+}
+
+/** Some models reject model options, or spend all of `max_tokens` on thinking: an empty answer is retried without them. */
+async function send(
+  { model, messages, options }: ModelRequest, api: ToolApi | undefined, token: vscode.CancellationToken, onPiece: OnPiece,
+): Promise<Answer> {
+  const answer: Answer = { text: "", toolCalls: [] };
   let failure: unknown;
   try {
-    const options = { justification: JUSTIFICATION, ...(modelOptions && { modelOptions }) };
-    const response = await model.sendRequest(messages, options, token);
-    for await (const part of response.text) {
-      text += part;
-      await onPiece(part);
-    }
+    await readResponse(await model.sendRequest(messages, options, token), api, answer, onPiece);
   } catch (error) {
     failure = error;
   }
   if (token.isCancellationRequested) {
     throw new ResponseError(LSPErrorCodes.RequestCancelled, "Cancelled.");
   }
-  if (text === "" && modelOptions !== undefined && !(failure instanceof vscode.LanguageModelError)) {
-    return sendPrompt(model, messages, undefined, token, onPiece);
+  const { modelOptions, ...otherOptions } = options;
+  const isEmpty = answer.text === "" && answer.toolCalls.length === 0;
+  if (isEmpty && modelOptions !== undefined && !(failure instanceof vscode.LanguageModelError)) {
+    return send({ model, messages, options: otherOptions }, api, token, onPiece);
   }
   if (failure !== undefined) {
     throw new ResponseError(LSPErrorCodes.RequestFailed, describeError(failure, model.name));
   }
-  return text;
+  return answer;
 }
 
-/** Describes an error in one sentence; the server adds the remedy. */
-function describeError(error: unknown, model: string): string {
+/** Describes an error in one sentence; the server adds the remedy, and knows "prompt is too long". */
+export function describeError(error: unknown, model: string): string {
   const message = error instanceof Error ? (error.message.trim().split("\n")[0] ?? "") : String(error);
   const cause = message === "" ? "" : `: ${message.replace(/\.+$/, "")}`;
   const code = error instanceof vscode.LanguageModelError ? error.code : "";
@@ -124,7 +145,14 @@ function describeError(error: unknown, model: string): string {
   if (code === vscode.LanguageModelError.Blocked.name || /quota|rate.?limit/i.test(`${code} ${message}`)) {
     return `${model} does not accept requests at the moment (blocked, or its quota is used up)${cause}.`;
   }
+  if (TOO_LONG.test(message)) {
+    return `The prompt is too long for ${model}${cause}.`;
+  }
   return `${model} did not answer${cause}.`;
+}
+
+function textsOf({ content, toolCalls = [] }: Pick<Message, "content" | "toolCalls">): string[] {
+  return [content, ...toolCalls.flatMap((call) => [call.name, call.arguments])].filter((text) => text !== "");
 }
 
 async function countTokens(model: vscode.LanguageModelChat, texts: string[]): Promise<number | null> {
@@ -138,10 +166,11 @@ async function countTokens(model: vscode.LanguageModelChat, texts: string[]): Pr
 
 export const register: RegisterFeature = (host) => {
   host.onClientCreated((client) => {
-    client.onRequest(METHODS.complete, (params: CompleteParams, token: vscode.CancellationToken) =>
-      complete(host, params, token, (text) =>
+    client.onRequest(METHODS.complete, async (params: CompleteParams, token: vscode.CancellationToken) =>
+      complete(await currentModel(host), params, token, (text) =>
         client.sendNotification(METHODS.completing, { id: params.id, text } satisfies CompletingParams),
       ),
     );
+    client.onRequest(METHODS.modelInfo, async () => describeModel(await currentModel(host), toolApi()));
   });
 };

@@ -33,6 +33,7 @@ class Capabilities:
     refusals: bool = False
     review: bool = False
     model: bool = False
+    model_info: bool = False
     keys: bool = False
     refresh_lenses: bool = False
     configuration: bool = False
@@ -64,6 +65,7 @@ def read_capabilities(capabilities: lsp.ClientCapabilities) -> Capabilities:
         progress=bool(declared("window.work_done_progress")),
         show_document=bool(declared("window.show_document.support")),
         typed_answers=_experimental(capabilities, "questions"),
+        model_info=_experimental(capabilities, "modelInfo"),
         **{name: _experimental(capabilities, name) for name in OWN},
         questions=declared("window.show_message.message_action_item") is not None,
         refresh_lenses=bool(declared("workspace.code_lens.refresh_support")),

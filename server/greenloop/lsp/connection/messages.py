@@ -27,6 +27,7 @@ REFUSED = "greenloop/refused"
 REVIEW = "greenloop/review"
 COMPLETE = "greenloop/complete"
 COMPLETING = "greenloop/completing"
+MODEL_INFO = "greenloop/modelInfo"
 KEY = "greenloop/key"
 STEPS = ("next", "previous")
 

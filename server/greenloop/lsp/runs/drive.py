@@ -162,6 +162,7 @@ class RunDriver:
 
     async def _refine(self, run: Run) -> Outcome:
         await self._models.require(run)
+        opener = await self._models.opener(run)
         run.progress.status = "starting"
         engine = await self._engines.engine()
         from greenloop.engine.refine import Request  # noqa: PLC0415 - the engine is imported at the first run only
@@ -188,7 +189,7 @@ class RunDriver:
                 emit=emit,
                 report_status=lambda status: self._runs.set_status(run, status),
                 user=EditorUser(self._editor.client, self._runs, run),
-                opener=self._models.opener(run),
+                opener=opener,
                 pool=self._engines.pool,
             )
         return outcome if prepared is None else notebook_requests.adapt_outcome(prepared, outcome)

@@ -1,7 +1,7 @@
 """`model = "editor"`: the editor's own language model, queried through the connection.
 
 The client streams pieces by `greenloop/completing` and finally answers `greenloop/complete`; cancelling a completion
-also cancels the request.
+also cancels the request. This module must not know what the answers mean.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from time import monotonic
 from typing import Any
 
@@ -16,12 +17,20 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
 from greenloop.core.errors import ContextTooLongError, ModelError
-from greenloop.core.records.model import ChatRequest, Reply
+from greenloop.core.records.model import ChatRequest, Message, Reply, ToolCall
 from greenloop.core.records.usage import Usage
 from greenloop.core.text.redact import clean_for_display
-from greenloop.core.text.tokens import estimate_messages, estimate_tokens
-from greenloop.lsp.connection.client import Client
-from greenloop.lsp.connection.messages import COMPLETE
+from greenloop.core.text.tokens import count_message, estimate_messages, estimate_tokens
+from greenloop.lsp.connection.client import SOON, Client, with_timeout
+from greenloop.lsp.connection.messages import COMPLETE, MODEL_INFO
+from greenloop.lsp.runs.editor_messages import (
+    ModelInfo,
+    limited_calls,
+    positive_count,
+    read_calls,
+    read_info,
+    request_params,
+)
 from greenloop.models.provider_errors import TOO_LONG
 from greenloop.project.settings import EDITOR, Settings
 
@@ -55,11 +64,23 @@ class AnswerStreams:
             listener(piece)
 
 
+async def request_info(client: Client) -> ModelInfo:
+    """The properties of the model that the client would ask now; nothing is known of one that does not tell."""
+    if not client.capabilities.model_info:
+        return ModelInfo()
+    request = asyncio.ensure_future(client.request(MODEL_INFO, {}))
+    try:
+        return read_info(await with_timeout(request, SOON, "for its language model"))
+    finally:
+        # A cancelled run does not need the answer.
+        request.cancel()
+
+
 class EditorModel:
     """The model of one connection; the client chooses which."""
 
-    def __init__(self, client: Client, streams: AnswerStreams, settings: Settings) -> None:
-        self._client, self._streams = client, streams
+    def __init__(self, client: Client, streams: AnswerStreams, settings: Settings, info: ModelInfo) -> None:
+        self._client, self._streams, self._info = client, streams, info
         self._patience = settings.api.timeout
 
     @property
@@ -70,12 +91,24 @@ class EditorModel:
     def slots(self) -> int:
         return SLOTS
 
+    @property
+    def calls_tools(self) -> bool:
+        return self._info.takes_tools
+
+    @property
+    def context(self) -> int:
+        """The most tokens of a prompt, which is a little less than those of prompt and answer."""
+        return self._info.max_input_tokens
+
     async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
         """The model's answer. Raises `ModelError` with the client's own sentence, or after too long a silence."""
         began = monotonic()
-        listener = _TokenListener(on_token, TOKEN_FACTOR * request.max_tokens + EXTRA_TOKENS)
+        if not self.calls_tools:
+            request = replace(request, tools=())
+        max_tokens = TOKEN_FACTOR * request.max_tokens + EXTRA_TOKENS
+        listener = _TokenListener(on_token, max_tokens)
         number = self._streams.add(listener.receive)
-        request_task = asyncio.create_task(self._client.request(COMPLETE, _params(number, request)))
+        request_task = asyncio.create_task(self._client.request(COMPLETE, request_params(number, request)))
         try:
             reply = await self._wait(request_task, listener)
         except JsonRpcException as error:
@@ -84,20 +117,23 @@ class EditorModel:
             self._streams.remove(number)
             request_task.cancel()
             await asyncio.gather(request_task, return_exceptions=True)
-        text, finish = reply.get("text"), "length" if reply.get("cut") else "stop"
+        wanted_calls = read_calls(reply.get("toolCalls"), number) if request.tools else ()
+        calls = limited_calls(wanted_calls, max_tokens)
+        text = reply.get("text")
         if not isinstance(text, str):
-            raise ModelError("The editor's language model returned no text.", remedy=REMEDY)
+            if not wanted_calls:
+                raise ModelError("The editor's language model returned no text.", remedy=REMEDY)
+            text = ""
         for stop in request.stop:
             text = text.partition(stop)[0]
         model = reply.get("model")
-        usage = Usage(
-            prompt_tokens=_count(reply.get("promptTokens")) or estimate_messages(request.messages),
-            completion_tokens=_count(reply.get("completionTokens")) or estimate_tokens(text),
-            cost=None,
-            model_seconds=monotonic() - began,
+        return Reply(
+            text=text,
+            usage=_usage(request, reply, text, calls, monotonic() - began),
+            model=(_sentence(model) if isinstance(model, str) else "") or EDITOR,
+            finish="length" if reply.get("cut") or len(calls) < len(wanted_calls) else "stop",
+            calls=calls,
         )
-        name = _sentence(model) if isinstance(model, str) else ""
-        return Reply(text=text, usage=usage, model=name or EDITOR, finish=finish)
 
     def count_tokens(self, text: str) -> int:
         return estimate_tokens(text)
@@ -141,13 +177,17 @@ class _TokenListener:
             self.is_full.set_result(None)
 
 
-def _params(number: int, request: ChatRequest) -> dict[str, Any]:
-    return {
-        "id": number,
-        "messages": [{"role": message.role, "content": message.content} for message in request.messages],
-        "maxTokens": request.max_tokens,
-        "temperature": request.temperature,
-    }
+def _usage(
+    request: ChatRequest, reply: Mapping[str, Any], text: str, calls: tuple[ToolCall, ...], seconds: float
+) -> Usage:
+    """The tokens that the client counted, or else estimates."""
+    answer = Message(role="assistant", content=text, calls=calls)
+    return Usage(
+        prompt_tokens=positive_count(reply.get("promptTokens")) or estimate_messages(request.messages),
+        completion_tokens=positive_count(reply.get("completionTokens")) or count_message(answer, estimate_tokens),
+        cost=None,
+        model_seconds=seconds,
+    )
 
 
 def _problem(error: JsonRpcException) -> ModelError:
@@ -164,8 +204,3 @@ def _problem(error: JsonRpcException) -> ModelError:
 def _sentence(text: str) -> str:
     line = " ".join(clean_for_display(text).split())
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
-
-
-def _count(value: Any) -> int:
-    """The client's token count; 0 where it is missing or not a positive integer."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

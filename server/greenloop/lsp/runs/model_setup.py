@@ -10,7 +10,8 @@ from greenloop.core.errors import ModelError
 from greenloop.core.ports import Model
 from greenloop.lsp.connection.client import PERSON, Client, with_timeout
 from greenloop.lsp.connection.messages import KEY
-from greenloop.lsp.runs.editor_model import AnswerStreams, EditorModel
+from greenloop.lsp.runs.editor_messages import ModelInfo
+from greenloop.lsp.runs.editor_model import AnswerStreams, EditorModel, request_info
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.run import Run
 from greenloop.project.settings import EDITOR, Settings, models
@@ -29,15 +30,16 @@ class ModelSetup:
     def __init__(self, client: Client, runs: Runs, streams: AnswerStreams) -> None:
         self._client, self._runs, self._streams = client, runs, streams
 
-    def opener(self, run: Run) -> Callable[[str, Settings], Model]:
+    async def opener(self, run: Run) -> Callable[[str, Settings], Model]:
         """A function that opens a run's models: the editor's own, and those whose keys the client keeps."""
         keys = ApiKeys(self._client, self._runs, run) if self._client.capabilities.keys else None
+        info = await request_info(self._client) if EDITOR in models(run.settings) else ModelInfo()
 
         def open_model(name: str, settings: Settings) -> Model:
             from greenloop.models import roles  # noqa: PLC0415 - only runs need it, not the start
 
             if name == EDITOR:
-                return EditorModel(self._client, self._streams, settings)
+                return EditorModel(self._client, self._streams, settings, info)
             return roles.open_model(name, settings, keys)
 
         return open_model
