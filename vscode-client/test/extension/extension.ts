@@ -7,12 +7,19 @@ interface Provider {
   provideLanguageModelChatInformation(): object[];
   provideLanguageModelChatResponse(
     model: object,
-    messages: { content: { value?: string }[] }[],
-    options: object,
+    messages: { content: Part[] }[],
+    options: Options,
     progress: vscode.Progress<object>,
     token: vscode.CancellationToken,
   ): Promise<void>;
   provideTokenCount(): Promise<number>;
+}
+interface Part {
+  value?: string;
+}
+interface Options {
+  modelOptions?: object;
+  tools?: object[];
 }
 interface NewerApi {
   LanguageModelTextPart: new (text: string) => object;
@@ -21,19 +28,21 @@ type NewerLm = typeof vscode.lm & {
   registerLanguageModelChatProvider(vendor: string, provider: Provider): vscode.Disposable;
 };
 
-const { LanguageModelTextPart: Part } = vscode as unknown as NewerApi;
+const { LanguageModelTextPart: TextPart } = vscode as unknown as NewerApi;
 
+/** An answer may also be the parts of a response. */
 const fake = {
-  answers: [] as (string | Error)[],
-  requests: [] as { messages: string[]; cancelled: boolean }[],
+  answers: [] as (string | Error | object[])[],
+  requests: [] as { messages: string[]; parts: Part[][]; options: Options; cancelled: boolean }[],
 };
 
 const provider: Provider = {
   provideLanguageModelChatInformation: () => [
     { id: "one", name: "Fake one", family: "fake", version: "1", maxInputTokens: 4000, maxOutputTokens: 1000, capabilities: {} },
   ],
-  async provideLanguageModelChatResponse(_model, messages, _options, progress, token) {
-    const request = { messages: messages.map((each) => each.content.map((part) => part.value ?? "").join("")), cancelled: false };
+  async provideLanguageModelChatResponse(_model, messages, options, progress, token) {
+    const parts = messages.map((each) => [...each.content]);
+    const request = { messages: parts.map((each) => each.map((part) => part.value ?? "").join("")), parts, options, cancelled: false };
     fake.requests.push(request);
     token.onCancellationRequested(() => (request.cancelled = true));
     const answer = fake.answers.shift();
@@ -43,7 +52,11 @@ const provider: Provider = {
       return;
     }
     if (answer instanceof Error) throw answer;
-    for (const part of answer.match(/[^]{1,20}/g) ?? []) progress.report(new Part(part));
+    if (typeof answer !== "string") {
+      answer.forEach((part) => progress.report(part));
+      return;
+    }
+    for (const part of answer.match(/[^]{1,20}/g) ?? []) progress.report(new TextPart(part));
   },
   provideTokenCount: () => Promise.resolve(3),
 };
