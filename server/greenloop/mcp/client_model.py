@@ -16,9 +16,9 @@ from greenloop.core.errors import ModelError
 from greenloop.core.records.model import ChatRequest, Reply
 from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate_messages, estimate_tokens
+from greenloop.core.text.written_calls import as_plain
 from greenloop.mcp.context import ServiceContext
 from greenloop.project.settings import Settings
-from greenloop.serving.plain_messages import plain_messages
 
 CLIENT = "client"
 REMEDY = "Name another model, such as local or ollama/NAME."
@@ -41,7 +41,7 @@ class ClientModel:
     async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
         """The model's answer. Raises `ModelError` where there is none in time."""
         began = monotonic()
-        plain = plain_messages(request.messages)
+        plain = tuple(map(as_plain, request.messages))
         system = "\n\n".join(message.content for message in plain if message.role == "system")
         messages = [
             types.SamplingMessage(

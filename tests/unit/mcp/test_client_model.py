@@ -54,6 +54,6 @@ async def test_a_conversation_with_tools_is_text():
     assert request.system_prompt == "You repair."
     assert [(each.role, each.content) for each in request.messages] == [
         ("user", types.TextContent(type="text", text="Double x.")),
-        ("assistant", types.TextContent(type="text", text='Call of read: {"path": "m.py"}')),
-        ("user", types.TextContent(type="text", text="Result of read:\nx + 1")),
+        ("assistant", types.TextContent(type="text", text='LOOK read {"path": "m.py"}')),
+        ("user", types.TextContent(type="text", text="x + 1")),
     ]

@@ -12,7 +12,7 @@ from typing import Any
 
 from greenloop.core.records.model import ChatRequest, Message, ToolCall
 from greenloop.core.text.tokens import estimate_tokens
-from greenloop.serving.plain_messages import plain_messages
+from greenloop.core.text.written_calls import as_plain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ def positive_count(value: Any) -> int:
 
 def request_params(number: int, request: ChatRequest) -> dict[str, Any]:
     """The parameters of a request. Without tools, earlier calls are text: many providers reject them otherwise."""
-    messages = request.messages if request.tools else plain_messages(request.messages)
+    messages = request.messages if request.tools else tuple(map(as_plain, request.messages))
     params: dict[str, Any] = {
         "id": number,
         "messages": [_message(message) for message in messages],

@@ -36,8 +36,8 @@ def test_without_tools_a_conversation_is_text():
     params = request_params(1, ChatRequest(messages=TALK))
     assert params["messages"] == [
         {"role": "user", "content": "Double x."},
-        {"role": "assistant", "content": "Call of read: {}"},
-        {"role": "user", "content": "Result of read:\nx + 1"},
+        {"role": "assistant", "content": "LOOK read {}"},
+        {"role": "user", "content": "x + 1"},
     ]
     assert "tools" not in params
 
