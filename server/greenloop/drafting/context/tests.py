@@ -15,16 +15,22 @@ from greenloop.project import sources
 from greenloop.project.syntax import definitions
 from greenloop.project.syntax.definitions import Definition
 
+OWN_TESTS = 0.9  # value of the excerpts with the tests themselves
 ROUNDS = 3  # depth: what the tests use, what that uses, and what that uses in turn
 
 
 async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
+    """As `find_excerpts`."""
+    del tools
+    return find_excerpts(problem)
+
+
+def find_excerpts(problem: Problem) -> Sequence[Excerpt]:
     """For each test file an excerpt with its target tests, and one with what they use; conftest fixtures separately.
 
     Of many tests, those that reach the code through different callers are shown. Doctest examples are left out: they
     are in the docstring, which is shown with the code.
     """
-    del tools
     cases = [case for case in problem.spec.cases if case.provenance is Provenance.USER]
     several = len({case.id.partition("[")[0] for case in cases}) > MOST_TESTS
     shown = select_tests(cases, problem.approaches) if several else cases
@@ -44,7 +50,7 @@ async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
         total = len({case.id.partition("[")[0] for case in cases if case.path == path})
         counted = f"{len(tests)} of the {total} tests" if several and len(tests) < total else "The tests"
         excerpts.append(
-            Excerpt(title=f"{counted} that must pass, in `{path}`:", text=_source(text, items, tests), value=0.9)
+            Excerpt(title=f"{counted} that must pass, in `{path}`:", text=_source(text, items, tests), value=OWN_TESTS)
         )
     return excerpts
 

@@ -1,0 +1,36 @@
+"""What is known of a failure when a model is first asked about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
+from greenloop.core.records.verdict import CaseResult
+from greenloop.core.report.inspections import InspectedFailure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Findings:
+    """What is known of a failure when the question about it leaves.
+
+    `cases` are the results of the target's cases; `inspected` describes some of them; `siblings` are other tests of the
+    file that fail for the same cause; `reasons` say why a function is suspicious. `versions` is a sentence.
+    """
+
+    problem: Problem
+    cases: Sequence[CaseResult]
+    inspected: Mapping[str, InspectedFailure] = field(default_factory=dict)
+    siblings: Sequence[CaseResult] = ()
+    reasons: Mapping[Region, str] = field(default_factory=dict)
+    versions: str = ""
+
+    @property
+    def failing(self) -> list[CaseResult]:
+        return [case for case in self.cases if not case.passed]
+
+    @property
+    def suspects(self) -> tuple[Region, ...]:
+        """What may be at fault and exists, most suspicious first."""
+        return tuple(each for each in (*self.problem.regions, *self.problem.suspects) if not each.created)

@@ -1,0 +1,212 @@
+"""Writes the report of a failure: the test, the failure, the suspects with their code, versions.
+
+Sections shrink one after the other until the report fits its room. It must not claim more than is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from greenloop.core.records.findings import Findings
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Provenance, Region
+from greenloop.core.text.tokens import Count
+from greenloop.drafting.context import tests
+from greenloop.drafting.report import code_excerpts
+from greenloop.drafting.report.shortening import around_lines, without_long_docstrings, without_other_cases
+from greenloop.drafting.report.tracebacks import FULL, SHORT, Detail, render_failure, summarize_case
+from greenloop.drafting.shown_attempts import fenced
+
+MOST_NAMED = 12  # suspects that are only named
+MOST_SIBLINGS = 8  # tests of the same cause that are named
+MOST_CAUSES = 3  # failures that are shown whole, of cases that fail in different places
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Size:
+    """How much a report shows; `code` is in tokens, `whole`: small files are shown whole."""
+
+    code: int = 2600
+    outlines: int = 2
+    detail: Detail = FULL
+    causes: int = MOST_CAUSES
+    whole: bool = True
+    helpers: bool = True
+
+
+SIZES = (
+    _Size(),
+    _Size(code=1800, outlines=1, causes=2, detail=replace(FULL, values=600, message=40)),
+    _Size(code=1100, outlines=1, causes=1, whole=False, detail=SHORT),
+    _Size(code=600, outlines=0, causes=1, whole=False, helpers=False, detail=SHORT),
+    _Size(code=250, outlines=0, causes=1, whole=False, helpers=False, detail=replace(SHORT, message=10, frames=3)),
+)
+
+
+def write_report(findings: Findings, room: int, count: Count) -> str:
+    """Returns the longest report of at most `room` tokens; the shortest one where none fits."""
+    texts = (_write(findings, size, count) for size in SIZES)
+    text = ""
+    for text in texts:
+        if count(text) <= room:
+            break
+    return text
+
+
+def _write(findings: Findings, size: _Size, count: Count) -> str:
+    sections = (
+        _headline(findings),
+        _tests(findings, size),
+        _failures(findings, size),
+        _missing(findings.problem),
+        _code(findings, size, count),
+        findings.versions,
+        _remark(findings.problem),
+    )
+    return "\n\n".join(section for section in sections if section)
+
+
+def _headline(findings: Findings) -> str:
+    failing, total = findings.failing, len(findings.cases)
+    names = ", ".join(f"`{case.id}`" for case in failing[:MOST_SIBLINGS])
+    more = f" and {len(failing) - MOST_SIBLINGS} more" if len(failing) > MOST_SIBLINGS else ""
+    counted = f" ({len(failing)} of {total} cases of the target)" if total > 1 else ""
+    rows = [f"This must pass, and fails every time: {names}{more}{counted}."]
+    if findings.siblings:
+        listed = ", ".join(f"`{case.id.rpartition('::')[2]}`" for case in findings.siblings[:MOST_SIBLINGS])
+        rest = len(findings.siblings) - MOST_SIBLINGS
+        rest_text = f" and {rest} more" if rest > 0 else ""
+        rows.append(
+            f"These tests of the same file seem to fail for the same cause, and must pass too: {listed}{rest_text}."
+        )
+    return "\n".join(rows)
+
+
+def _tests(findings: Findings, size: _Size) -> str:
+    failing = {case.id for case in findings.failing}
+    chosen = [case for case in findings.problem.spec.cases if case.id in failing]
+    problem = replace(findings.problem, spec=replace(findings.problem.spec, cases=tuple(chosen)), approaches={})
+    parts = []
+    for excerpt in tests.find_excerpts(problem):
+        is_test = excerpt.value >= tests.OWN_TESTS
+        if not is_test and not size.helpers:
+            continue
+        code = _shortened_tests(excerpt.text, chosen, findings) if is_test else without_long_docstrings(excerpt.text)
+        parts.append(f"{excerpt.title}\n{fenced(code)}")
+    examples = [case for case in chosen if case.provenance is not Provenance.USER and case.source]
+    parts += [f"From the docstring: `{case.source}`" for case in examples[:MOST_SIBLINGS]]
+    return "\n\n".join(parts)
+
+
+def _shortened_tests(code: str, cases: Sequence[Case], findings: Findings) -> str:
+    code = without_other_cases(code, cases[0].id if cases else "")
+    lines = [
+        number
+        for failure in findings.inspected.values()
+        for link in failure.chain
+        for frame in link.frames
+        for number, row in enumerate(code.split("\n"), 1)
+        if frame.code and row.strip() == frame.code
+    ]
+    return around_lines(code, lines)
+
+
+def _failures(findings: Findings, size: _Size) -> str:
+    parts: list[str] = []
+    places: set[object] = set()
+    for case in findings.failing:
+        failure = findings.inspected.get(case.id)
+        if failure is None or not failure.chain:
+            continue
+        frames = failure.chain[-1].frames
+        place = (failure.chain[-1].type, frames[-1].place if frames else None)
+        if place in places or len(places) >= size.causes:
+            continue
+        places.add(place)
+        parts.append(
+            f"`{case.id}` fails so, with the values of locals:\n{fenced(render_failure(failure, size.detail), 'text')}"
+        )
+    shown = [case for case in findings.failing if case.id not in findings.inspected or not parts]
+    parts += [fenced("\n".join(summarize_case(case) for case in shown[:MOST_SIBLINGS]), "text")] if shown else []
+    if not findings.inspected and (first := next((case for case in shown if case.failure and case.failure.text), None)):
+        assert first.failure is not None
+        parts.append(fenced(first.failure.text, "text"))
+    return "\n\n".join(parts)
+
+
+def _missing(problem: Problem) -> str:
+    """What the tests need that does not exist yet."""
+    created = [region for region in problem.regions if region.created]
+    listed = ", ".join(f"`{region.qualname}` in `{region.path}`" for region in created)
+    return f"It does not exist yet, and is to be written: {listed}." if created else ""
+
+
+def _remark(problem: Problem) -> str:
+    return f"A remark: {problem.instruction.removeprefix('A comment asks: ')}" if problem.instruction else ""
+
+
+# -- the code -------------------------------------------------------------------------------------------------------
+
+
+def _code(findings: Findings, size: _Size, count: Count) -> str:
+    suspects = findings.suspects
+    if not suspects:
+        return "No function of the project ran in it: look at what the test reads."
+    shown = _fitting(findings, suspects, size, count)
+    parts = [_most_likely(findings, shown)]
+    for number, path in enumerate(dict.fromkeys(region.path for region in shown)):
+        text, own = findings.problem.files[path], [region for region in shown if region.path == path]
+        if size.whole and code_excerpts.is_small(text):
+            parts.append(f"`{path}`, the whole file:\n{fenced(code_excerpts.whole_file(text))}")
+            continue
+        code = code_excerpts.functions(text, path, own, _lines_of(findings, path))
+        parts.append(f"From `{path}`:\n{fenced(code)}")
+        if number < size.outlines:
+            parts.append(fenced(code_excerpts.outline(text, path, own), "text"))
+    named = [region for region in suspects if region not in shown][:MOST_NAMED]
+    if named:
+        listed = "\n".join(f"- {_name(region)}{_reason(findings, region)}" for region in named)
+        parts.append(f"These ran too, and are not shown:\n{listed}")
+    return "\n\n".join(parts)
+
+
+def _fitting(findings: Findings, suspects: Sequence[Region], size: _Size, count: Count) -> list[Region]:
+    """The suspects whose code fits, at least the first one; what raised the exception is always among them."""
+    shown: list[Region] = []
+    room = size.code
+    raised = [region for region in suspects if "raised" in findings.reasons.get(region, "")]
+    for region in dict.fromkeys([*suspects[:1], *raised[:2], *suspects[1:]]):
+        text = findings.problem.files[region.path]
+        cost = count(code_excerpts.functions(text, region.path, [region], _lines_of(findings, region.path)))
+        if shown and cost > room:
+            continue
+        shown.append(region)
+        room -= cost
+    order = {region: place for place, region in enumerate(suspects)}
+    return sorted(shown, key=lambda region: order[region])
+
+
+def _most_likely(findings: Findings, shown: Sequence[Region]) -> str:
+    rows = [f"- {_name(region)}{_reason(findings, region)}" for region in shown]
+    return "Most likely the fault is in one of these; look elsewhere if they are innocent:\n" + "\n".join(rows)
+
+
+def _name(region: Region) -> str:
+    return f"`{region.label}` ({region.path}:{region.start})"
+
+
+def _reason(findings: Findings, region: Region) -> str:
+    reason = findings.reasons.get(region, "")
+    return f": {reason}" if reason else ""
+
+
+def _lines_of(findings: Findings, path: str) -> list[int]:
+    """The lines of a file that stand in tracebacks."""
+    return list(dict.fromkeys(_traceback_lines(findings, path)))
+
+
+def _traceback_lines(findings: Findings, path: str) -> Iterator[int]:
+    for failure in findings.inspected.values():
+        for link in failure.chain:
+            yield from (frame.place.line for frame in link.frames if frame.place.path == path)

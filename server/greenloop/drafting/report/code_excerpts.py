@@ -1,0 +1,103 @@
+"""Shows code for a report: whole small files, else whole functions below their class, and outlines with line numbers.
+
+It must not know why the code is suspicious.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from greenloop.core.python.assignments import assignments_in
+from greenloop.core.python.ast_source import FUNCTIONS, Fragment, parse_fragment
+from greenloop.core.records.spec import Region
+from greenloop.core.text.diff import with_plain_ends
+from greenloop.drafting.report.shortening import around_lines, without_long_docstrings
+from greenloop.project.syntax import definitions
+from greenloop.project.syntax.definitions import Definition
+
+SMALL_FILE = 100  # lines of a file that is shown whole
+MOST_FIELDS = 12  # of a class whose methods are shown
+LONGEST_FIELD = 4  # lines
+SHORT_CONSTRUCTOR = 15  # lines of an `__init__` that is shown with the other methods
+LONGEST_OUTLINE = 60  # entries
+LONGEST_SIGNATURE = 90  # characters of parameters in an outline
+
+
+def is_small(text: str) -> bool:
+    """Is it a file that is shown whole?"""
+    return text.count("\n") <= SMALL_FILE
+
+
+def whole_file(text: str) -> str:
+    """A whole small file."""
+    return without_long_docstrings(with_plain_ends(text)).rstrip()
+
+
+def functions(text: str, path: str, regions: Sequence[Region], lines: Sequence[int] = ()) -> str:
+    """The regions' code, in the order of the file; methods below the head of their class.
+
+    Of very long functions the statements around these `lines` of the file are shown.
+    """
+    items = definitions.find_definitions(text, path)
+    parts: list[str] = []
+    owners: set[str] = set()
+    for region in sorted(regions, key=lambda each: each.start):
+        owner = definitions.find_by_qualname(items, region.qualname.rpartition(".")[0])
+        if owner is not None and owner.kind == "class" and owner.qualname not in owners:
+            owners.add(owner.qualname)
+            parts.append(class_head(text, owner, items, regions))
+        source = with_plain_ends(definitions.line_span(text, region.start, region.end)).rstrip()
+        inside = [line - region.start + 1 for line in lines if region.start <= line <= region.end]
+        parts.append(without_long_docstrings(around_lines(source, inside)))
+    return "\n\n".join(part for part in parts if part)
+
+
+def class_head(text: str, owner: Definition, items: Sequence[Definition], shown: Sequence[Region]) -> str:
+    """The header of a class, its short fields, and its constructor where that is short."""
+    rows = [with_plain_ends(definitions.line_span(text, owner.start, owner.header_end)).rstrip()]
+    fields = [
+        node
+        for qualname, node in assignments_in(text).items()
+        if qualname.rpartition(".")[0] == owner.qualname and (node.end_lineno or 0) - node.lineno < LONGEST_FIELD
+    ]
+    rows += [
+        with_plain_ends(definitions.line_span(text, node.lineno, node.end_lineno or node.lineno)).rstrip()
+        for node in fields[:MOST_FIELDS]
+    ]
+    constructor = definitions.find_by_qualname(items, f"{owner.qualname}.__init__")
+    if constructor is None or any(each.start <= constructor.start <= each.end for each in shown):
+        return "\n".join(rows)
+    if constructor.end - constructor.start < SHORT_CONSTRUCTOR:
+        source = with_plain_ends(definitions.line_span(text, constructor.start, constructor.end)).rstrip()
+        rows += ["", without_long_docstrings(source)]
+    return "\n".join(rows)
+
+
+def outline(text: str, path: str, near: Sequence[Region]) -> str:
+    """Names, parameters and first lines of the definitions of a file; of a long one those around these regions."""
+    items = definitions.find_definitions(text, path)
+    if len(items) > LONGEST_OUTLINE:
+        owners = {region.qualname.rpartition(".")[0] for region in near}
+        items = tuple(each for each in items if each.owner in owners or each.kind == "class" or not each.owner)
+    if len(items) > LONGEST_OUTLINE:
+        items = tuple(each for each in items if each.owner in owners or each.kind == "class")
+    total = text.count("\n") + (not text.endswith("\n"))
+    rows = [f"`{path}`, {total} lines:"]
+    for item in items[:LONGEST_OUTLINE]:
+        depth = item.qualname.count(".")
+        word = "class " if item.kind == "class" else ""
+        rows.append(f"{item.name_line:>6} {'  ' * depth}{word}{item.name}{_parameters(text, item)}")
+    if len(items) > LONGEST_OUTLINE:
+        rows.append(f"       … {len(items) - LONGEST_OUTLINE} more")
+    return "\n".join(rows)
+
+
+def _parameters(text: str, item: Definition) -> str:
+    if item.kind == "class":
+        return f"({', '.join(item.bases)})" if item.bases else ""
+    header = with_plain_ends(definitions.line_span(text, item.name_line, item.header_end)).rstrip()
+    parsed = parse_fragment(f"{header} ..." if header.endswith(":") else header)
+    node = parsed.body[0] if isinstance(parsed, Fragment) and parsed.body else None
+    shown = f"({ast.unparse(node.args)})" if isinstance(node, FUNCTIONS) else "(…)"
+    return shown if len(shown) <= LONGEST_SIGNATURE else "(…)"

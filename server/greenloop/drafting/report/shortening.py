@@ -1,0 +1,158 @@
+"""Leaves out parts of code that a report has no room for, never inside a token, a literal or a docstring.
+
+It must not know how much room there is.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment, start_line
+from greenloop.core.python.indentation import indentation_of
+
+LONGEST_DOCSTRING = 12  # lines of one that is shown whole
+LONGEST_TABLE = 40  # lines of a decorator that is shown whole
+KEPT_ITEMS = 4  # of a longer table
+LONGEST_FUNCTION = 150  # lines of a function that is shown whole
+AROUND = 25  # lines before and after the lines that matter, of a longer one
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Cut:
+    """Lines `start`..`end` (from 1) that a `note` replaces."""
+
+    start: int
+    end: int
+    note: str
+
+
+def without_long_docstrings(code: str) -> str:
+    """The code with docstrings of many lines reduced to their first line."""
+    parsed = parse_fragment(code)
+    if not isinstance(parsed, Fragment):
+        return code
+    nodes = [node for item in parsed.body for node in ast.walk(item)]
+    cuts = [
+        cut
+        for node in nodes
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)) and (cut := _docstring_cut(node, parsed, code))
+    ]
+    return _apply(code, cuts)
+
+
+def _docstring_cut(node: ast.AST, parsed: Fragment, code: str) -> _Cut | None:
+    statement = docstring_statement(node)
+    if statement is None or statement.end_lineno is None:
+        return None
+    first, last = statement.lineno - parsed.shift, statement.end_lineno - parsed.shift
+    if last - first < LONGEST_DOCSTRING:
+        return None
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    text = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else ""
+    summary = next((line.strip() for line in text.split("\n") if line.strip()), "").replace('"""', "'''")
+    margin = indentation_of(code.split("\n")[first - 1])
+    return _Cut(start=first, end=last, note=f'{margin}"""{summary}"""  # {last - first} more lines of docstring')
+
+
+def without_other_cases(code: str, case_id: str) -> str:
+    """The code of a test without most of a long table of parameters; what a case's own id names is kept."""
+    parsed = parse_fragment(code)
+    if not isinstance(parsed, Fragment):
+        return code
+    marks = [
+        mark
+        for node in parsed.body
+        for function in ast.walk(node)
+        if isinstance(function, (*FUNCTIONS, ast.ClassDef))
+        for mark in function.decorator_list
+        if isinstance(mark, ast.Call) and (mark.end_lineno or mark.lineno) - mark.lineno >= LONGEST_TABLE
+    ]
+    words = {word for word in re.findall(r"\w+", case_id.partition("[")[2]) if len(word) > 1}
+    tables = [
+        argument for mark in marks for argument in mark.args if isinstance(argument, ast.List | ast.Tuple | ast.Set)
+    ]
+    return _apply(code, [cut for table in tables for cut in _table_cuts(table, words, parsed, code)])
+
+
+def _table_cuts(table: ast.List | ast.Tuple | ast.Set, words: set[str], parsed: Fragment, code: str) -> list[_Cut]:
+    items = [(item.lineno - parsed.shift, (item.end_lineno or item.lineno) - parsed.shift) for item in table.elts]
+    rows = code.split("\n")
+
+    def likeness(number: int) -> int:
+        return len(words & set(re.findall(r"\w+", "\n".join(rows[items[number][0] - 1 : items[number][1]]))))
+
+    ranked = sorted(range(len(items)), key=lambda number: (-likeness(number), number))
+    kept = set(ranked[:KEPT_ITEMS])
+    margin = indentation_of(rows[items[0][0] - 1]) if items else ""
+    cuts: list[_Cut] = []
+    for number, (first, last) in enumerate(items):
+        shares_line = any(
+            other != number and items[other][0] <= last and first <= items[other][1] for other in range(len(items))
+        )
+        if number in kept or shares_line:
+            continue
+        if cuts and cuts[-1].end == first - 1:
+            cuts[-1] = _Cut(start=cuts[-1].start, end=last, note=cuts[-1].note)
+        else:
+            cuts.append(_Cut(start=first, end=last, note=f"{margin}# … other cases"))
+    return cuts
+
+
+def around_lines(code: str, lines: Sequence[int]) -> str:
+    """A long function as its head and the statements around these lines (from 1, of the code)."""
+    rows = code.rstrip("\n").split("\n")
+    parsed = parse_fragment(code)
+    if len(rows) <= LONGEST_FUNCTION or not isinstance(parsed, Fragment) or not parsed.body:
+        return code
+    node = parsed.body[0]
+    function = next((each for each in ast.walk(node) if isinstance(each, FUNCTIONS)), None)
+    if function is None:
+        return code
+    kept = {*range(1, start_line(function.body[0], parsed.lines) - parsed.shift)}
+    for line in lines or (1,):
+        kept |= {*range(max(1, line - AROUND), min(len(rows), line + AROUND) + 1)}
+    inner = [each for each in ast.walk(function) if isinstance(each, ast.stmt) and each is not function]
+    for each in inner:  # a statement of several lines is kept whole, or not at all
+        first, last = each.lineno - parsed.shift, (each.end_lineno or each.lineno) - parsed.shift
+        blocks = [
+            value
+            for value in vars(each).values()
+            if isinstance(value, list) and value and isinstance(value[0], ast.stmt)
+        ]
+        if not blocks and kept & {*range(first, last + 1)}:
+            kept |= {*range(first, last + 1)}
+    cuts: list[_Cut] = []
+    for line in (number for number in range(1, len(rows) + 1) if number not in kept):
+        if cuts and cuts[-1].end == line - 1:
+            cuts[-1] = _Cut(start=cuts[-1].start, end=line, note="")
+        else:
+            cuts.append(_Cut(start=line, end=line, note=""))
+    noted = [
+        _Cut(
+            start=cut.start,
+            end=cut.end,
+            note=f"{indentation_of(rows[cut.start - 1])}# … {cut.end - cut.start + 1} lines",
+        )
+        for cut in cuts
+    ]
+    return _apply(code, noted)
+
+
+def _apply(code: str, cuts: Sequence[_Cut]) -> str:
+    rows = code.split("\n")
+    for cut in sorted(cuts, key=lambda cut: -cut.start):
+        rows[cut.start - 1 : cut.end] = [cut.note]
+    return "\n".join(rows)
+
+
+def head_and_tail(text: str, most: int) -> str:
+    """The first and last lines of a text of too many lines, with the number of those between."""
+    rows = text.rstrip("\n").split("\n")
+    if len(rows) <= most:
+        return "\n".join(rows)
+    head = most * 2 // 3
+    tail = most - head
+    return "\n".join([*rows[:head], f"… {len(rows) - most} lines …", *rows[-tail:]])
