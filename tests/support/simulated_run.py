@@ -19,6 +19,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.usage import Usage
 from greenloop.core.run_state import Baseline
 from greenloop.engine.loop import loop
+from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.presets import find_preset
 from greenloop.engine.run import RefineRun
 from greenloop.models.roles import Models
@@ -56,9 +57,13 @@ class SimulatedRun:
         self.problem = problem
         self.log: list[tuple[str, ChatRequest]] = []
         answers = [text if "\n" in text else make_answer(text) for text in answers]
-        found, warnings = configuration.load(None, command_line={"model": "fake/a", **told}, environ={})
+        found, warnings = configuration.load(
+            None, command_line={"model": "fake/a", "model.kind": "small", **told}, environ={}
+        )
         assert warnings == []
         self.models = Models(settings=found, opened={name: FakeModel(name, self.log, answers) for name in names})
+        preset = find_preset(found.preset)
+        calls = ModelCalls(settings=found, preset=preset, models=self.models, secrets=(SECRET,))
         self.refine_run = RefineRun(
             context=SimpleNamespace(
                 settings=found,
@@ -72,9 +77,9 @@ class SimulatedRun:
             baseline=Baseline(problem=problem, attempt=BASELINE, outcomes={}),
             sandbox=None,
             preset=find_preset(found.preset),
-            models=self.models,
+            calls=calls,
+            conversation=SimpleNamespace(has_answer=False),
             user=NoUser(),
-            secrets=(SECRET,),
             trusted="",
         )
         self.planned: list[str] = []

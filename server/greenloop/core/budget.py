@@ -52,21 +52,23 @@ class Ledger:
         self._reserved = (0, 0.0)
         self._settled = asyncio.Event()
 
-    async def reserve_beside_others(self, prompt_tokens: int, answer_tokens: int) -> Reservation:
+    async def reserve_beside_others(
+        self, prompt_tokens: int, answer_tokens: int, least: int = SHORTEST_ANSWER
+    ) -> Reservation:
         """As `reserve`, but waits for the calls under way as long as the whole answer does not fit beside them."""
         while self._reserved[0] and not self._fits(prompt_tokens, answer_tokens):
             self._settled.clear()
             await self._settled.wait()
-        return self.reserve(prompt_tokens, answer_tokens)
+        return self.reserve(prompt_tokens, answer_tokens, least)
 
-    def reserve(self, prompt_tokens: int, answer_tokens: int) -> Reservation:
+    def reserve(self, prompt_tokens: int, answer_tokens: int, least: int = SHORTEST_ANSWER) -> Reservation:
         """Reserves a prompt and up to `answer_tokens` of its answer until `settle`.
 
-        Raises `BudgetExceededError` where not even a short answer fits the limits.
+        Raises `BudgetExceededError` where not even an answer of `least` tokens fits the limits.
         """
         reserved_tokens, reserved_cost = self._reserved
         granted_tokens = min(answer_tokens, self._tokens_left() - prompt_tokens)
-        if granted_tokens < min(SHORTEST_ANSWER, answer_tokens):
+        if granted_tokens < min(least, answer_tokens):
             raise BudgetExceededError(StopReason.TOKENS)
         cost = self._cost(prompt_tokens, granted_tokens)
         if self._is_too_expensive(cost):
@@ -106,12 +108,14 @@ async def ask_within_budget(
     request: Request,
     on_token: Callable[[str], None],
     count: Callable[[str], int],
+    *,
+    least: int = SHORTEST_ANSWER,
 ) -> Reply:
     """Asks within the budget, after other calls where it does not fit beside them, for a shorter answer at its end.
 
-    Raises `BudgetExceededError`; always settles.
+    Raises `BudgetExceededError` where not even an answer of `least` tokens fits; always settles.
     """
-    reservation = await ledger.reserve_beside_others(count_prompt_tokens(request, count), request.max_tokens)
+    reservation = await ledger.reserve_beside_others(count_prompt_tokens(request, count), request.max_tokens, least)
     usage = None
     try:
         reply = await ask(replace(request, max_tokens=reservation.answer_tokens), on_token)

@@ -12,6 +12,8 @@ from greenloop.core.records.verdict import Status
 from greenloop.core.text.diff import count_changed_lines
 
 WITHOUT_MODEL = (Move.MUTATE, Move.MERGE)
+MISPLACED = ("SearchNotFound", "SearchAmbiguous")  # error classes of edits whose lines were not found
+MOST_FOR_SIBLINGS = 2  # further turns where tests that fail for the same cause stay red
 CHEAP = (Move.INFILL, *WITHOUT_MODEL)  # too many and too small to describe one by one
 
 
@@ -40,8 +42,19 @@ def newest_best(attempts: Sequence[Attempt]) -> Attempt | None:
 
 
 def count_asked(attempts: Sequence[Attempt]) -> int:
-    """Counts the attempts that the model was asked for."""
-    return sum(attempt.draft is not None and attempt.draft.move not in WITHOUT_MODEL for attempt in attempts)
+    """Counts the attempts that the model was asked for; a turn whose edits could not be placed is none."""
+    asked = (each for each in attempts if each.draft is not None and each.draft.move not in WITHOUT_MODEL)
+    return sum(not (each.draft and each.draft.move is Move.TURN and each.error_class in MISPLACED) for each in asked)
+
+
+def base_of_turns(attempts: Sequence[Attempt]) -> Attempt:
+    """The attempt on whose code the next turn of a conversation builds.
+
+    The best turn so far, the newest of equals, if it is better than the user's code; else that.
+    """
+    valid = (each for each in attempts[1:] if each.draft and each.draft.move is Move.TURN and is_valid(each))
+    best = max(valid, key=lambda each: (rank(each), each.number), default=None)
+    return best if best is not None and rank(best) > rank(attempts[0]) else attempts[0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,25 +71,33 @@ class Election:
 async def elect_nearest(problem: Problem, attempts: Sequence[Attempt], is_final: bool) -> Election:
     """Any attempt that passes may be accepted; of several, the one nearest to the user's code comes first.
 
-    Where a gain was measured, the greatest one comes first, and what leaves the fewest other tests of the file red. A
-    one-token change that leaves any waits for the first whole answer: one cause may have turned them all red.
+    Where a gain was measured, the greatest one comes first, then what leaves the fewest other tests of the file red,
+    and what has no blemish. A one-token change that leaves any red waits for the first whole answer, since one cause
+    may have turned them all red; a turn of a conversation waits for the next ones where tests that fail for the same
+    cause stay red, and once for a blemish.
     """
     passing = [
         attempt
         for attempt in attempts
-        if attempt.candidate and attempt.verdict.status is Status.PASSED and (is_final or not _waits(attempt, attempts))
+        if attempt.candidate
+        and attempt.verdict.status is Status.PASSED
+        and (is_final or not _waits(problem, attempt, attempts))
     ]
 
-    def distance(attempt: Attempt) -> tuple[float, int, int, int]:
+    def distance(attempt: Attempt) -> tuple[float, int, int, int, int]:
         assert attempt.candidate is not None
         ratio = attempt.verdict.gain.ratio if attempt.verdict.gain else 1.0
         changed = count_changed_lines(problem.files, compose(problem, attempt.candidate))
-        return ratio, len(attempt.verdict.still_red), changed, attempt.number
+        return ratio, len(attempt.verdict.still_red), len(attempt.blemishes), changed, attempt.number
 
     return Election(attempts=attempts, order=[attempt.number for attempt in sorted(passing, key=distance)])
 
 
-def _waits(attempt: Attempt, attempts: Sequence[Attempt]) -> bool:
+def _waits(problem: Problem, attempt: Attempt, attempts: Sequence[Attempt]) -> bool:
+    if attempt.draft is not None and attempt.draft.move is Move.TURN:
+        later = sum(bool(each.draft and each.draft.move is Move.TURN) for each in attempts[attempt.number + 1 :])
+        has_red_sibling = bool({*problem.siblings} & {*attempt.verdict.still_red})
+        return later < (MOST_FOR_SIBLINGS if has_red_sibling else bool(attempt.blemishes))
     if attempt.draft is None or attempt.draft.move is not Move.MUTATE or not attempt.verdict.still_red:
         return False
     return all(each.draft is None or each.draft.move in CHEAP for each in attempts[attempt.number :])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from greenloop.core.records.attempt import Attempt, Draft
+from greenloop.core.records.attempt import Attempt, Draft, Look
 from greenloop.core.records.model import Kind
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
@@ -65,6 +65,14 @@ class Token:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Looked:
+    """The model has looked at the project before its answer."""
+
+    attempt: int
+    look: Look
+
+
+@dataclass(frozen=True, kw_only=True)
 class Proposed:
     """The model answered."""
 
@@ -101,4 +109,4 @@ class Finished:
     outcome: Outcome
 
 
-Event = Started | Specified | Planned | Token | Proposed | Checked | Tested | Finished
+Event = Started | Specified | Planned | Token | Looked | Proposed | Checked | Tested | Finished

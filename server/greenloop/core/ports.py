@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
-from greenloop.core.records.sandbox import Execution, Probe, SandboxSpec, TestRun, WatchedLines
+from greenloop.core.records.sandbox import Execution, Inspection, Probe, SandboxSpec, TestRun, WatchedLines
 
 
 class Model(Protocol):
@@ -113,18 +113,31 @@ class NoUser:
         return None
 
 
+class RunTests(Protocol):
+    """Runs selectors over the texts of an attempt; watches lines, and describes failures, where that is asked for."""
+
+    async def __call__(
+        self,
+        attempt: Attempt,
+        selectors: Sequence[str],
+        watch: Sequence[WatchedLines] = (),
+        *,
+        inspect: Inspection | None = None,
+    ) -> Execution: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Tools:
     """The tools of a part: `ask` (the model of the request's role), the open sandbox session, the user, randomness.
 
-    `run` runs selectors over the texts of an attempt and watches lines. The usage of an `ask` goes into the `usage` of
+    `run` runs selectors over the texts of an attempt. The usage of an `ask` goes into the `usage` of
     the part's `FeedbackNote`; `ask` raises `BudgetExceededError`, which the part must not catch. `sandbox_spec` is that
     of the session, if there is one. `options` are the settings `spec.*` by their last word, for the parts that they
     name, `algorithms`, how many a planner names for a goal, and `skip`, the stages that a planner leaves out.
     """
 
     ask: Callable[[ChatRequest], Awaitable[Reply]]
-    run: Callable[[Attempt, Sequence[str], Sequence[WatchedLines]], Awaitable[Execution]]
+    run: RunTests
     session: Session
     user: User
     rng: random.Random

@@ -24,6 +24,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "search": ("greenloop.drafting.search", "greenloop.drafting.search.published"),
     "trust": ("greenloop.specs.trust", "greenloop.specs.trust.published"),
     "models": ("greenloop.models.providers",),
+    "looks": ("greenloop.engine.looks",),
     "sandboxes": ("greenloop.sandboxes.backends",),
     "export": ("greenloop.engine.history.formats",),
 }

@@ -17,6 +17,7 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Limits
+from greenloop.core.records.spec import Region
 from greenloop.core.records.usage import Budget, Usage
 
 OPENING = 5.0  # seconds for a fresh sandbox, on a busy machine
@@ -30,6 +31,7 @@ class Baseline:
     `attempt` is attempt 0; `outcomes` are those of each case by id; `limits` are the sandbox's, widened for a target
     that is slow; `unmeasured` are related tests whose outcome is not known, because there was no time for them;
     `measurement` is what can go on with these (localize/measuring.py).
+    `reasons` say why functions are suspicious, as far as that is known.
     `fault`: one sentence where the failure is not the code's, with its `remedy`; `passing`: there is nothing to do.
     """
 
@@ -39,6 +41,7 @@ class Baseline:
     limits: Limits = field(default_factory=Limits)
     unmeasured: tuple[str, ...] = ()
     measurement: Any = None
+    reasons: Mapping[Region, str] = field(default_factory=dict)
     fault: str = ""
     remedy: str = ""
     passing: bool = False

@@ -9,8 +9,8 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
-from greenloop.core.records.attempt import Attempt
+from greenloop.core.events import Checked, Event, Finished, Looked, Planned, Proposed, Specified, Started, Tested, Token
+from greenloop.core.records.attempt import Attempt, Look
 from greenloop.core.records.goal import Gain
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.spec import Case, Region
@@ -50,6 +50,8 @@ def event_object(event: Event) -> dict[str, Any] | None:
                 "model": event.model,
                 "prompt_tokens": event.prompt_tokens,
             }
+        case Looked():
+            return {"event": "looked", "attempt": event.attempt, **_look_object(event.look)}
         case Proposed():
             return {"event": "proposed", "attempt": event.attempt, "usage": usage_object(event.usage)}
         case Checked():
@@ -205,12 +207,23 @@ def attempt_object(attempt: Attempt) -> dict[str, Any]:
         "total": verdict.total,
         "error_class": attempt.error_class,
         "group": attempt.group.value if attempt.group else None,
+        "looks": [_look_object(look) for look in attempt.looks],
         "message": (attempt.finding.message if attempt.finding else verdict.reason)[:MAX_MESSAGE],
         "cases": [case_object(case) for case in verdict.cases],
         "collateral": [case_object(case) for case in verdict.collateral],
         "gain": _gain_object(verdict.gain, describe_gain(verdict.gain)) if verdict.gain is not None else None,
         "usage": usage_object(attempt.spent),
         "seconds": verdict.seconds,
+    }
+
+
+def _look_object(look: Look) -> dict[str, Any]:
+    """A look of the model; its result is left out, as it may be long."""
+    return {
+        "tool": look.call.name,
+        "arguments": look.call.arguments[:MAX_MESSAGE],
+        "summary": look.summary,
+        "seconds": look.seconds,
     }
 
 

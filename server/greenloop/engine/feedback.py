@@ -14,11 +14,12 @@ from greenloop.core import registry
 from greenloop.core.budget import BudgetExceededError
 from greenloop.core.errors import SettingsError
 from greenloop.core.ports import Tools
-from greenloop.core.records.attempt import Attempt, FeedbackNote
+from greenloop.core.records.attempt import Attempt, FeedbackNote, Move
 from greenloop.core.records.model import ChatRequest, Reply
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import ErrorGroup, Status
 from greenloop.core.text.redact import redact
+from greenloop.drafting.feedback import turn
 from greenloop.engine.presets import Preset
 from greenloop.localize.regions import is_unwritten
 from greenloop.models.roles import apply_sampling
@@ -49,7 +50,9 @@ class Feedback:
             return await self.tools.ask(apply_sampling(self.settings, request, attempts))
 
         tools = replace(self.tools, ask=ask)
-        parts = self.parts.get(attempts[-1].group, self.parts[None])
+        draft = attempts[-1].draft
+        is_turn = draft is not None and draft.move is Move.TURN
+        parts = [turn] if is_turn else self.parts.get(attempts[-1].group, self.parts[None])
         if attempts[-1].verdict.status is Status.PASSED:
             parts = [part for part in parts if getattr(part, "DESCRIBES_PASSES", False)]
         notes = [await part.describe(problem, attempts, tools) for part in parts]

@@ -12,45 +12,54 @@ from dataclasses import dataclass, field, replace
 from string import Template
 
 from greenloop.core import registry
-from greenloop.core.budget import Request, ask_within_budget
+from greenloop.core.budget import Ledger, Request, ask_within_budget
 from greenloop.core.ports import Infiller, Model, Tools, context, slots
 from greenloop.core.records.attempt import Attempt, Draft, Finding, Move, Sent
-from greenloop.core.records.model import ChatRequest, InfillRequest, Message, Reply, Role
+from greenloop.core.records.model import ChatRequest, InfillRequest, Kind, Message, Reply, Role, ToolSpec
 from greenloop.core.records.problem import Excerpt, Problem
-from greenloop.core.run_state import RunState
+from greenloop.core.records.usage import Budget
 from greenloop.core.text.redact import redact
 from greenloop.core.text.tokens import estimate_tokens
 from greenloop.drafting.edit_format import WHOLE, adapt_templates, choose_format
 from greenloop.drafting.infill import as_chat, infill_request
 from greenloop.drafting.prompt import assemble, tail_name
 from greenloop.engine.presets import Preset
+from greenloop.models.kinds import kind_of
 from greenloop.models.roles import Models, apply_sampling, count_failures
 from greenloop.project import templates
-from greenloop.project.settings import PromptSettings, Settings
+from greenloop.project.settings import AnswerSettings, PromptSettings, Settings
 
 UNREADABLE = {"EmptyAnswer", "NoCode", "TruncatedAnswer", "WrongFunction", "Repetition"}
 REPETITION_PENALTY = 0.5
 LARGE = 16_000  # tokens of context from which on prompts have room
 PLACES = "places"  # the folder of the templates for a problem that is open
+# Tokens of a turn's answer: thinking counts too, and below the least one a reasoning model says nothing.
+TURN_ROOM, LEAST_TURN_ROOM = 8_000, 2_000
+CONVERSATION_TOKENS = 150_000  # of a run with a capable model; most of them are read again from the provider's cache
 HASH_DIGITS = 12  # of a template's hash
 SHOWN_AGAIN = 300  # characters of an unreadable answer that are shown to its model
 
 
 @dataclass(kw_only=True)
 class ModelCalls:
-    """Model calls of one run. `excerpts` are those of each question, gathered before the first call for it."""
+    """Model calls of one run. `excerpts` are those of each question, gathered before the first call for it.
+
+    `patience` returns the seconds that a request may wait for a provider that is overloaded.
+    """
 
     settings: Settings
     preset: Preset
     models: Models
-    state: RunState
     secrets: tuple[str, ...]
     excerpts: dict[Hashable, Sequence[Excerpt]] = field(default_factory=dict)
+    patience: Callable[[], float | None] = lambda: None
     first_drafter: Model | None = None
     gates: dict[str, asyncio.Semaphore] = field(default_factory=dict)
     prompts: Mapping[str, str] = field(init=False)
+    ledger: Ledger = field(init=False)
 
     def __post_init__(self) -> None:
+        self.ledger = Ledger(self._budget(Kind.SMALL))
         self.prompts = {**templates.preset_templates(self.preset.prompt), **self.preset.templates}
 
     def templates_for(self, problem: Problem, *, whole: bool = False) -> Mapping[str, str]:
@@ -73,7 +82,7 @@ class ModelCalls:
     async def drafter(self) -> Model:
         """Returns the model that drafts; its prices apply from now on. Raises `ModelError` when there is none."""
         model = await self.models.model_for(Role.DRAFTER)
-        self.state.ledger.price = getattr(model, "price", None)
+        self.ledger.price = getattr(model, "price", None)
         if self.first_drafter is None:
             self.first_drafter = model
         return model
@@ -137,10 +146,7 @@ class ModelCalls:
             return Sent(messages=parts if keep else ())
         templates = self.templates_for(problem, whole=draft.move is Move.RESTART)
         names = ["infill"] if draft.masked else ["system", "task", tail_name(templates, draft)]
-        hashes = {
-            name: hashlib.sha256(templates[name].encode()).hexdigest()[:HASH_DIGITS]
-            for name in (*names, *(["reask"] if is_second else ()))
-        }
+        hashes = {name: _hash(templates[name]) for name in (*names, *(["reask"] if is_second else ()))}
         return Sent(templates=hashes, messages=request.messages if keep else ())
 
     async def ask(self, request: Request, on_token: Callable[[str], None]) -> Reply:
@@ -157,7 +163,64 @@ class ModelCalls:
         """Sends a part's request within the run's budget; chooses the model first, as parts may ask before the loop."""
         await self.drafter()
         redacted = replace(request, messages=self._redact(request.messages))
-        return await ask_within_budget(self.state.ledger, self.ask, redacted, _ignore_token, estimate_tokens)
+        return await ask_within_budget(self.ledger, self.ask, redacted, _ignore_token, estimate_tokens)
+
+    # -- the conversation with a capable model ------------------------------------------------------------------------
+
+    async def settle_kind(self) -> Kind:
+        """Returns the kind of the run's first model, which decides how many answers and tokens the run may have."""
+        await self.models.chosen_name(Role.DRAFTER)
+        kind = self.kind()
+        self.ledger.budget = self._budget(kind)
+        return kind
+
+    def _budget(self, kind: Kind) -> Budget:
+        settings, preset = self.settings, self.preset
+        is_large = kind is Kind.CAPABLE and bool(preset.turns)
+        tokens = CONVERSATION_TOKENS if is_large and settings.tokens == Settings().tokens else settings.tokens
+        attempts = settings.attempts or (preset.turns if is_large else preset.attempts)
+        return Budget(attempts=attempts, tokens=tokens, cost=settings.cost or None)
+
+    def kind(self, attempts: Sequence[Attempt] = ()) -> Kind:
+        """The kind of the model that drafts after these attempts; of none that is known, small."""
+        self.models.failures = count_failures(attempts)
+        return kind_of(self.models.name_of(Role.DRAFTER), self.settings)
+
+    async def context(self) -> int:
+        """Tokens of prompt and answer that the drafting model takes; 0 where that is not known."""
+        return context(await self.drafter())
+
+    def turn_request(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, attempts: Sequence[Attempt]
+    ) -> ChatRequest:
+        """Builds the request of a turn, with room for thinking and several edits."""
+        self.models.failures = count_failures(attempts)
+        answer = self.settings.answer.tokens
+        room = TURN_ROOM if answer == AnswerSettings().tokens else max(answer, LEAST_TURN_ROOM)
+        request = ChatRequest(
+            messages=self._redact(messages),
+            role=Role.DRAFTER,
+            max_tokens=room,
+            tools=tuple(tools),
+            patience=self.patience(),
+        )
+        request = apply_sampling(self.settings, request, attempts)
+        return replace(request, max_tokens=max(request.max_tokens, LEAST_TURN_ROOM))
+
+    async def ask_within_budget(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
+        """Sends the request of a turn within the run's budget. Raises `BudgetExceededError` and `ModelError`."""
+        return await ask_within_budget(
+            self.ledger, self.ask, request, on_token, self.count_tokens, least=LEAST_TURN_ROOM
+        )
+
+    def mask(self, text: str) -> str:
+        """The text without secrets."""
+        return redact(text, self.secrets)
+
+    def sent_turn(self, messages: Sequence[Message], texts: Mapping[str, str]) -> Sent:
+        """Returns what is recorded of a turn's request, as `sent`."""
+        hashes = {f"conversation/{name}": _hash(text) for name, text in texts.items()}
+        return Sent(templates=hashes, messages=tuple(messages) if self.settings.history.messages else ())
 
     def _infill_request(self, problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
         """Builds an infill request for a model that supports them, else the equivalent chat request."""
@@ -171,6 +234,10 @@ class ModelCalls:
 
     def _redact(self, messages: Sequence[Message]) -> tuple[Message, ...]:
         return tuple(replace(each, content=redact(each.content, self.secrets)) for each in messages)
+
+
+def _hash(template: str) -> str:
+    return hashlib.sha256(template.encode()).hexdigest()[:HASH_DIGITS]
 
 
 def _ignore_token(_text: str) -> None:

@@ -95,6 +95,14 @@ class OutcomeBuilder:
         return Verified.VERIFIED if has_user_tests else Verified.PARTIALLY
 
 
+def with_withdrawn(outcome: Outcome, usage: Usage) -> Outcome:
+    """Adds what a question used that was sent and whose answer was not needed."""
+    if not usage.tokens:
+        return outcome
+    sentence = f"A question of about {usage.tokens} tokens was withdrawn before its answer."
+    return replace(outcome, usage=outcome.usage + usage, message=f"{outcome.message} {sentence}".strip())
+
+
 def build_stopped(attempts: Sequence[Attempt], reason: StopReason, message: str) -> Outcome:
     """Builds the outcome of a run that the user or an error stopped midway."""
     best = best_attempt(attempts)

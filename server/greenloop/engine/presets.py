@@ -23,6 +23,7 @@ class Preset:
     `specs` write tests where there is only a docstring, and `trust` decides which of them count.
     `places` is how many suspects a whole answer is shown, and may change with whatever is beside them in their files,
     where the prompt has room (`prompt.places`); 0: it changes the regions alone.
+    `turns` is the number of answers of a capable model, with which it has a conversation (0: its own search for all).
     `blind`: its loop never sees test results, and its last candidate counts; for the harness only.
     `templates` replace those of its prompt by their names; also for the harness only.
     """
@@ -38,6 +39,7 @@ class Preset:
     specs: tuple[str, ...] = ()
     trust: str = "consensus"
     places: int = 0
+    turns: int = 0
     blind: bool = False
     templates: Mapping[str, str] = field(default_factory=dict)
 
@@ -57,7 +59,7 @@ def load_presets() -> dict[str, Preset]:
     """Reads all presets of presets.toml by name. Raises `SettingsError` for wrong keys."""
     table = tomllib.loads(files("greenloop").joinpath("engine", "presets.toml").read_text(encoding="utf-8"))
     keys = {item.name for item in fields(Preset)} - {"name", "templates"}
-    required = keys - {"treat", "attempts", "specs", "trust", "places", "blind"}
+    required = keys - {"treat", "attempts", "specs", "trust", "places", "turns", "blind"}
     result = {}
     for name, values in table.items():
         if not required <= set(values) <= keys:

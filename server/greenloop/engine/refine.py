@@ -17,6 +17,7 @@ from greenloop.core.errors import SandboxBrokenError
 from greenloop.core.events import Event, Finished, Started
 from greenloop.core.ports import Model, NoUser, Sandbox, Session, User
 from greenloop.core.records.goal import Goal
+from greenloop.core.records.model import Kind
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.sandbox import SandboxSpec
 from greenloop.core.records.spec import Target, TargetKind
@@ -25,8 +26,10 @@ from greenloop.core.run_state import Baseline
 from greenloop.engine.after_run import reverify as reverify  # noqa: PLC0414 - part of what editors use of the engine
 from greenloop.engine.baseline.early_changes import EarlyChanges
 from greenloop.engine.baseline.known_baseline import KnownBaseline
+from greenloop.engine.conversation.conversation import Conversation
 from greenloop.engine.heartbeat import heartbeat
 from greenloop.engine.history.unsolved_run import UnsolvedRun
+from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.presets import IMPROVE, PLANNED, Preset, find_preset
 from greenloop.engine.run import RefineRun
 from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status
@@ -105,6 +108,7 @@ async def refine(
     configured.
     """
     deadline = Deadline(seconds=settings.seconds)
+    secrets = tuple(workspace.find_secrets(request.root, os.environ))
     preset = harness.preset if harness else find_preset(_preset_name(request.goal, settings))
     root = workspace.check_root(request.root)
     snapshot = Snapshot(root=root, buffers=request.buffers)
@@ -125,6 +129,10 @@ async def refine(
             with watch:
                 sandbox, session = await selection.open_first(place, settings, beating.report, shared_pool)
         models = harness.models if harness else Models(settings=settings, override=model, factory=opener)
+        calls = ModelCalls(
+            settings=settings, preset=preset, models=models, secrets=secrets, patience=lambda: deadline.left_to_search
+        )
+        conversation: Conversation | None = None
         try:
             timed = TimedSession(session, watch)
             early = EarlyChanges(
@@ -145,6 +153,10 @@ async def refine(
                 calls=request.calls,
                 deadline=deadline,
             )
+            conversation = Conversation.of_context(context, calls)
+            kind = await calls.settle_kind()
+            if preset.turns and target.kind is TargetKind.TEST and kind is Kind.CAPABLE:
+                context = replace(context, when_located=conversation.ask_early)
             known = KnownBaseline(context=context, pool=shared_pool)
             is_shared = pool is not None and (harness is None or harness.remembers)
             # Both are taken before the baseline, so that a change during it counts as a change too.
@@ -159,14 +171,16 @@ async def refine(
                     beating.report("its tests pass; changing it as the comment asks")
                     context = replace(context, goal=Goal.COMMENT)
                     preset, baseline = find_preset(IMPROVE), await measure_baseline(context)
+                    calls = replace(calls, preset=preset)
+                    conversation = Conversation.of_context(context, calls)
             run = RefineRun(
                 context=context,
                 baseline=baseline,
                 sandbox=sandbox,
                 preset=preset,
-                models=models,
+                calls=calls,
+                conversation=conversation,
                 user=user or NoUser(),
-                secrets=tuple(workspace.find_secrets(root, os.environ)),
                 trusted=trusted,
                 watch=watch,
                 history=harness.history if harness else None,
@@ -177,6 +191,8 @@ async def refine(
         except SandboxBrokenError as error:
             raise await selection.suggest_other(error, settings, sandbox.name) from error
         finally:
+            if conversation is not None:
+                await asyncio.shield(conversation.withdraw())
             await asyncio.shield(asyncio.gather(_release(session, shared_pool, keep=pool is not None), models.close()))
     emit(Finished(outcome=outcome))
     return outcome

@@ -13,20 +13,20 @@ from functools import partial
 from pathlib import Path
 
 from greenloop.core import registry
-from greenloop.core.budget import Ledger
 from greenloop.core.election import elect_nearest
 from greenloop.core.errors import CannotVerifyError, ModelError, SandboxBrokenError
 from greenloop.core.events import Event, Specified, Started
 from greenloop.core.ports import Model, Sandbox, Tools, User
-from greenloop.core.records.attempt import Attempt, Draft
-from greenloop.core.records.model import ChatRequest, Reply, Role
+from greenloop.core.records.attempt import Attempt, Draft, Move
+from greenloop.core.records.model import ChatRequest, Kind, Reply, Role
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.usage import Budget
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import Baseline, RunState
+from greenloop.drafting.search import conversation as conversation_search
 from greenloop.engine import improve
 from greenloop.engine.baseline.related_trace import RelatedTrace
+from greenloop.engine.conversation.conversation import Conversation
 from greenloop.engine.feedback import Feedback
 from greenloop.engine.first_prompt import estimate_from_prompt, first_move
 from greenloop.engine.history import provenance
@@ -36,14 +36,15 @@ from greenloop.engine.loop import loop
 from greenloop.engine.loop.parts import Parts
 from greenloop.engine.loop.ranker import Ranker, keep_order
 from greenloop.engine.model_calls import ModelCalls
-from greenloop.engine.outcome import OutcomeBuilder, build_stopped, stop_reason
+from greenloop.engine.outcome import OutcomeBuilder, build_stopped, stop_reason, with_withdrawn
 from greenloop.engine.presets import Preset
 from greenloop.engine.recorder import RunRecorder
 from greenloop.engine.run_workspace import RunWorkspace
 from greenloop.engine.spec_changes import build_voting
 from greenloop.engine.specify import specify
 from greenloop.localize.context import BaselineContext
-from greenloop.models.roles import Models
+from greenloop.localize.findings import findings_of
+from greenloop.project.workspace import importing_tests
 from greenloop.sandboxes import selection
 from greenloop.sandboxes.timing import Stopwatch
 from greenloop.specs.voting import Voting
@@ -54,22 +55,24 @@ ROOM = 6000  # tokens of a prompt that has room for several suspects and the out
 
 @dataclass(kw_only=True)
 class RefineRun:
-    """A request after its baseline. Owns the run's state; `trusted` is the fingerprint of the user's tests."""
+    """A request after its baseline. Owns the run's state; `trusted` is the fingerprint of the user's tests.
+
+    `calls` are those of its models, whose ledger is the run's; `conversation`, with a capable one, may have begun.
+    """
 
     context: BaselineContext
     baseline: Baseline
     sandbox: Sandbox
     preset: Preset
-    models: Models
+    calls: ModelCalls
+    conversation: Conversation
     user: User
-    secrets: tuple[str, ...]
     trusted: str
     watch: Stopwatch = field(default_factory=Stopwatch)
     history: Path | None = None
     earlier: UnsolvedRun | None = None
     state: RunState = field(init=False)
     workspace: RunWorkspace = field(init=False)
-    calls: ModelCalls = field(init=False)
     tools: Tools = field(init=False)
     feedback: Feedback = field(init=False)
     verifier: Verifier = field(init=False)
@@ -80,20 +83,12 @@ class RefineRun:
     def __post_init__(self) -> None:
         """Raises `SettingsError` where a setting names a feedback part that does not exist."""
         settings = self.context.settings
-        budget = Budget(
-            attempts=settings.attempts or self.preset.attempts,
-            tokens=settings.tokens,
-            cost=settings.cost or None,
-        )
         deadline = self.context.deadline
         deadline.proof_seconds = self.baseline.proof_seconds
-        self.state = RunState(problem=self.baseline.problem, ledger=Ledger(budget), deadline=deadline)
+        self.state = RunState(problem=self.baseline.problem, ledger=self.calls.ledger, deadline=deadline)
         self.state.start_from(self.baseline)
         self.workspace = RunWorkspace(
             context=self.context, state=self.state, sandbox=self.sandbox, trusted=self.trusted, watch=self.watch
-        )
-        self.calls = ModelCalls(
-            settings=settings, preset=self.preset, models=self.models, state=self.state, secrets=self.secrets
         )
         self.verifier = Verifier(
             state=self.state,
@@ -118,7 +113,9 @@ class RefineRun:
                 "skip": settings.planner.skip,
             },
         )
-        self.feedback = Feedback(settings=settings, preset=self.preset, tools=self.tools, secrets=self.secrets)
+        self.feedback = Feedback(settings=settings, preset=self.preset, tools=self.tools, secrets=self.calls.secrets)
+        self.conversation.run = self.verifier.run
+        self.conversation.findings = lambda: findings_of(self.context, self.baseline, self.state.problem)
 
     async def outcome(self, emit: Callable[[Event], None]) -> Outcome:
         """Runs the request; emits every event except `Finished`."""
@@ -153,11 +150,13 @@ class RefineRun:
         if self.baseline.has_result:
             return None
         drafter = await self.calls.drafter()
+        if self._converses(self.state.attempts):
+            return drafter
         has_room = self.calls.prompt_tokens >= ROOM
         places = self.context.settings.prompt.places or (self.preset.places if has_room else 0)
         exact = self.context.settings.regions == 1
         self.state.problem = replace(self.state.problem, places=places, exact=exact)
-        await self.models.model_for(Role.REFINER)
+        await self.calls.models.model_for(Role.REFINER)
         await self.calls.gather_context(self.state.problem.opened(()), self.tools)
         (baseline,) = self.state.attempts
         self.state.attempts = [await self.feedback.describe_baseline(self.state.problem, baseline)]
@@ -185,7 +184,7 @@ class RefineRun:
             open_session=self.workspace.open_session,
             seconds=self.context.settings.suite.seconds,
         )
-        move, prompt = first_move(state, self._plan(state.problem, state.attempts), self.calls)
+        move, prompt = await self._first_move()
         past = await asyncio.to_thread(
             recorder.record_first_move, model=drafter.name, preset=self.preset.name, move=move, prompt=prompt
         )
@@ -197,6 +196,7 @@ class RefineRun:
             preset=self.preset.name,
             sandbox=self.context.session.name,
             attempts=state.ledger.budget.attempts,
+            kind=self.calls.kind(state.attempts),
             estimate=estimate_from_prompt(state, past, prompt, drafter, self.context.settings.answer.tokens),
             run=recorder.number,
         )
@@ -209,7 +209,8 @@ class RefineRun:
             raise
         finally:
             await asyncio.shield(self.related_trace.stop())
-        outcome = self._builder().complete(outcome, state)
+            withdrawn = await asyncio.shield(self.conversation.withdraw())
+        outcome = with_withdrawn(self._builder().complete(outcome, state), withdrawn)
         usage = replace(outcome.usage, test_seconds=self.watch.seconds)
         outcome = await self.workspace.with_tests(replace(outcome, run=recorder.number, usage=usage))
         is_changed = state.problem.spec != spec or state.problem.neighbours != neighbours
@@ -264,7 +265,46 @@ class RefineRun:
             stops_copies=not self.preset.corrects_drafts,
             sent=self.calls.sent,
             rank=keep_order if blind or self.verifier.improvement else ranker.rank,
+            converse=self._converse,
+            has_answer=lambda: self.conversation.has_answer,
         )
+
+    def _converses(self, attempts: Sequence[Attempt]) -> bool:
+        """Does the next answer come from a capable model, with which there is a conversation?"""
+        is_plain = self.preset.turns and self.context.goal is None and not self.state.problem.spec.open
+        return bool(is_plain) and self.calls.kind(attempts) is Kind.CAPABLE
+
+    async def _first_move(self) -> tuple[Move, int]:
+        """The first move of the run, and the tokens of its first whole prompt; a conversation begins with it."""
+        state = self.state
+        if not self._converses(state.attempts):
+            return first_move(state, self._plan(state.problem, state.attempts), self.calls)
+        self.conversation.ask_ahead(state.attempts[0])
+        return Move.TURN, await self.conversation.prompt_tokens()
+
+    async def _converse(
+        self,
+        number: int,
+        draft: Draft,
+        problem: Problem,
+        attempts: Sequence[Attempt],
+        emit: Callable[[Event], None],
+    ) -> tuple[Attempt, Problem]:
+        """Asks for the next turn; tests of modules that only it changes are related from now on."""
+        attempt, extended = await self.conversation.turn(number, draft, problem, attempts, emit)
+        new = [path for path in extended.files if path not in problem.files and path.endswith(".py")]
+        await self._add_related(new)
+        return attempt, extended
+
+    async def _add_related(self, modules: Sequence[str]) -> None:
+        """Adds the test files that import these modules to those whose outcome is not known yet."""
+        state, snapshot = self.state, self.context.snapshot
+        known = {case.partition("::")[0] for case in (*state.problem.neighbours, *state.unmeasured)}
+        known |= {case.path for case in state.problem.spec.cases}
+        for module in modules:
+            found = await asyncio.to_thread(importing_tests, snapshot.root, module, buffers=snapshot.buffers)
+            state.unmeasured += tuple(path for path in found if path not in known)
+            known |= {*found}
 
     async def _accept(self, files: Files) -> Verdict:
         """Accepts with all that is known of the related tests by now; goes on with the others if it comes to more."""
@@ -282,7 +322,18 @@ class RefineRun:
 
     @property
     def _plan(self) -> Callable[[Problem, Sequence[Attempt]], Sequence[Draft]]:
-        """The search of the preset, with the numbers that the settings give it."""
+        """The search of the preset, with the numbers that the settings give it; a conversation with a capable model."""
+        own, ladder = self._preset_plan, self.context.settings.ladder
+
+        def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:
+            if self._converses(attempts):
+                return conversation_search.plan(problem, attempts, ladder)
+            return own(problem, attempts)
+
+        return plan
+
+    @property
+    def _preset_plan(self) -> Callable[[Problem, Sequence[Attempt]], Sequence[Draft]]:
         search = registry.load_part("search", self.preset.search)
         plan: Callable[..., Sequence[Draft]] = search.plan
         return partial(plan, steps=self.context.settings.ladder) if self.preset.tries_changes else plan

@@ -15,6 +15,7 @@ from greenloop.core.ports import Session
 from greenloop.core.python.stubs import remark_text
 from greenloop.core.reach import Reach, order_by_reach
 from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.findings import Findings
 from greenloop.core.records.goal import Goal
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, Limits, SandboxSpec, TestRun
@@ -57,7 +58,9 @@ class BaselineContext:
     `comment` is a remark of the user or a reviewer on the target; `known_fault` recognises faults among the failures
     that only the caller can know. `goal`: the target passes, and is to be changed nevertheless;
     `calls` are those to measure then, one in each line. `when_failing` gets what is known as soon as a test is seen to
-    fail; the rest of the baseline is measured meanwhile. `fallback` is to be changed where the target reaches nothing.
+    fail; the rest of the baseline is measured meanwhile. `when_located`, for a capable model, gets what a report needs
+    as soon as the other tests of the target's file have run. `fallback` is to be changed where the target reaches
+    nothing.
     """
 
     target: Target
@@ -71,6 +74,7 @@ class BaselineContext:
     goal: Goal | None = None
     calls: str = ""
     when_failing: Callable[[Baseline], None] | None = None
+    when_located: Callable[[Findings], None] | None = None
     fallback: tuple[Region, ...] = ()
     deadline: Deadline = field(default_factory=Deadline)
 

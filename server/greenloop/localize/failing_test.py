@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.errors import CannotVerifyError, UsageError
+from greenloop.core.reach import Reach
+from greenloop.core.records.findings import Findings
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import CaseResult, Failure, Frame
@@ -19,10 +21,12 @@ from greenloop.localize import assignments, ranking, regions
 from greenloop.localize.context import BaselineContext, build_baseline, without_cases
 from greenloop.localize.early_end import environment_fault, find_flaky, stop_early, unless
 from greenloop.localize.evidence import Evidence, gather_evidence
+from greenloop.localize.findings import find_siblings, gather_findings, with_siblings
 from greenloop.localize.measuring import Measurement, is_cut_short
 from greenloop.localize.missing import unwritten
 from greenloop.localize.missing.missing_names import find_missing
 from greenloop.localize.missing.stubs import add_stubs
+from greenloop.localize.reasons import find_reasons
 from greenloop.localize.recent_changes import find_ages, find_touched
 from greenloop.localize.related_tests import RelatedTestsRun, run_related_tests
 from greenloop.localize.statement_run import trace_statements, with_suspicion
@@ -35,6 +39,8 @@ from greenloop.specs.kinds.pytest import read_spec
 
 # Runs of the target: one for each missing module or class, as a second one is seen only behind the first.
 MOST_MISSING = 10
+FILE_SECONDS = 1.5  # that a first question waits for the other tests of the target's file
+AGE_SECONDS = 0.5  # that it waits for the ages of lines
 LONGEST_LINE = 200  # characters of a message that is told
 REST = 0.4  # of the limit of one case, for the target's other cases after one that hangs
 LEAST_REST = 3.0  # seconds for these at least
@@ -76,6 +82,8 @@ async def _locate(
     targets = {case.id for case in spec.cases}
     if context.when_failing is not None and not created:
         _tell_early(context, context.when_failing, spec, execution, failing, stubs, measurement)
+    if context.when_located is not None:
+        await _tell_located(context, context.when_located, spec, execution, stubs, created, measurement)
     related = await run_related_tests(context, measurement, targets, failing, created)
     evidence = await _gather_evidence(context, spec, related, failing, stubs, created)
     if created:
@@ -84,7 +92,7 @@ async def _locate(
         regions_to_change, suspects = _choose_regions(context, evidence, failing, related.modules)
     failures = [result.failure for result in failing.values()]
     regions_to_change = regions_to_change or context.fallback or context.used_by_test(failures)
-    if not regions_to_change:
+    if not regions_to_change and context.when_located is None:  # a capable model may change any file
         reason = next((f" It fails with {_first_line(each)}." for each in failures if each), "")
         raise CannotVerifyError(
             f"{context.target.selector} reaches no function in this workspace that may be changed.{reason}",
@@ -104,7 +112,8 @@ async def _locate(
         suspects=suspects,
     )
     problem = with_suspicion(baseline.problem, evidence.statements, evidence.failing, evidence.passing)
-    return replace(baseline, problem=problem, measurement=related.measurement)
+    baseline = replace(baseline, problem=problem, measurement=related.measurement, reasons=find_reasons(evidence))
+    return with_siblings(baseline, context)
 
 
 def _first_line(failure: Failure) -> str:
@@ -132,6 +141,43 @@ def _tell_early(
     if chosen:
         others = regions.others(ranked, chosen, context.snapshot.text, [region.path for region in evidence.suspects])
         tell(build_baseline(context, spec, chosen, execution, {}, stubs, measured=measurement.results, suspects=others))
+
+
+async def _tell_located(
+    context: BaselineContext,
+    tell: Callable[[Findings], None],
+    spec: Spec,
+    execution: Execution,
+    stubs: Mapping[str, str],
+    created: tuple[Region, ...],
+    measurement: Measurement,
+) -> None:
+    """Passes on what a report needs: the other tests of the file have run by then, or their time is over."""
+    own = {case.id for case in spec.cases}
+    others = await context.run(
+        [context.target.path], stubs, trace=True, seconds=FILE_SECONDS, case_seconds=FILE_SECONDS / 2, baseline=False
+    )
+    known = {**{result.id: result for result in case_results(others)}, **measurement.results}
+    results = {**known, **{result.id: result for result in case_results(execution) if result.id in own}}
+    cases = [results[case.id] for case in spec.cases if case.id in results]
+    failing = {case.id: case.failure for case in cases if not case.passed}
+    passing = [case for case, result in results.items() if result.passed]
+    reach = Reach()
+    for each in (others, execution):
+        reach.add(each)
+    evidence = context.gather_evidence({**reach.functions, **measurement.reach.functions}, failing, passing)
+    texts = {each.path: context.snapshot.text(each.path) or "" for each in evidence.suspects}
+    touched, ages = await asyncio.gather(
+        asyncio.to_thread(find_touched, context.snapshot.root, texts, evidence.suspects),
+        asyncio.to_thread(find_ages, context.snapshot.root, texts, evidence.suspects, seconds=AGE_SECONDS),
+    )
+    evidence = replace(evidence, touched=touched, ages=ages)
+    ranked = ranking.sort_by(evidence, ranking.suspicions(evidence))
+    chosen, _others = (created, ()) if created else _choose_functions(context, ranked, results)
+    suspects = regions.others(ranked, chosen, context.snapshot.text, [region.path for region in evidence.suspects])
+    early = build_baseline(context, spec, chosen, execution, {}, stubs, measured=results, suspects=suspects)
+    siblings = find_siblings(context, cases, results)
+    tell(await gather_findings(context, early.problem, cases, siblings=siblings, reasons=find_reasons(evidence)))
 
 
 async def _run_with_stubs(context: BaselineContext) -> tuple[dict[str, str], tuple[Region, ...], Execution]:

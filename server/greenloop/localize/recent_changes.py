@@ -35,12 +35,14 @@ def find_touched(root: Path, texts: Mapping[str, str], suspects: Collection[Regi
     return frozenset(touched)
 
 
-def find_ages(root: Path, texts: Mapping[str, str], suspects: Collection[Region]) -> Mapping[Region, float]:
+def find_ages(
+    root: Path, texts: Mapping[str, str], suspects: Collection[Region], *, seconds: float = BLAME_SECONDS
+) -> Mapping[Region, float]:
     """Returns how many days before the last commit one of a suspect's lines was last changed, at most `OLDEST`.
 
     Suspects without such lines are left out, and those of files for which the time did not suffice.
     """
-    deadline = monotonic() + BLAME_SECONDS
+    deadline = monotonic() + seconds
     found: dict[Region, float] = {}
     try:
         repository = Repository.find(root)

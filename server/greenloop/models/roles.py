@@ -19,7 +19,8 @@ STEP = 0.4  # by which `rising` increases the temperature
 HOTTEST = 1.0
 FIRST = 0.8  # initial temperature of `decay`
 WRITERS = (Role.DRAFTER, Role.REFINER)
-WHOLE = (Move.DRAFT, Move.REFINE, Move.RESTART, Move.MERGE)  # moves with whole answers; infills are too small to count
+# Moves with whole answers; infills are too small to count.
+WHOLE = (Move.DRAFT, Move.REFINE, Move.RESTART, Move.MERGE, Move.TURN)
 
 
 def apply_sampling(settings: Settings, request: ChatRequest, attempts: Sequence[Attempt]) -> ChatRequest:
@@ -84,9 +85,7 @@ class Models:
         """The model for a role. Raises `ModelError` if none is configured and none is found."""
         if self.override:
             return self.override
-        name = self.name_of(role)
-        if not name:
-            name = self.default_name = await choose(self.settings)
+        name = await self.chosen_name(role)
         if not name:
             raise ModelError(
                 "No model is configured and none was found.",
@@ -95,6 +94,12 @@ class Models:
         if name not in self.opened:
             self.opened[name] = (self.factory or open_model)(name, self.settings)
         return self.opened[name]
+
+    async def chosen_name(self, role: Role) -> str:
+        """The name of the model for a role, chosen now where the settings name none; empty where none is found."""
+        if not (name := self.name_of(role)):
+            name = self.default_name = await choose(self.settings)
+        return name
 
     def opened_model(self, role: Role) -> Model | None:
         """The model for a role if it has been opened already, for any role; else None."""

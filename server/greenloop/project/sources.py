@@ -61,10 +61,15 @@ def read_text(root: Path, path: str, buffers: Mapping[str, bytes] | None = None)
 
 def python_files(root: Path, *, most: int = MOST_FILES) -> list[str]:
     """Every Python file that belongs to the project, sorted; links out of the root are not followed."""
-    return sorted(_walk(root, most))
+    return project_files(root, ".py", most=most)
 
 
-def _walk(root: Path, limit: int) -> Iterator[str]:
+def project_files(root: Path, suffix: str = "", *, most: int = MOST_FILES) -> list[str]:
+    """Every file with this end of its name that belongs to the project, as `python_files`."""
+    return sorted(_walk(root, suffix, most))
+
+
+def _walk(root: Path, suffix: str, limit: int) -> Iterator[str]:
     remaining = limit
     pending = [(root, "")]
     while pending:
@@ -81,7 +86,7 @@ def _walk(root: Path, limit: int) -> Iterator[str]:
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in _SKIPPED and not entry.name.endswith(".egg-info"):
                     pending.append((Path(entry.path), f"{prefix}{entry.name}/"))
-            elif entry.name.endswith(".py") and (not entry.is_symlink() or _inside(Path(entry.path), root)):
+            elif entry.name.endswith(suffix) and (not entry.is_symlink() or _inside(Path(entry.path), root)):
                 yield prefix + entry.name
                 remaining -= 1
                 if remaining <= 0:

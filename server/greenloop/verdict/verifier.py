@@ -17,7 +17,7 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.goal import Improvement
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution, WatchedLines
+from greenloop.core.records.sandbox import Execution, Inspection, WatchedLines
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
@@ -159,13 +159,21 @@ class Verifier:
         self.state.evidence = replace(self.state.evidence, cases=counts)
         return verdict
 
-    async def run(self, attempt: Attempt, selectors: Sequence[str], watch: Sequence[WatchedLines]) -> Execution:
-        """Runs these selectors over an attempt's texts in the open session, and traces the lines of `watch`."""
+    async def run(
+        self,
+        attempt: Attempt,
+        selectors: Sequence[str],
+        watch: Sequence[WatchedLines] = (),
+        *,
+        inspect: Inspection | None = None,
+    ) -> Execution:
+        """Runs these selectors over an attempt's texts in the open session, traces lines and describes failures."""
         assert self.session is not None
         problem = self.state.problem
         files = compose(problem, attempt.candidate) if attempt.candidate else problem.files
         test_run = self.inputs.test_run(self._changed(files))
-        return await self.session.run(replace(test_run, selectors=tuple(selectors), watch=tuple(watch)))
+        run = replace(test_run, selectors=tuple(selectors), watch=tuple(watch), inspect=inspect)
+        return await self.session.run(run)
 
     async def _verify(self, files: Files, inputs: VerificationInputs) -> Verdict:
         assert self.session is not None

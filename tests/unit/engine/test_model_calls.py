@@ -9,7 +9,6 @@ import pytest
 from double_problem import PROBLEM
 from greenloop.core.records.attempt import Draft, Mask, Move
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message, Role
-from greenloop.core.run_state import RunState
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.presets import find_preset
 from greenloop.project import templates
@@ -21,8 +20,7 @@ MASKED = Draft(parent=0, move=Move.INFILL, role=Role.REFINER, masked=Mask(region
 
 def calls(*, messages: bool, preset: str = "default") -> ModelCalls:
     settings = Settings(history=HistorySettings(messages=messages))
-    state = RunState(problem=PROBLEM)
-    return ModelCalls(settings=settings, preset=find_preset(preset), models=None, state=state, secrets=())
+    return ModelCalls(settings=settings, preset=find_preset(preset), models=None, secrets=())
 
 
 @pytest.mark.parametrize("keep", [True, False])

@@ -14,7 +14,6 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.model import ChatRequest, Message, Reply, Role
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
-from greenloop.core.run_state import RunState
 from greenloop.drafting.feedback import cases, diff, raw
 from greenloop.drafting.feedback.published import generic
 from greenloop.engine.feedback import Feedback
@@ -87,9 +86,7 @@ async def test_what_parts_ask_holds_no_secret():
         async def model_for(self, role):
             return Model()
 
-    calls = ModelCalls(
-        settings=Settings(), preset=PRESET, models=Models(), state=RunState(problem=PROBLEM), secrets=("sk-12345678",)
-    )
+    calls = ModelCalls(settings=Settings(), preset=PRESET, models=Models(), secrets=("sk-12345678",))
     await calls.ask_for_part(
         ChatRequest(messages=(Message(role="user", content="key = 'sk-12345678'"),), role=Role.CRITIC)
     )
@@ -117,9 +114,7 @@ async def test_a_model_that_is_known_to_take_more_gets_longer_prompts(context, p
         async def model_for(self, _role):
             return Model()
 
-    calls = ModelCalls(
-        settings=Settings(prompt=prompt), preset=PRESET, models=Models(), state=RunState(problem=PROBLEM), secrets=()
-    )
+    calls = ModelCalls(settings=Settings(prompt=prompt), preset=PRESET, models=Models(), secrets=())
     await calls.drafter()
     assert calls.prompt_tokens == tokens
 

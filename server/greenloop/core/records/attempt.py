@@ -7,14 +7,17 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from greenloop.core.records.model import Message, Role
+from greenloop.core.records.model import Message, Role, ToolCall
 from greenloop.core.records.spec import Region
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import ErrorGroup, Verdict
 
 
 class Move(StrEnum):
-    """The operation of search on the parent attempt. `MUTATE` and `MERGE` ask no model."""
+    """The operation of search on the parent attempt. `MUTATE` and `MERGE` ask no model.
+
+    `TURN` is the next answer of one conversation; its parent is the attempt on whose code it builds.
+    """
 
     DRAFT = "draft"
     REFINE = "refine"
@@ -22,6 +25,7 @@ class Move(StrEnum):
     INFILL = "infill"
     MUTATE = "mutate"
     MERGE = "merge"
+    TURN = "turn"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,10 +105,28 @@ class Sent:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Look:
+    """A look of the model at the project before its answer: the call, its result, and `summary`, a line about it.
+
+    `reply` counts the model's replies of the same turn; the first look of each has what the model `said` with it, and
+    `extra` data of the provider that has to go back.
+    """
+
+    call: ToolCall
+    result: str
+    summary: str
+    seconds: float = 0.0
+    reply: int = 0
+    said: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Attempt:
     """One node of the search tree. Number 0 is the user's unchanged code: no draft, no answer.
 
-    `refused`: its candidate passed, and its acceptance did not. `sent` is None where no model was asked.
+    `refused`: its candidate passed, and its acceptance did not. `sent` is None where no model was asked. `looks` came
+    before the answer; `blemishes` are sentences about code that passes and that nobody would merge.
     """
 
     number: int
@@ -122,6 +144,8 @@ class Attempt:
     accepted: bool = False  # it passed again in a fresh sandbox, with all proofs
     refused: bool = False
     sent: Sent | None = None
+    looks: tuple[Look, ...] = ()
+    blemishes: tuple[str, ...] = ()
     confidence: float | None = (
         None  # the model's own estimate, 0..1, where it was asked: recorded only, no decision reads it
     )

@@ -49,6 +49,7 @@ class Problem:
     `exact`: an answer changes the regions that it was asked for, and nothing else.
     `corrections`: of imports without which no test can be collected; each candidate has them all.
     `sites`: the folders of the packages that the tests' environment has, where they can be read.
+    `siblings`: those of the neighbours that are in the target's files and failed for the same cause.
     """
 
     root: Path
@@ -68,6 +69,7 @@ class Problem:
     exact: bool = False
     corrections: tuple[ImportCorrection, ...] = ()
     sites: tuple[Path, ...] = ()
+    siblings: tuple[str, ...] = ()
 
     @property
     def question(self) -> Hashable:

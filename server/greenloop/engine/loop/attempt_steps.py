@@ -22,7 +22,13 @@ from greenloop.drafting import infill
 from greenloop.drafting.candidates.answers import parse_answer
 from greenloop.drafting.candidates.changes.merge import lay_over
 from greenloop.drafting.candidates.changes.missing_imports import add_missing_imports
-from greenloop.drafting.candidates.checks.gate import UNCHANGED, check, find_repetition, without_faulty_functions
+from greenloop.drafting.candidates.checks.gate import (
+    UNCHANGED,
+    check,
+    check_edit,
+    find_repetition,
+    without_faulty_functions,
+)
 
 Files = Mapping[str, str]
 
@@ -66,7 +72,7 @@ def read_widely(state: RunState, attempt: Attempt) -> Candidate | None:
     A small model repeats other code with mistakes, so this is for an answer that does not pass without it.
     """
     draft = attempt.draft
-    is_asked = draft is not None and draft.masked is None and bool(attempt.answer)
+    is_asked = draft is not None and draft.masked is None and draft.move is not Move.TURN and bool(attempt.answer)
     if draft is None or not is_asked or attempt.candidate is None or state.problem.exact:
         return None
     problem = state.problem.focused(draft.regions)
@@ -88,9 +94,14 @@ def check_candidate(
     candidate = attempt.candidate
     finding = attempt.finding
     if candidate is not None and attempt.draft is not None:
-        parent = attempts[attempt.draft.parent].candidate
-        finding = check(problem, candidate, compose(problem, candidate), parent=parent)
-        if finding and not attempt.draft.regions and (kept := without_faulty_functions(problem, candidate)):
+        finding = _check(problem, candidate, attempt.draft, attempts)
+        is_turn = attempt.draft.move is Move.TURN
+        if (
+            finding
+            and not is_turn
+            and not attempt.draft.regions
+            and (kept := without_faulty_functions(problem, candidate))
+        ):
             attempt, candidate, finding = replace(attempt, candidate=kept), kept, None
         if finding is None and (duplicate := find_duplicate(problem, candidate, attempts)):
             finding = Finding(error_class=REPEATED, message=f"The answer repeats attempt {duplicate.number}.")
@@ -102,6 +113,13 @@ def check_candidate(
         )
     )
     return with_finding(attempt, finding) if finding else attempt
+
+
+def _check(problem: Problem, candidate: Candidate, draft: Draft, attempts: Sequence[Attempt]) -> Finding | None:
+    files = compose(problem, candidate)
+    if draft.move is Move.TURN:
+        return check_edit(problem, candidate, files)
+    return check(problem, candidate, files, parent=attempts[draft.parent].candidate)
 
 
 def with_finding(attempt: Attempt, finding: Finding) -> Attempt:

@@ -198,7 +198,8 @@ class _Loop:
             if draft.move in WITHOUT_MODEL:
                 most = self.state.deadline.left_to_search / 2
                 glance = self.parts.glance
-                result.append(await attempt_without_model(self.state.problem, draft, before, glance, most))
+                enough = self.parts.has_answer
+                result.append(await attempt_without_model(self.state.problem, draft, before, glance, most, enough))
             elif number in answered:  # renumbered: a draft that the budget did not allow leaves no gap
                 attempt = replace(answered[number], number=len(before))
                 problem = attempt_steps.problem_of(self.state.problem, attempt)

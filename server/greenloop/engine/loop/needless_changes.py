@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from greenloop.core.compose import compose, only_needed, region_text
 from greenloop.core.python.stubs import is_unwritten
-from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.attempt import Attempt, Move
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.engine.loop.attempt_steps import Files, with_verdict
@@ -22,6 +22,8 @@ async def without_needless(problem: Problem, attempt: Attempt, glance: Run, veri
     everything where the user asked for more than the tests, or for less time.
     """
     candidate = attempt.candidate
+    if attempt.draft is not None and attempt.draft.move is Move.TURN:  # what a capable model changes too has a reason
+        return attempt
     if candidate is None or problem.instruction or problem.spec.open or attempt.verdict.gain:
         return attempt
     order = {region: place for place, region in enumerate((*problem.regions, *problem.suspects))}

@@ -7,12 +7,17 @@ from dataclasses import dataclass
 
 from greenloop.core.budget import Request
 from greenloop.core.election import Election, elect_nearest
+from greenloop.core.events import Event
 from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Finding, Sent
 from greenloop.core.records.model import Reply
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Verdict
 from greenloop.engine.loop.attempt_steps import Files
 from greenloop.engine.loop.ranker import Rank, keep_order
+
+Converse = Callable[
+    [int, Draft, Problem, Sequence[Attempt], Callable[[Event], None]], Awaitable[tuple[Attempt, Problem]]
+]
 
 
 def _record_nothing(_problem: Problem, _draft: Draft, _request: Request, *, is_second: bool) -> None:
@@ -34,6 +39,8 @@ class Parts:
     `elect` selects the attempts for `accept` after each round and at the end.
     `stops_copies`: an answer that repeats the user's function ends at once, unless it is to be corrected further down.
     `rank` orders candidates that were not run, where not all of them are to be run.
+    `converse` asks for the next turn of the conversation; it returns its attempt, and the problem with every file that
+    it changes. `has_answer`: a question that was sent ahead has its answer, so that nothing else need be tried.
     """
 
     plan: Callable[[Problem, Sequence[Attempt]], Sequence[Draft]]
@@ -51,3 +58,5 @@ class Parts:
     stops_copies: bool = True
     sent: Callable[..., Sent | None] = _record_nothing
     rank: Rank = keep_order
+    converse: Converse | None = None
+    has_answer: Callable[[], bool] = lambda: False

@@ -34,11 +34,14 @@ class Questions:
     exhausted: StopReason | None = None
 
     async def prepare(self, draft: Draft) -> None:
-        """Gathers the context of the regions that a draft asks about."""
-        await self.parts.prepare(self._question(draft))
+        """Gathers the context of the regions that a draft asks about; a conversation has its report."""
+        if draft.move is not Move.TURN:
+            await self.parts.prepare(self._question(draft))
 
     async def request_candidate(self, number: int, draft: Draft) -> Attempt | None:
         """Asks the model and reads its answer; asks once more, briefly, if it is unreadable. None: out of budget."""
+        if draft.move is Move.TURN:
+            return await self._next_turn(number, draft)
         problem = self._question(draft)
         request = replace(self.parts.assemble(problem, draft, self.state.attempts), seed=number)
         tokens = count_prompt_tokens(request, self.parts.count)
@@ -57,6 +60,16 @@ class Questions:
                 attempt = replace(second_attempt, usage=attempt.usage + second_attempt.usage, sent=sent)
         except BudgetExceededError as error:
             self.exhausted = error.reason
+        return attempt
+
+    async def _next_turn(self, number: int, draft: Draft) -> Attempt | None:
+        assert self.parts.converse is not None
+        state = self.state
+        try:
+            attempt, state.problem = await self.parts.converse(number, draft, state.problem, state.attempts, self.emit)
+        except BudgetExceededError as error:
+            self.exhausted = error.reason
+            return None
         return attempt
 
     async def _ask(self, number: int, request: Request, is_copy: Callable[[str], bool] = lambda _text: False) -> Reply:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from time import monotonic
 
 from greenloop.core.compose import compose
@@ -32,11 +33,21 @@ Verify = Callable[[Files], Awaitable[Verdict]]
 
 
 async def attempt_without_model(
-    problem: Problem, draft: Draft, attempts: Sequence[Attempt], verify: Verify, seconds_left: float
+    problem: Problem,
+    draft: Draft,
+    attempts: Sequence[Attempt],
+    verify: Verify,
+    seconds_left: float,
+    is_enough: Callable[[], bool] = lambda: False,
 ) -> Attempt:
-    """Returns the attempt of a draft that no model is asked for, numbered after the others."""
-    make = best_mutant if draft.move is Move.MUTATE else best_merge
-    return await make(problem.focused(draft.regions), len(attempts), draft, attempts, verify, seconds_left)
+    """Returns the attempt of a draft that no model is asked for, numbered after the others.
+
+    It tries no more as soon as it `is_enough`.
+    """
+    if draft.move is Move.MERGE:
+        return await best_merge(problem, len(attempts), draft, attempts, verify, seconds_left)
+    problem = problem.focused(draft.regions)
+    return await best_mutant(problem, len(attempts), draft, attempts, verify, seconds_left, is_enough)
 
 
 async def best_mutant(
@@ -46,12 +57,13 @@ async def best_mutant(
     attempts: Sequence[Attempt],
     verify: Verify,
     seconds_left: float = math.inf,
+    is_enough: Callable[[], bool] = lambda: False,
 ) -> Attempt:
     """Tests the one-token changes of the parent's code; returns the best, or a finding if none passes more tests.
 
-    Takes at most `seconds_left`, and the time of one change. If the code passes with the imports that it lacks, it
-    is taken as it is. If more than `MOST_PASSING` changes of a stage pass, the tests are too weak to choose, and none
-    is taken.
+    Takes at most `seconds_left`, and the time of one change, and ends as soon as it `is_enough`. If the code passes
+    with the imports that it lacks, it is taken as it is. If more than `MOST_PASSING` changes of a stage pass, the tests
+    are too weak to choose, and none is taken.
     """
     parent = attempts[draft.parent]
     limit = min(_mutation_seconds(problem, draft, attempts), seconds_left)
@@ -62,7 +74,8 @@ async def best_mutant(
     trial = _Trial()
     for stage in Stage:
         left, candidates = limit - trial.took, mutants(problem, parent, stage)
-        more = await _try_all(problem, candidates, parent, verify, limit=left, most_passing=MOST_PASSING)
+        wanted = takewhile(lambda _candidate: not is_enough(), candidates)
+        more = await _try_all(problem, wanted, parent, verify, limit=left, most_passing=MOST_PASSING)
         trial = trial.followed_by(more)
         if trial.passing:
             break

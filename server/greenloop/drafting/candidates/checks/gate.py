@@ -53,6 +53,20 @@ def check(
     return hardcoding.find_hard_coding(problem, candidate, files)
 
 
+def check_edit(problem: Problem, candidate: Candidate, files: Mapping[str, str]) -> Finding | None:
+    """As `check`, for a candidate that may change whatever it wants: signatures, other functions, any file."""
+    python = {path: text for path, text in files.items() if path.endswith(".py")}
+    for path, text in python.items():
+        if finding := _encoding_error(text) or _syntax_error(problem, path, text):
+            return replace(finding, message=f"{path}: {finding.message}")
+    if is_same_code(problem, candidate, None):
+        return Finding(error_class=UNCHANGED, message="The answer changes nothing.")
+    for path, text in python.items():
+        if finding := _undefined_name(problem, path, text):
+            return replace(finding, message=f"{path}: {finding.message}")
+    return hardcoding.find_hard_coding(problem, candidate, files)
+
+
 def without_faulty_functions(problem: Problem, candidate: Candidate) -> Candidate | None:
     """The candidate without the functions for which it is rejected; None where it keeps none, or would undo one.
 

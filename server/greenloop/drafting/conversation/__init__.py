@@ -1,0 +1,1 @@
+"""The texts of a conversation with a capable model, as pure functions of its report and attempts."""

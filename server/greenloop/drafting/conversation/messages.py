@@ -1,0 +1,65 @@
+"""Makes the messages of a conversation from its report, the attempts so far and the looks of the turn in progress.
+
+The same attempts always give the same messages, so that each request begins with the one before, which providers keep
+in their caches. It must not know who sends them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from string import Template
+
+from greenloop.core.records.attempt import Attempt, Look, Move
+from greenloop.core.records.model import Message, ToolSpec
+from greenloop.core.text.written_calls import MARK, as_plain
+
+NOTHING_NEW = "It was not accepted. Answer with other edits."
+
+
+def build_messages(
+    system: str, report: str, attempts: Sequence[Attempt], looks: Sequence[Look] = (), *, plain: bool = False
+) -> tuple[Message, ...]:
+    """Returns the conversation up to what is to be answered now; `plain`: calls of tools are lines of text."""
+    messages = [Message(role="system", content=system), Message(role="user", content=report)]
+    for attempt in turns(attempts):
+        messages += _looks(attempt.looks)
+        messages.append(Message(role="assistant", content=attempt.answer or "(no answer)"))
+        messages.append(Message(role="user", content=feedback_on(attempt)))
+    messages += _looks(looks)
+    return tuple(map(as_plain, messages)) if plain else tuple(messages)
+
+
+def turns(attempts: Sequence[Attempt]) -> list[Attempt]:
+    """The attempts that are turns of the conversation."""
+    return [attempt for attempt in attempts if attempt.draft and attempt.draft.move is Move.TURN]
+
+
+def feedback_on(attempt: Attempt) -> str:
+    """What the model hears of an attempt."""
+    return "\n\n".join(note.text for note in attempt.notes if note.text) or attempt.verdict.reason or NOTHING_NEW
+
+
+def _looks(looks: Sequence[Look]) -> Iterator[Message]:
+    """Each reply of the model with its calls, and their results after it."""
+    for _reply, group in groupby(looks, key=lambda look: look.reply):
+        made = list(group)
+        yield Message(
+            role="assistant", content=made[0].said, calls=tuple(look.call for look in made), extra=made[0].extra
+        )
+        for look in made:
+            yield Message(role="tool", content=look.result, call_id=look.call.id)
+
+
+def describe_tools(template: str, tools: Sequence[ToolSpec]) -> str:
+    """How a model without function calling calls these tools."""
+    rows = []
+    for tool in tools:
+        example = {name: _example(about) for name, about in tool.parameters["properties"].items()}
+        rows.append(f"{MARK} {tool.name} {json.dumps(example)}\n    {tool.description}")
+    return Template(template).substitute(tools="\n".join(rows)).strip()
+
+
+def _example(about: dict[str, object]) -> object:
+    return ["…"] if about.get("type") == "array" else str(about.get("description", "…"))

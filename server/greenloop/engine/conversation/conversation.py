@@ -1,0 +1,242 @@
+"""Holds the conversation of one run with a capable model: its report, its turns, and the question sent ahead.
+
+It must not know whether a candidate passes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+
+from greenloop.core.compose import compose
+from greenloop.core.errors import ContextTooLongError
+from greenloop.core.events import Event, Looked, Planned, Proposed, Token
+from greenloop.core.ports import Model, RunTests, calls_tools
+from greenloop.core.records.attempt import Attempt, Draft, Look
+from greenloop.core.records.findings import Findings
+from greenloop.core.records.model import Message
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, Inspection, WatchedLines
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop.drafting.candidates.answers.file_edits import Files
+from greenloop.drafting.conversation.messages import build_messages, describe_tools
+from greenloop.drafting.report.bug_report import write_report
+from greenloop.engine.conversation.exchange import Answered, Exchange
+from greenloop.engine.conversation.looking import Looking
+from greenloop.engine.conversation.reading import read_turn
+from greenloop.engine.looks._project import Project
+from greenloop.engine.model_calls import ModelCalls
+from greenloop.localize.context import BaselineContext
+from greenloop.project import templates
+from greenloop.project.editable import why_not_editable
+from greenloop.project.snapshot import Snapshot
+
+FOLDER = "conversation"  # of the templates
+ROOM, SMALL_ROOM = 24_000, 8_000  # tokens of a report, where the context is large, and where it is not known
+LARGE_CONTEXT = 100_000
+SHARE = 0.25  # of a smaller context
+LEAST_ROOM = 1_000  # tokens of a report, below which the context is too small
+
+Emit = Callable[[Event], None]
+Tell = Callable[[Look | str], None]  # takes a look, or a piece of the answer
+
+
+@dataclass(kw_only=True)
+class Conversation:
+    """The conversation of one run. `report` and everything after it stay the same from request to request.
+
+    `findings` returns what is known of the failure, and is called once; `run` runs tests over the texts of an attempt.
+    `patterns` are those of pytest's test files, `masked` those of hidden files.
+    """
+
+    calls: ModelCalls
+    snapshot: Snapshot
+    patterns: Sequence[str]
+    masked: Sequence[str]
+    run: RunTests
+    findings: Callable[[], Awaitable[Findings]] | None = None
+    report: str = ""
+    looking: Looking = field(init=False)
+    _known: Findings | None = None
+    _room: int = 0
+    _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _ahead: asyncio.Task[Answered] | None = None
+    _early: list[Look | str] = field(default_factory=list)  # what the question ahead has told by now
+    _tell: Tell | None = None  # who is told of it from now on
+    _templates: Mapping[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._templates = templates.preset_templates(FOLDER)
+        self.looking = Looking(mask=self.calls.mask, tokens=SMALL_ROOM)
+
+    @classmethod
+    def of_context(cls, context: BaselineContext, calls: ModelCalls) -> Conversation:
+        """Makes the conversation of a run whose baseline is still to be measured."""
+
+        async def run(
+            attempt: Attempt,  # noqa: ARG001 - there is only the user's code so far
+            selectors: Sequence[str],
+            watch: Sequence[WatchedLines] = (),
+            *,
+            inspect: Inspection | None = None,
+        ) -> Execution:
+            return await context.run(selectors, {}, watch=tuple(watch), inspect=inspect, baseline=False)
+
+        return cls(
+            calls=calls,
+            snapshot=context.snapshot,
+            patterns=context.patterns,
+            masked=context.place.masked,
+            run=run,
+        )
+
+    def ask_early(self, findings: Findings) -> None:
+        """Sends the first question as soon as the failure is located, while the rest of the baseline is measured."""
+        self._known = findings
+        self.ask_ahead(Attempt(number=0, verdict=Verdict(status=Status.FAILED, cases=tuple(findings.cases))))
+
+    def ask_ahead(self, baseline: Attempt) -> None:
+        """Sends the first question now; `turn` takes its answer. Does nothing where there was one before."""
+        if self._ahead is None and not self.report:
+            self._ahead = asyncio.create_task(self._answer(baseline, [baseline], self._tell_later))
+
+    @property
+    def has_answer(self) -> bool:
+        """Has the question that was sent ahead its answer, so that nothing else need be tried meanwhile?"""
+        return self._ahead is not None and self._ahead.done()
+
+    async def prompt_tokens(self) -> int:
+        """Tokens of the first request, as far as the report has them; waits until that is written."""
+        return self.calls.count_tokens(await self._written_report())
+
+    async def withdraw(self) -> Usage:
+        """Ends the question that was sent ahead, if no turn took its answer; returns what it used, as far as known."""
+        ahead, self._ahead = self._ahead, None
+        if ahead is None:
+            return Usage()
+        was_sent = bool(self.report) and not ahead.done()
+        ahead.cancel()
+        with suppress(asyncio.CancelledError, Exception):
+            return (await ahead).usage
+        return Usage(prompt_tokens=self.calls.count_tokens(self.report)) if was_sent else Usage()
+
+    async def turn(
+        self, number: int, draft: Draft, problem: Problem, attempts: Sequence[Attempt], emit: Emit
+    ) -> tuple[Attempt, Problem]:
+        """Asks for the next answer; returns its attempt, and the problem that knows every file that it changes.
+
+        Raises `ModelError` and `BudgetExceededError`.
+        """
+        ahead, self._ahead = self._ahead, None
+        tokens = self.calls.count_tokens(self.report)
+        emit(Planned(attempt=number, draft=draft, model=self.calls.model_name(draft), prompt_tokens=tokens))
+        tell = _teller(number, emit)
+        if ahead is None:
+            answered = await self._answer(attempts[draft.parent], attempts, tell)
+        else:
+            self._tell = tell
+            for piece in self._early:
+                tell(piece)
+            try:
+                answered = await ahead
+            finally:
+                ahead.cancel()
+        emit(Proposed(attempt=number, answer=answered.text, usage=answered.usage))
+        blank = Attempt(
+            number=number,
+            parent=draft.parent,
+            draft=draft,
+            model=answered.model or self.calls.model_name(draft),
+            answer=answered.text,
+            usage=answered.usage,
+            looks=answered.looks,
+            verdict=Verdict(status=Status.REFUSED),
+            sent=self.calls.sent_turn(answered.messages, self._templates),
+        )
+        return read_turn(blank, problem, attempts, self._files(problem), truncated=answered.is_cut)
+
+    def _tell_later(self, piece: Look | str) -> None:
+        """Tells of the question ahead as soon as its turn has come."""
+        (self._tell or self._early.append)(piece)
+
+    async def _answer(self, base: Attempt, attempts: Sequence[Attempt], tell: Tell) -> Answered:
+        model = await self.calls.drafter()
+        while True:
+            report = await self._written_report()
+            exchange = Exchange(
+                messages=partial(self._messages, model, report, attempts),
+                build=partial(self.calls.turn_request, attempts=attempts),
+                ask=lambda request: self.calls.ask_within_budget(request, tell),
+                takes_tools=lambda: calls_tools(model),
+                looking=self.looking,
+                project=self._project(base),
+                on_look=tell,
+            )
+            try:
+                return await exchange.answer()
+            except ContextTooLongError:
+                if self._room // 2 < LEAST_ROOM:
+                    raise
+                self._room, self.report = self._room // 2, ""
+
+    async def _written_report(self) -> str:
+        """The report, which is written once, for the context of the model."""
+        async with self._writing:
+            return await self._write_report()
+
+    async def _write_report(self) -> str:
+        if not self.report:
+            if self._known is None:
+                assert self.findings is not None
+                self._known = await self.findings()
+            size = await self.calls.context()
+            self._room = self._room or (ROOM if size >= LARGE_CONTEXT else int(size * SHARE) or SMALL_ROOM)
+            self.looking.tokens = max(SMALL_ROOM, self._room)
+            self.report = write_report(self._known, self._room, self.calls.count_tokens)
+        return self.report
+
+    def _messages(
+        self, model: Model, report: str, attempts: Sequence[Attempt], looks: Sequence[Look]
+    ) -> tuple[Message, ...]:
+        system, is_plain = self._templates["system"].strip(), not calls_tools(model)
+        if is_plain:
+            system += "\n\n" + describe_tools(self._templates["looks"], self.looking.tools)
+        return build_messages(system, report, attempts, looks, plain=is_plain)
+
+    def _project(self, base: Attempt) -> Project:
+        assert self._known is not None
+        problem = self._known.problem
+        return Project(
+            snapshot=self.snapshot,
+            problem=problem,
+            changed=compose(problem, base.candidate) if base.candidate else {},
+            masked=self.masked,
+            run=lambda selectors, inspect: self.run(base, selectors, inspect=inspect),
+            failing=[case.id for case in self._known.failing],
+        )
+
+    def _files(self, problem: Problem) -> Files:
+        def why_not(path: str) -> str:
+            return why_not_editable(path, self.snapshot.root, patterns=self.patterns, masked=self.masked)
+
+        known = [path for path in problem.files if not why_not(path)]
+        return Files(text_of=self.snapshot.text, known=known, why_not=why_not)
+
+
+def _teller(number: int, emit: Emit) -> Tell:
+    """Makes events of an attempt from what its turn tells."""
+    pieces = 0
+
+    def tell(piece: Look | str) -> None:
+        nonlocal pieces
+        if isinstance(piece, Look):
+            emit(Looked(attempt=number, look=piece))
+            return
+        pieces += 1
+        emit(Token(attempt=number, text=piece, count=pieces))
+
+    return tell

@@ -1,0 +1,94 @@
+"""Asks a model until it answers: does the looks that it calls for, and goes on with an answer that was cut.
+
+It must not know what the answer means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+
+from greenloop.core.records.attempt import Look
+from greenloop.core.records.model import ChatRequest, Message, Reply, ToolCall, ToolSpec
+from greenloop.core.records.usage import Usage
+from greenloop.core.text.written_calls import read_calls
+from greenloop.engine.conversation.looking import MOST_IN_TURN, Looking
+from greenloop.engine.looks._project import Project
+
+MOST_REPLIES = MOST_IN_TURN + 4  # of one turn, before it counts as no answer
+MOST_CUTS = 2  # times that an answer which was cut at its limit is asked on
+MORE_ROOM = 2  # times the room, for an answer that spent all of it on thinking
+GO_ON = "Your answer was cut off there. Go on exactly where it stopped, and repeat nothing."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered:
+    """The end of a turn: the answer with the looks before it, and what all of it used. `is_cut`: it is not whole."""
+
+    text: str
+    looks: tuple[Look, ...] = ()
+    usage: Usage = Usage()
+    model: str = ""
+    is_cut: bool = False
+    messages: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exchange:
+    """One turn of a conversation.
+
+    `messages` makes the request's messages from the looks so far; `build` makes a request of messages and tools;
+    `ask` sends it. `takes_tools`: the model calls functions, else it writes its calls into the answer.
+    """
+
+    messages: Callable[[Sequence[Look]], tuple[Message, ...]]
+    build: Callable[[Sequence[Message], Sequence[ToolSpec]], ChatRequest]
+    ask: Callable[[ChatRequest], Awaitable[Reply]]
+    takes_tools: Callable[[], bool]
+    looking: Looking
+    project: Project
+    on_look: Callable[[Look], None]
+
+    async def answer(self) -> Answered:
+        """Returns the answer; its text is empty where the model only looks. Raises what `ask` raises."""
+        self.looking.begin_turn()
+        looks: list[Look] = []
+        usage, model = Usage(), ""
+        messages: tuple[Message, ...] = ()
+        for number in range(MOST_REPLIES):
+            messages = self.messages(looks)
+            reply = await self._ask(messages)
+            usage, model = usage + reply.usage, reply.model
+            calls = reply.calls or read_calls(reply.text)
+            if not calls:
+                whole = await self._whole(messages, reply, usage)
+                return replace(whole, looks=tuple(looks), messages=messages)
+            looks += await self._look(calls, number, reply)
+        return Answered(text="", looks=tuple(looks), usage=usage, model=model, messages=messages)
+
+    async def _ask(self, messages: Sequence[Message], room: int = 1) -> Reply:
+        request = self.build(messages, self.looking.tools if self.takes_tools() else ())
+        return await self.ask(replace(request, max_tokens=room * request.max_tokens))
+
+    async def _look(self, calls: Sequence[ToolCall], number: int, reply: Reply) -> list[Look]:
+        made: list[Look] = []
+        said = reply.text if reply.calls else ""  # written calls are rendered again from their records
+        for call in calls:
+            look = replace(await self.looking.look(call, self.project), reply=number)
+            made.append(look if made else replace(look, said=said, extra=reply.extra))
+            self.on_look(made[-1])
+        return made
+
+    async def _whole(self, messages: Sequence[Message], reply: Reply, usage: Usage) -> Answered:
+        """The answer, with what follows where it was cut at its limit."""
+        text = reply.text
+        for number in range(1, MOST_CUTS + 1):
+            if reply.finish != "length":
+                break
+            if text.strip():
+                cut = (Message(role="assistant", content=text), Message(role="user", content=GO_ON))
+                reply = await self._ask((*messages, *cut))
+            else:
+                reply = await self._ask(messages, MORE_ROOM**number)
+            usage, text = usage + reply.usage, text + reply.text
+        return Answered(text=text, usage=usage, model=reply.model, is_cut=reply.finish == "length")

@@ -1,0 +1,50 @@
+"""Evaluates an expression in a frame of the failing test."""
+
+from __future__ import annotations
+
+import ast
+
+from greenloop.core.records.model import ToolSpec
+from greenloop.core.records.sandbox import Inspection
+from greenloop.core.report.cases import describe_end
+from greenloop.core.report.inspections import inspected_failures
+from greenloop.engine.looks._project import Arguments, LookError, Project, text_argument
+
+LONGEST = 2000  # characters of an expression
+
+SPEC = ToolSpec(
+    name="evaluate",
+    description="Evaluate a Python expression where the failing test stopped; in the sandbox, so it may call anything.",
+    parameters={
+        "type": "object",
+        "properties": {
+            "expression": {"type": "string"},
+            "frame": {
+                "type": "string",
+                "description": "a function of the traceback, or path:line; empty: the innermost one of the project",
+            },
+            "test": {"type": "string", "description": "id of a failing test; empty: the first one"},
+        },
+        "required": ["expression"],
+    },
+)
+
+
+async def look(arguments: Arguments, project: Project) -> str:
+    """Returns the value. Raises `LookError`."""
+    expression = text_argument(arguments, "expression").strip()
+    test = text_argument(arguments, "test", needed=False) or next(iter(project.failing), "")
+    if not test:
+        raise LookError("No test fails: there is no frame.")
+    try:
+        ast.parse(expression[:LONGEST], mode="eval")
+    except (SyntaxError, ValueError) as error:
+        raise LookError(f"That is not one expression: {error}.") from error
+    frame = text_argument(arguments, "frame", needed=False).strip()
+    path, colons, name = test.partition("::")
+    wanted = Inspection(expressions=(expression,), frame=frame)
+    execution = await project.run([project.resolve(path) + colons + name], wanted)
+    failure = next(iter(inspected_failures(execution).values()), None)
+    if failure is None:
+        raise LookError(execution.broken or describe_end(execution) or f"{test} does not fail: there is no frame.")
+    return "\n".join(f"{asked} = {value}" if asked else value for asked, value in failure.values)

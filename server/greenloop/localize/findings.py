@@ -1,0 +1,97 @@
+"""Gathers what a bug report needs: failures with the values of locals, siblings, reasons, versions.
+
+It must not know how the report looks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.findings import Findings
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Inspection
+from greenloop.core.records.spec import Region
+from greenloop.core.records.verdict import CaseResult
+from greenloop.core.report.inspections import InspectedFailure, inspected_failures
+from greenloop.core.run_state import Baseline
+from greenloop.drafting.context.versions import CONTAINER, version_line
+from greenloop.localize.context import BaselineContext
+from greenloop.localize.measuring import is_cut_short
+from greenloop.localize.siblings import same_cause
+from greenloop.project.sources import is_trusted
+
+MOST_INSPECTED = 4  # failing cases of the target, and siblings after them
+
+
+async def gather_findings(
+    context: BaselineContext,
+    problem: Problem,
+    cases: Sequence[CaseResult],
+    *,
+    siblings: Sequence[CaseResult] = (),
+    reasons: Mapping[Region, str] | None = None,
+) -> Findings:
+    """Runs the failing cases once more to describe them; a failure here leaves the report shorter, and ends nothing."""
+    failing = [case for case in cases if not case.passed]
+    inspected, versions = await asyncio.gather(
+        _inspect(context, problem, [*failing[:MOST_INSPECTED], *siblings[:1]]), _version_line(context, problem)
+    )
+    return Findings(
+        problem=problem,
+        cases=cases,
+        inspected=inspected,
+        siblings=siblings,
+        reasons=reasons or {},
+        versions=versions,
+    )
+
+
+async def findings_of(context: BaselineContext, baseline: Baseline, problem: Problem) -> Findings:
+    """Gathers the findings of a whole baseline; the problem may know more than the baseline did."""
+    results = baseline.measurement.results if baseline.measurement else {}
+    siblings = [results[case] for case in problem.siblings if case in results]
+    cases = baseline.attempt.verdict.cases
+    return await gather_findings(context, problem, cases, siblings=siblings, reasons=baseline.reasons)
+
+
+def find_siblings(
+    context: BaselineContext, cases: Sequence[CaseResult], results: Mapping[str, CaseResult]
+) -> list[CaseResult]:
+    """Returns the failing tests of the target's files, without its own cases, that fail for the same cause."""
+    own = {case.id for case in cases}
+    paths = {case.partition("::")[0] for case in own}
+    others = [each for case, each in results.items() if case not in own and case.partition("::")[0] in paths]
+    return same_cause(cases, others, lambda path: is_trusted(path, context.patterns))
+
+
+async def _inspect(
+    context: BaselineContext, problem: Problem, cases: Sequence[CaseResult]
+) -> Mapping[str, InspectedFailure]:
+    """The failures by id; none of cases that hang or end the process, which would do so again."""
+    ids = [case.id for case in cases if not is_cut_short(case)]
+    if not ids:
+        return {}
+    stubs = {path: text for path, text in problem.files.items() if problem.originals.get(path) != text}
+    try:
+        execution = await context.run(ids, {**stubs, **problem.spec.files}, inspect=Inspection(), baseline=False)
+    except CannotVerifyError:
+        return {}
+    return inspected_failures(execution)
+
+
+async def _version_line(context: BaselineContext, problem: Problem) -> str:
+    in_container = context.session.name.split(" ", maxsplit=1)[0] == CONTAINER
+    if in_container and context.place.image:
+        return ""
+    return await asyncio.to_thread(lambda: version_line(problem, context.place, in_container=in_container))
+
+
+def with_siblings(baseline: Baseline, context: BaselineContext) -> Baseline:
+    """Returns the baseline whose problem knows the tests that fail for the same cause."""
+    results = baseline.measurement.results if baseline.measurement else {}
+    cases = [case for case in baseline.attempt.verdict.cases if not case.passed]
+    siblings = tuple(case.id for case in find_siblings(context, cases, results))
+    return replace(baseline, problem=replace(baseline.problem, siblings=siblings))
