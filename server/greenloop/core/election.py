@@ -50,11 +50,11 @@ def count_asked(attempts: Sequence[Attempt]) -> int:
 def base_of_turns(attempts: Sequence[Attempt]) -> Attempt:
     """The attempt on whose code the next turn of a conversation builds.
 
-    The best turn so far, the newest of equals, if it is better than the user's code; else that.
+    The best turn so far, the newest of equals, if more of the target's tests pass than of the user's code; else that.
     """
     valid = (each for each in attempts[1:] if each.draft and each.draft.move is Move.TURN and is_valid(each))
     best = max(valid, key=lambda each: (rank(each), each.number), default=None)
-    return best if best is not None and rank(best) > rank(attempts[0]) else attempts[0]
+    return best if best is not None and best.verdict.score > attempts[0].verdict.score else attempts[0]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,16 +31,20 @@ LABELS = {
     Provenance.GOAL: "of what you asked for",
 }
 
+CANNOT = "CannotFix"  # error class of an answer that says that nothing can be done
 # Why a candidate never ran, by its error class; any other class is shown with its line.
 REJECTIONS = {
+    CANNOT: "no honest change, says the model",
     "EmptyAnswer": "empty answer",
     "EmptyHole": "empty infill",
     "HardCoded": "returns the tested values",
     "NoCode": "no code in the answer",
     "NoGain": "one-token edits",
+    "NotEditable": "a file that may not be changed",
     "RegionDeleted": "function missing",
     "Repeated": "same as an earlier attempt",
     "Repetition": "the answer repeats itself",
+    "SearchAmbiguous": "the text to replace is in several places",
     "SearchNotFound": "the text to replace was not found",
     "SignatureChanged": "signature changed",
     "TruncatedAnswer": "the answer was cut off",
@@ -259,6 +263,8 @@ def summarize_unsolved(outcome: Outcome) -> str:
     executed = [attempt for attempt in made_attempts if attempt.verdict.status is not Status.REFUSED]
     newest = next(reversed(executed or made_attempts), None)
     last = f"; last error {newest.error_class}" if newest is not None and newest.error_class else ""
+    if newest is not None and newest.error_class == CANNOT and newest.finding is not None:
+        return f"Not solved: the model says that no honest change makes it pass. {newest.finding.message}"
     if newest is not None and newest.verdict.status is Status.TAMPERED:
         last += f": {newest.verdict.reason.rstrip('.')}"
     return f"Not solved after {count} attempt{'s' * (count != 1)}: {why}{last}."

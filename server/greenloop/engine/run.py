@@ -323,11 +323,11 @@ class RefineRun:
     @property
     def _plan(self) -> Callable[[Problem, Sequence[Attempt]], Sequence[Draft]]:
         """The search of the preset, with the numbers that the settings give it; a conversation with a capable model."""
-        own, ladder = self._preset_plan, self.context.settings.ladder
+        own = self._preset_plan
 
         def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:
             if self._converses(attempts):
-                return conversation_search.plan(problem, attempts, ladder)
+                return conversation_search.plan(problem, attempts, has_answer=self.conversation.has_answer)
             return own(problem, attempts)
 
         return plan

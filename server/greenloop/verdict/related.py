@@ -35,7 +35,9 @@ async def run_related(
     """
     related = inputs.related(files)
     unaffected = sum(inputs.outcomes.get(case) == "passed" for case in {*inputs.problem.neighbours} - {*related})
-    verdict = replace(verdict, unaffected=unaffected)
+    # What fails for the same cause, and never reaches the change, fails as before.
+    unreached = tuple(case for case in inputs.problem.siblings if case not in related)
+    verdict = replace(verdict, unaffected=unaffected, still_red=unreached)
     limit = inputs.limits.seconds
     every = replace(select(test_run, related), seconds=inputs.suite_seconds, case_seconds=limit)
     nearest = related[:NEAREST] if len(related) > 2 * NEAREST else ()

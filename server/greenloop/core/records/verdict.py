@@ -91,7 +91,8 @@ class Verdict:
 
     `score` is passed/total of the target cases, where a scorer's 0.4 counts as 0.4 of a case; `collateral` are
     neighbours that newly fail; `flaky` are ids of neighbours that failed and passed when run again; `still_red` are
-    neighbours in the target's files that failed before the change, which can affect them, and still do.
+    neighbours in the target's files that failed before the change, which can affect them, and still do, and those that
+    fail for the same cause and that it cannot affect.
     Counts of other neighbours: `left_out` had no time, `unaffected` cannot notice the change. Of those that the
     baseline did not get to `first_passes` pass, `first_failures` fail with the user's own code too, `first_left_out`
     had no time again.

@@ -57,7 +57,7 @@ def describe_tools(template: str, tools: Sequence[ToolSpec]) -> str:
     rows = []
     for tool in tools:
         example = {name: _example(about) for name, about in tool.parameters["properties"].items()}
-        rows.append(f"{MARK} {tool.name} {json.dumps(example)}\n    {tool.description}")
+        rows.append(f"{MARK} {tool.name} {json.dumps(example, ensure_ascii=False)}\n    {tool.description}")
     return Template(template).substitute(tools="\n".join(rows)).strip()
 
 

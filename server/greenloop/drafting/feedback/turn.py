@@ -15,12 +15,12 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Inspection
 from greenloop.core.records.verdict import CaseResult, Status
 from greenloop.core.report.inspections import inspected_failures
+from greenloop.core.summary import CANNOT
 from greenloop.drafting.feedback._rejected_answers import rejection_sentence
 from greenloop.drafting.report.tracebacks import FULL, SHORT, render_failure, summarize_case
 from greenloop.drafting.shown_attempts import fenced
 
 DESCRIBES_PASSES = True  # a pass may be none that is accepted
-CANNOT = "CannotFix"  # error class of an answer that gives up
 MOST_NAMED = 10  # tests
 MOST_SHOWN = 2  # failures that are shown whole
 KEPT = "Your edits are kept: answer with edits of the files as they are now."

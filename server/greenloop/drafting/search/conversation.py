@@ -12,20 +12,14 @@ from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.drafting.search import ladder
-from greenloop.project.settings import LadderSettings
 
 CHANGED_FIRST = 3  # suspects whose one-token changes are tried
 
 
-def plan(problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings = ladder.STEPS) -> Sequence[Draft]:
-    """Returns the one-token changes of one suspect, as long as no answer has come, else the next turn.
-
-    Where generated tests only vote, several answers are more votes: then the ladder's whole answers are asked for.
-    """
-    if problem.spec.open:
-        return ladder.plan(problem, attempts, steps)
+def plan(problem: Problem, attempts: Sequence[Attempt], *, has_answer: bool = False) -> Sequence[Draft]:
+    """Returns the one-token changes of one suspect, as long as no answer has come, else the next turn."""
     has_turns = any(attempt.draft and attempt.draft.move is Move.TURN for attempt in attempts)
-    if not has_turns and (ladder.is_written(problem) or ladder.is_broken(problem)):
+    if not (has_answer or has_turns) and (ladder.is_written(problem) or ladder.is_broken(problem)):
         focuses = [(), *((region,) for region in problem.suspects)][:CHANGED_FIRST]
         changes = [Draft(parent=0, move=Move.MUTATE, role=Role.REFINER, regions=regions) for regions in focuses]
         tried = [attempt.draft for attempt in attempts]

@@ -107,7 +107,8 @@ class Conversation:
     @property
     def has_answer(self) -> bool:
         """Has the question that was sent ahead its answer, so that nothing else need be tried meanwhile?"""
-        return self._ahead is not None and self._ahead.done()
+        ahead = self._ahead
+        return ahead is not None and ahead.done() and not ahead.cancelled() and ahead.exception() is None
 
     async def prompt_tokens(self) -> int:
         """Tokens of the first request, as far as the report has them; waits until that is written."""

@@ -13,12 +13,12 @@ from greenloop.core.compose import before_after
 from greenloop.core.election import base_of_turns
 from greenloop.core.records.attempt import Attempt, Candidate, FeedbackNote, Finding
 from greenloop.core.records.problem import Problem
+from greenloop.core.summary import CANNOT
 from greenloop.drafting.candidates.answers import file_edits
 from greenloop.drafting.candidates.answers.changed_regions import with_file
 from greenloop.drafting.candidates.changes.missing_imports import add_missing_imports
 from greenloop.drafting.candidates.checks.clean_edit import find_blemishes
 from greenloop.drafting.conversation.messages import turns
-from greenloop.drafting.feedback.turn import CANNOT
 from greenloop.engine.loop.attempt_steps import with_finding
 
 OUTSIDE = "NotEditable"
@@ -31,7 +31,8 @@ def read_turn(
     """Returns the attempt of a turn's answer (`blank` without it), and the problem with every file that it changes."""
     base = base_of_turns(attempts).candidate
     newest = next((each.candidate for each in reversed(turns(attempts)) if each.candidate), None)
-    bases = list(dict.fromkeys((base, newest, None))) if base or newest else [None]
+    # Where they are not in the files that it was told to edit, it may mean those of its newest answer.
+    bases = [base] if base is newest else [base, newest]
     reading = file_edits.read(blank.answer, problem, files, bases=bases, truncated=truncated)
     if reading.left_out:
         blank = replace(blank, notes=(FeedbackNote(text="", fields={"left_out": list(reading.left_out)}),))

@@ -23,6 +23,7 @@ from greenloop.drafting.candidates.answers.line_edits import (
     nearest_line,
     relaxed_variants,
     replacement,
+    with_whole_lines,
 )
 from greenloop.drafting.shown_attempts import fenced
 
@@ -186,6 +187,8 @@ def _find(change: _Change, path: str, edit: Edit) -> _Match | None:
         if places := find_places(rows, variant, [(0, len(rows))]):
             is_clear = len(places) == 1 or edit.line_hint
             return _Match(path=path, edit=variant, rows=rows, place=places[0]) if is_clear else None
+    if whole := with_whole_lines(rows, edit):
+        return _Match(path=path, edit=whole, rows=rows, place=find_places(rows, whole, [(0, len(rows))])[0])
     return None
 
 

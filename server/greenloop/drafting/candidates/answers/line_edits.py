@@ -1,7 +1,7 @@
 """Finds the searched lines of an edit in a text, and puts the new ones in their place.
 
-Lines are compared exactly, then without trailing spaces, then without indentation. It must not know which files there
-are.
+Lines are compared exactly, then without trailing spaces, then without indentation; parts of lines are found where they
+stand once. It must not know which files there are.
 """
 
 from __future__ import annotations
@@ -100,6 +100,17 @@ def _reindent(line: str, place: Place) -> str:
     if line.startswith(place.answer_margin):
         return place.text_margin + line[len(place.answer_margin) :]
     return line
+
+
+def with_whole_lines(rows: Sequence[str], edit: Edit) -> Edit | None:
+    """The edit of the whole lines of which it searches a part; None if that part does not stand exactly once."""
+    text, part = "\n".join(rows), "\n".join(edit.search).strip()
+    if edit.origins or text.count(part) != 1:
+        return None
+    at = text.index(part)
+    start, end = text.rfind("\n", 0, at) + 1, (f"{text}\n").index("\n", at + len(part))
+    new = text[start:at] + "\n".join(edit.replace).strip() + text[at + len(part) : end]
+    return replace(edit, search=tuple(text[start:end].split("\n")), replace=tuple(new.split("\n")))
 
 
 def nearest_line(rows: Sequence[str], search: Sequence[str]) -> tuple[str, str, int]:

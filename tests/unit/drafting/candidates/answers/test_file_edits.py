@@ -158,6 +158,14 @@ def test_one_line_says_why_not(answer, sentence):
     assert sentence in changes(answer)
 
 
+def test_a_part_of_a_line_is_found_where_it_stands_once():
+    assert changes(block("shop/rates.json", '"pen": 19', '"pen": 20')) == {"shop/rates.json": DATA.replace("19", "20")}
+    assert changes(block("shop/core.py", "(self, item):\n        self.items", "(self, *items):\n        self.items")) == {
+        "shop/core.py": SHOP.replace("(self, item):", "(self, *items):")
+    }
+    assert "are not in" in changes(block("shop/core.py", "self.item", "self.thing"))  # twice, so no such part
+
+
 def test_lines_that_occur_twice_are_asked_for_again():
     WORKSPACE["shop/twice.py"] = "a = 1\nb = 2\na = 1\n"
     sentence = changes(block("shop/twice.py", "a = 1", "a = 3"))

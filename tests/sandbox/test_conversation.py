@@ -1,0 +1,307 @@
+"""Capable models through a real wall: one question with a bug report, looks, edits of any file, what comes of them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from greenloop.core.events import Looked, Planned, Started, Tested
+from greenloop.core.records.attempt import Move
+from greenloop.core.records.model import Kind
+from greenloop.core.records.outcome import StopReason, Verified
+from greenloop.engine import refine
+from greenloop.project import configuration
+
+pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
+
+SHOP = '''\
+"""A shop."""
+
+from shop.rates import RATES
+
+
+class Basket:
+    def __init__(self, items):
+        self.items = items
+
+    def total(self):
+        return sum(self.price(kind) * count for kind, count in self.items)
+
+    def price(self, kind):
+        return lookup(kind)
+
+
+def lookup(kind):
+    return RATES[kind.strip()]
+'''
+RATES = """\
+import json
+from pathlib import Path
+
+RATES = json.loads((Path(__file__).parent / "rates.json").read_text())
+"""
+TESTS = """\
+import pytest
+
+from shop.core import Basket, lookup
+
+
+@pytest.fixture
+def basket():
+    return Basket([("Pen", 2), ("ink", 1)])
+
+
+def test_total(basket):
+    assert basket.total() == 45
+
+
+@pytest.mark.parametrize("kind", ["PEN", "Ink"])
+def test_price(kind):
+    assert lookup(kind) > 0
+
+
+def test_plain():
+    assert lookup("pen") == 19
+"""
+FILES = {
+    "shop/__init__.py": "",
+    "shop/core.py": SHOP,
+    "shop/rates.py": RATES,
+    "shop/rates.json": '{"pen": 19, "ink": 7}\n',
+    "tests/test_shop.py": TESTS,
+}
+TARGET = "tests/test_shop.py::test_total"
+
+
+def block(path, search, replace):
+    return f"{path}\n<<<<<<< SEARCH\n{search}\n=======\n{replace}\n>>>>>>> REPLACE\n"
+
+
+RIGHT = block("shop/core.py", "    return RATES[kind.strip()]", "    return RATES[kind.strip().lower()]")
+NARROW = block("shop/core.py", "        return lookup(kind)", "        return lookup(kind.lower())")
+
+
+@pytest.fixture
+def play(tmp_path, monkeypatch, lay):
+    """`play(*answers)`: (outcome, events, the requests' messages); an answer is a text, or a list of calls."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+    async def run(*answers, files=FILES, target=TARGET, **options):
+        root = lay(tmp_path / "w", files)
+        script = tmp_path / "answers.jsonl"
+        rows = [each if isinstance(each, str) else {"calls": each} for each in answers]
+        script.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        line = {"model": f"scripted:{script}", "model.kind": "capable", "sandbox.kind": "bubblewrap", **options}
+        line["history.messages"] = True
+        settings, warnings = configuration.load(root, command_line=line)
+        assert warnings == []
+        events: list = []
+        request = refine.Request(root=root, target=target, buffers={})
+        outcome = await refine.refine(request, settings=settings, emit=events.append)
+        return outcome, events
+
+    return run
+
+
+def texts(outcome, number):
+    """The messages that an attempt answered."""
+    attempt = next(each for each in outcome.attempts if each.number == number)
+    return [message.content for message in attempt.sent.messages]
+
+
+def turns(outcome):
+    return [each for each in outcome.attempts if each.draft and each.draft.move is Move.TURN]
+
+
+@pytest.mark.story("a capable model mends with one question")
+async def test_one_question_with_a_bug_report(play):
+    outcome, events = await play(RIGHT)
+    assert (outcome.solved, outcome.verified) == (True, Verified.VERIFIED), outcome.message
+    assert outcome.after == {"shop/core.py": SHOP.replace("kind.strip()]", "kind.strip().lower()]")}
+    (turn,) = turns(outcome)
+    system, report = texts(outcome, turn.number)
+    assert "SEARCH" in system
+    for part in (
+        "`tests/test_shop.py::test_total`",
+        "test_price[PEN]",  # fails for the same cause
+        "def basket():",
+        "KeyError: 'Pen'",
+        "kind = 'Pen'",
+        "raised the exception",
+        "return RATES[kind.strip()]",
+        "Python 3",
+    ):
+        assert part in report
+    assert "test_plain" not in report
+    started = next(event for event in events if isinstance(event, Started))
+    assert started.kind is Kind.CAPABLE
+    assert not any(each.draft and each.draft.move is Move.INFILL for each in outcome.attempts)
+
+
+@pytest.mark.story("a capable model looks at the project")
+async def test_looks_come_before_the_answer_and_are_recorded(play):
+    calls = [
+        ["read", {"path": "shop/rates.json"}],
+        ["search", {"text": "RATES"}],
+        ["references", {"symbol": "lookup"}],
+        ["run", {"tests": ["tests/test_shop.py::test_price"]}],
+        ["evaluate", {"expression": "sorted(RATES)"}],
+        ["read", {"path": "../secret"}],
+        ["fly", {}],
+    ]
+    outcome, events = await play(calls, RIGHT)
+    assert outcome.verified is Verified.VERIFIED
+    (turn,) = turns(outcome)
+    results = {look.call.name: look.result for look in turn.looks}
+    assert [look.call.name for look in turn.looks] == [name for name, _arguments in calls]
+    assert '{"pen": 19, "ink": 7}' in turn.looks[0].result
+    assert "shop/rates.py:4: RATES = json.loads(" in results["search"]
+    assert "shop/core.py:17: def lookup(kind):" in results["references"]
+    assert "0 passed, 2 failed of 2." in results["run"]
+    assert "KeyError: 'PEN'" in results["run"]
+    assert results["evaluate"] == "sorted(RATES) = ['ink', 'pen']"
+    assert "outside the workspace" in turn.looks[5].result
+    assert "There is no tool `fly`" in results["fly"]
+    told = [event.look.summary for event in events if isinstance(event, Looked)]
+    assert told[0] == "read shop/rates.json"
+    assert told[4] == "evaluate sorted(RATES): sorted(RATES) = ['ink', 'pen']"
+    assert [message.role for message in turn.sent.messages][2:] == ["assistant", *["tool"] * len(calls)]
+
+
+async def test_tests_that_fail_for_the_same_cause_belong_to_the_goal(play):
+    outcome, _events = await play(NARROW, RIGHT)
+    assert outcome.verified is Verified.VERIFIED
+    first, second = turns(outcome)
+    assert not first.accepted
+    assert len(first.verdict.still_red) == 2
+    told = texts(outcome, second.number)[-1]
+    assert "The target passes. These are still red" in told
+    assert "test_price[PEN]" in told
+    assert "Your edits are kept" in told
+    assert outcome.after["shop/core.py"].count(".lower()") == 2  # the second answer builds on the first
+
+
+async def test_what_only_leaves_them_red_is_taken_in_the_end(play):
+    outcome, _events = await play(NARROW, NARROW, NARROW, attempts=3)
+    assert outcome.solved
+    assert outcome.after["shop/core.py"].count(".lower()") == 1
+
+
+async def test_a_wrong_answer_is_taken_back_and_told_with_its_new_failure_alone(play):
+    wrong = block("shop/core.py", "    return RATES[kind.strip()]", "    return RATES.get(kind.strip(), 0)")
+    outcome, _events = await play(wrong, RIGHT)
+    assert outcome.verified is Verified.VERIFIED
+    first, second = turns(outcome)
+    assert not first.verdict.passed
+    messages = texts(outcome, second.number)
+    assert messages[:2] == texts(outcome, first.number)  # the prefix stays the same
+    assert "Still failing." in messages[3]
+    assert "assert 7 == 45" in messages[3]
+    assert "def basket" not in messages[3]
+    assert "Your edits are taken back" in messages[3]
+
+
+async def test_an_answer_that_breaks_others_hears_which(play):
+    wrong = block("shop/core.py", "    return RATES[kind.strip()]", "    return {'Pen': 19, 'ink': 7}[kind]")
+    kept = block("shop/core.py", "{'Pen': 19, 'ink': 7}[kind]", "RATES[kind.strip().lower()]")
+    outcome, _events = await play(wrong, kept)
+    assert outcome.verified is Verified.VERIFIED
+    told = texts(outcome, turns(outcome)[1].number)[-1]
+    assert "These tests passed before and fail with your edits" in told
+    assert "test_plain" in told
+
+
+async def test_a_data_file_may_be_what_is_wrong(play):
+    files = {
+        **FILES,
+        "shop/rates.json": '{"pen": 19, "ink": 70}\n',
+        "tests/test_shop.py": TESTS.replace('"Pen"', '"pen"'),
+    }
+    outcome, _events = await play(block("shop/rates.json", '"ink": 70', '"ink": 7'), files=files)
+    assert outcome.solved, outcome.message
+    assert outcome.after == {"shop/rates.json": '{"pen": 19, "ink": 7}\n'}
+
+
+async def test_new_files_and_other_files_are_one_change(play):
+    answer = (
+        block("shop/names.py", "", "def plain(kind):\n    return kind.strip().lower()")
+        + block(
+            "shop/core.py",
+            "from shop.rates import RATES",
+            "from shop.names import plain\nfrom shop.rates import RATES",
+        )
+        + block("", "    return RATES[kind.strip()]", "    return RATES[plain(kind)]")
+    )
+    outcome, _events = await play(answer)
+    assert outcome.verified is Verified.VERIFIED, outcome.message
+    assert set(outcome.after) == {"shop/core.py", "shop/names.py"}
+    assert outcome.before["shop/names.py"] is None
+
+
+async def test_blemishes_are_told_once(play):
+    poor = block(
+        "shop/core.py",
+        "    return RATES[kind.strip()]",
+        "    return RATES[kind.strip().lower()]\n    return RATES[kind.strip()]",
+    )
+    cleaned = block("shop/core.py", "lower()]\n    return RATES[kind.strip()]", "lower()]")
+    outcome, _events = await play(poor, cleaned)
+    first, second = turns(outcome)
+    assert first.blemishes == ("shop/core.py:19: `return RATES[kind.strip()]` can never run",)
+    assert "clean this up" in texts(outcome, second.number)[-1]
+    assert second.accepted
+    again, _events = await play(poor, poor)
+    assert again.solved  # told once; better than nothing
+
+
+async def test_an_edit_that_cannot_be_placed_costs_no_attempt(play):
+    misplaced = block("shop/core.py", "    return RATES[kind.upper()]", "    return 0")
+    outcome, _events = await play(misplaced, misplaced.replace("upper", "title"), RIGHT, attempts=1)
+    assert outcome.verified is Verified.VERIFIED, outcome.message
+    told = texts(outcome, turns(outcome)[1].number)[-1]
+    assert "the nearest line is 18 of `shop/core.py`" in told
+
+
+async def test_a_model_may_say_that_it_cannot(play):
+    outcome, _events = await play("CANNOT: the test contradicts the documentation.")
+    assert not outcome.solved
+    assert outcome.reason is StopReason.STALLED
+    assert "the test contradicts the documentation" in outcome.message
+
+
+async def test_a_model_that_only_looks_gets_an_end(play):
+    outcome, _events = await play(*[[["read", {"path": "shop/core.py"}]]] * 14, attempts=1)
+    assert not outcome.solved
+    (turn,) = turns(outcome)
+    assert "No more looks" in turn.looks[-1].result
+
+
+async def test_without_function_calling_calls_are_lines(play):
+    outcome, _events = await play('LOOK read {"path": "shop/rates.json"}', RIGHT)
+    assert outcome.verified is Verified.VERIFIED
+    (turn,) = turns(outcome)
+    assert [look.call.name for look in turn.looks] == ["read"]
+    assert "LOOK read" in turn.sent.messages[0].content
+    assert turn.sent.messages[2].content == 'LOOK read {"path": "shop/rates.json"}'
+    assert turn.sent.messages[3].role == "user"
+
+
+async def test_a_one_token_change_withdraws_the_question(play):
+    files = {
+        "m.py": "def is_adult(age):\n    return age > 18\n",
+        "tests/test_m.py": "from m import is_adult\n\n\ndef test_age():\n    assert is_adult(18)\n    assert not is_adult(17)\n",
+    }
+    outcome, events = await play(files=files, target="tests/test_m.py::test_age")  # the script has no answer at all
+    assert outcome.verified is Verified.VERIFIED, outcome.message
+    assert "age >= 18" in outcome.after["m.py"]
+    assert not any(isinstance(event, Planned) for event in events)
+
+
+async def test_the_first_question_leaves_before_the_baseline_is_done(play):
+    outcome, events = await play(RIGHT)
+    assert outcome.solved
+    kinds = [type(event).__name__ for event in events]
+    assert kinds.index("Started") < kinds.index("Planned")
+    assert [type(event) for event in events if isinstance(event, Tested)]
