@@ -7,6 +7,7 @@ frame, which does run it. It must not decide anything about the case.
 import linecache
 import os
 import re
+import sys
 
 import pytest
 
@@ -134,7 +135,7 @@ class _Describer:
     def _locals(self, frame):
         """[name, value] of the locals, parameters first; none of modules, functions and classes."""
         found, room = [], MOST_VALUES
-        for name, value in list(frame.f_locals.items()):
+        for name, value in _without_test_case(frame.f_locals).items():
             if name.startswith(_HIDDEN) or isinstance(value, type) or type(value).__name__ in _UNINFORMATIVE:
                 continue
             text = _plain(self._show(value))
@@ -146,6 +147,15 @@ class _Describer:
 
 
 _UNINFORMATIVE = ("module", "function", "builtin_function_or_method", "method")
+
+
+def _without_test_case(names):
+    """The locals with the attributes that a test set on its own TestCase, instead of that with all of its own."""
+    unittest = sys.modules.get("unittest")
+    if unittest is None or not isinstance(names.get("self"), unittest.TestCase):
+        return dict(names)
+    own = {"self.%s" % key: value for key, value in vars(names["self"]).items() if not key.startswith("_")}
+    return {**own, **{name: value for name, value in names.items() if name != "self"}}
 
 
 def _plain(text):

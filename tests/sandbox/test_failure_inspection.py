@@ -141,3 +141,13 @@ async def test_hostile_values_do_no_harm(inspect):
     assert found["test_evil"].chain[-1].frames[-1].values["evil"] == "<Evil>"
     assert found["test_deep"].chain[-1].type == "RecursionError"
     assert len(found["test_deep"].chain[-1].frames) <= 30
+
+
+async def test_of_a_test_case_only_what_the_test_set_is_shown(inspect):
+    tests = (
+        "import unittest\n\n\nclass T(unittest.TestCase):\n    def setUp(self):\n        self.limit = 2\n\n"
+        "    def test_it(self):\n        count = 1\n        self.assertEqual(count, self.limit)\n"
+    )
+    found = await inspect("test_m.py::T::test_it", files={"test_m.py": tests})
+    (frame, *_library) = found["test_it"].chain[-1].frames
+    assert dict(frame.values) == {"self.limit": "2", "count": "1"}

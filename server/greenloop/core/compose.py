@@ -73,6 +73,11 @@ def before_after(problem: Problem, candidate: Candidate) -> tuple[dict[str, str 
     return before, after
 
 
+def with_imports(text: str, imports: Sequence[str]) -> str:
+    """The text of a module with these imports among its own, but for those that it has already."""
+    return _compose_file(text, {}, imports, ())
+
+
 def _needed_names(texts: Mapping[Region, str], candidate: Candidate) -> set[str]:
     """Names that these texts use, directly or through the candidate's helpers."""
     needed = set().union(*(free_names(text) for text in texts.values()))

@@ -161,6 +161,8 @@ def _code(findings: Findings, size: _Size, count: Count) -> str:
             parts.append(f"`{path}`, the whole file:\n{fenced(code_excerpts.whole_file(text))}")
             continue
         code = code_excerpts.functions(text, path, own, _lines_of(findings, path))
+        if number < size.outlines and (imports := code_excerpts.imports(text)):
+            code = f"{imports}\n\n{code}"
         parts.append(f"From `{path}`:\n{fenced(code)}")
         if number < size.outlines:
             parts.append(fenced(code_excerpts.outline(text, path, own), "text"))

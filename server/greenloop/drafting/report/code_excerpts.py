@@ -9,7 +9,7 @@ import ast
 from collections.abc import Sequence
 
 from greenloop.core.python.assignments import assignments_in
-from greenloop.core.python.ast_source import FUNCTIONS, Fragment, parse_fragment
+from greenloop.core.python.ast_source import FUNCTIONS, Fragment, parse_fragment, parse_module
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.report.shortening import around_lines, without_long_docstrings
@@ -20,7 +20,8 @@ SMALL_FILE = 100  # lines of a file that is shown whole
 MOST_FIELDS = 12  # of a class whose methods are shown
 LONGEST_FIELD = 4  # lines
 SHORT_CONSTRUCTOR = 15  # lines of an `__init__` that is shown with the other methods
-LONGEST_OUTLINE = 60  # entries
+LONGEST_OUTLINE = 40  # entries
+MOST_IMPORTS = 30  # lines of a block of imports that is shown whole
 LONGEST_SIGNATURE = 90  # characters of parameters in an outline
 
 
@@ -53,6 +54,21 @@ def functions(text: str, path: str, regions: Sequence[Region], lines: Sequence[i
     return "\n\n".join(part for part in parts if part)
 
 
+def imports(text: str) -> str:
+    """The imports of a file, for edits that need others; without those of a long block that nothing tells apart."""
+    parsed = parse_module(with_plain_ends(text))
+    if isinstance(parsed, SyntaxError):
+        return ""
+    rows = with_plain_ends(text).split("\n")
+    shown = [
+        row
+        for node in parsed.body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for row in rows[node.lineno - 1 : node.end_lineno]
+    ]
+    return "\n".join(shown) if len(shown) <= MOST_IMPORTS else ""
+
+
 def class_head(text: str, owner: Definition, items: Sequence[Definition], shown: Sequence[Region]) -> str:
     """The header of a class, its short fields, and its constructor where that is short."""
     rows = [with_plain_ends(definitions.line_span(text, owner.start, owner.header_end)).rstrip()]
@@ -75,22 +91,32 @@ def class_head(text: str, owner: Definition, items: Sequence[Definition], shown:
 
 
 def outline(text: str, path: str, near: Sequence[Region]) -> str:
-    """Names, parameters and first lines of the definitions of a file; of a long one those around these regions."""
+    """Names, parameters and first lines of the definitions of a file; of many those nearest to these regions."""
     items = definitions.find_definitions(text, path)
-    if len(items) > LONGEST_OUTLINE:
-        owners = {region.qualname.rpartition(".")[0] for region in near}
-        items = tuple(each for each in items if each.owner in owners or each.kind == "class" or not each.owner)
-    if len(items) > LONGEST_OUTLINE:
-        items = tuple(each for each in items if each.owner in owners or each.kind == "class")
     total = text.count("\n") + (not text.endswith("\n"))
     rows = [f"`{path}`, {total} lines:"]
-    for item in items[:LONGEST_OUTLINE]:
-        depth = item.qualname.count(".")
+    skipped = 0
+    kept = _nearest(items, near)
+    for item in items:
+        if item.qualname not in kept:
+            skipped += 1
+            continue
+        rows += [f"       … {skipped} more"] if skipped else []
+        skipped = 0
         word = "class " if item.kind == "class" else ""
+        depth = item.qualname.count(".")
         rows.append(f"{item.name_line:>6} {'  ' * depth}{word}{item.name}{_parameters(text, item)}")
-    if len(items) > LONGEST_OUTLINE:
-        rows.append(f"       … {len(items) - LONGEST_OUTLINE} more")
-    return "\n".join(rows)
+    return "\n".join([*rows, *([f"       … {skipped} more"] if skipped else [])])
+
+
+def _nearest(items: Sequence[Definition], near: Sequence[Region]) -> set[str]:
+    """The qualnames of the definitions nearest to some regions, and of their classes."""
+
+    def distance(item: Definition) -> int:
+        return min((abs(item.start - region.start) for region in near), default=item.start)
+
+    kept = {item.qualname for item in sorted(items, key=distance)[:LONGEST_OUTLINE]}
+    return kept | {item.owner for item in items if item.qualname in kept}
 
 
 def _parameters(text: str, item: Definition) -> str:

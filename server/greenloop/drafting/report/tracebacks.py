@@ -5,6 +5,7 @@ It must not know how much room there is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,9 @@ LED = {
     "cause": "That was the direct cause of:",
     "context": "While that was handled, another exception was raised:",
 }
+
+
+_RUN = re.compile(r"(.)\1{30,}")  # of one character, in a value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,12 +63,13 @@ def _render_frames(frames: Sequence[ShownFrame], detail: Detail) -> list[str]:
     shown = own[-detail.frames :]
     inner = shown[-detail.inner :]
     parts: list[str] = []
+    known: set[tuple[str, str]] = set()
     skipped = 0
     for frame in frames:
         if frame in shown:
             parts += _skipped(skipped)
             skipped = 0
-            parts.append(_render_frame(frame, detail.values if frame in inner else detail.values // 3))
+            parts.append(_render_frame(frame, detail.values if frame in inner else detail.values // 3, known))
         elif frame is frames[-1]:  # where a library raised
             parts += _skipped(skipped)
             parts.append(f"{_library(frame)}:{frame.place.line} in {frame.place.function}\n    {frame.code}")
@@ -86,13 +91,17 @@ def _library(frame: ShownFrame) -> str:
     return inside if marker else "/".join(frame.place.path.split("/")[-2:])
 
 
-def _render_frame(frame: ShownFrame, room: int) -> str:
+def _render_frame(frame: ShownFrame, room: int, known: set[tuple[str, str]]) -> str:
+    """A frame with at most `room` characters of values, but for those that are `known` from frames further out."""
     rows = [f"{frame.place.path}:{frame.place.line} in {frame.place.function}", f"    {frame.code}"]
     for name, value in frame.values.items():
-        room -= len(name) + len(value)
+        shown = _RUN.sub(lambda run: f"{run[1] * 10}…{run[1] * 10}", value)
+        room -= len(name) + len(shown)
         if room < 0:
             break
-        rows.append(f"      {name} = {value}")
+        if (name, value) not in known:
+            known.add((name, value))
+            rows.append(f"      {name} = {shown}")
     return "\n".join(rows)
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
-from greenloop.core.compose import insert_imports
+from greenloop.core.compose import with_imports
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.python.ast_source import compile_error, parse_module
 from greenloop.core.python.names import undefined_at_import
@@ -129,12 +129,9 @@ def _with_imports(context: BaselineContext, path: str, line: int, text: str) -> 
     snapshot = context.snapshot
     statements = find_imports(text, path, sorted(undefined_at_import(text)), snapshot.root, snapshot.text)
     region = region_at(path, line, snapshot.text, context.patterns) or _first_function(path, text)
-    module = parse_module(with_plain_ends(text))
-    if not statements or region is None or isinstance(module, SyntaxError):
+    if not statements or region is None or isinstance(parse_module(with_plain_ends(text)), SyntaxError):
         return None
-    rows = split_lines(text)
-    insert_imports(rows, module, [row.rstrip("\r\n") for row in rows], statements, main_line_end(text))
-    return Completion(path=path, text="".join(rows), region=region)
+    return Completion(path=path, text=with_imports(text, statements), region=region)
 
 
 def _with_corrections(context: BaselineContext, failure: Failure, frame: Frame, text: str) -> Completion | None:

@@ -6,10 +6,12 @@ who reads and writes files, nor whether the candidate passes.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from greenloop.core.compose import compose
+from greenloop.core.compose import compose, with_imports
+from greenloop.core.python.ast_source import statements_of
 from greenloop.core.records.attempt import Candidate, Finding
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
@@ -136,12 +138,15 @@ def _apply(change: _Change, edits: Sequence[Edit]) -> Finding | None:
 
 
 def _add(change: _Change, path: str, edit: Edit) -> Finding | None:
-    """Writes a new file, or lines at the end of one: the search is empty."""
+    """Writes a new file, imports among those of one, or lines at its end: the search is empty."""
     if not path:
         return Finding(error_class=NOT_FOUND, message="A block without lines to search must name its file.")
     old, new = change.text(path), "\n".join(edit.replace).strip("\n") + "\n"
+    added = statements_of(new) if path.endswith(".py") else ()
     if old is None or not old.strip():
         change.texts[path] = new
+    elif added and all(isinstance(each, ast.Import | ast.ImportFrom) for each in added):
+        change.texts[path] = with_imports(old, [ast.unparse(each) for each in added])
     else:
         gap = "\n\n" if path.endswith(".py") else ""
         change.texts[path] = f"{old.rstrip()}\n{gap}{new}"

@@ -160,9 +160,9 @@ def test_one_line_says_why_not(answer, sentence):
 
 def test_a_part_of_a_line_is_found_where_it_stands_once():
     assert changes(block("shop/rates.json", '"pen": 19', '"pen": 20')) == {"shop/rates.json": DATA.replace("19", "20")}
-    assert changes(block("shop/core.py", "(self, item):\n        self.items", "(self, *items):\n        self.items")) == {
-        "shop/core.py": SHOP.replace("(self, item):", "(self, *items):")
-    }
+    assert changes(
+        block("shop/core.py", "(self, item):\n        self.items", "(self, *items):\n        self.items")
+    ) == {"shop/core.py": SHOP.replace("(self, item):", "(self, *items):")}
     assert "are not in" in changes(block("shop/core.py", "self.item", "self.thing"))  # twice, so no such part
 
 
@@ -202,6 +202,11 @@ def test_new_files(answer):
     found = file_edits.read(answer, PROBLEM, files())
     before, after = before_after(found.problem, found.candidate)
     assert (before, after) == ({"shop/new.py": None}, {"shop/new.py": "def low(text):\n    return text.lower()\n"})
+
+
+def test_imports_alone_go_among_the_imports():
+    text = changes(block("shop/core.py", "", "import json\nimport re"))["shop/core.py"]
+    assert text == SHOP.replace("import json\n", "import json\nimport re\n")
 
 
 def test_whole_functions_of_a_file_that_was_not_shown():
