@@ -266,6 +266,7 @@ class RefineRun:
             sent=self.calls.sent,
             rank=keep_order if blind or self.verifier.improvement else ranker.rank,
             converse=self._converse,
+            has_question=lambda: self.conversation.has_question,
             has_answer=lambda: self.conversation.has_answer,
         )
 

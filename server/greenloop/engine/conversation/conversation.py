@@ -105,6 +105,11 @@ class Conversation:
             self._ahead = asyncio.create_task(self._answer(baseline, [baseline], self._tell_later))
 
     @property
+    def has_question(self) -> bool:
+        """Was a question sent ahead whose answer no turn has taken yet?"""
+        return self._ahead is not None
+
+    @property
     def has_answer(self) -> bool:
         """Has the question that was sent ahead its answer, so that nothing else need be tried meanwhile?"""
         ahead = self._ahead

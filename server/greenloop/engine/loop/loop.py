@@ -27,7 +27,7 @@ from greenloop.engine.loop.limits import allowed_drafts, exceeded_limit
 from greenloop.engine.loop.parts import Parts
 from greenloop.engine.loop.questions import Questions
 from greenloop.engine.loop.ranker import give_up
-from greenloop.engine.loop.without_model import attempt_without_model
+from greenloop.engine.loop.without_model import MOST_PASSING, attempt_without_model
 
 GRACE = 1.0  # seconds after the end until a proof is cut that should have ended by itself
 
@@ -196,10 +196,16 @@ class _Loop:
         for number, draft in numbered:
             before = [*self.state.attempts, *result]
             if draft.move in WITHOUT_MODEL:
-                most = self.state.deadline.left_to_search / 2
-                glance = self.parts.glance
-                enough = self.parts.has_answer
-                result.append(await attempt_without_model(self.state.problem, draft, before, glance, most, enough))
+                attempt = await attempt_without_model(
+                    self.state.problem,
+                    draft,
+                    before,
+                    self.parts.glance,
+                    self.state.deadline.left_to_search / 2,
+                    is_enough=self.parts.has_answer,
+                    most_passing=1 if self.parts.has_question() else MOST_PASSING,
+                )
+                result.append(attempt)
             elif number in answered:  # renumbered: a draft that the budget did not allow leaves no gap
                 attempt = replace(answered[number], number=len(before))
                 problem = attempt_steps.problem_of(self.state.problem, attempt)

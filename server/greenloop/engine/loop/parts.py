@@ -40,7 +40,8 @@ class Parts:
     `stops_copies`: an answer that repeats the user's function ends at once, unless it is to be corrected further down.
     `rank` orders candidates that were not run, where not all of them are to be run.
     `converse` asks for the next turn of the conversation; it returns its attempt, and the problem with every file that
-    it changes. `has_answer`: a question that was sent ahead has its answer, so that nothing else need be tried.
+    it changes. `has_question`: a question was sent ahead, so of several one-token changes that pass none is taken;
+    `has_answer`: it has its answer, so that nothing else need be tried.
     """
 
     plan: Callable[[Problem, Sequence[Attempt]], Sequence[Draft]]
@@ -59,4 +60,5 @@ class Parts:
     sent: Callable[..., Sent | None] = _record_nothing
     rank: Rank = keep_order
     converse: Converse | None = None
+    has_question: Callable[[], bool] = lambda: False
     has_answer: Callable[[], bool] = lambda: False

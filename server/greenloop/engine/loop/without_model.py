@@ -38,7 +38,9 @@ async def attempt_without_model(
     attempts: Sequence[Attempt],
     verify: Verify,
     seconds_left: float,
+    *,
     is_enough: Callable[[], bool] = lambda: False,
+    most_passing: int = MOST_PASSING,
 ) -> Attempt:
     """Returns the attempt of a draft that no model is asked for, numbered after the others.
 
@@ -47,7 +49,16 @@ async def attempt_without_model(
     if draft.move is Move.MERGE:
         return await best_merge(problem, len(attempts), draft, attempts, verify, seconds_left)
     problem = problem.focused(draft.regions)
-    return await best_mutant(problem, len(attempts), draft, attempts, verify, seconds_left, is_enough)
+    return await best_mutant(
+        problem,
+        len(attempts),
+        draft,
+        attempts,
+        verify,
+        seconds_left,
+        is_enough=is_enough,
+        most_passing=most_passing,
+    )
 
 
 async def best_mutant(
@@ -57,13 +68,15 @@ async def best_mutant(
     attempts: Sequence[Attempt],
     verify: Verify,
     seconds_left: float = math.inf,
+    *,
     is_enough: Callable[[], bool] = lambda: False,
+    most_passing: int = MOST_PASSING,
 ) -> Attempt:
     """Tests the one-token changes of the parent's code; returns the best, or a finding if none passes more tests.
 
     Takes at most `seconds_left`, and the time of one change, and ends as soon as it `is_enough`. If the code passes
-    with the imports that it lacks, it is taken as it is. If more than `MOST_PASSING` changes of a stage pass, the tests
-    are too weak to choose, and none is taken.
+    with the imports that it lacks, it is taken as it is. If more than `most_passing` changes of a stage pass, the
+    tests are too weak to choose, and none is taken.
     """
     parent = attempts[draft.parent]
     limit = min(_mutation_seconds(problem, draft, attempts), seconds_left)
@@ -75,13 +88,14 @@ async def best_mutant(
     for stage in Stage:
         left, candidates = limit - trial.took, mutants(problem, parent, stage)
         wanted = takewhile(lambda _candidate: not is_enough(), candidates)
-        more = await _try_all(problem, wanted, parent, verify, limit=left, most_passing=MOST_PASSING)
+        more = await _try_all(problem, wanted, parent, verify, limit=left, most_passing=most_passing)
         trial = trial.followed_by(more)
         if trial.passing:
             break
     blank = _blank(number, draft, "one-token changes", trial)
-    if trial.passing > MOST_PASSING:
-        message = f"More than {MOST_PASSING} one-token edits pass: the tests are too weak to choose one."
+    if trial.passing > most_passing:
+        edits = "one one-token edit passes" if most_passing == 1 else f"{most_passing} one-token edits pass"
+        message = f"More than {edits}: the tests are too weak to choose one."
         return with_finding(blank, Finding(error_class=NO_GAIN, message=message))
     return _finish(blank, trial, f"None of {trial.tried} one-token edits passes more tests.")
 

@@ -133,3 +133,21 @@ async def test_a_slip_that_passes_is_taken_though_other_edits_pass_too(text, tri
     attempt = await without_model.best_mutant(problem, 1, mutate(), attempts, passes_if_changed)
     assert attempt.notes[0].fields == {"tried": tried}
     assert (attempt.verdict.status is Status.PASSED) is is_solved
+
+
+@pytest.mark.parametrize(("most", "is_solved"), [(3, True), (1, False)])
+async def test_while_a_model_is_asked_only_a_change_that_passes_alone_is_taken(most, is_solved):
+    text = "def f(x):\n    return x < 1\n"
+    region = Region(path="m.py", qualname="f", start=1, end=2)
+    problem = replace(PROBLEM, regions=(region,), suspects=(), files={"m.py": text}, originals={"m.py": text})
+
+    async def passes_with_another_limit(files) -> Verdict:
+        is_other = files["m.py"] in (text.replace("1", "2"), text.replace("<", "<="))
+        return Verdict(status=Status.PASSED if is_other else Status.FAILED)
+
+    attempts = [Attempt(number=0, verdict=Verdict(status=Status.FAILED))]
+    attempt = await without_model.best_mutant(
+        problem, 1, mutate(), attempts, passes_with_another_limit, most_passing=most
+    )
+    assert (attempt.verdict.status is Status.PASSED) is is_solved
+    assert is_solved or attempt.verdict.reason.startswith("More than one one-token edit passes")
