@@ -289,13 +289,11 @@ async def test_without_function_calling_calls_are_lines(play):
 
 
 async def test_a_one_token_change_withdraws_the_question(play):
-    files = {
-        "m.py": "def is_adult(age):\n    return age > 18\n",
-        "tests/test_m.py": "from m import is_adult\n\n\ndef test_age():\n    assert is_adult(18)\n    assert not is_adult(17)\n",
-    }
-    outcome, events = await play(files=files, target="tests/test_m.py::test_age")  # the script has no answer at all
+    test = "from m import add\n\n\ndef test_add():\n    assert add(2, 3) == 5\n    assert add(4, -1) == 3\n"
+    files = {"m.py": "def add(a, b):\n    return a - b\n", "tests/test_m.py": test}
+    outcome, events = await play(files=files, target="tests/test_m.py::test_add")  # the script has no answer at all
     assert outcome.verified is Verified.VERIFIED, outcome.message
-    assert "age >= 18" in outcome.after["m.py"]
+    assert outcome.after["m.py"] == "def add(a, b):\n    return a + b\n"
     assert not any(isinstance(event, Planned) for event in events)
 
 
