@@ -20,6 +20,7 @@ from greenloop.drafting.shown_attempts import fenced
 
 MOST_NAMED = 12  # suspects that are only named
 MOST_SIBLINGS = 8  # tests of the same cause that are named
+FIRST_RAISED = "raised the exception that led to it"
 MOST_CAUSES = 3  # failures that are shown whole, of cases that fail in different places
 
 
@@ -150,7 +151,7 @@ def _remark(problem: Problem) -> str:
 
 
 def _code(findings: Findings, size: _Size, count: Count) -> str:
-    suspects = findings.suspects
+    suspects = _origin_first(findings)
     if not suspects:
         return "No function of the project ran in it: look at what the test reads."
     shown = _fitting(findings, suspects, size, count)
@@ -177,7 +178,7 @@ def _fitting(findings: Findings, suspects: Sequence[Region], size: _Size, count:
     """The suspects whose code fits, at least the first one; what raised the exception is always among them."""
     shown: list[Region] = []
     room = size.code
-    raised = [region for region in suspects if "raised" in findings.reasons.get(region, "")]
+    raised = [region for region in suspects if "raised" in _reason(findings, region)]
     for region in dict.fromkeys([*suspects[:1], *raised[:2], *suspects[1:]]):
         text = findings.problem.files[region.path]
         cost = count(code_excerpts.functions(text, region.path, [region], _lines_of(findings, region.path)))
@@ -199,8 +200,25 @@ def _name(region: Region) -> str:
 
 
 def _reason(findings: Findings, region: Region) -> str:
-    reason = findings.reasons.get(region, "")
-    return f": {reason}" if reason else ""
+    reasons = [FIRST_RAISED] if region == _origin(findings) else []
+    reasons += [reason] if (reason := findings.reasons.get(region, "")) else []
+    return f": {'; '.join(reasons)}" if reasons else ""
+
+
+def _origin_first(findings: Findings) -> Sequence[Region]:
+    """The suspects, with that which raised the first exception of a chain before all others."""
+    origin = _origin(findings)
+    return findings.suspects if origin is None else tuple(dict.fromkeys([origin, *findings.suspects]))
+
+
+def _origin(findings: Findings) -> Region | None:
+    """The suspect that raised the first exception of a chain of several, in the first failure that is described."""
+    chain = next((failure.chain for failure in findings.inspected.values()), ())
+    if len(chain) < 2 or not chain[0].frames:
+        return None
+    place = chain[0].frames[-1].place
+    inside = (each for each in findings.suspects if each.path == place.path and each.start <= place.line <= each.end)
+    return min(inside, key=lambda each: each.end - each.start, default=None)
 
 
 def _lines_of(findings: Findings, path: str) -> list[int]:
