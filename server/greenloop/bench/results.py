@@ -23,6 +23,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
+from greenloop.core.text.diff import count_changed_lines
 from greenloop.project import settings as setting_table
 from greenloop.project.settings import Settings
 from greenloop.specs.kinds.constraints import CONSTRAINT_ID
@@ -152,6 +153,7 @@ def _attempt_row(attempt: Attempt, judged: Judgement | None) -> dict[str, Any]:
         "total": verdict.total,
         "reason": verdict.reason,
         "accepted": attempt.accepted,
+        "looks": len(attempt.looks),
         "confidence": attempt.confidence,
         **_usage_fields(usage),
         "goal": _goal_failure(verdict),
@@ -166,6 +168,7 @@ def _attempt_row(attempt: Attempt, judged: Judgement | None) -> dict[str, Any]:
 def outcome_fields(outcome: Outcome, judgement: Judgement | None, total: int) -> dict[str, Any]:
     usage = outcome.usage
     confidences = [attempt.confidence for attempt in outcome.attempts if attempt.confidence is not None]
+    before = {path: text or "" for path, text in outcome.before.items()}
     return {
         "right": judgement is not None and judgement.right,
         "shown_passed": outcome.solved or (judgement is not None and judgement.shown),
@@ -178,6 +181,10 @@ def outcome_fields(outcome: Outcome, judgement: Judgement | None, total: int) ->
         "candidates": max(len(outcome.attempts) - 1, 0),
         "best": outcome.best,
         "at": count_asked(outcome.attempts[: (outcome.best or 0) + 1]),
+        "looks": sum(len(attempt.looks) for attempt in outcome.attempts),
+        "changed_lines": count_changed_lines(
+            {path: text or "" for path, text in outcome.before.items()}, outcome.after
+        ),
         "confidence": confidences[-1] if confidences else None,
         "gain": asdict(outcome.evidence.gain) if outcome.solved and outcome.evidence.gain else None,
         **_usage_fields(usage),

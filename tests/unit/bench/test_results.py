@@ -8,8 +8,8 @@ import pytest
 
 from greenloop.bench import results
 from greenloop.core.errors import UsageError
-from greenloop.core.records.attempt import Attempt, Candidate, Draft, Mask, Move
-from greenloop.core.records.model import Role
+from greenloop.core.records.attempt import Attempt, Candidate, Draft, Look, Mask, Move
+from greenloop.core.records.model import Role, ToolCall
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import Status, Verdict
@@ -129,3 +129,18 @@ async def test_an_attempt_says_what_it_was_about(problem):
     )
     rows = await results.attempt_rows(outcome, run, judge=None)
     assert [row["asked"] for row in rows] == [[], ["m.py::other"], ["m.py::Box.grow"]]
+
+
+def test_looks_and_changed_lines_are_counted():
+    look = Look(call=ToolCall(id="1", name="read", arguments="{}"), result="", summary="read m.py")
+    outcome = Outcome(
+        solved=True,
+        verified=Verified.VERIFIED,
+        reason=StopReason.SOLVED,
+        message="",
+        attempts=[attempt(0), replace(attempt(1, Move.TURN), looks=(look, look))],
+        before={"m.py": "a = 1\nb = 2\n", "new.py": None},
+        after={"m.py": "a = 1\nb = 3\n", "new.py": "c = 4\n"},
+    )
+    fields = results.outcome_fields(outcome, None, 0)
+    assert (fields["looks"], fields["changed_lines"]) == (2, 3)

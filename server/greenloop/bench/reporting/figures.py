@@ -18,7 +18,7 @@ from greenloop.core.records.outcome import Verified
 Z95 = 1.959963984540054
 # The fields of a task-run whose means are shown.
 MEANS = (
-    *("calls", "prompt_tokens", "completion_tokens", "cached_tokens"),
+    *("calls", "looks", "prompt_tokens", "completion_tokens", "cached_tokens"),
     *("model_seconds", "test_seconds", "wall_seconds", "overhead_seconds"),
 )
 # The fate of the first attempt's error.
@@ -54,8 +54,8 @@ class Figures:
     parent to a right attempt and back; `matrix` is by error class of the first attempt; `refused` and `refused_right`
     candidates never ran; `groups` have (solved, count) by kind of task and by mutation operator.
     `located`: task-runs in which a model was asked about a function that the solution changes (None: no task says);
-    `verified`: solved ones whose result was fully verified. `gains`: None for runs without a goal,
-    `limits`: None for tasks without limits.
+    `verified`: solved ones whose result was fully verified. `changed_lines`: the median of the right ones.
+    `gains`: None for runs without a goal, `limits`: None for tasks without limits.
     """
 
     arm: str
@@ -72,6 +72,7 @@ class Figures:
     histogram: Mapping[int, int]
     mean_attempts: float | None
     means: Mapping[str, float]
+    changed_lines: float | None
     confidence: float | None
     gained: int
     lost: int
@@ -115,6 +116,7 @@ def _arm_figures(arm: str, task_runs: Sequence[TaskRunResult], broken_reasons: f
     longest = max([run["attempts"] for run in runs], default=0)
     refused = [row for each in done for row in each.attempts if row["number"] and row.get("status") == "refused"]
     steps = [step for each in done for step in transitions(each)]
+    lines = [run["changed_lines"] for run in solved if "changed_lines" in run]
     confidences = [run["confidence"] for run in runs if run["confidence"] is not None]
 
     return Figures(
@@ -131,7 +133,8 @@ def _arm_figures(arm: str, task_runs: Sequence[TaskRunResult], broken_reasons: f
         curve=tuple(sum(n <= k for n in attempts_needed) for k in range(longest + 1)),
         histogram=dict(sorted(Counter(run["attempts"] for run in runs).items())),
         mean_attempts=statistics.fmean(run["attempts"] for run in solved) if solved else None,
-        means={name: statistics.fmean(run[name] for run in runs) if runs else 0.0 for name in MEANS},
+        means={name: statistics.fmean(run.get(name, 0) for run in runs) if runs else 0.0 for name in MEANS},
+        changed_lines=statistics.median(lines) if lines else None,
         confidence=statistics.fmean(confidences) if confidences else None,
         gained=steps.count((False, True)),
         lost=steps.count((True, False)),
