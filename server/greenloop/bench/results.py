@@ -17,7 +17,7 @@ from greenloop.bench.hidden_tests import NOT_RUN, Judge, Judgement
 from greenloop.core.compose import compose
 from greenloop.core.election import CHEAP, WITHOUT_MODEL, count_asked
 from greenloop.core.errors import UsageError
-from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.attempt import Attempt, Move
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
@@ -182,9 +182,7 @@ def outcome_fields(outcome: Outcome, judgement: Judgement | None, total: int) ->
         "best": outcome.best,
         "at": count_asked(outcome.attempts[: (outcome.best or 0) + 1]),
         "looks": sum(len(attempt.looks) for attempt in outcome.attempts),
-        "changed_lines": count_changed_lines(
-            {path: text or "" for path, text in outcome.before.items()}, outcome.after
-        ),
+        "changed_lines": count_changed_lines(before, outcome.after),
         "confidence": confidences[-1] if confidences else None,
         "gain": asdict(outcome.evidence.gain) if outcome.solved and outcome.evidence.gain else None,
         **_usage_fields(usage),
@@ -231,14 +229,20 @@ def _name_of(region: Region) -> str:
 
 
 def _regions_of(attempt: Attempt, problem: Problem) -> set[Region]:
-    """What the attempt was to change: a hole's function, or the regions that it is about; and what it did change."""
+    """What the attempt was to change: a hole's function, or the regions that it is about; and what it did change.
+
+    A turn of a conversation is about every function that its report names.
+    """
     draft = attempt.draft
     if draft is not None and draft.masked is not None:
         return {draft.masked.region}
+    changed = set(attempt.candidate.texts) if attempt.candidate else set[Region]()
+    if draft is not None and draft.move is Move.TURN:
+        return {*problem.regions, *problem.suspects, *changed}
     about = draft.regions if draft else ()
     is_asked = draft is not None and draft.move not in WITHOUT_MODEL
     shown = problem.opened(about) if is_asked else problem.focused(about)
-    return {*shown.regions, *(attempt.candidate.texts if attempt.candidate else ())}
+    return {*shown.regions, *changed}
 
 
 def _usage_fields(usage: Usage) -> dict[str, Any]:

@@ -123,12 +123,17 @@ def test_the_place_of_the_right_function_counts_the_regions_and_then_the_suspect
 
 async def test_an_attempt_says_what_it_was_about(problem):
     run = replace(problem("def f():\n    pass\n"), regions=(OTHER,), suspects=(REGION,))
-    attempts = [attempt(0), attempt(1, Move.DRAFT), attempt(2, Move.DRAFT, about=(REGION,))]
+    attempts = [attempt(0), attempt(1, Move.DRAFT), attempt(2, Move.DRAFT, about=(REGION,)), attempt(3, Move.TURN)]
     outcome = Outcome(
         solved=False, verified=Verified.UNVERIFIED, reason=StopReason.ATTEMPTS, message="", attempts=attempts
     )
     rows = await results.attempt_rows(outcome, run, judge=None)
-    assert [row["asked"] for row in rows] == [[], ["m.py::other"], ["m.py::Box.grow"]]
+    assert [row["asked"] for row in rows] == [
+        [],
+        ["m.py::other"],
+        ["m.py::Box.grow"],
+        ["m.py::Box.grow", "m.py::other"],
+    ]
 
 
 def test_looks_and_changed_lines_are_counted():
