@@ -17,12 +17,15 @@ from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report.inspections import InspectedFailure, inspected_failures
 from greenloop.core.run_state import Baseline
+from greenloop.drafting.candidates.answers.changed_regions import with_file
 from greenloop.drafting.context.versions import CONTAINER, version_line
 from greenloop.localize.context import BaselineContext
 from greenloop.localize.measuring import is_cut_short
+from greenloop.localize.related_code import find_namesakes, find_nearest, find_used
 from greenloop.localize.siblings import same_cause
 from greenloop.project.sources import is_trusted
 
+MOST_SEARCHED = 3  # suspects in whose files functions are searched that are named like the tests
 MOST_INSPECTED = 4  # failing cases of the target, and siblings after them
 
 
@@ -39,7 +42,7 @@ async def gather_findings(
     inspected, versions = await asyncio.gather(
         _inspect(context, problem, [*failing[:MOST_INSPECTED], *siblings[:1]]), _version_line(context, problem)
     )
-    return Findings(
+    findings = Findings(
         problem=problem,
         cases=cases,
         inspected=inspected,
@@ -47,6 +50,25 @@ async def gather_findings(
         reasons=reasons or {},
         versions=versions,
     )
+    return await asyncio.to_thread(_with_related_code, findings, context)
+
+
+def _with_related_code(findings: Findings, context: BaselineContext) -> Findings:
+    """The findings with functions that belong to them though they may be no suspects."""
+    problem = findings.problem
+
+    def text_of(path: str) -> str | None:
+        return problem.files[path] if path in problem.files else context.snapshot.text(path)
+
+    suspects = findings.suspects
+    nearest = find_nearest(findings.inspected.values(), text_of, context.patterns)
+    paths = dict.fromkeys(region.path for region in (*nearest[:1], *suspects[:MOST_SEARCHED]))
+    named = find_namesakes([case.id for case in findings.failing], paths, text_of)
+    used = find_used(dict.fromkeys([*nearest[:1], *suspects[:1]]), text_of)
+    related = {region: reason for region, reason in {**used, **named}.items() if region not in (*suspects, *nearest)}
+    for region in (*nearest, *related):
+        problem = with_file(problem, region.path, text_of(region.path))
+    return replace(findings, problem=problem, nearest=nearest, related=related)
 
 
 async def findings_of(context: BaselineContext, baseline: Baseline, problem: Problem) -> Findings:

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from greenloop.core.records.spec import Region
+from greenloop.core.records.verdict import Failure
 from greenloop.localize.evidence import Evidence
+from greenloop.localize.measuring import CUT_SHORT
 from greenloop.localize.signals import data
 
 JUST_NOW = 0.5  # days before the last commit: changed by that commit
@@ -24,10 +26,7 @@ def find_reasons(evidence: Evidence) -> Mapping[Region, str]:
 def _reasons(evidence: Evidence, region: Region, produced: Mapping[Region, float]) -> list[str]:
     reasons = []
     if (position := evidence.frames.get(region)) is not None:
-        has_raised = position == 0 and any(region in evidence.entered[case] for case in evidence.failing)
-        reasons.append(
-            "raised the exception" if has_raised else "in the traceback" if position else "named by the failure"
-        )
+        reasons.append(_place_in_traceback(evidence, region, position))
     if produced.get(region):
         reasons.append("made a compared value")
     if region in evidence.touched:
@@ -40,3 +39,22 @@ def _reasons(evidence: Evidence, region: Region, produced: Mapping[Region, float
     if evidence.suspects[region].depth == 1 and entered:
         reasons.append("called by the test itself")
     return reasons
+
+
+def _place_in_traceback(evidence: Evidence, region: Region, position: int) -> str:
+    if position:
+        return "in the traceback"
+    ends = [failure for failure in evidence.failing.values() if failure and failure.frames]
+    last = [failure for failure in ends if evidence.region_of(*_place(failure)) == region]
+    if any(failure.type not in CUT_SHORT for failure in last):
+        return "raised the exception"
+    if last:
+        return "was running when the test was ended"
+    is_on_the_way = any(
+        evidence.region_of(frame.path, frame.line) == region for failure in ends for frame in failure.frames
+    )
+    return "called what raised the exception" if is_on_the_way else "named by the failure"
+
+
+def _place(failure: Failure) -> tuple[str, int]:
+    return failure.frames[-1].path, failure.frames[-1].line

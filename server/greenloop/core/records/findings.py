@@ -16,7 +16,8 @@ class Findings:
     """What is known of a failure when the question about it leaves.
 
     `cases` are the results of the target's cases; `inspected` describes some of them; `siblings` are other tests of the
-    file that fail for the same cause; `reasons` say why a function is suspicious. `versions` is a sentence.
+    file that fail for the same cause; `reasons` say why a function is suspicious. `nearest` are the innermost functions
+    of tracebacks; `related` are functions that are no suspects, with a reason for each. `versions` is a sentence.
     """
 
     problem: Problem
@@ -24,6 +25,8 @@ class Findings:
     inspected: Mapping[str, InspectedFailure] = field(default_factory=dict)
     siblings: Sequence[CaseResult] = ()
     reasons: Mapping[Region, str] = field(default_factory=dict)
+    nearest: tuple[Region, ...] = ()
+    related: Mapping[Region, str] = field(default_factory=dict)
     versions: str = ""
 
     @property

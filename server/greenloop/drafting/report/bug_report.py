@@ -14,13 +14,21 @@ from greenloop.core.records.spec import Case, Provenance, Region
 from greenloop.core.text.tokens import Count
 from greenloop.drafting.context import tests
 from greenloop.drafting.report import code_excerpts
-from greenloop.drafting.report.shortening import around_lines, without_long_docstrings, without_other_cases
+from greenloop.drafting.report.shortening import (
+    LONGEST_FUNCTION,
+    LONGEST_OTHER,
+    around_lines,
+    without_long_docstrings,
+    without_other_cases,
+)
 from greenloop.drafting.report.tracebacks import FULL, SHORT, Detail, render_failure, summarize_case
 from greenloop.drafting.shown_attempts import fenced
 
 MOST_NAMED = 12  # suspects that are only named
 MOST_SIBLINGS = 8  # tests of the same cause that are named
-FIRST_RAISED = "raised the exception that led to it"
+MOST_BEFORE_RELATED = 4  # suspects before functions that are related to the failure in other ways
+FIRST_RAISED, IN_TRACEBACK = "raised the exception that led to it", "in the traceback"
+NEAREST = 2  # the likelihood of the innermost functions of tracebacks
 MOST_CAUSES = 3  # failures that are shown whole, of cases that fail in different places
 
 
@@ -28,7 +36,7 @@ MOST_CAUSES = 3  # failures that are shown whole, of cases that fail in differen
 class _Size:
     """How much a report shows; `code` is in tokens, `whole`: small files are shown whole."""
 
-    code: int = 2600
+    code: int = 2400
     outlines: int = 2
     detail: Detail = FULL
     causes: int = MOST_CAUSES
@@ -151,43 +159,64 @@ def _remark(problem: Problem) -> str:
 
 
 def _code(findings: Findings, size: _Size, count: Count) -> str:
-    suspects = _origin_first(findings)
-    if not suspects:
+    ordered = _ordered(findings)
+    if not ordered:
         return "No function of the project ran in it: look at what the test reads."
-    shown = _fitting(findings, suspects, size, count)
-    parts = [_most_likely(findings, shown)]
-    for number, path in enumerate(dict.fromkeys(region.path for region in shown)):
-        text, own = findings.problem.files[path], [region for region in shown if region.path == path]
-        if size.whole and code_excerpts.is_small(text):
+    shown = _fitting(findings, ordered, size, count)
+    parts = [_most_likely(findings, [each.region for each in shown])]
+    for number, path in enumerate(dict.fromkeys(each.region.path for each in shown)):
+        text, own = findings.problem.files[path], [each for each in shown if each.region.path == path]
+        if own[0].is_whole:
             parts.append(f"`{path}`, the whole file:\n{fenced(code_excerpts.whole_file(text))}")
             continue
-        code = code_excerpts.functions(text, path, own, _lines_of(findings, path))
+        code = code_excerpts.functions(text, path, {each.region: each.longest for each in own}, _lines(findings, path))
         if number < size.outlines and (imports := code_excerpts.imports(text)):
             code = f"{imports}\n\n{code}"
         parts.append(f"From `{path}`:\n{fenced(code)}")
         if number < size.outlines:
-            parts.append(fenced(code_excerpts.outline(text, path, own), "text"))
-    named = [region for region in suspects if region not in shown][:MOST_NAMED]
+            parts.append(fenced(code_excerpts.outline(text, path, [each.region for each in own]), "text"))
+    known = {each.region for each in shown}
+    named = [region for region in ordered if region not in known][:MOST_NAMED]
     if named:
         listed = "\n".join(f"- {_name(region)}{_reason(findings, region)}" for region in named)
-        parts.append(f"These ran too, and are not shown:\n{listed}")
+        parts.append(f"These are not shown:\n{listed}")
     return "\n\n".join(parts)
 
 
-def _fitting(findings: Findings, suspects: Sequence[Region], size: _Size, count: Count) -> list[Region]:
-    """The suspects whose code fits, at least the first one; what raised the exception is always among them."""
-    shown: list[Region] = []
+@dataclass(frozen=True, kw_only=True)
+class _Shown:
+    """A function in a report; of one with more than `longest` lines a part is shown. `is_whole`: its file is."""
+
+    region: Region
+    longest: int = LONGEST_FUNCTION
+    is_whole: bool = False
+
+
+def _fitting(findings: Findings, ordered: Sequence[Region], size: _Size, count: Count) -> list[_Shown]:
+    """The functions whose code fits, at least the first one."""
+    shown: list[_Shown] = []
+    whole: set[str] = set()
     room = size.code
-    raised = [region for region in suspects if "raised" in _reason(findings, region)]
-    for region in dict.fromkeys([*suspects[:1], *raised[:2], *suspects[1:]]):
+    for number, region in enumerate(ordered):
         text = findings.problem.files[region.path]
-        cost = count(code_excerpts.functions(text, region.path, [region], _lines_of(findings, region.path)))
-        if shown and cost > room:
+        if region.path in whole:
+            shown.append(_Shown(region=region, is_whole=True))
             continue
-        shown.append(region)
-        room -= cost
-    order = {region: place for place, region in enumerate(suspects)}
-    return sorted(shown, key=lambda region: order[region])
+        is_short = text.count("\n") <= (code_excerpts.SHORT_FILE if number else code_excerpts.FIRST_FILE)
+        is_started = any(each.region.path == region.path for each in shown)
+        if size.whole and is_short and not is_started and (cost := count(code_excerpts.whole_file(text))) <= room:
+            whole.add(region.path)
+            shown.append(_Shown(region=region, is_whole=True))
+            room -= cost
+            continue
+        is_likely = _likelihood(findings, region) <= NEAREST
+        longest = LONGEST_FUNCTION if is_likely else LONGEST_OTHER
+        code = code_excerpts.functions(text, region.path, {region: longest}, _lines(findings, region.path))
+        if number and (cost := count(code)) > room:
+            continue
+        shown.append(_Shown(region=region, longest=longest))
+        room -= count(code)
+    return shown
 
 
 def _most_likely(findings: Findings, shown: Sequence[Region]) -> str:
@@ -201,27 +230,45 @@ def _name(region: Region) -> str:
 
 def _reason(findings: Findings, region: Region) -> str:
     reasons = [FIRST_RAISED] if region == _origin(findings) else []
-    reasons += [reason] if (reason := findings.reasons.get(region, "")) else []
+    known = findings.reasons.get(region) or findings.related.get(region, "")
+    reasons += [known or IN_TRACEBACK] if known or region in findings.nearest else []
     return f": {'; '.join(reasons)}" if reasons else ""
 
 
-def _origin_first(findings: Findings) -> Sequence[Region]:
-    """The suspects, with that which raised the first exception of a chain before all others."""
-    origin = _origin(findings)
-    return findings.suspects if origin is None else tuple(dict.fromkeys([origin, *findings.suspects]))
+def _ordered(findings: Findings) -> list[Region]:
+    """The functions of a report, the likeliest first."""
+    first, rest = findings.suspects[:MOST_BEFORE_RELATED], findings.suspects[MOST_BEFORE_RELATED:]
+    every = dict.fromkeys([*findings.nearest, *first, *findings.related, *rest])
+    return sorted(every, key=lambda region: _likelihood(findings, region))
+
+
+def _likelihood(findings: Findings, region: Region) -> int:
+    """0 for the likeliest: what raised the exception, the first suspect, the innermost ones of tracebacks, the others.
+
+    Functions further out in a traceback are the least likely.
+    """
+    reason = findings.reasons.get(region, "")
+    if region == _origin(findings) or reason.startswith("raised"):
+        return 0
+    if region in findings.suspects[:1]:
+        return 1
+    if region in findings.nearest:
+        return NEAREST
+    return NEAREST + 1 + (reason == IN_TRACEBACK)
 
 
 def _origin(findings: Findings) -> Region | None:
-    """The suspect that raised the first exception of a chain of several, in the first failure that is described."""
+    """The function that raised the first exception of a chain of several, in the first failure that is described."""
     chain = next((failure.chain for failure in findings.inspected.values()), ())
     if len(chain) < 2 or not chain[0].frames:
         return None
     place = chain[0].frames[-1].place
-    inside = (each for each in findings.suspects if each.path == place.path and each.start <= place.line <= each.end)
+    every = (*findings.suspects, *findings.nearest)
+    inside = (each for each in every if each.path == place.path and each.start <= place.line <= each.end)
     return min(inside, key=lambda each: each.end - each.start, default=None)
 
 
-def _lines_of(findings: Findings, path: str) -> list[int]:
+def _lines(findings: Findings, path: str) -> list[int]:
     """The lines of a file that stand in tracebacks."""
     return list(dict.fromkeys(_traceback_lines(findings, path)))
 

@@ -6,7 +6,7 @@ It must not know why the code is suspicious.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from greenloop.core.python.assignments import assignments_in
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, parse_fragment, parse_module
@@ -16,7 +16,7 @@ from greenloop.drafting.report.shortening import around_lines, without_long_docs
 from greenloop.project.syntax import definitions
 from greenloop.project.syntax.definitions import Definition
 
-SMALL_FILE = 100  # lines of a file that is shown whole
+FIRST_FILE, SHORT_FILE = 240, 80  # lines of a file that is shown whole: the most suspicious one, another one
 MOST_FIELDS = 12  # of a class whose methods are shown
 LONGEST_FIELD = 4  # lines
 SHORT_CONSTRUCTOR = 15  # lines of an `__init__` that is shown with the other methods
@@ -25,20 +25,16 @@ MOST_IMPORTS = 30  # lines of a block of imports that is shown whole
 LONGEST_SIGNATURE = 90  # characters of parameters in an outline
 
 
-def is_small(text: str) -> bool:
-    """Is it a file that is shown whole?"""
-    return text.count("\n") <= SMALL_FILE
-
-
 def whole_file(text: str) -> str:
     """A whole small file."""
     return without_long_docstrings(with_plain_ends(text)).rstrip()
 
 
-def functions(text: str, path: str, regions: Sequence[Region], lines: Sequence[int] = ()) -> str:
+def functions(text: str, path: str, regions: Mapping[Region, int], lines: Sequence[int] = ()) -> str:
     """The regions' code, in the order of the file; methods below the head of their class.
 
-    Of very long functions the statements around these `lines` of the file are shown.
+    Of functions with more lines than the number of their region the statements around these `lines` of the file are
+    shown.
     """
     items = definitions.find_definitions(text, path)
     parts: list[str] = []
@@ -47,10 +43,10 @@ def functions(text: str, path: str, regions: Sequence[Region], lines: Sequence[i
         owner = definitions.find_by_qualname(items, region.qualname.rpartition(".")[0])
         if owner is not None and owner.kind == "class" and owner.qualname not in owners:
             owners.add(owner.qualname)
-            parts.append(class_head(text, owner, items, regions))
+            parts.append(class_head(text, owner, items, [*regions]))
         source = with_plain_ends(definitions.line_span(text, region.start, region.end)).rstrip()
         inside = [line - region.start + 1 for line in lines if region.start <= line <= region.end]
-        parts.append(without_long_docstrings(around_lines(source, inside)))
+        parts.append(without_long_docstrings(around_lines(source, inside, regions[region])))
     return "\n\n".join(part for part in parts if part)
 
 

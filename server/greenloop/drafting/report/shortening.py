@@ -16,8 +16,8 @@ from greenloop.core.python.indentation import indentation_of
 LONGEST_DOCSTRING = 12  # lines of one that is shown whole
 LONGEST_TABLE = 40  # lines of a decorator that is shown whole
 KEPT_ITEMS = 4  # of a longer table
-LONGEST_FUNCTION = 150  # lines of a function that is shown whole
-AROUND = 25  # lines before and after the lines that matter, of a longer one
+LONGEST_FUNCTION, LONGEST_OTHER = 150, 50  # lines of a function that is shown whole: a suspicious one, another one
+AROUND = 1 / 6  # of the longest length: lines before and after the lines that matter, of a longer one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,11 +101,12 @@ def _table_cuts(table: ast.List | ast.Tuple | ast.Set, words: set[str], parsed: 
     return cuts
 
 
-def around_lines(code: str, lines: Sequence[int]) -> str:
-    """A long function as its head and the statements around these lines (from 1, of the code)."""
+def around_lines(code: str, lines: Sequence[int], longest: int = LONGEST_FUNCTION) -> str:
+    """A function of more than `longest` lines as its head and the statements around these (from 1, of the code)."""
+    around = int(AROUND * longest)
     rows = code.rstrip("\n").split("\n")
     parsed = parse_fragment(code)
-    if len(rows) <= LONGEST_FUNCTION or not isinstance(parsed, Fragment) or not parsed.body:
+    if len(rows) <= longest or not isinstance(parsed, Fragment) or not parsed.body:
         return code
     node = parsed.body[0]
     function = next((each for each in ast.walk(node) if isinstance(each, FUNCTIONS)), None)
@@ -113,7 +114,7 @@ def around_lines(code: str, lines: Sequence[int]) -> str:
         return code
     kept = {*range(1, start_line(function.body[0], parsed.lines) - parsed.shift)}
     for line in lines or (1,):
-        kept |= {*range(max(1, line - AROUND), min(len(rows), line + AROUND) + 1)}
+        kept |= {*range(max(1, line - around), min(len(rows), line + around) + 1)}
     inner = [each for each in ast.walk(function) if isinstance(each, ast.stmt) and each is not function]
     for each in inner:  # a statement of several lines is kept whole, or not at all
         first, last = each.lineno - parsed.shift, (each.end_lineno or each.lineno) - parsed.shift
