@@ -41,6 +41,7 @@ from greenloop.specs.kinds.pytest import read_spec
 MOST_MISSING = 10
 FILE_SECONDS = 1.5  # that a first question waits for the other tests of the target's file
 AGE_SECONDS = 0.5  # that it waits for the ages of lines
+READ = "read by a function that ran, or by the test"  # why an assignment is shown
 LONGEST_LINE = 200  # characters of a message that is told
 REST = 0.4  # of the limit of one case, for the target's other cases after one that hangs
 LEAST_REST = 3.0  # seconds for these at least
@@ -172,12 +173,21 @@ async def _tell_located(
         asyncio.to_thread(find_ages, context.snapshot.root, texts, evidence.suspects, seconds=AGE_SECONDS),
     )
     evidence = replace(evidence, touched=touched, ages=ages)
-    ranked = ranking.sort_by(evidence, ranking.suspicions(evidence))
+    suspicions = ranking.suspicions(evidence)
+    ranked = ranking.sort_by(evidence, suspicions)
+    read = await asyncio.to_thread(assignments.find_read, evidence, ranked, suspicions, context.snapshot.root)
     chosen, _others = (created, ()) if created else _choose_functions(context, ranked, results)
     suspects = regions.others(ranked, chosen, context.snapshot.text, [region.path for region in evidence.suspects])
     early = build_baseline(context, spec, chosen, execution, {}, stubs, measured=results, suspects=suspects)
-    siblings = find_siblings(context, cases, results)
-    tell(await gather_findings(context, early.problem, cases, siblings=siblings, reasons=find_reasons(evidence)))
+    findings = await gather_findings(
+        context,
+        early.problem,
+        cases,
+        siblings=find_siblings(context, cases, results),
+        reasons=find_reasons(evidence),
+        related=dict.fromkeys(read, READ),
+    )
+    tell(findings)
 
 
 async def _run_with_stubs(context: BaselineContext) -> tuple[dict[str, str], tuple[Region, ...], Execution]:

@@ -36,6 +36,7 @@ async def gather_findings(
     *,
     siblings: Sequence[CaseResult] = (),
     reasons: Mapping[Region, str] | None = None,
+    related: Mapping[Region, str] | None = None,
 ) -> Findings:
     """Runs the failing cases once more to describe them; a failure here leaves the report shorter, and ends nothing."""
     failing = [case for case in cases if not case.passed]
@@ -48,6 +49,7 @@ async def gather_findings(
         inspected=inspected,
         siblings=siblings,
         reasons=reasons or {},
+        related=related or {},
         versions=versions,
     )
     return await asyncio.to_thread(_with_related_code, findings, context)
@@ -65,7 +67,8 @@ def _with_related_code(findings: Findings, context: BaselineContext) -> Findings
     paths = dict.fromkeys(region.path for region in (*nearest[:1], *suspects[:MOST_SEARCHED]))
     named = find_namesakes([case.id for case in findings.failing], paths, text_of)
     used = find_used(dict.fromkeys([*nearest[:1], *suspects[:1]]), text_of)
-    related = {region: reason for region, reason in {**used, **named}.items() if region not in (*suspects, *nearest)}
+    every = {**findings.related, **named, **used}
+    related = {region: reason for region, reason in every.items() if region not in (*suspects, *nearest)}
     for region in (*nearest, *related):
         problem = with_file(problem, region.path, text_of(region.path))
     return replace(findings, problem=problem, nearest=nearest, related=related)

@@ -170,8 +170,8 @@ def _code(findings: Findings, size: _Size, count: Count) -> str:
             parts.append(f"`{path}`, the whole file:\n{fenced(code_excerpts.whole_file(text))}")
             continue
         code = code_excerpts.functions(text, path, {each.region: each.longest for each in own}, _lines(findings, path))
-        if number < size.outlines and (imports := code_excerpts.imports(text)):
-            code = f"{imports}\n\n{code}"
+        if number < size.outlines and (used := code_excerpts.names_used(text, code)):
+            code = f"{used}\n\n{code}"
         parts.append(f"From `{path}`:\n{fenced(code)}")
         if number < size.outlines:
             parts.append(fenced(code_excerpts.outline(text, path, [each.region for each in own]), "text"))
@@ -211,6 +211,13 @@ def _fitting(findings: Findings, ordered: Sequence[Region], size: _Size, count: 
             continue
         is_likely = _likelihood(findings, region) <= NEAREST
         longest = LONGEST_FUNCTION if is_likely else LONGEST_OTHER
+        is_long = region.end - region.start >= longest
+        if (
+            is_long
+            and not is_likely
+            and not any(region.start <= line <= region.end for line in _lines(findings, region.path))
+        ):
+            continue  # nothing says which part of it matters
         code = code_excerpts.functions(text, region.path, {region: longest}, _lines(findings, region.path))
         if number and (cost := count(code)) > room:
             continue
@@ -231,7 +238,8 @@ def _name(region: Region) -> str:
 def _reason(findings: Findings, region: Region) -> str:
     reasons = [FIRST_RAISED] if region == _origin(findings) else []
     known = findings.reasons.get(region) or findings.related.get(region, "")
-    reasons += [known or IN_TRACEBACK] if known or region in findings.nearest else []
+    is_near = region in findings.nearest and not reasons
+    reasons += [known or IN_TRACEBACK] if known or is_near else []
     return f": {'; '.join(reasons)}" if reasons else ""
 
 
@@ -245,10 +253,13 @@ def _ordered(findings: Findings) -> list[Region]:
 def _likelihood(findings: Findings, region: Region) -> int:
     """0 for the likeliest: what raised the exception, the first suspect, the innermost ones of tracebacks, the others.
 
-    Functions further out in a traceback are the least likely.
+    Functions further out in a traceback are the least likely, and before all others comes what raised the first one
+    of a chain.
     """
     reason = findings.reasons.get(region, "")
-    if region == _origin(findings) or reason.startswith("raised"):
+    if region == _origin(findings):
+        return -1
+    if reason.startswith("raised"):
         return 0
     if region in findings.suspects[:1]:
         return 1

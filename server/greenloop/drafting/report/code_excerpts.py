@@ -9,7 +9,7 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from greenloop.core.python.assignments import assignments_in
-from greenloop.core.python.ast_source import FUNCTIONS, Fragment, parse_fragment, parse_module
+from greenloop.core.python.ast_source import FUNCTIONS, Fragment, parse_fragment
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.report.shortening import around_lines, without_long_docstrings
@@ -21,7 +21,8 @@ MOST_FIELDS = 12  # of a class whose methods are shown
 LONGEST_FIELD = 4  # lines
 SHORT_CONSTRUCTOR = 15  # lines of an `__init__` that is shown with the other methods
 LONGEST_OUTLINE = 40  # entries
-MOST_IMPORTS = 30  # lines of a block of imports that is shown whole
+MOST_IMPORTS = 20  # lines of imports that are all shown; of more those that the shown code uses
+LONGEST_CONSTANT, MOST_CONSTANTS = 8, 6  # lines of an assignment that is shown as it is used; their number
 LONGEST_SIGNATURE = 90  # characters of parameters in an outline
 
 
@@ -50,19 +51,19 @@ def functions(text: str, path: str, regions: Mapping[Region, int], lines: Sequen
     return "\n\n".join(part for part in parts if part)
 
 
-def imports(text: str) -> str:
-    """The imports of a file, for edits that need others; without those of a long block that nothing tells apart."""
-    parsed = parse_module(with_plain_ends(text))
-    if isinstance(parsed, SyntaxError):
-        return ""
-    rows = with_plain_ends(text).split("\n")
-    shown = [
-        row
-        for node in parsed.body
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for row in rows[node.lineno - 1 : node.end_lineno]
-    ]
-    return "\n".join(shown) if len(shown) <= MOST_IMPORTS else ""
+def names_used(text: str, code: str) -> str:
+    """The imports of a file, for edits that need others, and the short assignments of the module that `code` uses."""
+    bindings, used = definitions.find_bindings(text), definitions.identifiers(code)
+    imports = [each for each in bindings if each.kind == "import"]
+    if sum(each.end - each.start + 1 for each in imports) > MOST_IMPORTS:
+        imports = [each for each in imports if used.intersection(each.names)]
+    short = (each for each in bindings if each.kind == "assignment" and each.end - each.start < LONGEST_CONSTANT)
+    constants = [each for each in short if used.intersection(each.names)][:MOST_CONSTANTS]
+    blocks = (
+        "".join(definitions.line_span(text, each.start, each.end).rstrip() + "\n" for each in group)
+        for group in (imports, constants)
+    )
+    return with_plain_ends("\n".join(block for block in blocks if block)).rstrip()
 
 
 def class_head(text: str, owner: Definition, items: Sequence[Definition], shown: Sequence[Region]) -> str:
