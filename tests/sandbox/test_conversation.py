@@ -170,6 +170,22 @@ async def test_looks_come_before_the_answer_and_are_recorded(play):
     assert [message.role for message in turn.sent.messages][2:] == ["assistant", *["tool"] * len(calls)]
 
 
+async def test_a_file_that_cannot_be_read_is_no_end(play):
+    files = {**FILES, "odd.py": "# -*- coding: nonsense -*-\nRATES = 1\n"}
+    calls = [["search", {"text": "RATES ="}], ["read", {"path": "odd.py"}]]
+    outcome, _events = await play(calls, RIGHT, files=files)
+    assert outcome.verified is Verified.VERIFIED, outcome.message
+    (turn,) = turns(outcome)
+    assert "shop/rates.py:4" in turn.looks[0].result
+    assert "encoding cannot be determined" in turn.looks[1].result
+
+
+async def test_prose_alone_is_answered_with_what_is_wanted(play):
+    outcome, _events = await play("I would lower the name first.", RIGHT)
+    assert outcome.verified is Verified.VERIFIED, outcome.message
+    assert "Answer with edits, look at the project, or say CANNOT: why." in texts(outcome, turns(outcome)[1].number)[-1]
+
+
 async def test_tests_that_fail_for_the_same_cause_belong_to_the_goal(play):
     outcome, _events = await play(NARROW, RIGHT)
     assert outcome.verified is Verified.VERIFIED

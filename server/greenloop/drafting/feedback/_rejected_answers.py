@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from greenloop.core.fingerprint import is_same_code
 from greenloop.core.records.attempt import Attempt, Finding
@@ -44,7 +44,7 @@ def describe_newest(problem: Problem, attempts: Sequence[Attempt], describe: Cal
     return f"{refusal}\n{describe(problem, twin)}".strip() if twin else refusal
 
 
-def rejection_sentence(finding: Finding) -> str:
+def rejection_sentence(finding: Finding, advice: Mapping[str, str] = ADVICE) -> str:
     """The reason why an answer was not run, and what to do instead."""
     error_class = finding.error_class
     message = shorten(finding.message, MESSAGE)
@@ -52,7 +52,7 @@ def rejection_sentence(finding: Finding) -> str:
     python_error = f"{error_class}: " if error_class.endswith("Error") else ""
     place = f" (line {finding.line})" if finding.line and f"line {finding.line}" not in message else ""
     full_stop = "" if f"{message}{place}".endswith((".", ")")) else "."
-    return f"The code was not run: {python_error}{message}{place}{full_stop} {ADVICE.get(error_class, '')}".strip()
+    return f"The code was not run: {python_error}{message}{place}{full_stop} {advice.get(error_class, '')}".strip()
 
 
 def _equal_attempt(problem: Problem, newest: Attempt, earlier: Sequence[Attempt]) -> Attempt | None:

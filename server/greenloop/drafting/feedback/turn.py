@@ -16,13 +16,22 @@ from greenloop.core.records.sandbox import Inspection
 from greenloop.core.records.verdict import CaseResult, Status
 from greenloop.core.report.inspections import inspected_failures
 from greenloop.core.summary import CANNOT
-from greenloop.drafting.feedback._rejected_answers import rejection_sentence
+from greenloop.drafting.feedback._rejected_answers import ADVICE, rejection_sentence
 from greenloop.drafting.report.tracebacks import FULL, SHORT, render_failure, summarize_case
 from greenloop.drafting.shown_attempts import fenced
 
 DESCRIBES_PASSES = True  # a pass may be none that is accepted
 MOST_NAMED = 10  # tests
 MOST_SHOWN = 2  # failures that are shown whole
+# Where a turn takes other advice than an answer with one function: it may have edits of any file.
+IN_TURNS = {
+    "EmptyAnswer": "Answer with edits, look at the project, or say CANNOT: why.",
+    "NoCode": "Answer with edits, look at the project, or say CANNOT: why.",
+    "TruncatedAnswer": "Answer with edits alone, of no more lines than they need.",
+    "WrongFunction": "Answer with edits: blocks of lines to search and of new ones, below the path of their file.",
+    "SearchNotFound": "Copy the searched lines exactly from the file.",
+    "RegionDeleted": "The tests need it.",
+}
 KEPT = "Your edits are kept: answer with edits of the files as they are now."
 TAKEN_BACK = "Your edits are taken back: answer with all edits, of the files as they were."
 
@@ -44,7 +53,7 @@ async def _result(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -
     newest = attempts[-1]
     verdict = newest.verdict
     if newest.finding is not None:
-        return rejection_sentence(newest.finding)
+        return rejection_sentence(newest.finding, ADVICE | IN_TURNS)
     if verdict.status is Status.TAMPERED:
         return f"That was not accepted as a fix: {verdict.reason}"
     failing = [case for case in verdict.cases if not case.passed]

@@ -13,6 +13,7 @@ from time import monotonic
 from typing import Any
 
 from greenloop.core import registry
+from greenloop.core.errors import GreenloopError
 from greenloop.core.records.attempt import Look
 from greenloop.core.records.model import ToolCall, ToolSpec
 from greenloop.core.text.tokens import estimate_tokens
@@ -65,7 +66,7 @@ class Looking:
         try:
             async with asyncio.timeout(max(MOST_SECONDS - self.seconds, 1.0)):
                 result = await _look(call, project)
-        except LookError as error:
+        except (LookError, GreenloopError) as error:
             result = str(error)
         except TimeoutError:
             result = "It took too long."

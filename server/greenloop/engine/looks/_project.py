@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from greenloop.core.errors import GreenloopError
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, Inspection
 from greenloop.project.hidden import is_masked
@@ -59,7 +60,10 @@ class Project:
                 raise LookError(f"There is no file `{path}`.")
             if (size := file.stat().st_size) > LARGEST:
                 raise LookError(f"`{path}` is too large ({size >> 20} MB).")
-        text = self.snapshot.text(path)
+        try:
+            text = self.snapshot.text(path)
+        except GreenloopError as error:
+            raise LookError(str(error)) from error
         if text is None:
             raise LookError(f"`{path}` is not a text file.")
         return text
