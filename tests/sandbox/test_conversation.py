@@ -170,6 +170,14 @@ async def test_looks_come_before_the_answer_and_are_recorded(play):
     assert [message.role for message in turn.sent.messages][2:] == ["assistant", *["tool"] * len(calls)]
 
 
+async def test_what_an_answer_has_next_to_calls_stays_in_the_conversation(play):
+    outcome, _events = await play(f'{RIGHT}\nBut first:\nLOOK read {{"path": "shop/rates.json"}}\n', RIGHT)
+    assert outcome.verified is Verified.VERIFIED, outcome.message
+    (turn,) = turns(outcome)
+    assert "But first:" in turn.sent.messages[2].content
+    assert outcome.after["shop/core.py"].count(".lower()") == 1
+
+
 async def test_a_file_that_cannot_be_read_is_no_end(play):
     files = {**FILES, "odd.py": "# -*- coding: nonsense -*-\nRATES = 1\n"}
     calls = [["search", {"text": "RATES ="}], ["read", {"path": "odd.py"}]]

@@ -21,7 +21,7 @@ from greenloop.localize import assignments, ranking, regions
 from greenloop.localize.context import BaselineContext, build_baseline, without_cases
 from greenloop.localize.early_end import environment_fault, find_flaky, stop_early, unless
 from greenloop.localize.evidence import Evidence, gather_evidence
-from greenloop.localize.findings import find_siblings, gather_findings, with_siblings
+from greenloop.localize.findings import gather_findings, with_siblings
 from greenloop.localize.measuring import Measurement, is_cut_short
 from greenloop.localize.missing import unwritten
 from greenloop.localize.missing.missing_names import find_missing
@@ -183,7 +183,7 @@ async def _tell_located(
         context,
         early.problem,
         cases,
-        siblings=find_siblings(context, cases, results),
+        results,
         reasons=find_reasons(evidence),
         related=dict.fromkeys(read, READ),
     )

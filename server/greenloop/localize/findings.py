@@ -33,13 +33,18 @@ async def gather_findings(
     context: BaselineContext,
     problem: Problem,
     cases: Sequence[CaseResult],
+    results: Mapping[str, CaseResult],
     *,
-    siblings: Sequence[CaseResult] = (),
     reasons: Mapping[Region, str] | None = None,
     related: Mapping[Region, str] | None = None,
 ) -> Findings:
-    """Runs the failing cases once more to describe them; a failure here leaves the report shorter, and ends nothing."""
+    """Runs the failing cases once more to describe them; a failure here leaves the report shorter, and ends nothing.
+
+    `results` are those of other tests of the target's files, as far as they are known.
+    """
     failing = [case for case in cases if not case.passed]
+    siblings = find_siblings(context, cases, results)
+    known = {case.id for case in (*cases, *siblings)}
     inspected, versions = await asyncio.gather(
         _inspect(context, problem, [*failing[:MOST_INSPECTED], *siblings[:1]]), _version_line(context, problem)
     )
@@ -48,6 +53,7 @@ async def gather_findings(
         cases=cases,
         inspected=inspected,
         siblings=siblings,
+        others=[each for each in _of_files(cases, results) if not each.passed and each.id not in known],
         reasons=reasons or {},
         related=related or {},
         versions=versions,
@@ -77,9 +83,7 @@ def _with_related_code(findings: Findings, context: BaselineContext) -> Findings
 async def findings_of(context: BaselineContext, baseline: Baseline, problem: Problem) -> Findings:
     """Gathers the findings of a whole baseline; the problem may know more than the baseline did."""
     results = baseline.measurement.results if baseline.measurement else {}
-    siblings = [results[case] for case in problem.siblings if case in results]
-    cases = baseline.attempt.verdict.cases
-    return await gather_findings(context, problem, cases, siblings=siblings, reasons=baseline.reasons)
+    return await gather_findings(context, problem, baseline.attempt.verdict.cases, results, reasons=baseline.reasons)
 
 
 def find_siblings(
@@ -87,9 +91,14 @@ def find_siblings(
 ) -> list[CaseResult]:
     """Returns the failing tests of the target's files, without its own cases, that fail for the same cause."""
     own = {case.id for case in cases}
-    paths = {case.partition("::")[0] for case in own}
-    others = [each for case, each in results.items() if case not in own and case.partition("::")[0] in paths]
+    others = [each for each in _of_files(cases, results) if each.id not in own]
     return same_cause(cases, others, lambda path: is_trusted(path, context.patterns))
+
+
+def _of_files(cases: Sequence[CaseResult], results: Mapping[str, CaseResult]) -> list[CaseResult]:
+    """The results of the files that these cases are in."""
+    paths = {case.id.partition("::")[0] for case in cases}
+    return [each for case, each in results.items() if case.partition("::")[0] in paths]
 
 
 async def _inspect(

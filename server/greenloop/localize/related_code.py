@@ -16,9 +16,9 @@ from greenloop.project.syntax.definitions import Definition
 
 MOST_NEAREST = 3  # functions of one traceback
 MOST_USED = 3  # functions that another one uses
+LONGEST_USED = 30  # lines of one
 MOST_NAMESAKES = 2
 LONGEST_NAME = 8  # letters of a test's name that say enough, where they are several words
-_NAME = re.compile(r"[^\W\d]\w*")
 
 
 def find_nearest(
@@ -41,14 +41,14 @@ def find_used(regions: Iterable[Region], text_of: TextOf) -> Mapping[Region, str
     for region in regions:
         text = text_of(region.path) or ""
         source = definitions.line_span(text, region.start, region.end)
-        names = [*dict.fromkeys(_NAME.findall(source))]
         owner = region.qualname.rpartition(".")[0]
         used = [
             item
             for item in definitions.find_definitions(text, region.path)
-            if item.kind == "function" and item.qualname != region.qualname and _is_used(item, owner, source, names)
+            if item.kind == "function" and item.qualname != region.qualname and _is_used(item, owner, source)
+            if item.end - item.start < LONGEST_USED
         ]
-        used.sort(key=lambda item: names.index(item.name))
+        used.sort(key=lambda item: source.index(item.name))
         found |= {_region(region.path, item): f"used by `{region.label}`" for item in used[:MOST_USED]}
     return found
 
@@ -69,11 +69,11 @@ def find_namesakes(cases: Iterable[str], paths: Iterable[str], text_of: TextOf) 
     return dict([*found.items()][:MOST_NAMESAKES])
 
 
-def _is_used(item: Definition, owner: str, source: str, names: Sequence[str]) -> bool:
-    if item.name not in names:
+def _is_used(item: Definition, owner: str, source: str) -> bool:
+    if item.owner not in ("", owner):
         return False
-    is_method = bool(item.owner) and item.owner == owner
-    return not item.owner or (is_method and re.search(rf"\.{re.escape(item.name)}\b", source) is not None)
+    receiver = rf"\b(?:self|cls|{re.escape(owner)})\." if item.owner else r"(?<![\w.])"
+    return re.search(rf"{receiver}{re.escape(item.name)}\b", source) is not None
 
 
 def _region(path: str, item: Definition) -> Region:

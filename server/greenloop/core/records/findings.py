@@ -15,15 +15,17 @@ from greenloop.core.report.inspections import InspectedFailure
 class Findings:
     """What is known of a failure when the question about it leaves.
 
-    `cases` are the results of the target's cases; `inspected` describes some of them; `siblings` are other tests of the
-    file that fail for the same cause; `reasons` say why a function is suspicious. `nearest` are the innermost functions
-    of tracebacks; `related` are functions that are no suspects, with a reason for each. `versions` is a sentence.
+    `cases` are the results of the target's cases; `inspected` describes some of them. `siblings` are other tests of the
+    file that fail for the same cause, `others` the rest of its failing tests. `reasons` say why a function is
+    suspicious. `nearest` are the innermost functions of tracebacks; `related` are functions that are no suspects, with
+    a reason for each. `versions` is a sentence.
     """
 
     problem: Problem
     cases: Sequence[CaseResult]
     inspected: Mapping[str, InspectedFailure] = field(default_factory=dict)
     siblings: Sequence[CaseResult] = ()
+    others: Sequence[CaseResult] = ()
     reasons: Mapping[Region, str] = field(default_factory=dict)
     nearest: tuple[Region, ...] = ()
     related: Mapping[Region, str] = field(default_factory=dict)

@@ -13,6 +13,7 @@ from greenloop.core.records.model import Message, ToolCall
 
 MARK = "LOOK"
 _CALL = re.compile(rf"^[ \t>*-]*`*{MARK}:?[ \t]+`?(\w+)`?[ \t]*\(?[ \t]*(\{{.*\}})?[ \t]*\)?`*[ \t]*$")
+_EMPTY = re.compile(r"^[ \t]*(`{3,}|~{3,})\w*\n\s*^[ \t]*\1[ \t]*$", re.MULTILINE)
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})")
 
 
@@ -38,6 +39,11 @@ def read_calls(text: str) -> tuple[ToolCall, ...]:
         elif call := _read_call(line):
             found.append(call)
     return tuple(replace(call, id=f"look_{number}") for number, call in enumerate(found, 1))
+
+
+def without_calls(text: str) -> str:
+    """Returns the text without the lines that are calls, and without fences that had nothing else."""
+    return _EMPTY.sub("", "\n".join(line for line in text.split("\n") if not _CALL.match(line))).strip()
 
 
 def as_plain(message: Message) -> Message:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from greenloop.core.records.findings import Findings
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region
+from greenloop.core.records.verdict import CaseResult
 from greenloop.core.text.tokens import Count
 from greenloop.drafting.context import tests
 from greenloop.drafting.report import code_excerpts
@@ -83,13 +84,16 @@ def _headline(findings: Findings) -> str:
     counted = f" ({len(failing)} of {total} cases of the target)" if total > 1 else ""
     rows = [f"This must pass, and fails every time: {names}{more}{counted}."]
     if findings.siblings:
-        listed = ", ".join(f"`{case.id.rpartition('::')[2]}`" for case in findings.siblings[:MOST_SIBLINGS])
-        rest = len(findings.siblings) - MOST_SIBLINGS
-        rest_text = f" and {rest} more" if rest > 0 else ""
-        rows.append(
-            f"These tests of the same file seem to fail for the same cause, and must pass too: {listed}{rest_text}."
-        )
+        listed = _name_tests(findings.siblings)
+        rows.append(f"These tests of the same file seem to fail for the same cause, and must pass too: {listed}.")
+    if findings.others:
+        rows.append(f"These tests of the same file fail too, maybe for another cause: {_name_tests(findings.others)}.")
     return "\n".join(rows)
+
+
+def _name_tests(cases: Sequence[CaseResult]) -> str:
+    listed = ", ".join(f"`{case.id.rpartition('::')[2]}`" for case in cases[:MOST_SIBLINGS])
+    return f"{listed} and {len(cases) - MOST_SIBLINGS} more" if len(cases) > MOST_SIBLINGS else listed
 
 
 def _tests(findings: Findings, size: _Size) -> str:

@@ -14,7 +14,7 @@ from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.report.shortening import around_lines, without_long_docstrings
 from greenloop.project.syntax import definitions
-from greenloop.project.syntax.definitions import Definition
+from greenloop.project.syntax.definitions import Binding, Definition
 
 FIRST_FILE, SHORT_FILE = 240, 80  # lines of a file that is shown whole: the most suspicious one, another one
 MOST_FIELDS = 12  # of a class whose methods are shown
@@ -46,6 +46,8 @@ def functions(text: str, path: str, regions: Mapping[Region, int], lines: Sequen
             owners.add(owner.qualname)
             parts.append(class_head(text, owner, items, [*regions]))
         source = with_plain_ends(definitions.line_span(text, region.start, region.end)).rstrip()
+        if parts and source in parts[-1]:
+            continue  # an attribute that is among the fields of its class
         inside = [line - region.start + 1 for line in lines if region.start <= line <= region.end]
         parts.append(without_long_docstrings(around_lines(source, inside, regions[region])))
     return "\n\n".join(part for part in parts if part)
@@ -53,17 +55,27 @@ def functions(text: str, path: str, regions: Mapping[Region, int], lines: Sequen
 
 def names_used(text: str, code: str) -> str:
     """The imports of a file, for edits that need others, and the short assignments of the module that `code` uses."""
-    bindings, used = definitions.find_bindings(text), definitions.identifiers(code)
+    bindings = [each for each in definitions.find_bindings(text) if _is_top_level(text, each)]
+    used = definitions.identifiers(code)
     imports = [each for each in bindings if each.kind == "import"]
     if sum(each.end - each.start + 1 for each in imports) > MOST_IMPORTS:
         imports = [each for each in imports if used.intersection(each.names)]
     short = (each for each in bindings if each.kind == "assignment" and each.end - each.start < LONGEST_CONSTANT)
-    constants = [each for each in short if used.intersection(each.names)][:MOST_CONSTANTS]
+    shown = set(code.split("\n"))  # an assignment may be among the code
+    constants = [
+        each
+        for each in short
+        if used.intersection(each.names) and definitions.line_span(text, each.start, each.start).rstrip() not in shown
+    ][:MOST_CONSTANTS]
     blocks = (
         "".join(definitions.line_span(text, each.start, each.end).rstrip() + "\n" for each in group)
         for group in (imports, constants)
     )
     return with_plain_ends("\n".join(block for block in blocks if block)).rstrip()
+
+
+def _is_top_level(text: str, binding: Binding) -> bool:
+    return not definitions.line_span(text, binding.start, binding.start)[:1].isspace()
 
 
 def class_head(text: str, owner: Definition, items: Sequence[Definition], shown: Sequence[Region]) -> str:

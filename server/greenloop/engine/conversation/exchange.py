@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from greenloop.core.records.attempt import Look
 from greenloop.core.records.model import ChatRequest, Message, Reply, ToolCall, ToolSpec
 from greenloop.core.records.usage import Usage
-from greenloop.core.text.written_calls import read_calls
+from greenloop.core.text.written_calls import read_calls, without_calls
 from greenloop.engine.conversation.looking import MOST_IN_TURN, Looking
 from greenloop.engine.looks._project import Project
 
@@ -72,7 +72,7 @@ class Exchange:
 
     async def _look(self, calls: Sequence[ToolCall], number: int, reply: Reply) -> list[Look]:
         made: list[Look] = []
-        said = reply.text if reply.calls else ""  # written calls are rendered again from their records
+        said = reply.text if reply.calls else without_calls(reply.text)  # written calls are rendered again
         for call in calls:
             look = replace(await self.looking.look(call, self.project), reply=number)
             made.append(look if made else replace(look, said=said, extra=reply.extra))

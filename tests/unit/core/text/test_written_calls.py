@@ -3,7 +3,7 @@
 import pytest
 
 from greenloop.core.records.model import Message, ToolCall
-from greenloop.core.text.written_calls import as_plain, read_calls, write_calls
+from greenloop.core.text.written_calls import as_plain, read_calls, without_calls, write_calls
 
 READ = ToolCall(id="a", name="read", arguments='{"path": "m.py",\n "lines": "1-9"}')
 RUN = ToolCall(id="b", name="run", arguments="{}")
@@ -32,6 +32,13 @@ def test_what_is_written_is_read():
 )
 def test_only_lines_that_are_calls_count(text, calls):
     assert named(text) == calls
+
+
+def test_the_rest_of_an_answer_with_calls_is_kept():
+    assert without_calls("First an edit.\n\nLOOK run {}\n```\nLOOK run {}\n```\nThen more.") == (
+        "First an edit.\n\n\nThen more."
+    )
+    assert without_calls("LOOK run {}") == ""
 
 
 def test_a_conversation_with_calls_becomes_plain():
