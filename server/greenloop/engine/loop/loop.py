@@ -1,7 +1,8 @@
 """The refinement loop: draft, read, check, execute, describe, plan again, until solved or a limit is reached.
 
 Execution decides: an attempt counts only when `verify` and then `accept` say passed.
-A failing test, an unparsable answer and a timeout are data; only `GreenloopError` and cancellation end the loop.
+A failing test, an unparsable answer and a timeout are data; only `GreenloopError` and cancellation end the loop, and
+an unanswered question only where all of its round are.
 It must not know which model, sandbox or strategy it drives.
 """
 
@@ -12,9 +13,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from greenloop.core.compose import compose
-from greenloop.core.concurrency import gather_or_cancel
+from greenloop.core.concurrency import gather_with_errors
 from greenloop.core.election import CHEAP, WITHOUT_MODEL, best_attempt
-from greenloop.core.errors import GreenloopError
+from greenloop.core.errors import GreenloopError, ModelError
 from greenloop.core.events import Event, Started, Tested
 from greenloop.core.records.attempt import Attempt, Draft
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
@@ -179,7 +180,10 @@ class _Loop:
         return verdict
 
     async def _propose(self, drafts: Sequence[Draft]) -> list[Attempt]:
-        """Turns the drafts into untested attempts, each with a candidate or a finding."""
+        """Turns the drafts into untested attempts, each with a candidate or a finding.
+
+        A draft that the model does not answer is no attempt. Raises `ModelError` where none is answered.
+        """
         for draft in drafts:  # the prompt describes the parent
             if draft.move not in CHEAP and not (parent := self.state.attempts[draft.parent]).notes and parent.number:
                 self.state.attempts[draft.parent] = await self.questions.describe(parent, always=True)
@@ -188,10 +192,14 @@ class _Loop:
                 await self.questions.prepare(draft)
         first = len(self.state.attempts)
         numbered = list(enumerate(drafts, first))
-        requested = await gather_or_cancel(
-            [self.questions.request_candidate(*each) for each in numbered if each[1].move not in WITHOUT_MODEL]
+        requested = await gather_with_errors(
+            [self.questions.request_candidate(*each) for each in numbered if each[1].move not in WITHOUT_MODEL],
+            ModelError,
         )
-        answered = {attempt.number: attempt for attempt in requested if attempt}
+        answered = {attempt.number: attempt for attempt in requested if isinstance(attempt, Attempt)}
+        errors = [error for error in requested if isinstance(error, ModelError)]
+        if errors and not answered:
+            raise errors[0]
         result: list[Attempt] = []
         for number, draft in numbered:
             before = [*self.state.attempts, *result]
@@ -206,7 +214,7 @@ class _Loop:
                     most_passing=1 if self.parts.has_question() else MOST_PASSING,
                 )
                 result.append(attempt)
-            elif number in answered:  # renumbered: a draft that the budget did not allow leaves no gap
+            elif number in answered:  # renumbered: a draft without an answer leaves no gap
                 attempt = replace(answered[number], number=len(before))
                 problem = attempt_steps.problem_of(self.state.problem, attempt)
                 result.append(attempt_steps.check_candidate(problem, attempt, before, self.emit))

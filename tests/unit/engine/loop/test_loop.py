@@ -282,6 +282,48 @@ async def test_a_round_is_asked_side_by_side_and_all_tested():
     assert [prompt.seed for prompt in stage.prompts] == [1, 2, 3]
 
 
+class Interrupted(Stage):
+    """A stage whose questions with these numbers get no answer."""
+
+    def __init__(self, *answers: str, lost: set[int], **fields) -> None:
+        super().__init__(*answers, **fields)
+        self.lost = lost
+
+    async def ask(self, completion: ChatRequest, on_token) -> Reply:
+        if len(self.prompts) + 1 in self.lost:
+            self.prompts.append(completion)
+            raise ModelError(f"Question {len(self.prompts)} was refused.")
+        return await super().ask(completion, on_token)
+
+
+async def test_a_round_goes_on_with_the_answers_that_arrived():
+    stage = Interrupted(answer(WRONG), answer(RIGHT), lost={1, 3}, plan=several(*[SAMPLE] * 4))
+    outcome = await stage.run()
+    assert (outcome.solved, outcome.best) == (True, 2)
+    assert [attempt.number for attempt in outcome.attempts] == [0, 1, 2]
+    assert outcome.usage.tokens == 40
+    assert [row for row in stage.summary() if row.startswith("tested")] == [
+        "tested 1 failed AssertionError",
+        "tested 2 passed",
+    ]
+
+
+async def test_a_question_without_an_answer_is_no_attempt_and_is_asked_again():
+    def plan(_problem, attempts):
+        return [SAMPLE, SAMPLE] if len(attempts) == 1 else [SAMPLE]
+
+    stage = Interrupted(answer(WRONG), answer(RIGHT), lost={1}, plan=plan)
+    outcome = await stage.run(attempts=2)
+    assert outcome.solved
+    assert [prompt.seed for prompt in stage.prompts] == [1, 2, 2]
+
+
+async def test_a_round_without_any_answer_ends_the_run_with_the_first_error():
+    stage = Interrupted(lost={1, 2}, plan=several(SAMPLE, SAMPLE))
+    with pytest.raises(ModelError, match="Question 1 was refused"):
+        await stage.run()
+
+
 async def test_of_those_that_pass_the_one_nearest_to_the_users_code_is_taken():
     longer = "```python\ndef double(x):\n    y = x\n    return x + y\n```"
     stage = Stage(longer, answer(RIGHT), plan=several(SAMPLE, SAMPLE))
@@ -428,11 +470,6 @@ async def test_what_parts_ask_is_billed():
     stage.describe = describe
     outcome = await stage.run(attempts=1)
     assert total_usage(outcome.attempts).tokens == 27
-
-
-async def test_a_failing_model_ends_the_whole_round():
-    with pytest.raises(ModelError):
-        await Stage(answer(WRONG), plan=several(SAMPLE, SAMPLE)).run()
 
 
 async def test_holes_that_were_left_empty_are_no_unreadable_answers():
