@@ -67,7 +67,7 @@ def _row(key: str, kind: Any, default: Any, metadata: Mapping[str, Any]) -> str:
 
 def _type(kind: Any) -> str:
     if get_origin(kind) is Literal:
-        return " or ".join(f"`{each}`" for each in get_args(kind))
+        return " or ".join(f"`{each}`" if each else "empty" for each in get_args(kind))
     if get_origin(kind) is not list:
         return TYPES[kind]
     (item,) = get_args(kind)

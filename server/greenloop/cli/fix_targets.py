@@ -28,11 +28,16 @@ from greenloop.engine import events_json, refine
 from greenloop.engine.testing import failing_tests
 from greenloop.engine.testing.regressions import Regressions, find_regressions
 from greenloop.models.embedded.default_model import choose
+from greenloop.models.roles import Models
 from greenloop.project.settings import Settings
 
 
 def fix_target(job: FixJob, target: str | None) -> int:
-    """Fixes the target, all test files of a folder, or what fails where none is named."""
+    """Fixes the target, all test files of a folder, or what fails where none is named.
+
+    Raises `ModelError` before any test runs, for a model with an unknown name or without a key.
+    """
+    interrupt.run(Models(settings=job.settings).open_named())
     if target is None:
         return _fix_failing_tests(job)
     if job.goal is None and (job.root / target).is_dir():

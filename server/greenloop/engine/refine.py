@@ -105,7 +105,7 @@ async def refine(
     models and history of the settings.
     Raises `UsageError` for a target that does not exist (with the nearest that do), `CannotVerifyError` when no sandbox
     or interpreter can be used or the run's time ends before the search begins, `ModelError` when no model is
-    configured.
+    configured, and before anything runs when one has an unknown name or no key.
     """
     deadline = Deadline(seconds=settings.seconds)
     secrets = tuple(workspace.find_secrets(request.root, os.environ))
@@ -121,6 +121,8 @@ async def refine(
             beating.stop()
         emit(event)
 
+    models = harness.models if harness else Models(settings=settings, override=model, factory=opener)
+    await models.open_named()
     async with heartbeat(report_status) as beating:
         place = await build_sandbox_spec(root, settings, beating.report, harness.variables if harness else None)
         shared_pool = pool or SandboxPool()
@@ -128,7 +130,6 @@ async def refine(
         async with before_search(deadline):
             with watch:
                 sandbox, session = await selection.open_first(place, settings, beating.report, shared_pool)
-        models = harness.models if harness else Models(settings=settings, override=model, factory=opener)
         calls = ModelCalls(
             settings=settings, preset=preset, models=models, secrets=secrets, patience=lambda: deadline.left_to_search
         )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from greenloop.core.errors import ContextTooLongError, ModelError
 from greenloop.core.text.redact import MASK, redact
@@ -17,9 +18,12 @@ OUT_OF_QUOTA = re.compile(
     r"insufficient[ _]quota|exceeded your current quota|credit balance|payment required|billing hard limit",
     re.IGNORECASE,
 )
+LIMITED = re.compile(r"retry in|retryDelay", re.IGNORECASE)  # what Gemini calls a quota may be that of a minute
 TOO_LONG = re.compile(
-    r"context[ _](length|size|window)|maximum context|prompt is too long|too many (input )?tokens", re.IGNORECASE
+    r"context[ _](length|size|window)|maximum context|prompt is too long|too many (input )?tokens|input token count",
+    re.IGNORECASE,
 )
+TOO_LARGE = re.compile(r"request too large", re.IGNORECASE)  # for what an account may ask in a minute
 UNREACHABLE = re.compile(
     r"connection refused|connect call failed|all connection attempts failed|name or service not known|"
     r"temporary failure in name resolution",
@@ -27,54 +31,56 @@ UNREACHABLE = re.compile(
 )
 BROKEN = re.compile(r"connection error|peer closed connection|server disconnected", re.IGNORECASE)
 NO_KEY = re.compile(r"missing credentials|missing [\w ]*api[ _]key|api_key.{0,40}must be set", re.IGNORECASE)
+BAD_KEY = re.compile(r"api key (?:expired|not valid|not found)", re.IGNORECASE)  # which is not always a 401
 KEY_LIKE = re.compile(r"\b(?:sk|pk|gsk|xai|hf|ghp)[-_][\w*-]{6,}|\bAIza[\w-]{20,}|(?<=Bearer )\S+")
 LINE = 200
 
 
 def is_transient(error: Exception) -> bool:
     """May the same request succeed a little later?"""
-    if OUT_OF_QUOTA.search(str(error)) or NO_KEY.search(str(error)) or _is_too_long(error):
+    if _is_out_of_quota(str(error)) or NO_KEY.search(str(error)) or is_too_long(error):
         return False
     return (
         isinstance(error, OSError)
         or _is_class_named(error, "Timeout", "Connect", "Protocol")
-        or _status(error) in TRANSIENT
+        or status_of(error) in TRANSIENT
     )
 
 
-def retry_after(error: Exception) -> float | None:
-    """The seconds that the provider asked to wait, or None (a date is not understood)."""
-    headers = getattr(error, "litellm_response_headers", None)
-    headers = headers or getattr(getattr(error, "response", None), "headers", None) or {}
-    try:
-        return max(0.0, float(headers.get("retry-after", "")))
-    except ValueError:
-        return None
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """The model that was asked: its name and provider, the variable of its key, and its address if it is the user's.
 
-
-def explain_error(
-    error: Exception, *, name: str, key: str, base: str, secrets: Iterable[str], key_from_editor: bool = False
-) -> ModelError:
-    """The problem to show to the user.
-
-    `name` is the model; `key`, the variable that holds its API key, and `base`, its address, are as set by the user, or
-    empty. `secrets` are values that must not be shown; `key_from_editor`: the editor provided the key.
+    `key_from_editor`: the editor provided the key. `has_answered`: it accepted the key before.
+    `wait`: seconds that it asks to wait.
     """
+
+    name: str
+    provider: str
+    variable: str
+    base: str = ""
+    key_from_editor: bool = False
+    has_answered: bool = False
+    wait: float | None = None
+
+
+def explain_error(error: Exception, asked: Asked, secrets: Iterable[str]) -> ModelError:
+    """The problem to show to the user; `secrets` are values that must not be shown."""
     message = KEY_LIKE.sub(MASK, redact(" ".join(str(error).split()), secrets))
-    provider = name.partition("/")[0]
     return (
-        _about_request(error, message, name, provider)
-        or _about_account(error, message, name, provider, key, key_from_editor=key_from_editor)
-        or _about_connection(error, message, name, provider, base)
+        _about_request(error, message, asked)
+        or _about_account(error, message, asked)
+        or _about_connection(error, message, asked)
         or ModelError(
-            f"{provider} rejected the request: {_shorten(message)}",
+            f"{asked.provider} rejected the request: {_shorten(message)}",
             remedy="Check the model's name and `api.base`, or name another model.",
         )
     )
 
 
-def _about_request(error: Exception, message: str, model: str, provider: str) -> ModelError | None:
-    if _is_too_long(error):
+def _about_request(error: Exception, message: str, asked: Asked) -> ModelError | None:
+    model, provider = asked.name, asked.provider
+    if is_too_long(error):
         return ContextTooLongError(
             f"The prompt is too long for the context of {model}.",
             remedy="Lower `prompt.tokens`, or name a model with a larger context.",
@@ -84,7 +90,7 @@ def _about_request(error: Exception, message: str, model: str, provider: str) ->
             f"No provider is known for the model '{model}'.",
             remedy="Write it as provider/model, such as ollama/llama3.2 or openai/gpt-4o, or `local`.",
         )
-    if _status(error) == 404:
+    if status_of(error) == 404:
         action = (
             f"Run `ollama pull {model.partition('/')[2]}`" if provider.startswith("ollama") else "Check its spelling"
         )
@@ -92,33 +98,35 @@ def _about_request(error: Exception, message: str, model: str, provider: str) ->
     return None
 
 
-def _about_account(
-    error: Exception, message: str, model: str, provider: str, key: str, *, key_from_editor: bool
-) -> ModelError | None:
-    status = _status(error)
+def _about_account(error: Exception, message: str, asked: Asked) -> ModelError | None:
+    model, provider, status = asked.name, asked.provider, status_of(error)
     no_key = NO_KEY.search(message)
-    if status in {401, 403} or no_key:
-        variable = key or f"{provider.upper()}_API_KEY"
-        remedy = f"Put a valid key into the environment variable {variable}, or name another variable in `api.key`."
-        if key_from_editor:
-            remedy = f"Give the editor another key for {provider}."
-        return ModelError(
-            f"There is no key for {model}." if no_key else f"{provider} did not accept the key for {model}.",
-            remedy=remedy,
+    if status in {401, 403} or no_key or BAD_KEY.search(message):
+        remedy = (
+            f"Put a valid key into the environment variable {asked.variable}, or name another variable in `api.key`."
         )
-    if status == 402 or OUT_OF_QUOTA.search(message):
+        if asked.key_from_editor:
+            remedy = f"Give the editor another key for {provider}."
+        sentence = f"{provider} did not accept the key for {model}."
+        if no_key:
+            sentence = f"There is no key for {model}."
+        elif asked.has_answered:
+            sentence = f"{provider} no longer accepts the key for {model}, which it accepted before."
+        return ModelError(sentence, remedy=remedy)
+    if status == 402 or _is_out_of_quota(str(error)):
         return ModelError(f"The quota for {model} is used up.", remedy="Check the account, or name another model.")
+    when = f"in {asked.wait:.0f} seconds" if asked.wait else "later"
     if status == 429:
-        wait_seconds = retry_after(error)
-        when = f"in {wait_seconds:.0f} seconds" if wait_seconds else "later"
         return ModelError(
             f"{provider} limits the rate of requests to {model}.", remedy=f"Try again {when}, or name another model."
         )
+    if status in {503, 529}:
+        return ModelError(f"{provider} is overloaded: {_shorten(message)}", remedy=f"Try again {when}.")
     return None
 
 
-def _about_connection(error: Exception, message: str, model: str, provider: str, base: str) -> ModelError | None:
-    status = _status(error)
+def _about_connection(error: Exception, message: str, asked: Asked) -> ModelError | None:
+    model, provider, base, status = asked.name, asked.provider, asked.base, status_of(error)
     if _is_unreachable(error, message):
         if provider.startswith("ollama"):
             return ModelError(
@@ -140,16 +148,24 @@ def _about_connection(error: Exception, message: str, model: str, provider: str,
     return None
 
 
-def _status(error: Exception) -> int | None:
+def status_of(error: Exception) -> int | None:
     """The HTTP status of the provider's answer. litellm invents one if there was no answer; that one is ignored."""
     status = getattr(error, "status_code", None)
     return status if isinstance(status, int) and not _is_class_named(error, "Connection", "Timeout") else None
 
 
-def _is_too_long(error: Exception) -> bool:
-    return _is_class_named(error, "ContextWindow") or (
-        _status(error) in {400, 413, 422, 500} and bool(TOO_LONG.search(str(error)))
+def is_too_long(error: Exception) -> bool:
+    """Does the prompt not fit the model, or what its user may ask for at once?"""
+    status, message = status_of(error), str(error)
+    return (
+        _is_class_named(error, "ContextWindow")
+        or (status in {400, 413, 422, 500} and bool(TOO_LONG.search(message)))
+        or (status in {413, 429} and bool(TOO_LARGE.search(message)))
     )
+
+
+def _is_out_of_quota(message: str) -> bool:
+    return bool(OUT_OF_QUOTA.search(message)) and not LIMITED.search(message)
 
 
 def _is_unreachable(error: Exception, message: str) -> bool:

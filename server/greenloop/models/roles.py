@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,6 +15,7 @@ from greenloop.core.records.model import ChatRequest, Role
 from greenloop.models.embedded import catalogue
 from greenloop.models.embedded.default_model import choose, missing_remedy
 from greenloop.project.settings import EDITOR, Settings, get
+from greenloop.project.settings import models as named_models
 
 STEP = 0.4  # by which `rising` increases the temperature
 HOTTEST = 1.0
@@ -80,6 +82,16 @@ class Models:
     default_name: str = ""
     failures: int = 0
     factory: Callable[[str, Settings], Model] | None = None
+
+    async def open_named(self) -> None:
+        """Opens the models that the settings name, so that a wrong name or a missing key is noticed before a run.
+
+        Raises `ModelError` with the remedy.
+        """
+        if self.override:
+            return
+        for name in sorted(named_models(self.settings) - self.opened.keys()):
+            self.opened[name] = await asyncio.to_thread(self.factory or open_model, name, self.settings)
 
     async def model_for(self, role: Role) -> Model:
         """The model for a role. Raises `ModelError` if none is configured and none is found."""

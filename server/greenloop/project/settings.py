@@ -167,6 +167,9 @@ class ApiSettings:
     key: str = setting("", "Environment variable that contains the API key, if it is not the provider's usual one.")
     timeout: float = setting(120.0, "Seconds without any response after which a model request is aborted.", least=1)
     retries: int = setting(2, "How often a request is retried after a transient error.", least=0)
+    effort: Literal["", "minimal", "low", "medium", "high"] = setting(
+        "", "How much a reasoning model thinks before it answers; empty: as its provider sets it."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -94,11 +94,23 @@ def test_a_wrong_command_line_is_2_and_says_what_is_wrong(fake, capsys, words):
 def test_flags_become_settings(fake, project):
     limits = ["--attempts", "3", "--seconds", "9", "--tokens", "99"]
     more = ["--sandbox", "docker", "--set", "sandbox.image=x", "--set", "apply=ask"]
+    (project / "a.jsonl").touch()
     main(["fix", CASE, "--model", "scripted:a.jsonl", "--preset", "plain", *limits, *more])
     (settings,) = fake.settings
     assert settings.model == f"scripted:{project / 'a.jsonl'}"
     assert (settings.preset, settings.attempts, settings.seconds, settings.tokens) == ("plain", 3, 9.0, 99)
     assert (settings.sandbox.kind, settings.sandbox.image, settings.apply) == ("docker", "x", "ask")
+
+
+@pytest.mark.parametrize("words", [[], [CASE], ["--all"]])
+def test_a_model_that_cannot_be_asked_ends_everything_before_a_test_runs(fake, words, monkeypatch, capsys):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setattr(
+        "greenloop.engine.testing.failing_tests.list_failing_tests", lambda *_arguments, **_more: pytest.fail("ran")
+    )
+    assert main(["fix", *words, "--model", "gpt-4o"]) == 3
+    assert "There is no key for gpt-4o." in capsys.readouterr().err
+    assert fake.requests == []
 
 
 @pytest.mark.parametrize("words", [["--model", "editor"], ["--set", "critic.model=editor"]])

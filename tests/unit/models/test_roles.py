@@ -144,3 +144,47 @@ def test_every_model_that_may_be_asked_is_known():
 def test_without_an_editor_its_model_cannot_be_opened():
     with pytest.raises(ModelError, match="works only inside an editor"):
         roles.open_model("editor", settings.Settings())
+
+
+def opened_names(**fields):
+    opened = []
+
+    def factory(name, found):
+        opened.append(name)
+        return FakeModel(name, [], [])
+
+    return roles.Models(factory=factory, **fields), opened
+
+
+async def test_all_models_that_are_named_are_opened_before_a_run():
+    found = settings.Settings(
+        model="a",
+        critic=settings.RoleSettings(model="b"),
+        escalation=settings.EscalationSettings(models=["c", "a"]),
+    )
+    models, opened = opened_names(settings=found)
+    await models.open_named()
+    await models.open_named()
+    assert opened == ["a", "b", "c"]
+    assert await models.model_for(Role.CRITIC) is models.opened["b"]
+    overridden, opened = opened_names(settings=found, override=FakeModel("x", [], []))
+    await overridden.open_named()
+    assert opened == []
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("gtp-4o", "No provider is known"),
+        ("openai/gpt-4oo", "no model with the name"),
+        ("gpt-4o", "no key for gpt-4o"),
+        ("editor", "works only inside an editor"),
+        ("local/none", "no embedded model"),
+    ],
+)
+async def test_a_model_that_cannot_be_asked_is_noticed_before_a_run(name, sentence, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    models = roles.Models(settings=settings.Settings(escalation=settings.EscalationSettings(models=[name])))
+    with pytest.raises(ModelError, match=sentence) as caught:
+        await models.open_named()
+    assert caught.value.remedy

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -16,4 +17,23 @@ def test_no_price_is_worth_the_import_of_litellm():
         "import sys; from greenloop.models.providers import litellm; from greenloop.project.settings import Settings;"
         "print(litellm.create('openai/gpt-4o-mini', Settings()).price(1, 1), 'litellm' in sys.modules)"
     )
-    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout == b"None False\n"
+    keyed = os.environ | {"OPENAI_API_KEY": "sk-test"}
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, env=keyed)
+    assert done.stdout == b"None False\n"
+
+
+def test_a_missing_key_is_noticed_at_once_and_without_litellm():
+    code = (
+        "import sys, time; from greenloop.models import checks; from greenloop.project.settings import Settings\n"
+        "began = time.process_time()\n"
+        "try: checks.check('gpt-4o', Settings())\n"
+        "except Exception as error: print(error.remedy)\n"
+        "print('litellm' in sys.modules, time.process_time() - began)"
+    )
+    bare = {name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"}
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=bare)
+    remedy, measured = done.stdout.splitlines()
+    assert "OPENAI_API_KEY" in remedy
+    is_loaded, seconds = measured.split()
+    assert is_loaded == "False"
+    assert float(seconds) < 0.5, "it takes 60 ms on an idle machine"
