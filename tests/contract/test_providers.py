@@ -4,65 +4,16 @@ import asyncio
 import contextlib
 import json
 import os
-import random
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 
 from greenloop.core.errors import ContextTooLongError, ModelError
-from greenloop.core.ports import calls_tools
-from greenloop.core.records.model import ChatRequest, Message, ToolSpec
+from greenloop.core.records.model import Message
 from greenloop.models.providers import litellm
-from greenloop.project.settings import ApiSettings, Settings
-from providers import _server, anthropic, compatible, gemini, ollama, openai, responses
+from providers import _server, openai
 from providers._server import KEY, PROMPT, THOUGHT, WRITTEN, Answer, Refusal
-
-READ = ToolSpec(
-    name="read",
-    description="Reads lines of a file.",
-    parameters={
-        "type": "object",
-        "properties": {"path": {"type": "string"}, "first": {"type": "integer"}},
-        "required": ["path"],
-        "additionalProperties": False,
-    },
-)
-FIND = replace(READ, name="find", description="Finds a word.")
-ASK = ChatRequest(
-    messages=(Message(role="system", content="Be brief."), Message(role="user", content="What is in m.py?")),
-    tools=(READ, FIND),
-    max_tokens=2000,
-)
-TEXT = "It defines f, which is ä."
-CALL = ("read", {"path": "m.py", "first": 3})
-THINKING = "The file has to be read first."
-
-
-@dataclass(frozen=True)
-class Provider:
-    """A stand-in, the path of its base URL, what this provider says, and what it refuses once of every conversation."""
-
-    make: type[_server.StandIn]
-    path: str = ""
-    states_wait: bool = True
-    reports_cache: bool = True
-    refuses: tuple[str, ...] = ()
-    name: str = ""
-
-
-PROVIDERS = {
-    "openai": Provider(openai.ChatCompletions, "/v1"),
-    "openai-reasoning": Provider(openai.Reasoning, "/v1", refuses=("'max_tokens'", "'temperature'")),
-    "openai-responses": Provider(responses.Responses, "/v1"),
-    "openai-new-responses": Provider(
-        responses.Responses, "/v1", refuses=("'temperature'",), name="openai/responses/gpt-next"
-    ),
-    "anthropic": Provider(anthropic.Messages),
-    "gemini": Provider(gemini.GenerateContent),
-    "ollama": Provider(ollama.Chat, states_wait=False, reports_cache=False),
-    "llamacpp": Provider(compatible.LlamaCpp, "/v1", states_wait=False),
-    "vllm": Provider(compatible.Vllm, "/v1", states_wait=False),
-}
+from providers.talk import CALL, PROVIDERS, TEXT, THINKING, Talk, answered, results
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -77,28 +28,6 @@ def environment(monkeypatch):
     for name in [name for name in os.environ if name.endswith("_API_KEY") or name.startswith(("OLLAMA", "OPENAI"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("STAND_IN_KEY", KEY)
-
-
-class Sleeps(list):
-    async def __call__(self, seconds):
-        self.append(seconds)
-
-
-class Talk:
-    """A conversation with a stand-in."""
-
-    def __init__(self, stand_in, provider, effort=""):
-        self.stand_in, self.provider = stand_in, provider
-        self.sleeps, self.pieces = Sleeps(), []
-        self.refuses = provider.refuses
-        api = ApiSettings(base=stand_in.base + provider.path, key="STAND_IN_KEY", effort=effort)
-        name = provider.name or stand_in.model
-        self.model = litellm.LiteLLM(name, Settings(api=api), sleep=self.sleeps, rng=random.Random(1))
-
-    async def ask(self, *more, **fields):
-        self.pieces.clear()
-        request = replace(ASK, messages=(*ASK.messages, *more), **fields)
-        return await self.model.complete(request, self.pieces.append)
 
 
 @pytest.fixture(params=PROVIDERS)
@@ -122,14 +51,6 @@ async def talk(provider):
         faults = each.stand_in.faults
         assert len(faults) == len(each.refuses), faults
         assert all(word in fault for word, fault in zip(each.refuses, faults, strict=True)), faults
-
-
-def answered(reply):
-    return Message(role="assistant", content=reply.text, calls=reply.calls, extra=reply.extra)
-
-
-def results(reply, *texts):
-    return [Message(role="tool", content=text, call_id=call.id) for call, text in zip(reply.calls, texts, strict=True)]
 
 
 async def test_a_plain_answer(talk):

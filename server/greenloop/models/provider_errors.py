@@ -18,6 +18,9 @@ OUT_OF_QUOTA = re.compile(
     r"insufficient[ _]quota|exceeded your current quota|credit balance|payment required|billing hard limit",
     re.IGNORECASE,
 )
+OVERLOADED = {429, 503, 529}
+BUSY = re.compile(r"overloaded|rate limit|too many requests|resource[ _]exhausted|at capacity", re.IGNORECASE)
+STATED = re.compile(r'"(?:message|error)": ?"((?:[^"\\]|\\.)+)"')  # the sentence in a body of JSON
 LIMITED = re.compile(r"retry in|retryDelay", re.IGNORECASE)  # what Gemini calls a quota may be that of a minute
 TOO_LONG = re.compile(
     r"context[ _](length|size|window)|maximum context|prompt is too long|too many (input )?tokens|input token count",
@@ -45,6 +48,11 @@ def is_transient(error: Exception) -> bool:
         or _is_class_named(error, "Timeout", "Connect", "Protocol")
         or status_of(error) in TRANSIENT
     )
+
+
+def is_overloaded(error: Exception) -> bool:
+    """Would the provider answer if it had more time for this user, or fewer users? Its status may be another."""
+    return status_of(error) in OVERLOADED or bool(BUSY.search(str(error)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +128,7 @@ def _about_account(error: Exception, message: str, asked: Asked) -> ModelError |
         return ModelError(
             f"{provider} limits the rate of requests to {model}.", remedy=f"Try again {when}, or name another model."
         )
-    if status in {503, 529}:
+    if is_overloaded(error):
         return ModelError(f"{provider} is overloaded: {_shorten(message)}", remedy=f"Try again {when}.")
     return None
 
@@ -182,8 +190,10 @@ def _is_class_named(error: Exception, *words: str) -> bool:
 
 
 def _shorten(message: str) -> str:
-    """The provider's message without litellm's prefixes, cut to a line and ending like a sentence."""
+    """The provider's own message without litellm's prefixes, cut to a line and ending like a sentence."""
     message = re.split(r" (?:Original exception: |Traceback \()", message)[0]
     message = re.sub(r"^((litellm\.)?\w+(Error|Exception|Timeout)( - |: ))+", "", message)
+    if stated := STATED.search(message):
+        message = stated[1]
     message = message if len(message) <= LINE else message[: LINE - 1] + "…"
     return message if message.endswith((".", "!", "?", "…")) else message + "."

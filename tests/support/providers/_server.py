@@ -17,19 +17,25 @@ KEY = "test-key-0123456789"
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """An answer in no provider's format; `end`: it is whole, cut at the limit, ends early, or stalls in the middle."""
+    """An answer in no provider's format; `end`: whole, cut (at the limit), early, stall (in the middle) or broken.
+
+    `broken`: an error of the provider comes in the stream. `reports`: it says how many tokens it took.
+    """
 
     text: str = ""
     calls: tuple[tuple[str, dict], ...] = ()
     thinking: str = ""
     end: str = "whole"
     cached: int = 0
-    reports: bool = True  # the tokens
+    reports: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
 class Refusal:
-    """A refusal of a request that is right; `kind`: limit, overload, key or long; `wait`: the seconds that it states."""
+    """A refusal of a request that is right; `wait`: the seconds that it states.
+
+    `kind`: limit, overload, key, long, or one that only this provider knows.
+    """
 
     kind: str
     wait: float = 0.0
@@ -107,8 +113,9 @@ class StandIn:
                 await asyncio.Event().wait()
             finally:
                 self.left.set()
-        for piece in self.ending(act, body) if act.end in {"whole", "cut"} else ():
-            await response.write(piece)
+        if act.end in {"whole", "cut", "broken"}:
+            for piece in self.ending(act, body):
+                await response.write(piece)
         await response.write_eof()
         return response
 

@@ -99,6 +99,12 @@ class Messages(StandIn):
                     f"`{blocks[0]['type']}`. When `thinking` is enabled, a final `assistant` message must start with a "
                     "thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks)."
                 )
+            thoughts = [block for block in blocks if block["type"] == "thinking"]
+            if is_last_turn and thoughts and not thinks:
+                raise wrong(
+                    f"messages.{number}.content.0.type: When `thinking` is disabled, an `assistant` message in the final "
+                    "position cannot contain `thinking`. To use thinking blocks, enable `thinking` in your request."
+                )
             if calls and not has_tools:
                 raise wrong("Requests which include `tool_use` or `tool_result` blocks must define tools")
 
@@ -110,6 +116,12 @@ class Messages(StandIn):
             return 529, {}, wrong("Overloaded", "overloaded_error").body
         if refusal.kind == "key":
             return 401, {}, wrong("invalid x-api-key", "authentication_error").body
+        if refusal.kind == "changed":
+            message = (
+                "messages.1.content.0: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be "
+                "modified. These blocks must remain as they were in the original response."
+            )
+            return 400, {}, wrong(message).body
         return 400, {}, wrong("prompt is too long: 215034 tokens > 200000 maximum").body
 
     def beginning(self, answer: Answer, body: dict) -> list[bytes]:
@@ -122,15 +134,17 @@ class Messages(StandIn):
         }
         started = message | {"stop_reason": None, "stop_sequence": None, "usage": counts}
         events: list[dict] = [{"type": "message_start", "message": started}, {"type": "ping"}]
-        for number, (block, deltas) in enumerate(self.blocks(answer)):
+        for number, (block, deltas) in enumerate(self.blocks(answer, body)):
             events.append({"type": "content_block_start", "index": number, "content_block": block})
             events += [{"type": "content_block_delta", "index": number, "delta": delta} for delta in deltas]
             events.append({"type": "content_block_stop", "index": number})
         return [event(each, each["type"]) for each in events]
 
     def ending(self, answer: Answer, body: dict) -> list[bytes]:
+        if answer.end == "broken":
+            return [event(wrong("Overloaded", "overloaded_error").body, "error")]
         reason = "max_tokens" if answer.end == "cut" else "tool_use" if answer.calls else "end_turn"
-        written = WRITTEN + (THOUGHT if answer.thinking else 0)
+        written = WRITTEN + (THOUGHT if answer.thinking and "thinking" in body else 0)
         last = {"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": None}}
         return [
             event(last | {"usage": {"output_tokens": written}}, "message_delta"),
@@ -138,10 +152,10 @@ class Messages(StandIn):
         ]
 
     @staticmethod
-    def blocks(answer: Answer) -> list[tuple[dict, list[dict]]]:
-        """The blocks of an answer, each with the pieces in which it comes."""
+    def blocks(answer: Answer, body: dict) -> list[tuple[dict, list[dict]]]:
+        """The blocks of an answer, each with the pieces in which it comes; thinking only where it was asked for."""
         blocks: list[tuple[dict, list[dict]]] = []
-        if answer.thinking:
+        if answer.thinking and "thinking" in body:
             deltas = [{"type": "thinking_delta", "thinking": piece} for piece in pieces(answer.thinking)]
             signature = {"type": "signature_delta", "signature": SIGNATURE}
             blocks.append(({"type": "thinking", "thinking": "", "signature": ""}, [*deltas, signature]))

@@ -39,7 +39,8 @@ NAMES = {
 PATTERNS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in NAMES.items()}
 # Thinking of an earlier turn that is missing, changed, or another model's.
 BROKEN_THINKING = re.compile(
-    r"expected `?thinking|(?:thinking|redacted_thinking)`? blocks?\b.*(?:modified|must)|invalid `?signature",
+    r"expected `?thinking|when `?thinking`? is disabled|invalid `?signature"
+    r"|(?:thinking|redacted_thinking)`? blocks?\b.*(?:modified|must)",
     re.IGNORECASE | re.DOTALL,
 )
 BUDGET = re.compile(r"budget_tokens")  # of thinking, which the whole answer has to be longer than

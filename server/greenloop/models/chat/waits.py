@@ -19,8 +19,6 @@ from greenloop.models import provider_errors
 # than the longest is not asked again.
 FIRST_PAUSE, LAST_PAUSE, LONGEST_PAUSE = 0.5, 8.0, 60.0
 OVERLOADED_PAUSE = 30.0  # the last of the pauses for an overloaded provider that states none
-OVERLOADED = {429, 503, 529}
-BUSY = re.compile(r"overloaded|rate limit|too many requests|resource[ _]exhausted|at capacity", re.IGNORECASE)
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 DURATION = r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+"
 PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
@@ -51,7 +49,7 @@ class Waits:
         if not provider_errors.is_transient(error):
             return None
         stated = stated_wait(error)
-        if self.patience is not None and is_overloaded(error):
+        if self.patience is not None and provider_errors.is_overloaded(error):
             growing = self._growing(self.overloads, OVERLOADED_PAUSE)
             pause = growing if stated is None else max(stated, FIRST_PAUSE)
             if self.waited + pause > self.patience:
@@ -68,11 +66,6 @@ class Waits:
 
     def _growing(self, number: int, last: float) -> float:
         return min(last, FIRST_PAUSE * 2.0**number) * self.rng.uniform(0.5, 1.5)
-
-
-def is_overloaded(error: Exception) -> bool:
-    """Would the provider answer if it had more time for this user, or fewer users?"""
-    return provider_errors.status_of(error) in OVERLOADED or bool(BUSY.search(str(error)))
 
 
 def stated_wait(error: Exception, now: datetime | None = None) -> float | None:
