@@ -63,7 +63,8 @@ async def test_a_plain_answer(talk):
 
 
 async def test_a_call_and_its_result(talk):
-    chat = await talk(Answer(text="I will look.", calls=(CALL,), thinking=THINKING), Answer(text=TEXT))
+    script = [Answer(text="I will look.", calls=(CALL,), thinking=THINKING), Answer(text=TEXT)]
+    chat = await talk(*script, effort="low")
     first = await chat.ask()
     assert first.text == "I will look." == "".join(chat.pieces)
     assert [(call.name, json.loads(call.arguments)) for call in first.calls] == [CALL]
@@ -71,6 +72,8 @@ async def test_a_call_and_its_result(talk):
     second = await chat.ask(answered(first), *results(first, "def f(): ..."))
     assert second.text == TEXT
     assert "def f(): ..." in str(chat.stand_in.requests[-1])
+    assert chat.provider.returned in str(chat.stand_in.requests[-1])
+    assert not chat.provider.returned or chat.provider.returned not in str(chat.stand_in.requests[0])
 
 
 async def test_several_calls_at_once_and_no_text(talk):

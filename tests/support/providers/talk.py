@@ -33,28 +33,36 @@ THINKING = "The file has to be read first."
 
 @dataclass(frozen=True)
 class Provider:
-    """A stand-in, the path of its base URL, what this provider says, and what it refuses once of every conversation."""
+    """A stand-in, the path of its base URL, what this provider says, and what it refuses once of every conversation.
+
+    `returned`: what it gives with an answer that calls tools, and wants back with their results.
+    """
 
     make: type[_server.StandIn]
     path: str = ""
     states_wait: bool = True
     reports_cache: bool = True
     refuses: tuple[str, ...] = ()
+    returned: str = ""
     name: str = ""
 
 
 PROVIDERS = {
     "openai": Provider(openai.ChatCompletions, "/v1"),
     "openai-reasoning": Provider(openai.Reasoning, "/v1", refuses=("'max_tokens'", "'temperature'")),
-    "openai-responses": Provider(responses.Responses, "/v1"),
+    "openai-responses": Provider(responses.Responses, "/v1", returned=responses.ENCRYPTED),
     "openai-new-responses": Provider(
-        responses.Responses, "/v1", refuses=("'temperature'",), name="openai/responses/gpt-next"
+        responses.Responses,
+        "/v1",
+        refuses=("'temperature'",),
+        returned=responses.ENCRYPTED,
+        name="openai/responses/gpt-next",
     ),
-    "anthropic": Provider(anthropic.Messages),
-    "gemini": Provider(gemini.GenerateContent),
-    "ollama": Provider(ollama.Chat, states_wait=False, reports_cache=False),
-    "llamacpp": Provider(compatible.LlamaCpp, "/v1", states_wait=False),
-    "vllm": Provider(compatible.Vllm, "/v1", states_wait=False),
+    "anthropic": Provider(anthropic.Messages, returned=anthropic.SIGNATURE),
+    "gemini": Provider(gemini.GenerateContent, returned=gemini.SIGNATURE),
+    "ollama": Provider(ollama.Chat, states_wait=False, reports_cache=False, returned=THINKING),
+    "llamacpp": Provider(compatible.LlamaCpp, "/v1", states_wait=False, returned=THINKING),
+    "vllm": Provider(compatible.Vllm, "/v1", states_wait=False, returned=THINKING),
 }
 
 
