@@ -37,7 +37,7 @@ def fix_target(job: FixJob, target: str | None) -> int:
 
     Raises `ModelError` before any test runs, for a model with an unknown name or without a key.
     """
-    interrupt.run(Models(settings=job.settings).open_named())
+    interrupt.run(Models(settings=job.settings).check())
     if target is None:
         return _fix_failing_tests(job)
     if job.goal is None and (job.root / target).is_dir():

@@ -122,7 +122,7 @@ async def refine(
         emit(event)
 
     models = harness.models if harness else Models(settings=settings, override=model, factory=opener)
-    await models.open_named()
+    await models.check()
     async with heartbeat(report_status) as beating:
         place = await build_sandbox_spec(root, settings, beating.report, harness.variables if harness else None)
         shared_pool = pool or SandboxPool()

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 
 from greenloop.core.errors import ModelError, UsageError
 from greenloop.models import known_models
-from greenloop.models.known_providers import key_variables, provider_of, providers
+from greenloop.models.known_providers import ADDRESSES, find_provider, key_variables, providers
 from greenloop.project.settings import ApiSettings, Settings
 
 # Providers all of whose models are in the table, up to those that are newer than it.
@@ -36,7 +36,7 @@ def check(name: str, settings: Settings, *, needs_key: bool = True) -> None:
         )
     if api.base or not providers() or not known_models.table():
         return
-    provider = provider_of(name)
+    provider = find_provider(name)
     if not provider:
         raise ModelError(f"No provider is known for the model '{name}'.", remedy=_where_unknown(name))
     if similar := _misspelt(name, provider):
@@ -59,7 +59,7 @@ def check(name: str, settings: Settings, *, needs_key: bool = True) -> None:
 
 def missing_key(name: str, api: ApiSettings) -> tuple[str, str]:
     """The provider of a model and the environment variable that lacks its key; both empty if no key is missing."""
-    provider = provider_of(name)
+    provider = find_provider(name)
     if api.key or api.base:
         # A server set by the user needs the key in `api.key`, or none.
         return (provider, api.key) if api.key and not os.environ.get(api.key) else ("", "")
@@ -71,7 +71,7 @@ def missing_key(name: str, api: ApiSettings) -> tuple[str, str]:
 
 def full_name(name: str, api: ApiSettings) -> str:
     """The name as litellm takes it: with the provider; a server of the user's own speaks OpenAI's protocol."""
-    provider = provider_of(name)
+    provider = find_provider(name)
     if not provider:
         return f"openai/{name}" if api.base else name
     return name if name.startswith(f"{provider}/") else f"{provider}/{name}"
@@ -86,7 +86,7 @@ def _where_unknown(name: str) -> str:
     if not usual:
         bare = [each for each in known_models.chat_models() if "/" not in each]
         relatives = [each for each in bare if _family(each) == _family(name)]
-        usual = next((f"{provider_of(each)}/{name}" for each in relatives), "")
+        usual = next((f"{find_provider(each)}/{name}" for each in relatives), "")
         usual = usual or next(iter(get_close_matches(name, bare, n=1, cutoff=ALIKE)), "")
     suggestion = f"Name {usual}, or write" if usual else "Write"
     return f"{suggestion} it as provider/model, such as ollama/llama3.2 or openai/gpt-4o, or `local`."
@@ -98,7 +98,7 @@ def _misspelt(name: str, provider: str) -> str:
     A name that differs only in numbers is that of a newer or older version.
     """
     model = name.removeprefix(f"{provider}/").removeprefix("responses/")
-    if provider not in LISTED or ":" in model:
+    if provider not in LISTED or ":" in model or (provider == "openai" and any(map(os.environ.get, ADDRESSES))):
         return ""
     listed = {
         each.removeprefix(f"{provider}/"): each

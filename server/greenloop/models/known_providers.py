@@ -14,6 +14,7 @@ from typing import Any
 from greenloop.models import known_models
 
 OLLAMA = ("ollama/", "ollama_chat/")
+ADDRESSES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")  # variables of another server with OpenAI's protocol
 NAMES, FIRST = "class LlmProviders(str, Enum):", re.compile(r'^    \w+ = "([^"]+)"', re.MULTILINE)
 COMPATIBLE = "llms/openai_like/providers.json"
 # Providers whose key is in a variable of their own name.
@@ -55,8 +56,8 @@ VARIABLES: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def provider_of(name: str) -> str:
-    """The provider of a model: the first part of its name, else the one that the table has for it; empty: unknown."""
+def find_provider(name: str) -> str:
+    """Finds the provider of a model: the first part of its name, else the one of the table; empty: unknown."""
     first, slash, _rest = name.partition("/")
     if slash and first in providers():
         return first

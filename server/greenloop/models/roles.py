@@ -12,6 +12,7 @@ from greenloop.core.errors import ModelError
 from greenloop.core.ports import KeyStore, Model
 from greenloop.core.records.attempt import Attempt, Move
 from greenloop.core.records.model import ChatRequest, Role
+from greenloop.models import checks
 from greenloop.models.embedded import catalogue
 from greenloop.models.embedded.default_model import choose, missing_remedy
 from greenloop.project.settings import EDITOR, Settings, get
@@ -20,6 +21,7 @@ from greenloop.project.settings import models as named_models
 STEP = 0.4  # by which `rising` increases the temperature
 HOTTEST = 1.0
 FIRST = 0.8  # initial temperature of `decay`
+REMOTE = "litellm"  # the provider of all models that no other provider knows
 WRITERS = (Role.DRAFTER, Role.REFINER)
 # Moves with whole answers; infills are too small to count.
 WHOLE = (Move.DRAFT, Move.REFINE, Move.RESTART, Move.MERGE, Move.TURN)
@@ -51,21 +53,39 @@ def count_failures(attempts: Sequence[Attempt]) -> int:
     )
 
 
+def check_model(name: str, settings: Settings, *, needs_key: bool) -> None:
+    """Raises `ModelError` for an unknown name or a missing key, without opening the model.
+
+    `needs_key`: no editor can provide a key, nor its own model.
+    """
+    if name == EDITOR:
+        if needs_key:
+            raise ModelError(
+                '`model = "editor"` works only inside an editor that provides a language model.',
+                remedy="Name another model, such as local.",
+            )
+    elif catalogue.is_embedded(name):
+        catalogue.named_by(name)
+    elif _provider(name) == REMOTE:
+        checks.check(name, settings, needs_key=needs_key)
+
+
 def open_model(name: str, settings: Settings, keys: KeyStore | None = None) -> Model:
     """Opens a model by name: one of the registered kinds, else one of litellm's; `keys` asks the editor for API keys.
 
     Raises `ModelError` for the editor's own model, which only an editor can provide.
     """
     if name == EDITOR:
-        raise ModelError(
-            '`model = "editor"` works only inside an editor that provides a language model.',
-            remedy="Name another model, such as local.",
-        )
-    kind = catalogue.LOCAL if catalogue.is_embedded(name) else name.split(":", 1)[0]
-    provider = kind if kind in registry.list_parts("models") else "litellm"
+        check_model(name, settings, needs_key=True)
+    provider = _provider(name)
     module = registry.load_part("models", provider)
-    model: Model = module.create(name, settings, *([keys] if provider == "litellm" else []))
+    model: Model = module.create(name, settings, *([keys] if provider == REMOTE else []))
     return model
+
+
+def _provider(name: str) -> str:
+    kind = catalogue.LOCAL if catalogue.is_embedded(name) else name.split(":", 1)[0]
+    return kind if kind in registry.list_parts("models") else REMOTE
 
 
 @dataclass(kw_only=True)
@@ -83,15 +103,11 @@ class Models:
     failures: int = 0
     factory: Callable[[str, Settings], Model] | None = None
 
-    async def open_named(self) -> None:
-        """Opens the models that the settings name, so that a wrong name or a missing key is noticed before a run.
-
-        Raises `ModelError` with the remedy.
-        """
-        if self.override:
-            return
-        for name in sorted(named_models(self.settings) - self.opened.keys()):
-            self.opened[name] = await asyncio.to_thread(self.factory or open_model, name, self.settings)
+    async def check(self) -> None:
+        """Raises `ModelError` for a model with an unknown name or without a key, before anything runs."""
+        if not self.override:
+            for name in sorted(named_models(self.settings) - self.opened.keys()):
+                await asyncio.to_thread(check_model, name, self.settings, needs_key=self.factory is None)
 
     async def model_for(self, role: Role) -> Model:
         """The model for a role. Raises `ModelError` if none is configured and none is found."""

@@ -90,6 +90,10 @@ class StandIn:
         """The pieces that say that the answer is over, and what it took."""
         raise NotImplementedError
 
+    def properties(self) -> dict:
+        """What the server says about itself and its model, if it says anything."""
+        return {}
+
     async def handle(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         self.requests.append(body)
@@ -132,6 +136,8 @@ async def serve(stand_in: StandIn):
     app = web.Application()
     for path in stand_in.paths:
         app.router.add_post(path, stand_in.handle)
+    if properties := stand_in.properties():
+        app.router.add_get("/props", lambda _request: web.json_response(properties))
     runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)

@@ -26,7 +26,7 @@ class LlamaCpp(StandIn):
         self.jinja = jinja
 
     def properties(self) -> dict:
-        """What `/props` says."""
+        """What GET /props says."""
         return {"default_generation_settings": {"n_ctx": CONTEXT}, "chat_template": "…", "model_path": "qwen3.gguf"}
 
     def check(self, body: dict, request: web.Request) -> None:
@@ -71,6 +71,9 @@ class Vllm(LlamaCpp):
     def __init__(self, *script: Answer | Refusal, chooses: bool = True) -> None:
         super().__init__(*script)
         self.chooses = chooses
+
+    def properties(self) -> dict:
+        return {}
 
     def check(self, body: dict, request: web.Request) -> None:
         if body.get("tools") and body.get("tool_choice", "auto") == "auto" and not self.chooses:

@@ -81,7 +81,7 @@ class Responses(StandIn):
     def beginning(self, answer: Answer, body: dict) -> list[bytes]:
         started = {"id": "resp_1", "object": "response", "status": "in_progress", "output": [], "model": body["model"]}
         events = [{"type": "response.created", "response": started | self.facts()}]
-        for number, item in enumerate(self.items(answer)):
+        for number, item in enumerate(self.items(answer, body)):
             events.append({"type": "response.output_item.added", "output_index": number, "item": self.empty(item)})
             place = {"item_id": item["id"], "output_index": number}
             if item["type"] == "message":
@@ -102,7 +102,7 @@ class Responses(StandIn):
             "object": "response",
             "status": status,
             "model": body["model"],
-            "output": self.items(answer),
+            "output": self.items(answer, body),
             "incomplete_details": {"reason": "max_output_tokens"} if answer.end == "cut" else None,
             "usage": {
                 "input_tokens": PROMPT,
@@ -125,11 +125,12 @@ class Responses(StandIn):
         }
 
     @staticmethod
-    def items(answer: Answer) -> list[dict]:
-        """What the model writes: its reasoning, which only it can read, its text, and its calls."""
+    def items(answer: Answer, body: dict) -> list[dict]:
+        """What the model writes: its reasoning, encrypted where that was asked for, its text, and its calls."""
         items: list[dict] = []
         if answer.thinking:
-            items.append({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": ENCRYPTED})
+            encrypted = ENCRYPTED if "reasoning.encrypted_content" in body.get("include", ()) else None
+            items.append({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": encrypted})
         if answer.text:
             content = [{"type": "output_text", "text": answer.text, "annotations": []}]
             items.append(

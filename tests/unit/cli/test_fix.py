@@ -94,7 +94,6 @@ def test_a_wrong_command_line_is_2_and_says_what_is_wrong(fake, capsys, words):
 def test_flags_become_settings(fake, project):
     limits = ["--attempts", "3", "--seconds", "9", "--tokens", "99"]
     more = ["--sandbox", "docker", "--set", "sandbox.image=x", "--set", "apply=ask"]
-    (project / "a.jsonl").touch()
     main(["fix", CASE, "--model", "scripted:a.jsonl", "--preset", "plain", *limits, *more])
     (settings,) = fake.settings
     assert settings.model == f"scripted:{project / 'a.jsonl'}"

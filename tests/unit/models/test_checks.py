@@ -10,6 +10,7 @@ import pytest
 from greenloop.core.errors import ModelError
 from greenloop.models import checks
 from greenloop.models.checks import check, full_name, missing_key
+from greenloop.models.known_providers import ADDRESSES
 from greenloop.project.settings import ApiSettings, Settings
 
 
@@ -17,6 +18,8 @@ from greenloop.project.settings import ApiSettings, Settings
 def _no_keys(monkeypatch):
     for name in [name for name in os.environ if re.search(r"_(KEY|TOKEN|PROJECT|CREDENTIALS)$", name)]:
         monkeypatch.delenv(name)
+    for name in ADDRESSES:
+        monkeypatch.delenv(name, raising=False)
 
 
 def problem(name, needs_key=True, **api):
@@ -85,6 +88,13 @@ def test_where_no_single_key_is_known_none_is_missing(name):
 @pytest.mark.parametrize("name", ["openai/m", "gpt-4oo", "Qwen/Qwen3-Coder", "gibberish"])
 def test_a_server_of_the_users_own_has_any_name_and_no_key(name):
     check(name, Settings(api=ApiSettings(base="http://127.0.0.1:1/v1")))
+
+
+def test_another_server_by_openais_own_variable_has_any_name(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-something")
+    assert "Name gpt-4o." in problem("openai/gpt-4oo")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    check("openai/gpt-4oo", Settings())
 
 
 def test_a_variable_that_is_named_has_to_be_set(monkeypatch):

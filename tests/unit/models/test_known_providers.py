@@ -8,7 +8,7 @@ import re
 import pytest
 
 from greenloop.models import known_providers
-from greenloop.models.known_providers import key_variables, provider_of
+from greenloop.models.known_providers import find_provider, key_variables
 from greenloop.models.providers import litellm
 
 
@@ -40,7 +40,7 @@ def library():
     ],
 )
 def test_providers(name, provider):
-    assert provider_of(name) == provider
+    assert find_provider(name) == provider
 
 
 def test_all_providers_of_litellm_are_known(library):

@@ -146,32 +146,6 @@ def test_without_an_editor_its_model_cannot_be_opened():
         roles.open_model("editor", settings.Settings())
 
 
-def opened_names(**fields):
-    opened = []
-
-    def factory(name, found):
-        opened.append(name)
-        return FakeModel(name, [], [])
-
-    return roles.Models(factory=factory, **fields), opened
-
-
-async def test_all_models_that_are_named_are_opened_before_a_run():
-    found = settings.Settings(
-        model="a",
-        critic=settings.RoleSettings(model="b"),
-        escalation=settings.EscalationSettings(models=["c", "a"]),
-    )
-    models, opened = opened_names(settings=found)
-    await models.open_named()
-    await models.open_named()
-    assert opened == ["a", "b", "c"]
-    assert await models.model_for(Role.CRITIC) is models.opened["b"]
-    overridden, opened = opened_names(settings=found, override=FakeModel("x", [], []))
-    await overridden.open_named()
-    assert opened == []
-
-
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
@@ -184,7 +158,24 @@ async def test_all_models_that_are_named_are_opened_before_a_run():
 )
 async def test_a_model_that_cannot_be_asked_is_noticed_before_a_run(name, sentence, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    models = roles.Models(settings=settings.Settings(escalation=settings.EscalationSettings(models=[name])))
+    found = settings.Settings(escalation=settings.EscalationSettings(models=[name]))
     with pytest.raises(ModelError, match=sentence) as caught:
-        await models.open_named()
+        await roles.Models(settings=found).check()
     assert caught.value.remedy
+    await roles.Models(settings=found, override=FakeModel("x", [], [])).check()
+    await roles.Models(settings=found, opened={name: FakeModel(name, [], [])}).check()
+
+
+async def test_an_editor_may_have_keys_and_a_model_of_its_own_but_no_other_names(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    for name, is_known in (("gpt-4o", True), ("editor", True), ("gtp-4o", False), ("local/none", False)):
+        models = roles.Models(settings=settings.Settings(model=name), factory=lambda _name, _settings: None)
+        if is_known:
+            await models.check()
+        else:
+            with pytest.raises(ModelError):
+                await models.check()
+
+
+async def test_no_model_is_opened_by_the_check(tmp_path):
+    await roles.Models(settings=settings.Settings(model=f"scripted:{tmp_path / 'gone.jsonl'}")).check()

@@ -14,7 +14,7 @@ from greenloop.core.text.tokens import estimate_tokens
 from greenloop.models import known_models
 from greenloop.models.chat.messages import CACHE, mark_prefixes, takes_marks, write_messages, write_tools
 from greenloop.models.chat.refusals import LIMIT, Refusals
-from greenloop.models.known_providers import OLLAMA, provider_of
+from greenloop.models.known_providers import ADDRESSES, OLLAMA, find_provider
 from greenloop.project.settings import Settings
 
 LEAST_CONTEXT, SPARE = 4096, 256  # tokens that Ollama reserves at least, and beyond prompt and answer
@@ -26,7 +26,7 @@ Parameters = dict[str, Any]
 
 def write_parameters(request: ChatRequest, model: str, settings: Settings, refusals: Refusals) -> Parameters:
     """The parameters of a request to a model by its full name."""
-    provider = provider_of(model)
+    provider = find_provider(model)
     messages = write_messages(request.messages, provider, left_out=refusals.left_out)
     if takes_marks(provider, model) and CACHE not in refusals.left_out:
         mark_prefixes(messages)
@@ -86,10 +86,10 @@ def _write_for_ollama(parameters: Parameters, request: ChatRequest, settings: Se
 
 def _is_for_responses(model: str, settings: Settings, *, has_tools: bool) -> bool:
     """Is the model asked by OpenAI's Responses API, where its reasoning comes back with the results of its calls?"""
-    if provider_of(model) != "openai":
+    if find_provider(model) != "openai":
         return False
     facts = known_models.entry(model)
-    is_own = settings.api.base or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE")
+    is_own = settings.api.base or any(map(os.environ.get, ADDRESSES))
     reasons_with_tools = bool(has_tools and facts.get("supports_reasoning") and not is_own)
     return "/responses/" in model or facts.get("mode") == "responses" or reasons_with_tools
 

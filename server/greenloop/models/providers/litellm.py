@@ -36,7 +36,7 @@ from greenloop.models.chat.usage import read_usage
 from greenloop.models.chat.waits import Waits, stated_wait
 from greenloop.models.checks import check, full_name, missing_key
 from greenloop.models.embedded.default_model import ollama_base
-from greenloop.models.known_providers import OLLAMA, key_variables, provider_of
+from greenloop.models.known_providers import OLLAMA, find_provider, key_variables
 from greenloop.project.settings import Settings
 
 CONNECT_SECONDS = 10.0
@@ -112,7 +112,7 @@ class LiteLLM:
         failed_usage = Usage(cost=0.0)
         while True:
             parameters = write_parameters(request, self._full_name, self._settings, self._refusals)
-            answer = StreamedAnswer(provider=provider_of(self._full_name), on_token=on_token)
+            answer = StreamedAnswer(provider=find_provider(self._full_name), on_token=on_token)
             began = monotonic()
             try:
                 await self._ask(litellm, parameters, answer)
@@ -217,7 +217,7 @@ class LiteLLM:
             arguments["api_base"] = api.base
         elif self._name.startswith(OLLAMA) and not os.environ.get("OLLAMA_API_BASE"):
             arguments["api_base"] = ollama_base(os.environ)
-        variables = key_variables(provider_of(self._full_name))
+        variables = key_variables(find_provider(self._full_name))
         if self._key:
             arguments["api_key"] = self._key
         elif api.key:
@@ -238,8 +238,9 @@ class LiteLLM:
         if self._name.startswith(OLLAMA):
             return 0.0
         try:
+            name = self._full_name.replace("openai/responses/", "openai/")
             prices = litellm.cost_per_token(
-                model=self._full_name, prompt_tokens=prompt, completion_tokens=completion, usage_object=counts
+                model=name, prompt_tokens=prompt, completion_tokens=completion, usage_object=counts
             )
             return float(sum(prices))
         except Exception:  # noqa: BLE001 - litellm raises many types for an unknown price
@@ -251,7 +252,7 @@ class LiteLLM:
         if not base and self._name.startswith(OLLAMA):
             base = os.environ.get("OLLAMA_API_BASE") or ollama_base(os.environ)
         names = [name for name in os.environ if KEY_NAMES.search(name)] + [api.key]
-        provider = provider_of(self._full_name) or self._full_name.partition("/")[0]
+        provider = find_provider(self._full_name) or self._full_name.partition("/")[0]
         asked = provider_errors.Asked(
             name=self._name,
             provider=provider,
