@@ -35,10 +35,10 @@ class StreamedAnswer:
 
     provider: str
     on_token: Callable[[str], None]
-    text: str = ""
-    thinking: str = ""
     finish: str = ""
     counts: Any = None
+    _text: list[str] = field(default_factory=list)
+    _thinking: list[str] = field(default_factory=list)
     _calls: list[_Call] = field(default_factory=list)
     _at: dict[int, _Call] = field(default_factory=dict)  # the open call of each index
     _held: str | None = ""  # the beginning of the text, as long as it may be thinking; None: it was looked at
@@ -51,7 +51,7 @@ class StreamedAnswer:
         for choice in chunk.choices[:1]:
             self.finish = choice.finish_reason or self.finish
             delta = choice.delta
-            self.thinking += getattr(delta, "reasoning_content", None) or ""
+            self._thinking.append(getattr(delta, "reasoning_content", None) or "")
             for block in getattr(delta, "thinking_blocks", None) or ():
                 self._add_block(dict(block))
             for item in getattr(delta, "reasoning_items", None) or ():
@@ -67,9 +67,17 @@ class StreamedAnswer:
         """Decides about a text that was held back: it is thinking that did not end, or the whole text."""
         held, self._held = self._held or "", None
         if held.lstrip().startswith(OPENED):
-            self.thinking += held.lstrip().removeprefix(OPENED)
+            self._thinking.append(held.lstrip().removeprefix(OPENED))
         else:
             self._pass_on(held)
+
+    @property
+    def text(self) -> str:
+        return "".join(self._text)
+
+    @property
+    def thinking(self) -> str:
+        return "".join(self._thinking)
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
@@ -95,9 +103,9 @@ class StreamedAnswer:
             returned["thinking_blocks"] = self._blocks
         elif items:
             returned["reasoning_items"] = items
-        elif self.thinking and self._calls:
+        elif (thinking := self.thinking) and self._calls:
             # Unsigned thinking belongs to the turn in which tools are called, and to no later one.
-            returned["reasoning_content"] = self.thinking
+            returned["reasoning_content"] = thinking
         return {PROVIDER: self.provider, **returned} if returned else {}
 
     @property
@@ -115,7 +123,7 @@ class StreamedAnswer:
         if start.startswith(OPENED):
             thought, closed, rest = start.removeprefix(OPENED).partition(CLOSED)
             if closed:
-                self.thinking += thought
+                self._thinking.append(thought)
                 self._held = None
                 self._pass_on(rest.lstrip("\n"))
         elif not OPENED.startswith(start):
@@ -124,7 +132,7 @@ class StreamedAnswer:
 
     def _pass_on(self, piece: str) -> None:
         if piece:
-            self.text += piece
+            self._text.append(piece)
             self.on_token(piece)
 
     def _add_block(self, block: dict[str, Any]) -> None:

@@ -124,6 +124,7 @@ class LiteLLM:
                 if pause is None:
                     raise self._problem(error) from raised
                 if answer.written_tokens:
+                    answer.counts = None  # the provider counts at the end, which did not come
                     failed_usage += self._usage(litellm, request, answer, monotonic() - began)
                 await self._sleep(pause)
             else:
