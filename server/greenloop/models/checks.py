@@ -1,4 +1,4 @@
-"""Checks a model's name and key before anything runs, without the import of litellm, which takes seconds.
+"""Checks a model's name and key before anything runs, without the slow import of litellm.
 
 It asks no provider, so it must not refuse a name only because the table is older than the model.
 """

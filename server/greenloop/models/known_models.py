@@ -1,4 +1,4 @@
-"""Facts about models by their names, from litellm's table, without its import, which takes seconds.
+"""Facts about models by their names, from litellm's table, without its slow import.
 
 It must not know what is asked of a model.
 """

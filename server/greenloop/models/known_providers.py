@@ -1,4 +1,4 @@
-"""Finds the provider of a model and the environment variables of its key, without the import of litellm.
+"""Finds the provider of a model and the variables of its key, without the slow import of litellm.
 
 It must not know which keys are set.
 """

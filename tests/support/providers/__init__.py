@@ -1,1 +1,1 @@
-"""Stand-in servers that check requests as the real providers do, written from their published references."""
+"""Stand-in servers that check requests as real providers do, written from their references."""

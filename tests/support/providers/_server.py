@@ -1,4 +1,4 @@
-"""What all stand-in servers share: a script of answers and refusals, and lists of what was asked and what was wrong.
+"""The common part of stand-in servers: scripts of answers and refusals, lists of requests and faults.
 
 It knows no provider's format.
 """

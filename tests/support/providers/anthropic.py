@@ -1,4 +1,4 @@
-"""Anthropic's messages: alternating roles, calls and results in pairs, signed thinking, marks for the cache.
+"""Anthropic's messages: alternating roles, pairs of calls and results, signed thinking, marks.
 
 From the reference of the API (POST /v1/messages) and the errors that it documents.
 """

@@ -1,4 +1,4 @@
-"""Two servers that speak OpenAI's protocol: llama.cpp and vLLM, which refuse tools where they were started without.
+"""llama.cpp and vLLM, which speak OpenAI's protocol and refuse tools if they were started without.
 
 From the documentation and the error messages of both.
 """

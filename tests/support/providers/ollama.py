@@ -1,4 +1,4 @@
-"""Ollama's chat (POST /api/chat): lines of JSON, calls as whole objects, an error for what a model cannot do.
+"""Ollama's chat (POST /api/chat): lines of JSON, calls as objects, errors for missing abilities.
 
 From the documentation of its API and the errors of its server.
 """

@@ -1,4 +1,4 @@
-"""OpenAI's chat completions: a classical model, and a reasoning model that refuses what the others take.
+"""OpenAI's chat completions: a classical model, and a reasoning model that refuses parameters.
 
 From the reference of the API (POST /v1/chat/completions) and the errors that it documents.
 """

@@ -1,4 +1,4 @@
-"""Corrects what litellm does wrong for single providers, in the library that is loaded.
+"""Corrects faults of litellm for single providers, in the library that is loaded.
 
 It must not import litellm. Its release is pinned, so a correction holds until another one is taken on purpose.
 """

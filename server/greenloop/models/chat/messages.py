@@ -1,4 +1,4 @@
-"""Writes messages and tools in the form of chat completions, and marks what the provider may keep in its cache.
+"""Writes messages and tools in the form of chat completions, and marks prefixes for a cache.
 
 It must not know how they are sent.
 """

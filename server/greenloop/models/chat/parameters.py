@@ -1,4 +1,4 @@
-"""Writes the parameters of a request as litellm takes them, without those that a model is known to refuse.
+"""Writes the parameters of a request as litellm takes them, as far as the model accepts them.
 
 It must not know keys and addresses.
 """

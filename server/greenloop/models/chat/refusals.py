@@ -1,4 +1,4 @@
-"""Reads which parameter of a request a provider refuses, and leaves it out of later ones.
+"""Reads the refused parameter from a provider's error, and leaves it out of later requests.
 
 It must not know how requests are sent.
 """

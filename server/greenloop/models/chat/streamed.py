@@ -1,4 +1,4 @@
-"""Puts together the answer that litellm streams: text, calls of tools, thinking, and the tokens that it took.
+"""Puts a streamed answer together: text, calls of tools, thinking, and numbers of tokens.
 
 It must not know how the answer was asked for.
 """

@@ -1,4 +1,4 @@
-"""Reads how many tokens an answer took from what litellm reports for each provider, or estimates them.
+"""Reads the numbers of tokens that litellm reports for each provider, or estimates them.
 
 It must not know prices.
 """

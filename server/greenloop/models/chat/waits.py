@@ -1,4 +1,4 @@
-"""Decides how long to wait before a request is sent again, from what the provider says and from what is allowed.
+"""Decides on the wait before a request is sent again, from the provider's error and the patience.
 
 It must not know how requests are sent.
 """

@@ -1,4 +1,4 @@
-"""How long a request waits: what providers say, in all the ways in which they say it, and what is allowed."""
+"""The wait before a request is sent again: all the ways to state one, and the limits of patience."""
 
 from __future__ import annotations
 
