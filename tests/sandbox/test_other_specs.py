@@ -210,6 +210,14 @@ async def test_a_comment_in_the_function_and_one_typed_are_told_to_the_model(sta
     assert instructions == ["A comment asks: keep it short\nno loop"]
 
 
+async def test_what_a_comment_leaves_to_do_is_not_asked_for_with_a_failing_test(stage, instructions):
+    text = STUB.replace("    raise", "    # TODO: no loop\n    raise")
+    files = {"m.py": text, "test_m.py": "from m import double\n\n\ndef test_double():\n    assert double(2) == 4\n"}
+    outcome = await stage(files, code("return 2 * x"), target="test_m.py::test_double", comment="keep it short")
+    assert outcome.solved
+    assert instructions == ["A comment asks: keep it short"]
+
+
 async def test_limits_and_recorded_calls_are_told_before_the_first_attempt(stage, instructions):
     files = {"m.py": STUB, "calls.jsonl": json.dumps({"args": [4], "returns": 8}) + "\n"}
     keys = {"spec.trace": "calls.jsonl", "spec.constraints": ["no-imports", "max-lines 20"]}

@@ -257,7 +257,9 @@ def _build_problem(
     paths = dict.fromkeys([*changeable, *stubs, context.target.path, *(case.path for case in spec.cases)])
     originals = {path: context.snapshot.text(path) for path in paths}
     files = {path: stubs.get(path, text or "") for path, text in originals.items()}
-    texts = ("".join(split_lines(files[region.path])[region.start - 1 : region.end]) for region in regions_to_change)
+    # What a comment in the code leaves to do is no part of what a failing test is about.
+    written = () if context.target.kind is TargetKind.TEST else regions_to_change
+    texts = ("".join(split_lines(files[region.path])[region.start - 1 : region.end]) for region in written)
     remarks = [remark_text(text) for text in texts]
     instruction = "\n".join(text for text in (context.comment.strip(), *remarks) if text)
     return Problem(

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, parse_module, statement_blocks
-from greenloop.core.python.names import bound_names
+from greenloop.core.python.names import bound_names, parsable_prefix
 from greenloop.core.text.diff import with_plain_ends
 
 Assignment = ast.Assign | ast.AnnAssign
@@ -35,6 +35,19 @@ def assignments_in(text: str) -> dict[str, Assignment]:
     module = parse_module(text)
     body = tuple(module.body) if isinstance(module, ast.Module) else ()
     return find_assignments(Fragment(lines=tuple(text.split("\n")), body=body))
+
+
+def field_rows(text: str, owner: str, *, longest: int, most: int) -> list[str]:
+    """The lines of the class attributes of a class, by its qualified name, that have at most `longest` lines each."""
+    rows = with_plain_ends(text).split("\n")
+    module = parse_module("\n".join(rows))
+    body = (module if isinstance(module, ast.Module) else parsable_prefix(text)).body
+    fields = [
+        node
+        for prefix, node in _statements(body)
+        if prefix == f"{owner}." and isinstance(node, Assignment) and (node.end_lineno or 0) - node.lineno < longest
+    ]
+    return [row.rstrip() for node in fields[:most] for row in rows[node.lineno - 1 : node.end_lineno]]
 
 
 def assigned_names(node: Assignment) -> list[str]:

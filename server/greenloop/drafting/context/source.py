@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 from greenloop.core.ports import Tools
+from greenloop.core.python.assignments import field_rows
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
@@ -20,6 +21,7 @@ from greenloop.project.syntax.definitions import Definition
 
 MOST_USERS = 2  # of an assignment that are shown
 MOST_TOKENS = 4_000  # of the outline of a file
+LONGEST_FIELD = 1  # lines of a class attribute
 MOST_LINES = 12  # of a constant or class head that is shown whole
 
 
@@ -156,7 +158,7 @@ def _head(text: str, owner: Definition, items: Sequence[Definition], regions: Se
     last = owner.header_end
     if owner.docstring is not None and owner.docstring[1] - owner.docstring[0] < MOST_LINES:
         last = owner.docstring[1]
-    fields = "\n".join(_fields(text, owner, items))
+    fields = "\n".join(field_rows(text, owner.qualname, longest=LONGEST_FIELD, most=MOST_LINES))
     parts = [definitions.line_span(text, owner.start, last).rstrip() + (f"\n{fields}" if fields else "")]
     constructor = definitions.find_by_qualname(items, f"{owner.qualname}.__init__")
     if (
@@ -183,7 +185,7 @@ def _signature(text: str, item: Definition, items: Iterable[Definition]) -> str:
             for method in items
             if method.owner == item.qualname and method.kind == "function"
         ]
-        rows += _fields(text, item, items)
+        rows += field_rows(text, item.qualname, longest=LONGEST_FIELD, most=MOST_LINES)
     return "\n".join(row for row in [*rows, "" if item.kind == "class" and len(rows) > 2 else f"{inner}..."] if row)
 
 
@@ -194,17 +196,6 @@ def _first_line(text: str, item: Definition) -> str:
     line = with_plain_ends(definitions.line_span(text, item.docstring[0], item.docstring[0])).strip()
     quotes = line[:3] if line[:3] in {'"""', "'''"} else ""
     return line if not quotes or line.count(quotes) > 1 or line == quotes else line + quotes
-
-
-def _fields(text: str, item: Definition, items: Iterable[Definition]) -> list[str]:
-    """Assignments and annotations in the class body (fields of a dataclass, constants)."""
-    methods = [other for other in items if other.owner == item.qualname]
-    head_end = item.docstring[1] if item.docstring else item.header_end
-    first_method = min((method.start for method in methods), default=item.end + 1)
-    rows = [
-        row.rstrip() for row in with_plain_ends(definitions.line_span(text, head_end + 1, first_method - 1)).split("\n")
-    ]
-    return [row for row in rows if re.match(r"\s+\w+\s*[:=]", row)][:MOST_LINES]
 
 
 def _statements(text: str, used: set[str]) -> Iterable[tuple[int, str]]:

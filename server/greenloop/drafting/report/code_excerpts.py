@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
-from greenloop.core.python.assignments import assignments_in
+from greenloop.core.python.assignments import field_rows
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, parse_fragment
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
@@ -81,15 +81,7 @@ def _is_top_level(text: str, binding: Binding) -> bool:
 def class_head(text: str, owner: Definition, items: Sequence[Definition], shown: Sequence[Region]) -> str:
     """The header of a class, its short fields, and its constructor where that is short."""
     rows = [with_plain_ends(definitions.line_span(text, owner.start, owner.header_end)).rstrip()]
-    fields = [
-        node
-        for qualname, node in assignments_in(text).items()
-        if qualname.rpartition(".")[0] == owner.qualname and (node.end_lineno or 0) - node.lineno < LONGEST_FIELD
-    ]
-    rows += [
-        with_plain_ends(definitions.line_span(text, node.lineno, node.end_lineno or node.lineno)).rstrip()
-        for node in fields[:MOST_FIELDS]
-    ]
+    rows += field_rows(text, owner.qualname, longest=LONGEST_FIELD, most=MOST_FIELDS)
     constructor = definitions.find_by_qualname(items, f"{owner.qualname}.__init__")
     if constructor is None or any(each.start <= constructor.start <= each.end for each in shown):
         return "\n".join(rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.python.assignments import find_assignments
+from greenloop.core.python.assignments import field_rows, find_assignments
 from greenloop.core.python.ast_source import Fragment, parse_fragment
 
 SOURCE = """\
@@ -68,3 +68,41 @@ def test_a_name_that_several_statements_bind_or_that_shares_its_line_is_left_out
 
 def test_an_indented_piece_has_names_too():
     assert names('    size = 3\n    kind = "é" # ö\n') == ["size", "kind"]
+
+
+ORDER = '''\
+class Order:
+    """An order.
+
+    Args:
+        total: the sum
+    """
+
+    total: int = 0
+    """The sum.
+
+    Note: never negative.
+    rate = 3
+    """
+    names = [
+        "a",
+    ]
+
+    def add(self):
+        self.total = 1
+
+    limit = 2
+'''
+
+
+@pytest.mark.parametrize(
+    ("text", "longest", "rows"),
+    [
+        (ORDER, 1, ["    total: int = 0", "    limit = 2"]),
+        (ORDER, 3, ["    total: int = 0", "    names = [", '        "a",', "    ]", "    limit = 2"]),
+        (ORDER.replace("class Order", "class Other"), 1, []),
+        (f"{ORDER}\n\ndef broken(:\n", 1, ["    total: int = 0", "    limit = 2"]),
+    ],
+)
+def test_the_fields_of_a_class_are_whole_statements_and_no_text(text, longest, rows):
+    assert field_rows(text, "Order", longest=longest, most=9) == rows
