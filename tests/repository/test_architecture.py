@@ -42,11 +42,12 @@ PARAMETERS = {
     "feedback": ["problem", "attempts", "tools"],
     "search": ["problem", "attempts"],
     "trust": ["poll"],
+    "looks": ["arguments", "project"],
     "models": ["name", "settings"],
     "sandboxes": ["settings"],
     "export": ["run"],
 }
-ASYNCHRONOUS = {"specs", "context", "feedback"}
+ASYNCHRONOUS = {"specs", "context", "feedback", "looks"}
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:

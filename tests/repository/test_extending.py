@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
+import os
 import random
 import re
 import sys
@@ -19,7 +20,7 @@ from greenloop.core.budget import Ledger
 from greenloop.core.events import Started
 from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.attempt import Attempt, Finding, Move
-from greenloop.core.records.model import ChatRequest, Reply
+from greenloop.core.records.model import ChatRequest, Reply, ToolCall
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Environment, Execution, SandboxSpec, TestRun
@@ -28,15 +29,19 @@ from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.engine import presets
+from greenloop.engine.conversation.looking import Looking
+from greenloop.engine.looks._project import Project
 from greenloop.engine.loop import loop
 from greenloop.engine.loop.parts import Parts
 from greenloop.engine.presets import find_preset, load_presets
 from greenloop.project.settings import Settings
+from greenloop.project.snapshot import Snapshot
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/extending.md").read_text(encoding="utf-8")
 FILES = {found[1]: found[0] for found in re.findall(r"```python\n(# (\w+/\w+\.py)\n.*?)```", PAGE, re.DOTALL)}
 PARAMETERS = {
     "feedback": ["problem", "attempts", "tools"],
+    "looks": ["arguments", "project"],
     "search": ["problem", "attempts"],
     "specs": ["problem", "tools"],
     "sandboxes": ["settings"],
@@ -75,7 +80,7 @@ def test_each_file_keeps_its_contract(part, name):
     folder = name.partition("/")[0]
     contract = getattr(part(name), CONTRACTS[folder])
     assert list(inspect.signature(contract).parameters) == PARAMETERS[folder]
-    assert inspect.iscoroutinefunction(contract) is (folder in ("feedback", "specs"))
+    assert inspect.iscoroutinefunction(contract) is (folder in ("feedback", "looks", "specs"))
 
 
 async def test_search_and_feedback_work_in_a_loop(part):
@@ -120,6 +125,22 @@ async def test_search_and_feedback_work_in_a_loop(part):
     assert outcome.attempts[1].notes[0].text == "test_m.py::test_two\nassert 3 == 4"
     assert outcome.attempts[1].notes[0].fields == {"failing": 2}
     assert outcome.attempts[3].notes[0].text == "The answer holds no code."
+
+
+async def test_the_look_is_one_of_the_tools_and_sees_no_hidden_file(part, tmp_path):
+    module = part("looks/newest.py")
+    root = tmp_path / "w"
+    root.mkdir()
+    for number, name in enumerate(("a.py", "b.txt", ".env")):
+        (root / name).write_text(name)
+        os.utime(root / name, (number, number))
+    project = Project(
+        snapshot=Snapshot(root=root, buffers={}), problem=PROBLEM, changed={}, masked=(".env*",), run=None
+    )
+    looking = Looking(mask=str, tokens=1000)
+    assert module.SPEC in looking.tools
+    look = await looking.look(ToolCall(id="1", name="newest", arguments="{}"), project)
+    assert look.result == "b.txt\na.py"
 
 
 async def test_feedback_of_nothing_that_ran(part):

@@ -8,6 +8,7 @@ CONTRACTS = {
     "feedback": "describe",
     "search": "plan",
     "trust": "rule",
+    "looks": "look",
     "models": "create",
     "sandboxes": "create",
     "export": "rows",
