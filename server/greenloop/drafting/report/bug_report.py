@@ -37,8 +37,8 @@ MOST_CAUSES = 3  # failures that are shown whole, of cases that fail in differen
 class _Size:
     """How much a report shows; `code` is in tokens, `whole`: small files are shown whole."""
 
-    code: int = 2400
-    outlines: int = 2
+    code: int = 1700
+    outlines: int = 1
     detail: Detail = FULL
     causes: int = MOST_CAUSES
     whole: bool = True
@@ -47,8 +47,8 @@ class _Size:
 
 SIZES = (
     _Size(),
-    _Size(code=1800, outlines=1, causes=2, detail=replace(FULL, values=600, message=40)),
-    _Size(code=1100, outlines=1, causes=1, whole=False, detail=SHORT),
+    _Size(code=1300, causes=2, detail=replace(FULL, values=600, message=40)),
+    _Size(code=900, outlines=0, causes=1, whole=False, detail=SHORT),
     _Size(code=600, outlines=0, causes=1, whole=False, helpers=False, detail=SHORT),
     _Size(code=250, outlines=0, causes=1, whole=False, helpers=False, detail=replace(SHORT, message=10, frames=3)),
 )
@@ -174,7 +174,7 @@ def _code(findings: Findings, size: _Size, count: Count) -> str:
             parts.append(f"`{path}`, the whole file:\n{fenced(code_excerpts.whole_file(text))}")
             continue
         code = code_excerpts.functions(text, path, {each.region: each.longest for each in own}, _lines(findings, path))
-        if number < size.outlines and (used := code_excerpts.names_used(text, code)):
+        if size.helpers and (used := code_excerpts.names_used(text, code)):
             code = f"{used}\n\n{code}"
         parts.append(f"From `{path}`:\n{fenced(code)}")
         if number < size.outlines:
