@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from greenloop.core.records.findings import NAMESAKE
 from greenloop.core.records.spec import Region
 from greenloop.core.report.inspections import InspectedFailure
 from greenloop.localize.regions import TextOf, region_at
 from greenloop.project.syntax import definitions
 from greenloop.project.syntax.definitions import Definition
 
-MOST_NEAREST = 3  # functions of one traceback
+MOST_NEAREST = 4  # functions of one traceback
 MOST_USED = 3  # functions that another one uses
 LONGEST_USED = 30  # lines of one
 MOST_NAMESAKES = 2
@@ -62,7 +63,7 @@ def find_namesakes(cases: Iterable[str], paths: Iterable[str], text_of: TextOf) 
     for path in paths:
         items = definitions.find_definitions(text_of(path) or "", path)
         found |= {
-            _region(path, item): "the test is named after it"
+            _region(path, item): NAMESAKE
             for item in items
             if item.kind == "function" and any(item.name.lower().endswith(each) for each in words)
         }

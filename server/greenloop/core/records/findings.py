@@ -10,6 +10,8 @@ from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report.inspections import InspectedFailure
 
+NAMESAKE = "the test is named after it"  # why a function is related
+
 
 @dataclass(frozen=True, kw_only=True)
 class Findings:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from greenloop.core.records.findings import Findings
+from greenloop.core.records.findings import NAMESAKE, Findings
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region
 from greenloop.core.records.verdict import CaseResult
@@ -267,7 +267,7 @@ def _likelihood(findings: Findings, region: Region) -> int:
         return 0
     if region in findings.suspects[:1]:
         return 1
-    if region in findings.nearest:
+    if region in findings.nearest or findings.related.get(region) == NAMESAKE:
         return NEAREST
     return NEAREST + 1 + (reason == IN_TRACEBACK)
 
