@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any
 
@@ -23,7 +24,10 @@ MOST_LOOKS = 24  # of one run
 MOST_IN_TURN = 8  # before one answer
 MOST_SECONDS = 60.0  # of all looks of a run
 LONGEST = 12_000  # characters of one result
+LONGEST_CALL = 20_000  # characters of arguments
+LONGEST_NAME = 64
 SHOWN = 100  # characters of a summary
+_UNUSUAL = re.compile(r"[^A-Za-z0-9_-]")  # characters of a name
 ENOUGH = "No more looks: answer with edits now."
 
 
@@ -57,7 +61,12 @@ class Looking:
         )
 
     async def look(self, call: ToolCall, project: Project) -> Look:
-        """Does what a call asks for; never raises because of what was asked."""
+        """Does what a call asks for; never raises because of what was asked.
+
+        The record has a name that providers take back.
+        """
+        name = _UNUSUAL.sub("_", call.name)[:LONGEST_NAME] or "_"
+        call = replace(call, name=name, arguments=call.arguments[:LONGEST_CALL])
         if self.is_over:
             return Look(call=call, result=ENOUGH, summary=f"{_name(call)}: not done, the limit on looks is reached")
         self.count += 1
@@ -68,8 +77,10 @@ class Looking:
                 result = await _look(call, project)
         except (LookError, GreenloopError) as error:
             result = str(error)
+        except OSError as error:
+            result = f"That cannot be read: {error.strerror or error}."
         except TimeoutError:
-            result = "It took too long."
+            result = "It took too long, and was ended."
         seconds = monotonic() - began
         self.seconds += seconds
         result = self.mask(_bounded(result))
@@ -83,17 +94,25 @@ async def _look(call: ToolCall, project: Project) -> str:
     known = registry.list_parts("looks")
     if call.name not in known:
         raise LookError(f"There is no tool `{call.name[:SHOWN]}`; there are {', '.join(known)}.")
-    try:
-        arguments: Any = json.loads(call.arguments or "{}")
-    except ValueError as error:
-        raise LookError(f"The arguments are not JSON: {error}.") from error
-    if not isinstance(arguments, Mapping):
-        raise LookError("The arguments must be an object.")
+    arguments = _arguments(call)
     result: str = await registry.load_part("looks", call.name).look(arguments, project)
     return result
 
 
+def _arguments(call: ToolCall) -> Mapping[str, Any]:
+    if len(call.arguments) >= LONGEST_CALL:
+        raise LookError("The arguments are too long.")
+    try:
+        arguments = json.loads(call.arguments or "{}")
+    except (ValueError, RecursionError) as error:
+        raise LookError(f"The arguments are not JSON: {error}.") from error
+    if not isinstance(arguments, Mapping):
+        raise LookError("The arguments must be an object.")
+    return arguments
+
+
 def _bounded(text: str) -> str:
+    text = text.encode(errors="replace").decode()  # a call may name half of a surrogate pair
     if len(text) <= LONGEST:
         return text
     kept = text[:LONGEST].rpartition("\n")[0] or text[:LONGEST]
@@ -103,9 +122,9 @@ def _bounded(text: str) -> str:
 def _name(call: ToolCall) -> str:
     """The tool with its arguments, as a line for people."""
     try:
-        arguments = json.loads(call.arguments or "{}")
-        words = [", ".join(map(str, value)) if isinstance(value, list) else str(value) for value in arguments.values()]
-    except (ValueError, AttributeError):
+        values = [value for value in _arguments(call).values() if value is not None]
+        words = [", ".join(map(str, value)) if isinstance(value, list) else str(value) for value in values]
+    except LookError:
         words = [call.arguments]
     return _shorten(" ".join([call.name, *(word for word in words if word)]))
 

@@ -6,12 +6,13 @@ It must not know which tool asks.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import os
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from greenloop.core.errors import GreenloopError
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, Inspection
 from greenloop.project.hidden import is_masked
@@ -19,6 +20,7 @@ from greenloop.project.snapshot import Snapshot
 from greenloop.project.sources import is_project_path, project_files
 
 LARGEST = 2 << 20  # bytes of a file that is read
+MOST_ENTRIES = 10_000  # of a folder that is listed
 Arguments = Mapping[str, Any]
 
 
@@ -45,8 +47,11 @@ class Project:
     def root(self) -> Path:
         return self.snapshot.root
 
-    def text(self, path: str) -> str:
-        """The text of a file as it is now. Raises `LookError` for one that is hidden, outside, large or not text."""
+    def text(self, path: str, *, keep: bool = True) -> str:
+        """The text of a file as it is now. Raises `LookError` for one that is hidden, outside, large or not text.
+
+        `keep`: it stays as it is for the rest of the run, so that an edit finds what was shown.
+        """
         path = self.resolve(path)
         if path in self.changed:
             return self.changed[path]
@@ -60,10 +65,7 @@ class Project:
                 raise LookError(f"There is no file `{path}`.")
             if (size := file.stat().st_size) > LARGEST:
                 raise LookError(f"`{path}` is too large ({size >> 20} MB).")
-        try:
-            text = self.snapshot.text(path)
-        except GreenloopError as error:
-            raise LookError(str(error)) from error
+        text = self.snapshot.readable_text(path, keep=keep)
         if text is None:
             raise LookError(f"`{path}` is not a text file.")
         return text
@@ -90,6 +92,31 @@ class Project:
             raise LookError(f"`{relative}` is hidden.")
         return relative
 
+    def selector(self, test: str) -> str:
+        """The id of a test, a file or a folder, as pytest takes it. Raises `LookError` where there is no such file."""
+        path, colons, name = test.strip().partition("::")
+        kind, doctest, rest = path.rpartition("doctest:")
+        if not rest or kind:
+            raise LookError(f"`{test}` names no test.")
+        relative = self.resolve(rest)
+        known = {*self.changed, *self.snapshot.buffers, *self.problem.files, *self.problem.spec.files}
+        if relative not in known and not (self.root / relative).exists():
+            raise LookError(f"There is no file `{relative}`.")
+        return f"{doctest}{relative or '.'}{colons}{name}"
+
+    def entries(self, folder: str) -> list[str]:
+        """The names in a folder that are not hidden, with a slash behind those of folders."""
+        prefix = f"{folder}/" if folder else ""
+        new = [path[len(prefix) :].partition("/") for path in self.changed if path.startswith(prefix)]
+        names = {*self._names(folder), *(name + slash for name, slash, _rest in new)}
+        patterns = (*self.masked, ".*")
+        return sorted(name for name in names if not is_masked(f"{prefix}{name.rstrip('/')}", patterns))
+
+    def _names(self, folder: str) -> Iterator[str]:
+        with os.scandir(self.root / folder) as entries:
+            for entry in islice(entries, MOST_ENTRIES):
+                yield f"{entry.name}/" if entry.is_dir(follow_symlinks=False) else entry.name
+
     async def files(self, suffix: str = "") -> list[str]:
         """The files of the project that are not hidden, those that are only in the change included."""
         found = await asyncio.to_thread(project_files, self.root, suffix)
@@ -99,7 +126,9 @@ class Project:
 
 def text_argument(arguments: Arguments, name: str, *, needed: bool = True) -> str:
     """An argument that is a text; numbers are taken for their digits. Raises `LookError` where it is missing."""
-    value = arguments.get(name, "")
+    value = arguments.get(name)
+    if value is None:
+        value = ""
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str):

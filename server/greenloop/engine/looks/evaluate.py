@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from greenloop.core.python.ast_source import UNPARSABLE
 from greenloop.core.records.model import ToolSpec
 from greenloop.core.records.sandbox import Inspection
 from greenloop.core.report.cases import describe_end
@@ -36,15 +37,18 @@ async def look(arguments: Arguments, project: Project) -> str:
     test = text_argument(arguments, "test", needed=False) or next(iter(project.failing), "")
     if not test:
         raise LookError("No test fails: there is no frame.")
+    if len(expression) > LONGEST:
+        raise LookError(f"`expression` may have {LONGEST} characters.")
     try:
-        ast.parse(expression[:LONGEST], mode="eval")
-    except (SyntaxError, ValueError) as error:
+        ast.parse(expression, mode="eval")
+    except UNPARSABLE as error:
         raise LookError(f"That is not one expression: {error}.") from error
     frame = text_argument(arguments, "frame", needed=False).strip()
-    path, colons, name = test.partition("::")
     wanted = Inspection(expressions=(expression,), frame=frame)
-    execution = await project.run([project.resolve(path) + colons + name], wanted)
+    execution = await project.run([project.selector(test)], wanted)
     failure = next(iter(inspected_failures(execution).values()), None)
     if failure is None:
-        raise LookError(execution.broken or describe_end(execution) or f"{test} does not fail: there is no frame.")
+        ended = describe_end(execution)
+        why = f"There is no value: {ended}." if ended else f"{test} does not fail: there is no frame."
+        raise LookError(execution.broken or why)
     return "\n".join(f"{asked} = {value}" if asked else value for asked, value in failure.values)

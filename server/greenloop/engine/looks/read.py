@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 
 from greenloop.core.records.model import ToolSpec
@@ -32,7 +33,7 @@ async def look(arguments: Arguments, project: Project) -> str:
     """Returns the lines, below a line that says which. Raises `LookError`."""
     path = project.resolve(text_argument(arguments, "path"))
     if (project.root / path).is_dir() and path not in project.changed:
-        return _listing(path, await project.files())
+        return await asyncio.to_thread(_listing, path, project)
     text = with_plain_ends(project.text(path))
     rows = text.split("\n")[: None if not text.endswith("\n") else -1]
     if symbol := text_argument(arguments, "symbol", needed=False):
@@ -48,7 +49,7 @@ async def look(arguments: Arguments, project: Project) -> str:
 
 
 def _range(words: str, count: int) -> tuple[int, int]:
-    numbers = [int(number) for number in re.findall(r"\d+", words)]
+    numbers = [int(number) for number in re.findall(r"\d{1,9}", words)]
     if not numbers:
         return 1, MOST_LINES
     first = max(1, numbers[0])
@@ -57,9 +58,7 @@ def _range(words: str, count: int) -> tuple[int, int]:
     return first, max(first, numbers[1]) if len(numbers) > 1 else first + MOST_LINES - 1
 
 
-def _listing(folder: str, files: list[str]) -> str:
-    prefix = f"{folder}/" if folder else ""
-    entries = {path[len(prefix) :].partition("/")[::2] for path in files if path.startswith(prefix)}
-    names = sorted({f"{name}/" if rest else name for name, rest in entries})
+def _listing(folder: str, project: Project) -> str:
+    names = project.entries(folder)
     more = f"\n… {len(names) - MOST_ENTRIES} more" if len(names) > MOST_ENTRIES else ""
-    return f"{folder or 'the workspace'} has:\n" + "\n".join(names[:MOST_ENTRIES]) + more
+    return f"{folder or 'the workspace'} has:\n" + "\n".join(names[:MOST_ENTRIES] or ["nothing"]) + more

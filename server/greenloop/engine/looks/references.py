@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import re
-
 from greenloop.core.records.model import ToolSpec
-from greenloop.engine.looks._matching_lines import find_lines
-from greenloop.engine.looks._project import Arguments, Project, text_argument
+from greenloop.engine.looks._matches import describe_uses
+from greenloop.engine.looks._project import Arguments, LookError, Project, text_argument
 
 SPEC = ToolSpec(
     name="references",
@@ -23,6 +20,7 @@ SPEC = ToolSpec(
 async def look(arguments: Arguments, project: Project) -> str:
     """Returns the lines with the name as a word, each with its place. Raises `LookError`."""
     symbol = text_argument(arguments, "symbol")
-    name = symbol.rpartition(".")[2].strip("() ")
-    pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
-    return await asyncio.to_thread(find_lines, project, await project.files(".py"), pattern, f"`{name}`")
+    name = symbol.strip().removesuffix("()").rpartition(".")[2]
+    if not name.isidentifier():
+        raise LookError(f"`{symbol}` is not a name.")
+    return await describe_uses(project, await project.files(".py"), name)

@@ -32,11 +32,7 @@ async def look(arguments: Arguments, project: Project) -> str:
         raise LookError("`tests` must be a list of test ids.")
     if len(selectors) > MOST_SELECTORS:
         raise LookError(f"At most {MOST_SELECTORS} tests or files at once.")
-    cleaned = []
-    for selector in selectors:
-        path, colons, name = selector.partition("::")
-        cleaned.append(project.resolve(path) + colons + name)
-    execution = await project.run(cleaned, Inspection())
+    execution = await project.run([project.selector(each) for each in selectors], Inspection())
     if execution.broken:
         raise LookError(execution.broken)
     results = case_results(execution)
