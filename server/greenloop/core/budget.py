@@ -62,7 +62,7 @@ class Ledger:
         return self.reserve(prompt_tokens, answer_tokens, least)
 
     def reserve(self, prompt_tokens: int, answer_tokens: int, least: int = SHORTEST_ANSWER) -> Reservation:
-        """Reserves a prompt and up to `answer_tokens` of its answer until `settle`.
+        """Reserves a prompt and up to `answer_tokens` of its answer until `settle`, fewer where the cost is limited.
 
         Raises `BudgetExceededError` where not even an answer of `least` tokens fits the limits.
         """
@@ -70,9 +70,10 @@ class Ledger:
         granted_tokens = min(answer_tokens, self._tokens_left() - prompt_tokens)
         if granted_tokens < min(least, answer_tokens):
             raise BudgetExceededError(StopReason.TOKENS)
-        cost = self._cost(prompt_tokens, granted_tokens)
-        if self._is_too_expensive(cost):
-            raise BudgetExceededError(StopReason.COST)
+        while self._is_too_expensive(cost := self._cost(prompt_tokens, granted_tokens)):
+            if granted_tokens <= least:
+                raise BudgetExceededError(StopReason.COST)
+            granted_tokens = max(granted_tokens // 2, least)
         self._reserved = (reserved_tokens + prompt_tokens + granted_tokens, reserved_cost + cost)
         return Reservation(prompt_tokens=prompt_tokens, answer_tokens=granted_tokens, cost=cost)
 

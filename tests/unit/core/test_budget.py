@@ -40,10 +40,17 @@ def test_money_is_not_overspent():
     ledger = Ledger(Budget(cost=1.0), price=lambda prompt, completion: (prompt + completion) / 1000)
     held = ledger.reserve(300, 300)
     with pytest.raises(BudgetExceededError) as caught:
-        ledger.reserve(300, 300)
+        ledger.reserve(300, 300, least=150)
     assert caught.value.reason is StopReason.COST
     ledger.settle(held, Usage(prompt_tokens=300, completion_tokens=100, cost=0.4))
     assert ledger.reserve(300, 300).answer_tokens == 300
+
+
+def test_an_answer_may_be_as_long_as_the_money_allows():
+    ledger = Ledger(Budget(cost=1.0), price=lambda prompt, completion: (prompt + completion) / 1000)
+    assert ledger.reserve(300, 1600, least=200).answer_tokens == 400
+    with pytest.raises(BudgetExceededError):
+        ledger.reserve(200, 1600, least=200)
 
 
 async def test_side_by_side_calls_stay_below_the_limit():
@@ -73,9 +80,10 @@ async def test_a_call_that_fails_costs_what_it_cost():
 
 
 def test_a_price_that_becomes_known_meanwhile_frees_no_money():
-    prices: list[float | None] = [None, 0.5, 0.5, 0.5]
-    ledger = Ledger(Budget(cost=1.0), price=lambda _prompt, _completion: prices.pop(0))
+    price: float | None = None
+    ledger = Ledger(Budget(cost=1.0), price=lambda _prompt, _completion: price)
     held = ledger.reserve(100, 100)
+    price = 0.5
     ledger.settle(held, Usage(cost=0.4))
     ledger.reserve(100, 100)
     with pytest.raises(BudgetExceededError):
