@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 
 from greenloop.core.records.attempt import Look
 from greenloop.core.records.model import ChatRequest, Message, Reply, ToolCall, ToolSpec
 from greenloop.core.records.usage import Usage
-from greenloop.core.text.written_calls import read_calls, without_calls
-from greenloop.engine.conversation.looking import MOST_IN_TURN, Looking
+from greenloop.core.text.written_calls import as_plain, read_calls, without_calls
+from greenloop.drafting.candidates.answers.code_blocks import find_edits
+from greenloop.engine.conversation.looking import Looking
 from greenloop.engine.looks._project import Project
 
-MOST_REPLIES = MOST_IN_TURN + 4  # of one turn, before it counts as no answer
+MOST_CALLS = 16  # of one reply; further ones are forgotten
+LONGEST = 120_000  # characters of an answer, more than its tokens have; what follows is cut
 MOST_CUTS = 2  # times that an answer which was cut at its limit is asked on
 MORE_ROOM = 2  # times the room, for an answer that spent all of it on thinking
 GO_ON = "Your answer was cut off there. Go on exactly where it stopped, and repeat nothing."
@@ -50,45 +53,56 @@ class Exchange:
     on_look: Callable[[Look], None]
 
     async def answer(self) -> Answered:
-        """Returns the answer; its text is empty where the model only looks. Raises what `ask` raises."""
+        """Returns the answer. A model that looks on where it may not is asked once without tools.
+
+        Raises what `ask` raises.
+        """
         self.looking.begin_turn()
         looks: list[Look] = []
-        usage, model = Usage(), ""
-        messages: tuple[Message, ...] = ()
-        for number in range(MOST_REPLIES):
+        usage = Usage()
+        is_over = False
+        for number in count():
             messages = self.messages(looks)
-            reply = await self._ask(messages)
-            usage, model = usage + reply.usage, reply.model
+            if is_over:  # calls as text, for providers take no calls without tools
+                messages = tuple(map(as_plain, messages))
+            tools = () if is_over or not self.takes_tools() else self.looking.tools
+            reply = await self._ask(messages, tools)
+            usage += reply.usage
             calls = reply.calls or read_calls(reply.text)
-            if not calls:
-                whole = await self._whole(messages, reply, usage)
+            if is_over or not calls or find_edits(reply.text):  # with edits, nothing that it calls is needed any more
+                whole = await self._whole(messages, tools, reply, usage)
                 return replace(whole, looks=tuple(looks), messages=messages)
-            looks += await self._look(calls, number, reply)
-        return Answered(text="", looks=tuple(looks), usage=usage, model=model, messages=messages)
+            is_over = self.looking.is_over
+            looks += await self._look(calls[:MOST_CALLS], number, reply)
+        raise AssertionError
 
-    async def _ask(self, messages: Sequence[Message], room: int = 1) -> Reply:
-        request = self.build(messages, self.looking.tools if self.takes_tools() else ())
+    async def _ask(self, messages: Sequence[Message], tools: Sequence[ToolSpec], room: int = 1) -> Reply:
+        request = self.build(messages, tools)
         return await self.ask(replace(request, max_tokens=room * request.max_tokens))
 
     async def _look(self, calls: Sequence[ToolCall], number: int, reply: Reply) -> list[Look]:
         made: list[Look] = []
-        said = reply.text if reply.calls else without_calls(reply.text)  # written calls are rendered again
+        # Written calls are rendered again from their records.
+        said = (reply.text if reply.calls else without_calls(reply.text))[:LONGEST]
         for call in calls:
             look = replace(await self.looking.look(call, self.project), reply=number)
             made.append(look if made else replace(look, said=said, extra=reply.extra))
             self.on_look(made[-1])
         return made
 
-    async def _whole(self, messages: Sequence[Message], reply: Reply, usage: Usage) -> Answered:
+    async def _whole(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], reply: Reply, usage: Usage
+    ) -> Answered:
         """The answer, with what follows where it was cut at its limit."""
         text = reply.text
         for number in range(1, MOST_CUTS + 1):
-            if reply.finish != "length":
+            if reply.finish != "length" or len(text) > LONGEST:
                 break
             if text.strip():
                 cut = (Message(role="assistant", content=text), Message(role="user", content=GO_ON))
-                reply = await self._ask((*messages, *cut))
+                reply = await self._ask((*messages, *cut), tools)
             else:
-                reply = await self._ask(messages, MORE_ROOM**number)
+                reply = await self._ask(messages, tools, MORE_ROOM**number)
             usage, text = usage + reply.usage, text + reply.text
-        return Answered(text=text, usage=usage, model=reply.model, is_cut=reply.finish == "length")
+        is_cut = reply.finish == "length" or len(text) > LONGEST
+        return Answered(text=text[:LONGEST], usage=usage, model=reply.model, is_cut=is_cut)

@@ -33,6 +33,7 @@ _PATH = re.compile(
 LONGEST_LINE = 200  # characters of a line that names a file
 MOST_ENDS = 8  # fences that may end a block
 _MAX_PARSES = 200  # parses spent on finding the ends of unfenced code
+_MAX_CHARACTERS = 1_000_000  # parsed by all of these
 
 _SEARCH = re.compile(r"^[ \t>]*<{5,9}[ \t]*(?:SEARCH|ORIGINAL|OLD)\b.*$", re.IGNORECASE)
 _DIVIDER = re.compile(r"^[ \t]*={5,9}[ \t]*$")
@@ -222,20 +223,23 @@ def _unfenced_blocks(lines: Sequence[str]) -> list[Block]:
     """Code without fences: from each line that looks like code, as far as it parses."""
     found_blocks: list[Block] = []
     starts = [number for number, line in enumerate(lines) if _CODE.match(line)]
-    tries, taken = 0, 0
+    tries, room, taken = _MAX_PARSES, _MAX_CHARACTERS, 0
     for start in starts:
-        for end in range(len(lines), start, -1) if start >= taken else ():
+        for end in range(len(lines), start, -1) if start >= taken and tries > 0 and room > 0 else ():
             if end < len(lines) and lines[end].strip() and indentation_of(lines[end]) > indentation_of(lines[start]):
                 continue  # never between a line and its indented block
-            if not lines[end - 1].strip() or tries > _MAX_PARSES:
+            if not lines[end - 1].strip():
                 continue
-            tries += 1
             text = "\n".join(lines[start:end])
+            tries, room = tries - 1, room - len(text)
+            if tries < 0 or room < 0:
+                break
             if defined_names(text) and isinstance(parse_fragment(text), Fragment):
                 found_blocks.append(Block(text=text, closed=end < len(lines), is_fenced=False))
                 taken = end
                 break
-    rest = next((start for start in starts if start >= taken and defined_names("\n".join(lines[start:]))), None)
+    defining = next((number for number in range(len(lines) - 1, -1, -1) if _DEFINES.match(lines[number])), -1)
+    rest = next((start for start in starts if taken <= start <= defining), None)
     if rest is not None:  # code that does not parse: the model can learn from its error
         found_blocks.append(Block(text="\n".join(lines[rest:]), closed=False, is_fenced=False))
     return found_blocks

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
 
 from greenloop.core.compose import compose, with_imports
 from greenloop.core.python.ast_source import statements_of
@@ -75,7 +76,7 @@ class _Change:
 
     def resolve(self, path: str) -> str:
         """The file that a path in an answer means, which may lack its first folders or have some more."""
-        path = path.removeprefix("./")
+        path = str(PurePosixPath(path)) if path else ""
         if not path or self.text(path) is not None:
             return path
         alike = [each for each in self.files.known if f"/{each}".endswith(f"/{path}") or path.endswith(f"/{each}")]

@@ -166,6 +166,11 @@ def test_a_part_of_a_line_is_found_where_it_stands_once():
     assert "are not in" in changes(block("shop/core.py", "self.item", "self.thing"))  # twice, so no such part
 
 
+@pytest.mark.parametrize("path", ["./shop/core.py", "shop//core.py", "shop/./core.py", "shop/core.py/"])
+def test_one_file_has_one_name(path):
+    assert set(changes(block(path, "    limit = 2", "    limit = 3"))) == {"shop/core.py"}
+
+
 def test_lines_that_occur_twice_are_asked_for_again():
     WORKSPACE["shop/twice.py"] = "a = 1\nb = 2\na = 1\n"
     sentence = changes(block("shop/twice.py", "a = 1", "a = 3"))
@@ -245,6 +250,27 @@ def test_a_stub_of_what_is_missing_is_not_in_the_way():
 @pytest.mark.parametrize("answer", ["<<<<<<<" * 3000, "=======\n" * 5000, "--- a\n+++ b\n@@\n" * 3000, "```\n" * 9999])
 def test_junk_is_bounded(answer):
     assert isinstance(changes(answer), str | dict)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "Well. ",
+        "\n",
+        "import os\n",
+        "@x\n",
+        "def tax(kind):\n    return (1\n",
+        "if x:\n    def f():\n        pass\n",
+        "```python\ndef tax(kind):\n    return 1\n",
+        "```js\nlet a = 1\n```\n",
+        "<<<<<<< SEARCH\n    nothing\n=======\n    something\n>>>>>>> REPLACE\n",
+        "--- a/shop/core.py\n+++ b/shop/core.py\n@@ -1 +1 @@\n-import json\n+import re\n",
+    ],
+)
+@pytest.mark.parametrize("truncated", [False, True])
+def test_a_very_long_answer_is_read_in_bounded_time(piece, truncated):
+    assert isinstance(changes(piece * (120_000 // len(piece)), truncated=truncated), str | dict)
 
 
 def test_what_is_composed_is_what_was_written():
