@@ -28,13 +28,13 @@ def build_voting(
     verify: Callable[[Files], Awaitable[Verdict]],
 ) -> Voting:
     """Builds the votes of a run by the rule `trust`; `emit` gets each change of the specification."""
-    region = state.problem.regions[0]
-    module = import_name_in_tests(region.path, context.snapshot.root)
+    regions = state.problem.regions  # none where only a file that is no module may be at fault
+    module = import_name_in_tests(regions[0].path, context.snapshot.root) if regions else ""
 
     def report_change(spec: Spec, sentence: str) -> None:
         """Keeps, stores and emits a spec that votes or answers of the user changed."""
         problem = state.problem = replace(state.problem, spec=spec)
-        for message in stored_tests.update(problem.root, region, problem.files[region.path], spec, module):
+        for message in stored_tests.update(problem.root, regions[0], problem.files[regions[0].path], spec, module):
             context.report_status(message)
         emit(Specified(spec=spec, reason=sentence))
 

@@ -28,9 +28,11 @@ def under_asked_name(problem: Problem, pieces: Sequence[Fragment]) -> list[Fragm
     It is, where the names are alike but for case and underscores, or the parameters are as many. What the file has
     under that name is meant as it is written.
     """
-    region = problem.regions[0]
+    if len(problem.regions) != 1:
+        return []
+    (region,) = problem.regions
     wanted = None if region.assigns or region.imports else first_definition(region_text(problem, region))
-    if len(problem.regions) > 1 or not isinstance(wanted, FUNCTIONS):
+    if not isinstance(wanted, FUNCTIONS):
         return []
     known = {node.id for node in walk_code(problem.files[region.path]) if isinstance(node, ast.Name)}
     known |= {node.name for node in walk_code(problem.files[region.path]) if isinstance(node, FUNCTIONS)}

@@ -173,9 +173,11 @@ def _explain_no_code(
     names = [name for found in pieces for name, _node in find_definitions(found.body)]
     expected = " or ".join(f"`{name}`" for name in targets)
     if not names:
-        return Finding(error_class=NO_CODE, message=f"The answer's code defines no function; {expected} is wanted.")
+        wanted = f"; {expected} is wanted" if expected else ""
+        return Finding(error_class=NO_CODE, message=f"The answer's code defines no function{wanted}.")
     listed = ", ".join(f"`{name}`" for name in dict.fromkeys(names[:5]))
-    return Finding(error_class=WRONG, message=f"The answer defines {listed}, not {expected}.")
+    wanted = f", not {expected}" if expected else ", and does not name their file"
+    return Finding(error_class=WRONG, message=f"The answer defines {listed}{wanted}.")
 
 
 # -- the text of a region ---------------------------------------------------------------------------------------
