@@ -25,6 +25,8 @@ def why_not_editable(path: str, root: Path, *, patterns: Sequence[str] | None, m
     try:
         if not (root / path).resolve().is_relative_to(root.resolve()):
             return "leads outside the workspace"
+        if (root / path).is_dir() or any((root / folder).is_file() for folder in pure.parents):
+            return "cannot be a file here"
     except (OSError, ValueError):
         return "cannot be a file here"
     if is_masked(path, masked) or is_masked(path, (".*",)):
@@ -33,6 +35,8 @@ def why_not_editable(path: str, root: Path, *, patterns: Sequence[str] | None, m
         return "belongs to an environment or a build"
     if is_test_file(path, patterns) or any(map(FOLDER_OF_TESTS.fullmatch, pure.parts[:-1])):
         return "belongs to the tests, which stay as they are"
+    if pure.suffix == ".ipynb":
+        return "is a notebook, of which only the cells of a target may change"
     if is_shared_setup(path) or pure.suffix in _CONFIGURES or (pure.suffix == ".toml" and len(pure.parts) == 1):
         return "is configuration, which stays as it is"
     return ""
