@@ -2,117 +2,28 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
+import shop_run
 from greenloop.core.events import Looked, Planned, Started, Tested
 from greenloop.core.records.attempt import Move
 from greenloop.core.records.model import Kind
 from greenloop.core.records.outcome import StopReason, Verified
-from greenloop.engine import refine
-from greenloop.project import configuration
+from shop_run import FILES, NARROW, RIGHT, SHOP, TARGET, TESTS, block, texts, turns
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
-
-SHOP = '''\
-"""A shop."""
-
-from shop.rates import RATES
-
-
-class Basket:
-    def __init__(self, items):
-        self.items = items
-
-    def total(self):
-        return sum(self.price(kind) * count for kind, count in self.items)
-
-    def price(self, kind):
-        return lookup(kind)
-
-
-def lookup(kind):
-    return RATES[kind.strip()]
-'''
-RATES = """\
-import json
-from pathlib import Path
-
-RATES = json.loads((Path(__file__).parent / "rates.json").read_text())
-"""
-TESTS = """\
-import pytest
-
-from shop.core import Basket, lookup
-
-
-@pytest.fixture
-def basket():
-    return Basket([("Pen", 2), ("ink", 1)])
-
-
-def test_total(basket):
-    assert basket.total() == 45
-
-
-@pytest.mark.parametrize("kind", ["PEN", "Ink"])
-def test_price(kind):
-    assert lookup(kind) > 0
-
-
-def test_plain():
-    assert lookup("pen") == 19
-"""
-FILES = {
-    "shop/__init__.py": "",
-    "shop/core.py": SHOP,
-    "shop/rates.py": RATES,
-    "shop/rates.json": '{"pen": 19, "ink": 7}\n',
-    "tests/test_shop.py": TESTS,
-}
-TARGET = "tests/test_shop.py::test_total"
-
-
-def block(path, search, replace):
-    return f"{path}\n<<<<<<< SEARCH\n{search}\n=======\n{replace}\n>>>>>>> REPLACE\n"
-
-
-RIGHT = block("shop/core.py", "    return RATES[kind.strip()]", "    return RATES[kind.strip().lower()]")
-NARROW = block("shop/core.py", "        return lookup(kind)", "        return lookup(kind.lower())")
 
 
 @pytest.fixture
 def play(tmp_path, monkeypatch, lay):
-    """`play(*answers)`: (outcome, events, the requests' messages); an answer is a text, or a list of calls."""
+    """`play(*answers)`: (outcome, events); an answer is a text, or a list of calls."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
 
     async def run(*answers, files=FILES, target=TARGET, **options):
-        root = lay(tmp_path / "w", files)
-        script = tmp_path / "answers.jsonl"
-        rows = [each if isinstance(each, str) else {"calls": each} for each in answers]
-        script.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        line = {"model": f"scripted:{script}", "model.kind": "capable", "sandbox.kind": "bubblewrap", **options}
-        line["history.messages"] = True
-        settings, warnings = configuration.load(root, command_line=line)
-        assert warnings == []
-        events: list = []
-        request = refine.Request(root=root, target=target, buffers={})
-        outcome = await refine.refine(request, settings=settings, emit=events.append)
-        return outcome, events
+        return await shop_run.play(lay(tmp_path / "w", files), *answers, target=target, options=options)
 
     return run
-
-
-def texts(outcome, number):
-    """The messages that an attempt answered."""
-    attempt = next(each for each in outcome.attempts if each.number == number)
-    return [message.content for message in attempt.sent.messages]
-
-
-def turns(outcome):
-    return [each for each in outcome.attempts if each.draft and each.draft.move is Move.TURN]
 
 
 @pytest.mark.story("a capable model mends with one question")

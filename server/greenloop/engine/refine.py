@@ -154,9 +154,11 @@ async def refine(
                 calls=request.calls,
                 deadline=deadline,
             )
-            conversation = Conversation.of_context(context, calls)
+            conversation = Conversation.of_context(context, calls, goes_on=request.earlier is not None)
             kind = await calls.settle_kind()
-            if preset.turns and target.kind is TargetKind.TEST and kind is Kind.CAPABLE:
+            # Where a single function may change, the whole baseline has to say which.
+            asks_early = preset.turns and target.kind is TargetKind.TEST and settings.regions > 1
+            if asks_early and kind is Kind.CAPABLE:
                 context = replace(context, when_located=conversation.ask_early)
             known = KnownBaseline(context=context, pool=shared_pool)
             is_shared = pool is not None and (harness is None or harness.remembers)

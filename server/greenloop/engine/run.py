@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from greenloop.core.records.outcome import Evidence, Outcome, StopReason
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import Baseline, RunState
+from greenloop.drafting.candidates.answers.changed_regions import with_file
 from greenloop.drafting.search import conversation as conversation_search
 from greenloop.engine import improve
 from greenloop.engine.baseline.related_trace import RelatedTrace
@@ -150,12 +151,13 @@ class RefineRun:
         if self.baseline.has_result:
             return None
         drafter = await self.calls.drafter()
+        exact = self.context.settings.regions == 1
+        self.state.problem = replace(self.state.problem, exact=exact)
         if self._converses(self.state.attempts):
             return drafter
         has_room = self.calls.prompt_tokens >= ROOM
         places = self.context.settings.prompt.places or (self.preset.places if has_room else 0)
-        exact = self.context.settings.regions == 1
-        self.state.problem = replace(self.state.problem, places=places, exact=exact)
+        self.state.problem = replace(self.state.problem, places=places)
         await self.calls.models.model_for(Role.REFINER)
         await self.calls.gather_context(self.state.problem.opened(()), self.tools)
         (baseline,) = self.state.attempts
@@ -165,7 +167,8 @@ class RefineRun:
     async def _refine(self, drafter: Model, recorder: RunRecorder) -> Outcome:
         """Runs the loop and completes its outcome; the history always gets the run's start and end."""
         state, parts = self.state, self.parts(recorder.emit)
-        (baseline,), spec = state.attempts, state.problem.spec
+        (baseline,) = state.attempts
+        await self._know_files_of_earlier()
         basis = await self.workspace.basis()
         recorder.start(
             state.problem,
@@ -177,7 +180,7 @@ class RefineRun:
             basis=basis,
             goal=self.context.goal.words if self.context.goal else "",
         )
-        neighbours = state.problem.neighbours
+        foundation = _foundation(state.problem)
         self.related_trace = RelatedTrace(
             state=state,
             measurement=self.baseline.measurement,
@@ -206,6 +209,8 @@ class RefineRun:
         except asyncio.CancelledError:
             cancelled = build_stopped(state.attempts, StopReason.CANCELLED, "Cancelled.")
             recorder.finish(self._builder().complete(cancelled, state))
+            if _foundation(state.problem) != foundation:
+                recorder.history.set_basis(recorder.number, await asyncio.shield(self.workspace.basis()))
             raise
         finally:
             await asyncio.shield(self.related_trace.stop())
@@ -213,9 +218,18 @@ class RefineRun:
         outcome = with_withdrawn(self._builder().complete(outcome, state), withdrawn)
         usage = replace(outcome.usage, test_seconds=self.watch.seconds)
         outcome = await self.workspace.with_tests(replace(outcome, run=recorder.number, usage=usage))
-        is_changed = state.problem.spec != spec or state.problem.neighbours != neighbours
+        is_changed = _foundation(state.problem) != foundation
         recorder.finish(outcome, await self.workspace.basis() if is_changed else None)
         return outcome
+
+    async def _know_files_of_earlier(self) -> None:
+        """Makes the problem know every file that attempts of an earlier run change."""
+        state, snapshot = self.state, self.context.snapshot
+        candidates = [each.candidate for each in self.earlier.attempts if each.candidate] if self.earlier else []
+        known = state.problem.files
+        for path in dict.fromkeys(region.path for candidate in candidates for region in candidate.texts):
+            state.problem = with_file(state.problem, path, snapshot.readable_text(path))
+        await self._add_related([path for path in state.problem.files if path not in known])
 
     def _go_on(self, basis: provenance.Basis) -> None:
         """Takes over the attempts of an earlier run, unless the project has changed since."""
@@ -293,16 +307,15 @@ class RefineRun:
     ) -> tuple[Attempt, Problem]:
         """Asks for the next turn; tests of modules that only it changes are related from now on."""
         attempt, extended = await self.conversation.turn(number, draft, problem, attempts, emit)
-        new = [path for path in extended.files if path not in problem.files and path.endswith(".py")]
-        await self._add_related(new)
+        await self._add_related([path for path in extended.files if path not in problem.files])
         return attempt, extended
 
-    async def _add_related(self, modules: Sequence[str]) -> None:
+    async def _add_related(self, paths: Sequence[str]) -> None:
         """Adds the test files that import these modules to those whose outcome is not known yet."""
         state, snapshot = self.state, self.context.snapshot
         known = {case.partition("::")[0] for case in (*state.problem.neighbours, *state.unmeasured)}
         known |= {case.path for case in state.problem.spec.cases}
-        for module in modules:
+        for module in (path for path in paths if path.endswith(".py")):
             found = await asyncio.to_thread(importing_tests, snapshot.root, module, buffers=snapshot.buffers)
             state.unmeasured += tuple(path for path in found if path not in known)
             known |= {*found}
@@ -344,6 +357,11 @@ class RefineRun:
         why, doubt = (self.voting.why, self.voting.doubt) if self.voting else ("", "")
         doubt = doubt or self.doubt
         return OutcomeBuilder(sandbox=sandbox, why=why, doubt=doubt, blind=self.preset.blind)
+
+
+def _foundation(problem: Problem) -> Hashable:
+    """What a result rests on, and may become more during a run."""
+    return problem.spec, problem.neighbours, tuple(problem.originals)
 
 
 async def _hide_verdict(_files: Files) -> Verdict:

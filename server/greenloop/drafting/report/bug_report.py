@@ -71,6 +71,7 @@ def _write(findings: Findings, size: _Size, count: Count) -> str:
         _failures(findings, size),
         _missing(findings.problem),
         _code(findings, size, count),
+        _limit(findings.problem),
         findings.versions,
         _remark(findings.problem),
     )
@@ -153,6 +154,10 @@ def _missing(problem: Problem) -> str:
     created = [region for region in problem.regions if region.created]
     listed = ", ".join(f"`{region.qualname}` in `{region.path}`" for region in created)
     return f"It does not exist yet, and is to be written: {listed}." if created else ""
+
+
+def _limit(problem: Problem) -> str:
+    return f"Only {problem.names} may change, and what it imports." if problem.exact else ""
 
 
 def _remark(problem: Problem) -> str:

@@ -24,6 +24,7 @@ from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.answers.file_edits import Files
 from greenloop.drafting.conversation.messages import build_messages, describe_tools
+from greenloop.drafting.conversation.tried import describe_tried
 from greenloop.drafting.report.bug_report import write_report
 from greenloop.engine.conversation.exchange import Answered, Exchange
 from greenloop.engine.conversation.looking import Looking
@@ -39,7 +40,6 @@ FOLDER = "conversation"  # of the templates
 ROOM, SMALL_ROOM = 24_000, 8_000  # tokens of a report, where the context is large, and where it is not known
 LARGE_CONTEXT = 100_000
 SHARE = 0.25  # of a smaller context
-LEAST_ROOM = 1_000  # tokens of a report, below which the context is too small
 
 Emit = Callable[[Event], None]
 Tell = Callable[[Look | str], None]  # takes a look, or a piece of the answer
@@ -50,7 +50,8 @@ class Conversation:
     """The conversation of one run. `report` and everything after it stay the same from request to request.
 
     `findings` returns what is known of the failure, and is called once; `run` runs tests over the texts of an attempt.
-    `patterns` are those of pytest's test files, `masked` those of hidden files.
+    `patterns` are those of pytest's test files, `masked` those of hidden files. `goes_on`: an earlier run has turns of
+    it, so that no question is sent ahead.
     """
 
     calls: ModelCalls
@@ -59,10 +60,11 @@ class Conversation:
     masked: Sequence[str]
     run: RunTests
     findings: Callable[[], Awaitable[Findings]] | None = None
+    goes_on: bool = False
     report: str = ""
     looking: Looking = field(init=False)
     _known: Findings | None = None
-    _room: int = 0
+    _tried: str = ""  # before the first turn, by other models
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _ahead: asyncio.Task[Answered] | None = None
     _early: list[Look | str] = field(default_factory=list)  # what the question ahead has told by now
@@ -74,7 +76,7 @@ class Conversation:
         self.looking = Looking(mask=self.calls.mask, tokens=SMALL_ROOM)
 
     @classmethod
-    def of_context(cls, context: BaselineContext, calls: ModelCalls) -> Conversation:
+    def of_context(cls, context: BaselineContext, calls: ModelCalls, *, goes_on: bool = False) -> Conversation:
         """Makes the conversation of a run whose baseline is still to be measured."""
 
         async def run(
@@ -92,6 +94,7 @@ class Conversation:
             patterns=context.patterns,
             masked=context.place.masked,
             run=run,
+            goes_on=goes_on,
         )
 
     def ask_early(self, findings: Findings) -> None:
@@ -101,8 +104,8 @@ class Conversation:
 
     def ask_ahead(self, baseline: Attempt) -> None:
         """Sends the first question now; `turn` takes its answer. Does nothing where there was one before."""
-        if self._ahead is None and not self.report:
-            self._ahead = asyncio.create_task(self._answer(baseline, [baseline], self._tell_later))
+        if self._ahead is None and not self.report and not self.goes_on:
+            self._ahead = asyncio.create_task(self._answer(None, baseline, [baseline], self._tell_later))
 
     @property
     def has_question(self) -> bool:
@@ -142,7 +145,8 @@ class Conversation:
         emit(Planned(attempt=number, draft=draft, model=self.calls.model_name(draft), prompt_tokens=tokens))
         tell = _teller(number, emit)
         if ahead is None:
-            answered = await self._answer(attempts[draft.parent], attempts, tell)
+            self._tried = self._tried or describe_tried(problem, attempts)
+            answered = await self._answer(problem, attempts[draft.parent], attempts, tell)
         else:
             self._tell = tell
             for piece in self._early:
@@ -169,7 +173,10 @@ class Conversation:
         """Tells of the question ahead as soon as its turn has come."""
         (self._tell or self._early.append)(piece)
 
-    async def _answer(self, base: Attempt, attempts: Sequence[Attempt], tell: Tell) -> Answered:
+    async def _answer(
+        self, problem: Problem | None, base: Attempt, attempts: Sequence[Attempt], tell: Tell
+    ) -> Answered:
+        """The next answer; the `problem` knows every file that the `base` changes (None: that is the user's code)."""
         model = await self.calls.drafter()
         while True:
             report = await self._written_report()
@@ -179,31 +186,40 @@ class Conversation:
                 ask=lambda request: self.calls.ask_within_budget(request, tell),
                 takes_tools=lambda: calls_tools(model),
                 looking=self.looking,
-                project=self._project(base),
+                project=self._project(problem, base),
                 on_look=tell,
             )
             try:
                 return await exchange.answer()
-            except ContextTooLongError:
-                if self._room // 2 < LEAST_ROOM:
-                    raise
-                self._room, self.report = self._room // 2, ""
+            except ContextTooLongError as error:
+                if not self._shorten_report():
+                    raise ContextTooLongError(
+                        f"The report of the failure and what came after it are too long for {model.name}.",
+                        remedy="Name a model with a larger context, or set `model.kind` to `small`.",
+                    ) from error
+
+    def _shorten_report(self) -> bool:
+        """Makes the report half as long, or as short as it can be; returns whether it is shorter now."""
+        assert self._known is not None
+        before = self.calls.count_tokens(self.report)
+        self._write_report(self._known, before // 2)
+        return self.calls.count_tokens(self.report) < before
 
     async def _written_report(self) -> str:
         """The report, which is written once, for the context of the model."""
         async with self._writing:
-            return await self._write_report()
-
-    async def _write_report(self) -> str:
-        if not self.report:
-            if self._known is None:
-                assert self.findings is not None
-                self._known = await self.findings()
-            size = await self.calls.context()
-            self._room = self._room or (ROOM if size >= LARGE_CONTEXT else int(size * SHARE) or SMALL_ROOM)
-            self.looking.tokens = max(SMALL_ROOM, self._room)
-            self.report = write_report(self._known, self._room, self.calls.count_tokens)
+            if not self.report:
+                if self._known is None:
+                    assert self.findings is not None
+                    self._known = await self.findings()
+                size = await self.calls.context()
+                room = ROOM if size >= LARGE_CONTEXT else int(size * SHARE) or SMALL_ROOM
+                self._write_report(self._known, room)
         return self.report
+
+    def _write_report(self, findings: Findings, room: int) -> None:
+        self.looking.tokens = max(SMALL_ROOM, room)
+        self.report = write_report(findings, room, self.calls.count_tokens)
 
     def _messages(
         self, model: Model, report: str, attempts: Sequence[Attempt], looks: Sequence[Look]
@@ -211,11 +227,12 @@ class Conversation:
         system, is_plain = self._templates["system"].strip(), not calls_tools(model)
         if is_plain:
             system += "\n\n" + describe_tools(self._templates["looks"], self.looking.tools)
-        return build_messages(system, report, attempts, looks, plain=is_plain)
+        first = "\n\n".join(part for part in (report, self._tried) if part)
+        return build_messages(system, first, attempts, looks, plain=is_plain)
 
-    def _project(self, base: Attempt) -> Project:
+    def _project(self, problem: Problem | None, base: Attempt) -> Project:
         assert self._known is not None
-        problem = self._known.problem
+        problem = problem or self._known.problem
         return Project(
             snapshot=self.snapshot,
             problem=problem,
@@ -226,11 +243,14 @@ class Conversation:
         )
 
     def _files(self, problem: Problem) -> Files:
+        root, text_of = self.snapshot.root, self.snapshot.readable_text
+
         def why_not(path: str) -> str:
-            return why_not_editable(path, self.snapshot.root, patterns=self.patterns, masked=self.masked)
+            why = why_not_editable(path, root, patterns=self.patterns, masked=self.masked)
+            return why or ("is not a text file" if (root / path).is_file() and text_of(path) is None else "")
 
         known = [path for path in problem.files if not why_not(path)]
-        return Files(text_of=self.snapshot.text, known=known, why_not=why_not)
+        return Files(text_of=text_of, known=known, why_not=why_not)
 
 
 def _teller(number: int, emit: Emit) -> Tell:

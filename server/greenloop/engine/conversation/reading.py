@@ -5,14 +5,17 @@ It must not know how the answer came about, nor whether the candidate passes.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from greenloop.core.compose import before_after
 from greenloop.core.election import base_of_turns
+from greenloop.core.python.ast_source import statements_of
 from greenloop.core.records.attempt import Attempt, Candidate, FeedbackNote, Finding
 from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
 from greenloop.core.summary import CANNOT
 from greenloop.drafting.candidates.answers import file_edits
 from greenloop.drafting.candidates.answers.changed_regions import with_file
@@ -22,7 +25,7 @@ from greenloop.drafting.conversation.messages import turns
 from greenloop.engine.loop.attempt_steps import with_finding
 
 OUTSIDE = "NotEditable"
-_CANNOT = re.compile(r"^[\s*`>#-]*CANNOT:[\s*`]*(.+)", re.MULTILINE)
+_CANNOT = re.compile(r"^[ \t*`>#-]*CANNOT:[ \t*`]*(\S.*)", re.MULTILINE)
 
 
 def read_turn(
@@ -53,10 +56,20 @@ def read_turn(
 
 
 def _outside(problem: Problem, candidate: Candidate) -> Finding | None:
-    """A finding for a change of something else than the one function that may change (`regions = 1`)."""
+    """A finding for a change of something else than the one function that may change, but for what it imports."""
     allowed = {(region.path, region.qualname) for region in problem.regions}
-    others = [region for region in candidate.texts if (region.path, region.qualname) not in allowed]
+    others = [
+        region
+        for region, text in candidate.texts.items()
+        if (region.path, region.qualname) not in allowed and not _adds_imports(region, text)
+    ]
     if not others:
         return None
     message = f"Only `{problem.names}` may change (the setting `regions` is 1), not {others[0].label}."
     return Finding(error_class=OUTSIDE, message=message)
+
+
+def _adds_imports(region: Region, text: str) -> bool:
+    added = statements_of(text)
+    is_inserted = not region.qualname and region.end < region.start
+    return is_inserted and bool(added) and all(isinstance(each, ast.Import | ast.ImportFrom) for each in added)

@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
+from pathlib import Path
 
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Environment, Limits, SandboxSpec
@@ -29,14 +30,16 @@ class Basis:
     """Inputs that a result depends on.
 
     `trusted` is the hash over all tests and configuration, `files` has one for each of them, `code` one for each other
-    Python file; `packages` are names with versions. `spec` and `outcomes` (with the user's own code, by case) are the
-    expectations; `neighbours` are related tests whose outcome had to stay. `seeds` are the accepting runs' hash seeds.
-    `limits` are those of the settings for one execution (None: recorded by an older greenloop).
+    Python file, `others` one for each other file that attempts change; `packages` are names with versions. `spec` and
+    `outcomes` (with the user's own code, by case) are the expectations; `neighbours` are related tests whose outcome
+    had to stay. `seeds` are the accepting runs' hash seeds. `limits` are those of the settings for one execution (None:
+    recorded by an older greenloop).
     """
 
     trusted: str
     files: Mapping[str, str] = field(default_factory=dict)
     code: Mapping[str, str] = field(default_factory=dict)
+    others: Mapping[str, str] = field(default_factory=dict)
     python: str = ""
     version: str = ""
     packages: tuple[str, ...] = ()
@@ -56,18 +59,10 @@ def current_basis(place: SandboxSpec, buffers: Mapping[str, bytes] | None = None
     trusted |= {path for path in buffers or () if sources.is_trusted(path, patterns)}
     code = {*sources.python_files(place.root)} - trusted
 
-    def hashes(paths: set[str]) -> dict[str, str]:
-        if len(paths) > MOST_FILES:
-            return {}
-        return {
-            path: hashlib.sha256(sources.read_bytes(place.root, path, buffers) or b"").hexdigest()[:16]
-            for path in sorted(paths)
-        }
-
     return Basis(
         trusted=workspace.fingerprint(place.root, buffers, patterns=patterns),
-        files=hashes(trusted),
-        code=hashes(code),
+        files=_hashes(place.root, trusted, buffers),
+        code=_hashes(place.root, code, buffers),
         python=str(place.environment.executable),
         version=".".join(map(str, place.environment.version)),
         packages=installed_packages(place.environment),
@@ -80,9 +75,23 @@ def current_basis(place: SandboxSpec, buffers: Mapping[str, bytes] | None = None
 
 def run_basis(place: SandboxSpec, problem: Problem, outcomes: Mapping[str, str]) -> Basis:
     """Returns the basis of a run over a problem, including its expected cases."""
+    basis = current_basis(place, problem.buffers)
+    others = {path for path in problem.originals if not path.endswith(".py")}
     return replace(
-        current_basis(place, problem.buffers), spec=problem.spec, outcomes=dict(outcomes), neighbours=problem.neighbours
+        basis,
+        others=_hashes(place.root, others, problem.buffers),
+        spec=problem.spec,
+        outcomes=dict(outcomes),
+        neighbours=problem.neighbours,
     )
+
+
+def _hashes(root: Path, paths: Collection[str], buffers: Mapping[str, bytes] | None) -> dict[str, str]:
+    """The hash of each file; none of too many."""
+    if len(paths) > MOST_FILES:
+        return {}
+    data = {path: sources.read_bytes(root, path, buffers) or b"" for path in sorted(paths)}
+    return {path: hashlib.sha256(each).hexdigest()[:16] for path, each in data.items()}
 
 
 def installed_packages(environment: Environment) -> tuple[str, ...]:

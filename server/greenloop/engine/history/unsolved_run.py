@@ -30,7 +30,8 @@ class UnsolvedRun:
         """A sentence why its attempts say nothing about the project as it is now; empty where they do."""
         then = self.basis
         changed = [*changed_tests(then, now)]
-        changed += sorted(path for path in {*then.code, *now.code} if then.code.get(path) != now.code.get(path))
+        for old, new in ((then.code, now.code), (then.others, now.others)):
+            changed += sorted(path for path in {*old, *new} if old.get(path) != new.get(path))
         if changed:
             more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
             return f"{', '.join(changed[:3])}{more} changed since run {self.number}"
