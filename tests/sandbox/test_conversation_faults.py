@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 
 import psutil
@@ -10,12 +11,16 @@ import pytest
 
 import openai_api
 import shop_run
+from cells import notebook, sources
+from greenloop.cli.main import main
 from greenloop.core.errors import ContextTooLongError, ModelError
 from greenloop.core.events import Looked, Started
 from greenloop.core.records.outcome import StopReason, Verified
 from greenloop.core.text.tokens import estimate_messages
 from greenloop.drafting.conversation.messages import feedback_on
+from greenloop.engine.conversation import looking
 from greenloop.engine.conversation.looking import ENOUGH, MOST_IN_TURN
+from greenloop.engine.history.store import History
 from greenloop.engine.history.unsolved_run import read_unsolved_run
 from greenloop.engine.looks import run
 from shop_run import FILES, RIGHT, SHOP, TARGET, WRONG, StandIn, block, texts, turns
@@ -320,6 +325,63 @@ async def test_cancelling_during_a_look_ends_at_once_and_leaves_no_process(root,
     assert running.cancelled()
     assert time.monotonic() - began < 60
     assert psutil.Process().children(recursive=True) == []
+
+
+async def test_a_look_that_takes_too_long_is_ended_and_the_sandbox_goes_on(root, monkeypatch):
+    (root / "tests" / "test_slow.py").write_text("import time\n\n\ndef test_slow():\n    time.sleep(600)\n")
+    monkeypatch.setattr(looking, "MOST_SECONDS", 2.0)
+    slow = ["run", {"tests": ["tests/test_slow.py"]}]
+    model = StandIn(steps=[[slow, slow, slow], RIGHT])
+    outcome, _events = await shop_run.play(root, model=model, options={"sandbox.seconds": 60.0})
+    assert outcome.verified is Verified.VERIFIED, outcome.message
+    results = [look.result for look in turns(outcome)[0].looks]
+    assert results[0] == "It took too long, and was ended."
+    assert results[-1] == ENOUGH
+
+
+async def test_looks_see_files_that_only_the_kept_edits_have(root):
+    first = block("shop/names.py", "", "NAMES = {'Ink': 'ink'}") + block(
+        "shop/core.py", "    return RATES[kind.strip()]", "    return RATES[NAMES.get(kind, kind)]"
+    )
+    first += block(
+        "shop/core.py", "from shop.rates import RATES", "from shop.names import NAMES\nfrom shop.rates import RATES"
+    )
+    second = block("shop/names.py", "NAMES = {'Ink': 'ink'}", "NAMES = {'Ink': 'ink', 'PEN': 'pen', 'Pen': 'pen'}")
+    calls = [["read", {"path": "shop/names.py"}], ["search", {"text": "NAMES"}], ["run", {"tests": [PRICE]}]]
+    model = StandIn(steps=[first, calls, second])
+    outcome, _events = await shop_run.play(root, target="tests/test_shop.py::test_price", model=model)
+    assert outcome.solved, outcome.message
+    assert set(outcome.after) == {"shop/core.py", "shop/names.py"}
+    results = [look.result for look in turns(outcome)[1].looks]
+    assert results[0] == "shop/names.py, lines 1-1 of 1:\nNAMES = {'Ink': 'ink'}"
+    assert "shop/names.py:1: NAMES" in results[1]
+    assert results[2].startswith("0 passed, 1 failed of 1.")
+
+
+async def test_without_a_key_the_run_ends_before_the_first_attempt(play, api):
+    api.script = [openai_api.refuse(401, "No such key.")]
+    outcome, _events = await play(model="openai/m", **{"api.base": api.base})
+    assert outcome.reason is StopReason.MODEL
+    assert "did not accept the key for openai/m" in outcome.message
+    assert turns(outcome) == []
+
+
+async def test_only_cells_of_a_notebook_change(root, tmp_path):
+    double = "def double(x):\n    return x + 1"
+    (root / "nb.ipynb").write_text(notebook(double, "assert double(3) == 6"))
+    raw = block("nb.ipynb", "    return x + 1", "    return x * 2")
+    right = block("", "    return x + 1", "    return x * 2")
+    script = tmp_path / "cells.jsonl"
+    script.write_text("".join(json.dumps(answer) + "\n" for answer in (raw, right)))
+    words = ["fix", "nb.ipynb:2", "--root", str(root), "--model", f"scripted:{script}", "--apply", "--json"]
+    settings = ["--set", "sandbox.kind=bubblewrap", "--set", "model.kind=capable"]
+    code = await asyncio.to_thread(main, [*words, *settings])
+    assert code == 0
+    assert sources((root / "nb.ipynb").read_text())[0] == "def double(x):\n    return x * 2"
+    (record,) = History.open().runs()
+    first, second = turns(History.open().run(record.id).outcome)
+    assert first.finding.message == "`nb.ipynb` is a notebook, of which only the cells of a target may change."
+    assert second.accepted
 
 
 PRICE = "tests/test_shop.py::test_price[PEN]"

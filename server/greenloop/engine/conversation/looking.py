@@ -77,10 +77,10 @@ class Looking:
                 result = await _look(call, project)
         except (LookError, GreenloopError) as error:
             result = str(error)
-        except OSError as error:
-            result = f"That cannot be read: {error.strerror or error}."
         except TimeoutError:
             result = "It took too long, and was ended."
+        except OSError as error:
+            result = f"That cannot be read: {error.strerror or error}."
         seconds = monotonic() - began
         self.seconds += seconds
         result = self.mask(_bounded(result))

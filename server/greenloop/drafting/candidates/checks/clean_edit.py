@@ -15,6 +15,9 @@ from greenloop.core.python.stubs import find_comments
 from greenloop.core.text.diff import with_plain_ends
 
 LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+YIELDS = (ast.Yield, ast.YieldFrom)
+# Functions that give the same result when they are called again.
+STEADY = {"all", "any", "bool", "callable", "getattr", "hasattr", "id", "isinstance", "issubclass", "len", "type"}
 SHORTEST = 8  # characters of a comment that may be code
 
 
@@ -43,7 +46,7 @@ def _blemishes(text: str, old: str) -> Iterator[tuple[str, int]]:
         if isinstance(node, ast.If):
             yield from _repeated_conditions(node)
         if isinstance(node, ast.BoolOp):
-            values = [ast.dump(value) for value in node.values]
+            values = [ast.dump(value) for value in node.values if not _may_change(value)]
             if len({*values}) < len(values):
                 yield f"the same condition twice in `{_short(node)}`", node.lineno
     yield from _commented_code(plain, with_plain_ends(old))
@@ -51,24 +54,48 @@ def _blemishes(text: str, old: str) -> Iterator[tuple[str, int]]:
 
 def _in_block(block: Sequence[ast.stmt]) -> Iterator[tuple[str, int]]:
     for first, second in pairwise(block):
-        if isinstance(first, LEAVES):
+        if isinstance(first, LEAVES) and not _makes_generator(second):
             yield f"`{_short(second)}` can never run", second.lineno
         if _is_overwritten(first, second):
             yield f"`{_short(first)}` is overwritten by the next line", first.lineno
-        if ast.dump(first) == ast.dump(second) and isinstance(first, ast.If | ast.Assign | ast.Return):
+        if ast.dump(first) == ast.dump(second) and _is_needless_again(first):
             yield f"`{_short(first)}` stands there twice", second.lineno
+
+
+def _makes_generator(node: ast.stmt) -> bool:
+    """Is it a `yield` that never runs, and by which the function is a generator nevertheless?"""
+    return isinstance(node, ast.Expr) and isinstance(node.value, YIELDS)
+
+
+def _is_needless_again(node: ast.stmt) -> bool:
+    """Does the same statement right behind this one have no effect?"""
+    if isinstance(node, ast.If):
+        return isinstance(node.body[-1], LEAVES) and not _may_change(node.test)
+    name = _assigned(node)
+    return isinstance(node, ast.Assign) and bool(name) and not _may_change(node.value) and not _reads(node.value, name)
 
 
 def _is_overwritten(first: ast.stmt, second: ast.stmt) -> bool:
     name = _assigned(first)
     if not name or name != _assigned(second) or not isinstance(second, ast.Assign) or _reads(second.value, name):
         return False
-    return not any(isinstance(node, ast.Call | ast.Await | ast.Yield | ast.YieldFrom) for node in ast.walk(first))
+    return ast.dump(first) != ast.dump(second) and not _may_change(first)
+
+
+def _may_change(node: ast.AST) -> bool:
+    """May it have an effect, or another value when it is evaluated again?"""
+    return any(
+        isinstance(each, (ast.Await, ast.NamedExpr, *YIELDS))
+        or (isinstance(each, ast.Call) and not (isinstance(each.func, ast.Name) and each.func.id in STEADY))
+        for each in ast.walk(node)
+    )
 
 
 def _assigned(node: ast.stmt) -> str:
-    """The only plain name that a statement assigns to."""
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    """The only plain name that a statement assigns a value to."""
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    if isinstance(node, ast.AnnAssign) and node.value is not None:
+        targets = [node.target]
     return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else ""
 
 
@@ -77,15 +104,16 @@ def _reads(node: ast.AST, name: str) -> bool:
 
 
 def _repeated_conditions(node: ast.If) -> Iterator[tuple[str, int]]:
-    tests = [ast.dump(node.test)]
+    tests = {ast.dump(node.test)} if not _may_change(node.test) else set()
     branch: ast.stmt = node
     while isinstance(branch, ast.If) and len(branch.orelse) == 1 and isinstance(branch.orelse[0], ast.If):
         branch = branch.orelse[0]
         if ast.dump(branch.test) in tests:
             yield f"`elif {_short(branch.test)}` repeats a condition", branch.lineno
-        tests.append(ast.dump(branch.test))
+        if not _may_change(branch.test):
+            tests.add(ast.dump(branch.test))
     only = node.body[0] if len(node.body) == 1 else None
-    if isinstance(only, ast.If) and ast.dump(only.test) == tests[0]:
+    if isinstance(only, ast.If) and ast.dump(only.test) == ast.dump(node.test) and not _may_change(node.test):
         yield f"`if {_short(only.test)}` repeats the condition around it", only.lineno
 
 
