@@ -5,6 +5,7 @@ A call is a line `LOOK name {"argument": "value"}`. This module must not know wh
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,7 +20,14 @@ _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})")
 
 def write_calls(calls: Sequence[ToolCall]) -> str:
     """Returns the calls, one in each line."""
-    return "\n".join(f"{MARK} {call.name} {' '.join(call.arguments.split())}" for call in calls)
+    return "\n".join(f"{MARK} {call.name} {_in_one_line(call.arguments)}" for call in calls)
+
+
+def _in_one_line(arguments: str) -> str:
+    try:
+        return json.dumps(json.loads(arguments), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return " ".join(arguments.split())
 
 
 def read_calls(text: str) -> tuple[ToolCall, ...]:

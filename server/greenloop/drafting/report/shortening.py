@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment, start_line
@@ -52,7 +52,9 @@ def _docstring_cut(node: ast.AST, parsed: Fragment, code: str) -> _Cut | None:
         return None
     value = statement.value if isinstance(statement, ast.Expr) else None
     text = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else ""
-    summary = next((line.strip() for line in text.split("\n") if line.strip()), "").replace('"""', "'''")
+    summary = next((line.strip() for line in text.split("\n") if line.strip()), "")
+    summary = summary.replace("\\", "\\\\").replace('"""', "'''")
+    summary = f'{summary[:-1]}\\"' if summary.endswith('"') else summary
     margin = indentation_of(code.split("\n")[first - 1])
     return _Cut(start=first, end=last, note=f'{margin}"""{summary}"""  # {last - first} more lines of docstring')
 
@@ -92,7 +94,8 @@ def _table_cuts(table: ast.List | ast.Tuple | ast.Set, words: set[str], parsed: 
         shares_line = any(
             other != number and items[other][0] <= last and first <= items[other][1] for other in range(len(items))
         )
-        if number in kept or shares_line:
+        stands_alone = table.lineno - parsed.shift < first and last < (table.end_lineno or 0) - parsed.shift
+        if number in kept or shares_line or not stands_alone:
             continue
         if cuts and cuts[-1].end == first - 1:
             cuts[-1] = _Cut(start=cuts[-1].start, end=last, note=cuts[-1].note)
@@ -115,15 +118,8 @@ def around_lines(code: str, lines: Sequence[int], longest: int = LONGEST_FUNCTIO
     kept = {*range(1, start_line(function.body[0], parsed.lines) - parsed.shift)}
     for line in lines or (1,):
         kept |= {*range(max(1, line - around), min(len(rows), line + around) + 1)}
-    inner = [each for each in ast.walk(function) if isinstance(each, ast.stmt) and each is not function]
-    for each in inner:  # a statement of several lines is kept whole, or not at all
-        first, last = each.lineno - parsed.shift, (each.end_lineno or each.lineno) - parsed.shift
-        blocks = [
-            value
-            for value in vars(each).values()
-            if isinstance(value, list) and value and isinstance(value[0], ast.stmt)
-        ]
-        if not blocks and kept & {*range(first, last + 1)}:
+    for first, last in _units(function, parsed):
+        if not kept.isdisjoint(range(first, last + 1)):
             kept |= {*range(first, last + 1)}
     cuts: list[_Cut] = []
     for line in (number for number in range(1, len(rows) + 1) if number not in kept):
@@ -140,6 +136,26 @@ def around_lines(code: str, lines: Sequence[int], longest: int = LONGEST_FUNCTIO
         for cut in cuts
     ]
     return _apply(code, noted)
+
+
+def _units(function: ast.AST, parsed: Fragment) -> Iterator[tuple[int, int]]:
+    """The lines of each simple statement and each header, which are kept whole or not at all."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.match_case):
+            first, last = node.pattern.lineno, node.body[0].lineno - 1
+        elif isinstance(node, ast.stmt | ast.ExceptHandler):
+            first = start_line(node, parsed.lines) if isinstance(node, ast.stmt) else node.lineno
+            last = min(map(_first_line, [*getattr(node, "body", ()), *getattr(node, "cases", ())]), default=0) - 1
+            last = last if last > 0 else node.end_lineno or first
+        else:
+            continue
+        yield first - parsed.shift, max(first, last) - parsed.shift
+
+
+def _first_line(node: ast.stmt | ast.match_case) -> int:
+    if isinstance(node, ast.match_case):
+        return node.pattern.lineno
+    return min([node.lineno, *(mark.lineno for mark in getattr(node, "decorator_list", ()))])
 
 
 def _apply(code: str, cuts: Sequence[_Cut]) -> str:
