@@ -58,6 +58,7 @@ def context(monkeypatch):
         patterns=("test_*.py", "t.py"),
         session=SimpleNamespace(name="bubblewrap"),
         place=SimpleNamespace(image=""),
+        snapshot=SimpleNamespace(text={}.get),
     )
     monkeypatch.setattr(findings, "version_line", lambda *_about, **_more: "Python 3.11.")
     return made
@@ -66,33 +67,36 @@ def context(monkeypatch):
 async def test_failing_cases_and_one_sibling_are_described_over_the_stubs(context):
     cases = [result("ok", "passed"), *(result(f"bad{number}") for number in range(9))]
     siblings = [result("s1"), result("s2")]
-    found = await gather_findings(context, PROBLEM, cases, siblings=siblings, reasons={PROBLEM.regions[0]: "why"})
+    others = [result("other", line=8)]
+    results = {each.id: each for each in (*cases, *siblings, *others, result("good", "passed"))}
+    found = await gather_findings(context, PROBLEM, cases, results, reasons={PROBLEM.regions[0]: "why"})
     ((selectors, files),) = context.asked
     assert selectors == [*(f"tests/t.py::bad{number}" for number in range(MOST_INSPECTED)), "tests/t.py::s1"]
     assert files == {"m.py": STUB, "gen.py": "x = 1\n"}
     assert set(found.inspected) == set(selectors)
-    assert (found.versions, found.siblings, found.reasons) == ("Python 3.11.", siblings, {PROBLEM.regions[0]: "why"})
+    assert (found.versions, found.siblings, found.others) == ("Python 3.11.", siblings, others)
+    assert found.reasons == {PROBLEM.regions[0]: "why"}
 
 
 async def test_cases_that_hang_or_end_the_process_are_not_run_again(context, monkeypatch):
     monkeypatch.setattr(findings, "is_cut_short", lambda case: case.id.endswith("hangs"))
-    found = await gather_findings(context, PROBLEM, [result("hangs"), result("bad")])
+    found = await gather_findings(context, PROBLEM, [result("hangs"), result("bad")], {})
     assert [selectors for selectors, _files in context.asked] == [["tests/t.py::bad"]]
-    found = await gather_findings(context, PROBLEM, [result("hangs")])
+    found = await gather_findings(context, PROBLEM, [result("hangs")], {})
     assert found.inspected == {}
     assert len(context.asked) == 1
 
 
 async def test_a_sandbox_that_breaks_leaves_the_report_shorter(context):
     context.error = CannotVerifyError("no disk")
-    found = await gather_findings(context, PROBLEM, [result("bad")])
+    found = await gather_findings(context, PROBLEM, [result("bad")], {})
     assert found.inspected == {}
     assert found.versions == "Python 3.11."
 
 
 async def test_a_container_of_the_user_says_nothing_of_versions(context):
     context.session.name, context.place.image = "docker 27", "their:image"
-    found = await gather_findings(context, PROBLEM, [result("bad")])
+    found = await gather_findings(context, PROBLEM, [result("bad")], {})
     assert found.versions == ""
 
 

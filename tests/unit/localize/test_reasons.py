@@ -8,6 +8,7 @@ from greenloop.core.records.verdict import Failure, Frame
 from greenloop.core.report.traces import ReachedFunction, StatementTrace
 from greenloop.localize.evidence import gather_evidence
 from greenloop.localize.reasons import find_reasons
+from greenloop.localize.regions import region_at
 from suspects import TEXTS
 
 CASE, OTHER = "test_m.py::test_a", "test_m.py::test_b"
@@ -41,8 +42,10 @@ def test_the_traceback():
     assert found["parse_duration"] == "in the traceback; called by the test itself"
 
 
-def test_what_a_failure_names_and_never_ran():
-    assert reasons(("split",), frames=(3,))["parse_duration"] == "named by the failure"
+def test_what_a_failure_names():
+    named = region_at("m.py", 1, TEXTS.get, None)
+    evidence = gather_evidence({}, {CASE: None}, [], TEXTS.get, named=[named])
+    assert find_reasons(evidence) == {named: "named by the failure"}
 
 
 def test_only_failing_tests_ran_it():

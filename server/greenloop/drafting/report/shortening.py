@@ -155,7 +155,8 @@ def _units(function: ast.AST, parsed: Fragment) -> Iterator[tuple[int, int]]:
 def _first_line(node: ast.stmt | ast.match_case) -> int:
     if isinstance(node, ast.match_case):
         return node.pattern.lineno
-    return min([node.lineno, *(mark.lineno for mark in getattr(node, "decorator_list", ()))])
+    marks: Sequence[ast.expr] = getattr(node, "decorator_list", ())
+    return min([node.lineno, *(mark.lineno for mark in marks)])
 
 
 def _apply(code: str, cuts: Sequence[_Cut]) -> str:

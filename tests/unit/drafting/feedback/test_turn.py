@@ -14,7 +14,7 @@ from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.verdict import CaseResult, Status
 from greenloop.core.summary import CANNOT
 from greenloop.drafting.feedback import turn
-from greenloop.drafting.feedback.turn import EDITS, KEPT, TAKEN_BACK, describe
+from greenloop.drafting.feedback.turn import IN_TURNS, KEPT, TAKEN_BACK, describe
 from search_run import PROBLEM
 
 SIBLING = replace(PROBLEM, siblings=("t.py::sibling",))
@@ -110,7 +110,7 @@ async def test_other_ends(judged, sentence):
 @pytest.mark.parametrize("error_class", ["NoCode", "EmptyAnswer", "WrongFunction"])
 async def test_an_answer_without_edits_is_asked_for_edits(error_class):
     note, asked = await hear(attempt(1, finding=Finding(error_class=error_class, message="It holds no code.")))
-    assert note.text == f"The code was not run: It holds no code. {EDITS}"
+    assert note.text == f"The code was not run: It holds no code. {IN_TURNS[error_class]}"
     assert asked == []
 
 

@@ -10,8 +10,9 @@ import textwrap
 import pytest
 
 from greenloop.core.records.spec import Region
-from greenloop.drafting.report import code_excerpts, shortening
-from greenloop.drafting.report.code_excerpts import functions, imports, is_small, outline, whole_file
+from greenloop.drafting.report import code_excerpts
+from greenloop.drafting.report.code_excerpts import MOST_IMPORTS, functions, names_used, outline, whole_file
+from greenloop.drafting.report.shortening import LONGEST_FUNCTION
 from greenloop.project.syntax import definitions
 
 CODE = '''\
@@ -55,8 +56,12 @@ def region(qualname, text=CODE):
     return Region(path="m.py", qualname=qualname, start=found.start, end=found.end)
 
 
+def shown_of(text, *regions, lines=()):
+    return functions(text, "m.py", dict.fromkeys(regions, LONGEST_FUNCTION), lines)
+
+
 def test_a_method_is_below_its_class_with_short_fields_and_constructor():
-    assert functions(CODE, "m.py", [region("Basket.total")]) == textwrap.dedent("""\
+    assert shown_of(CODE, region("Basket.total")) == textwrap.dedent("""\
         class Basket(Base, metaclass=Meta):
             limit = 3
 
@@ -69,7 +74,7 @@ def test_a_method_is_below_its_class_with_short_fields_and_constructor():
 
 
 def test_several_functions_share_their_class_and_are_in_order():
-    shown = functions(CODE, "m.py", [region("tax"), region("Basket.add"), region("Basket.__init__")])
+    shown = shown_of(CODE, region("tax"), region("Basket.add"), region("Basket.__init__"))
     assert shown.count("class Basket") == 1
     assert shown.count("def __init__") == 1
     assert shown.index("def __init__") < shown.index("def add") < shown.index("def tax")
@@ -77,15 +82,21 @@ def test_several_functions_share_their_class_and_are_in_order():
 
 
 def test_a_whole_class_and_an_assignment():
-    assert functions(CODE, "m.py", [region("Basket")]).startswith("class Basket")
+    assert shown_of(CODE, region("Basket")).startswith("class Basket")
     limit = Region(path="m.py", qualname="Basket.limit", start=12, end=12, assigns=True)
-    assert functions(CODE, "m.py", [limit]).endswith("    limit = 3")
+    assert shown_of(CODE, limit).count("    limit = 3") == 1
 
 
-def test_imports_of_several_lines_and_none_of_long_blocks():
-    assert imports(CODE) == "import json\nfrom pathlib import (\n    Path,\n)"
-    assert imports("def f(:\n") == ""
-    assert imports("".join(f"import m{number}\n" for number in range(100))) == ""
+def test_all_imports_of_a_few_and_constants_that_are_used():
+    code = CODE.replace("class Basket", "LIMIT = 3\nOTHER = 4\n\n\nclass Basket")
+    assert names_used(code, "return LIMIT") == "import json\nfrom pathlib import (\n    Path,\n)\n\nLIMIT = 3"
+    assert names_used(code, "LIMIT = 3") == names_used(code, "")
+    assert names_used("def f(:\n", "f") == ""
+
+
+def test_of_very_many_imports_those_that_are_used():
+    text = "".join(f"import m{number}\n" for number in range(5 * MOST_IMPORTS))
+    assert names_used(text, "return m7.f(m30)") == "import m7\nimport m30"
 
 
 def test_an_outline_names_the_lines_on_which_things_are():
@@ -117,19 +128,18 @@ def test_real_code_is_shown_as_it_is(module):
     rows = set(text.split("\n"))
     for item in items[:: max(1, len(items) // 15)]:
         own = Region(path="m.py", qualname=item.qualname, start=item.start, end=item.end)
-        shown = functions(text, "m.py", [own], [item.start + 5])
+        shown = shown_of(text, own, lines=[item.start + 5])
         for row in shown.split("\n"):
             assert row in rows or " … " in row or "more lines of docstring" in row
-        if item.end - item.start < shortening.LONGEST_FUNCTION:
+        if item.end - item.start < LONGEST_FUNCTION:
             ast.parse(textwrap.dedent(shown))
 
 
 def test_other_line_ends_are_plain():
-    assert functions(CODE.replace("\n", "\r\n"), "m.py", [region("tax")]) == "def tax(kind):\n    return kind"
-    assert "\r" not in imports(CODE.replace("\n", "\r\n")) + whole_file(CODE.replace("\n", "\r\n"))
+    code = CODE.replace("\n", "\r\n")
+    assert shown_of(code, region("tax")) == "def tax(kind):\n    return kind"
+    assert "\r" not in names_used(code, code) + whole_file(code)
 
 
-def test_small_files():
-    assert is_small(CODE)
-    assert not is_small("\n" * 101)
+def test_a_whole_file():
     assert whole_file(CODE) == CODE.rstrip()

@@ -68,10 +68,10 @@ async def test_looks_come_before_the_answer(turn):
 async def test_without_function_calling_calls_are_read_from_the_answer(turn):
     answered, requests, _told = await turn(reply('I look.\nLOOK read {"path": "m.py"}'), reply(EDIT), tools=False)
     assert [look.call.name for look in answered.looks] == ["read"]
-    assert answered.looks[0].said == ""
+    assert answered.looks[0].said == "I look."
     assert requests[0].tools == ()
     assert requests[1].messages[-2:] == (
-        Message(role="assistant", content='LOOK read {"path": "m.py"}'),
+        Message(role="assistant", content='I look.\n\nLOOK read {"path": "m.py"}'),
         Message(role="user", content=answered.looks[0].result),
     )
 

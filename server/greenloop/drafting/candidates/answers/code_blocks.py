@@ -33,7 +33,7 @@ _PATH = re.compile(
 LONGEST_LINE = 200  # characters of a line that names a file
 MOST_ENDS = 8  # fences that may end a block
 _MAX_PARSES = 200  # parses spent on finding the ends of unfenced code
-_MAX_CHARACTERS = 1_000_000  # parsed by all of these
+_MAX_CHARACTERS = 400_000  # parsed by all of these
 
 _SEARCH = re.compile(r"^[ \t>]*<{5,9}[ \t]*(?:SEARCH|ORIGINAL|OLD)\b.*$", re.IGNORECASE)
 _DIVIDER = re.compile(r"^[ \t]*={5,9}[ \t]*$")
