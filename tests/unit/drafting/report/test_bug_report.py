@@ -149,10 +149,11 @@ def test_a_report_shrinks_section_by_section_to_its_room():
     tokens = [estimate_tokens(text) for text in texts]
     assert tokens == sorted(tokens, reverse=True)
     assert len(set(texts)) >= 3
+    assert "def f0(x):" in texts[0]
     for text in texts:
         assert "This must pass" in text
         assert "`test_shop.py::test_price` fails so" in text
-        assert "def f0(x):" in text
+        assert "def f7(x):" in text  # it raised the exception
         assert text.count("```") % 2 == 0
 
 
