@@ -12,6 +12,7 @@ from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verifi
 from greenloop.core.records.spec import USER_PROVENANCES, Provenance, Region
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status
+from greenloop.core.result_notes import describe_also_fixed, describe_still_red
 
 # Tests that are not the user's own.
 GENERATED_PROVENANCES = (Provenance.DESIGNED, Provenance.PROPERTY)
@@ -137,8 +138,12 @@ def changed_regions(attempt: Attempt) -> tuple[Region, ...]:
 
 
 def describe_related(evidence: Evidence) -> list[str]:
-    """How the related tests fared: `12 related tests unchanged`, `30 not affected`, `1 was already failing`."""
-    unchanged, failing = evidence.neighbours_unchanged, evidence.neighbours_already_failing
+    """How the related tests fared: `12 related tests unchanged`, `30 not affected`, `1 was already failing`.
+
+    Those that failed before and pass now are not among them.
+    """
+    unchanged = evidence.neighbours_unchanged
+    failing = evidence.neighbours_already_failing - len(evidence.also_fixed)
     parts = []
     if unchanged:
         parts.append(f"{unchanged} related {'test' if unchanged == 1 else 'tests'} unchanged")
@@ -194,6 +199,8 @@ def summarize_solved(evidence: Evidence, verified: Verified) -> str:
     else:
         checked = [f"{evidence.neighbours_unchanged} checked", *related]
         parts = [*count_cases(evidence), f"no other tests affected ({', '.join(checked)})"]
+    if also_fixed := describe_also_fixed(evidence):
+        parts.insert(-1, also_fixed)
     tamper_check = f"tamper check {evidence.canaried}/{evidence.canary_total}"
     parts.append(tamper_check if evidence.canary_total else "no tamper check")
     if evidence.out_of_process:
@@ -210,7 +217,8 @@ def summarize_solved(evidence: Evidence, verified: Verified) -> str:
         Verified.UNVERIFIED: "Not verified",
     }[verified]
     place = "because there is no sandbox" if evidence.sandbox == "none" else describe_sandbox(evidence)
-    return " ".join([f"{label} {place}: {', '.join(parts)}.", *evidence.warnings])
+    still_red = [describe_still_red(evidence)] if evidence.still_red else []
+    return " ".join([f"{label} {place}: {', '.join(parts)}.", *still_red, *evidence.warnings])
 
 
 def describe_improvement(evidence: Evidence) -> str:

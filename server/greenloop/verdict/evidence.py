@@ -51,6 +51,8 @@ def gather(
         canaried_cases=tuple(case.id for case in cases if case.id in canaried),
         canary_total=len(cases),
         out_of_process=out_of_process,
+        also_fixed=verdict.turned_green,
+        still_red=tuple(case for case in verdict.still_red if case in inputs.problem.siblings),
     )
 
 

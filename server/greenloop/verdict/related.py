@@ -6,7 +6,7 @@ It must not know where candidates come from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.ports import Session
@@ -34,10 +34,7 @@ async def run_related(
     whole run is repeated, because a test that fails only after other tests is not flaky.
     """
     related = inputs.related(files)
-    unaffected = sum(inputs.outcomes.get(case) == "passed" for case in {*inputs.problem.neighbours} - {*related})
-    # What fails for the same cause, and never reaches the change, fails as before.
-    unreached = tuple(case for case in inputs.problem.siblings if case not in related)
-    verdict = replace(verdict, unaffected=unaffected, still_red=unreached)
+    verdict = count_unaffected(inputs, verdict, related)
     limit = inputs.limits.seconds
     every = replace(select(test_run, related), seconds=inputs.suite_seconds, case_seconds=limit)
     nearest = related[:NEAREST] if len(related) > 2 * NEAREST else ()
@@ -111,23 +108,38 @@ async def _run_once(
     """Returns the verdict with this run's time and forgery, the newly failing cases, and how many were not run."""
     execution = await session.run(run)
     check_sandbox(execution)
-    still_red = (*verdict.still_red, *_still_red(inputs, execution, neighbours))
-    verdict = replace(verdict, seconds=verdict.seconds + execution.seconds, still_red=still_red)
+    verdict = compare_failures(inputs, replace(verdict, seconds=verdict.seconds + execution.seconds), execution)
     if forgery := forged(execution):
         return replace(verdict, status=Status.TAMPERED, reason=forgery), [], 0
     failing, left_out = newly_failing(inputs, execution, neighbours, case_seconds=run.case_seconds)
     return verdict, failing, left_out
 
 
-def _still_red(inputs: VerificationInputs, execution: Execution, neighbours: Sequence[str]) -> list[str]:
-    """Returns the related tests of the target's files that failed with the user's own code and fail here too."""
+def count_unaffected(inputs: VerificationInputs, verdict: Verdict, related: Collection[str]) -> Verdict:
+    """Returns the verdict with what is known of the tests beside these related ones, without running them.
+
+    What fails for the same cause as the target, and never reaches the change, fails as before.
+    """
+    unaffected = sum(inputs.outcomes.get(case) == "passed" for case in {*inputs.problem.neighbours} - {*related})
+    unreached = tuple(case for case in inputs.problem.siblings if case not in related)
+    return replace(verdict, unaffected=unaffected, still_red=unreached)
+
+
+def compare_failures(inputs: VerificationInputs, verdict: Verdict, execution: Execution) -> Verdict:
+    """Returns the verdict with the results of the related tests that failed with the user's own code.
+
+    Those that pass in this execution have turned green; of those that fail the ones in the target's files count.
+    """
     files = {case.partition("::")[0] for case in inputs.expected}
-    failed = {result.id for result in case_results(execution) if result.outcome in RED}
-    return [
-        case
-        for case in neighbours
-        if case in failed and inputs.outcomes.get(case) in RED and case.partition("::")[0] in files
-    ]
+    outcomes = {result.id: result.outcome for result in case_results(execution)}
+    red = [case for case in inputs.problem.neighbours if inputs.outcomes.get(case) in RED]
+    still_red = tuple(case for case in red if outcomes.get(case) in RED and case.partition("::")[0] in files)
+    turned_green = tuple(case for case in red if outcomes.get(case) == "passed")
+    return replace(
+        verdict,
+        still_red=tuple(dict.fromkeys((*verdict.still_red, *still_red))),
+        turned_green=tuple(dict.fromkeys((*verdict.turned_green, *turned_green))),
+    )
 
 
 def newly_failing(

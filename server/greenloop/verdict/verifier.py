@@ -283,6 +283,9 @@ class Verifier:
                 progress.inputs, session, lambda each: _run_everything(each, session, files), hash_seed=ACCEPTING
             )
             spent = monotonic() - began
+            if progress.verdict.status is Status.PASSED:  # what was red before may be flaky: it has to pass both times
+                twice = tuple(case for case in verdict.turned_green if case in progress.verdict.turned_green)
+                verdict = replace(verdict, turned_green=twice)
             progress.verdict, progress.inputs = verdict, inputs
             if verdict.status is not Status.PASSED:
                 return
@@ -385,8 +388,7 @@ async def _run_everything(inputs: VerificationInputs, session: Session, files: F
     affected = inputs.related(files)
     run = inputs.test_run(files)
     if not affected:
-        verdict = inputs.judge(await session.run(run))
-        return replace(verdict, unaffected=_passed_before(inputs, inputs.problem.neighbours))
+        return related.count_unaffected(inputs, inputs.judge(await session.run(run)), ())
     together = own_code.select(run, [*inputs.expected, *affected])
     selectors = tuple(dict.fromkeys((*run.selectors, *fit_selectors(affected))))
     seconds = run.seconds + inputs.suite_seconds / 2  # the rest is for running them separately
@@ -395,11 +397,6 @@ async def _run_everything(inputs: VerificationInputs, session: Session, files: F
     if forged(execution):
         return verdict
     if verdict.status is Status.PASSED and not related.newly_failing(inputs, execution, affected)[0]:
-        others = {*inputs.problem.neighbours} - {*affected}
-        return replace(verdict, unaffected=_passed_before(inputs, others))
+        return related.compare_failures(inputs, related.count_unaffected(inputs, verdict, affected), execution)
     # A related test may have spoilt the common run (ended it, used up its time), so run both groups separately.
     return await run_cases(inputs, session, files, hash_seed=ACCEPTING)
-
-
-def _passed_before(inputs: VerificationInputs, cases: Collection[str]) -> int:
-    return sum(inputs.outcomes.get(case) == "passed" for case in cases)

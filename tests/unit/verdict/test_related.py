@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from greenloop.core.records.sandbox import Execution, TestRun
+from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.verdict.related import NEAREST, REPEATED, newly_failing, run_related
 from related_runs import CASES, ended, inputs
@@ -100,6 +101,18 @@ async def test_those_that_no_time_is_left_for_are_counted():
     passed = Verdict(status=Status.PASSED)
     verdict = await run_related(short, session, passed, TestRun(selectors=()), {})  # type: ignore[arg-type]
     assert (session.asked, verdict.left_out) == ([NEAREST], len(MANY) - NEAREST)
+
+
+async def test_what_failed_before_turns_green_or_stays_red():
+    old, other, far = "t.py::old", "t.py::other", "u.py::far"
+    cases = (*CASES, other, far)
+    problem = replace(inputs(cases).problem, spec=Spec(cases=(Case(id="t.py::target", path="t.py", line=1),)))
+    known = replace(inputs(cases), problem=problem, outcomes={**inputs(cases).outcomes, other: "error", far: "failed"})
+    session = Session({old: 9, far: 9})
+    verdict = await run_related(known, session, Verdict(status=Status.PASSED), TestRun(selectors=()), {})  # type: ignore[arg-type]
+    assert verdict.status is Status.PASSED
+    assert verdict.turned_green == (other,)
+    assert verdict.still_red == (old,)  # the other one is not in the target's file
 
 
 async def test_one_that_needs_others_before_it_is_not_broken():

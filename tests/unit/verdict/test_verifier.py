@@ -46,6 +46,41 @@ async def test_an_honest_candidate_is_proved_in_six_runs_of_one_seed():
     )
 
 
+@pytest.mark.parametrize("passes", [(0, 1), (1,)], ids=["both times", "once"])
+async def test_what_was_red_before_counts_as_fixed_where_it_passes_both_times(passes):
+    """The second run of the two is the proof's: a test that passes by chance is not fixed."""
+    plain: list[TestRun] = []
+
+    def answer(run, ran):
+        if kind_of(run) != "plain" or NEAR not in (*run.selectors, *run.only):
+            return honest(run, ran)
+        plain.append(run)
+        return execution({TARGET: PASSED, NEAR: PASSED if len(plain) - 1 in passes else FAILED, FAR: FAILED})
+
+    state = run_state(NEAR, FAR)
+    state.outcomes = {**state.outcomes, NEAR: "failed", FAR: "failed"}
+    state.problem = replace(state.problem, siblings=(NEAR,))
+    made = verifier(Play(answer), state)
+    assert (await made.verify({"m.py": CODE})).status is Status.PASSED
+    verdict = await made.accept({"m.py": CODE})
+    assert (verdict.status, len(plain)) == (Status.PASSED, 2)
+    assert state.evidence.also_fixed == ((NEAR,) if passes == (0, 1) else ())
+    assert state.evidence.still_red == ()
+
+
+async def test_what_fails_for_the_same_cause_and_still_does_is_part_of_the_evidence():
+    def answer(run, ran):
+        red = {case: FAILED for case in (NEAR, FAR) if kind_of(run) == "plain"}
+        return execution({TARGET: PASSED, **red}) if red else honest(run, ran)
+
+    state = run_state(NEAR, FAR)
+    state.outcomes = {**state.outcomes, NEAR: "failed", FAR: "failed"}
+    state.problem = replace(state.problem, siblings=(NEAR,))
+    verdict = await verifier(Play(answer), state).accept({"m.py": CODE})
+    assert verdict.status is Status.PASSED
+    assert (state.evidence.also_fixed, state.evidence.still_red) == ((), (NEAR,))
+
+
 @pytest.mark.parametrize("kind", ["negated", "literal"])
 @pytest.mark.parametrize("does", [PASSED, ("skipped", "Skipped")])
 async def test_a_twin_that_does_not_fail_is_tampering(kind, does):

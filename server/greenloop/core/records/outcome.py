@@ -47,6 +47,8 @@ class Evidence:
     `proofs` has, by case id, how it was shown that a pass was earned: `reversal`, `tamper check`, `isolated re-run`;
     `unproven` the reason for each of the user's cases where none of them could show it. `reads_tests` are sentences
     about what new code read of its tests. `gain` is what was measured, where less time was asked for.
+    `also_fixed` are related tests that failed before and pass now; `still_red` those that fail for the same cause as
+    the target did, and still do.
     """
 
     sandbox: str = ""
@@ -65,6 +67,8 @@ class Evidence:
     unproven: Mapping[str, str] = field(default_factory=dict)
     reads_tests: tuple[str, ...] = ()
     gain: Gain | None = None
+    also_fixed: tuple[str, ...] = ()
+    still_red: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -72,7 +76,8 @@ class Evidence:
 class Outcome:
     """The result of a run. `before`/`after` are whole texts by path; `before` None means that the file is new.
 
-    `run` is its number in the history, where the history could be written.
+    `run` is its number in the history, where the history could be written. `withdrawn` is what a question used, of all
+    the usage, that was sent ahead and whose answer was not needed.
     """
 
     solved: bool
@@ -84,6 +89,7 @@ class Outcome:
     before: Mapping[str, str | None] = field(default_factory=dict)
     after: Mapping[str, str] = field(default_factory=dict)
     usage: Usage = Usage()
+    withdrawn: Usage = Usage()
     evidence: Evidence = Evidence()
     run: int | None = None
 

@@ -92,7 +92,7 @@ class Verdict:
     `score` is passed/total of the target cases, where a scorer's 0.4 counts as 0.4 of a case; `collateral` are
     neighbours that newly fail; `flaky` are ids of neighbours that failed and passed when run again; `still_red` are
     neighbours in the target's files that failed before the change, which can affect them, and still do, and those that
-    fail for the same cause and that it cannot affect.
+    fail for the same cause and that it cannot affect; `turned_green` are neighbours that failed before it and pass.
     Counts of other neighbours: `left_out` had no time, `unaffected` cannot notice the change. Of those that the
     baseline did not get to `first_passes` pass, `first_failures` fail with the user's own code too, `first_left_out`
     had no time again.
@@ -107,6 +107,7 @@ class Verdict:
     collateral: tuple[CaseResult, ...] = ()
     flaky: tuple[str, ...] = ()
     still_red: tuple[str, ...] = ()
+    turned_green: tuple[str, ...] = ()
     left_out: int = 0
     unaffected: int = 0
     first_passes: int = 0

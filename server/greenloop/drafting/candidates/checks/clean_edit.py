@@ -30,7 +30,7 @@ def find_blemishes(before: Mapping[str, str | None], after: Mapping[str, str]) -
             for kind, line in _blemishes(text, before.get(path) or ""):
                 old[kind] -= 1
                 if old[kind] < 0:
-                    found.append(f"{path}:{line}: {kind}")
+                    found.append(f"{kind}, {path}:{line}")
     return tuple(found)
 
 

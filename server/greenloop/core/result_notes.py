@@ -1,0 +1,42 @@
+"""Describes what a result means beyond its target: other tests that it fixes, what stays red, what to look at.
+
+It must not know how far a result is verified.
+"""
+
+from __future__ import annotations
+
+from greenloop.core.records.outcome import Evidence, Outcome
+from greenloop.core.records.usage import Usage
+
+NAMED = 3  # tests
+
+
+def describe_also_fixed(evidence: Evidence) -> str:
+    """`also fixes 2 others`: tests that failed before the change and pass now; empty without."""
+    count = len(evidence.also_fixed)
+    return f"also fixes {count} other{'s' * (count != 1)}" if count else ""
+
+
+def describe_still_red(evidence: Evidence) -> str:
+    """`2 tests that fail for the same cause are still red: test_a, test_b.`; empty without."""
+    count = len(evidence.still_red)
+    if not count:
+        return ""
+    named = ", ".join(case.rpartition("::")[2] for case in evidence.still_red[:NAMED])
+    more = f" and {count - NAMED} more" if count > NAMED else ""
+    subject = "1 test that fails" if count == 1 else f"{count} tests that fail"
+    return f"{subject} for the same cause {'is' if count == 1 else 'are'} still red: {named}{more}."
+
+
+def describe_withdrawn(usage: Usage) -> str:
+    """What a question cost that was sent ahead and whose answer was not needed; empty without one."""
+    if not usage.tokens:
+        return ""
+    cost = ", at an unknown price" if usage.cost is None else f", ${usage.cost:.4f}" if usage.cost else ""
+    return f"A question to the model was no longer needed: about {usage.tokens:,} tokens{cost}."
+
+
+def list_notes(outcome: Outcome) -> tuple[str, ...]:
+    """What a maintainer would send back in a solved run's change: `x = 1` is overwritten by the next line, m.py:12."""
+    accepted = (each for each in outcome.attempts if outcome.solved and each.number == outcome.best)
+    return tuple(blemish for attempt in accepted for blemish in attempt.blemishes)
