@@ -16,6 +16,7 @@ from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verifi
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import USER_PROVENANCES
 from greenloop.core.records.usage import Usage
+from greenloop.core.result_notes import describe_withdrawn
 from greenloop.core.run_state import Baseline, RunState
 from greenloop.core.summary import (
     isolation_caveat,
@@ -27,6 +28,7 @@ from greenloop.core.summary import (
 from greenloop.drafting.candidates.checks import hardcoding
 from greenloop.drafting.candidates.checks.risky_calls import warnings
 from greenloop.drafting.candidates.checks.sight_of_tests import describe_uses
+from greenloop.engine.conversation.exchange import Withdrawn
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,12 +97,11 @@ class OutcomeBuilder:
         return Verified.VERIFIED if has_user_tests else Verified.PARTIALLY
 
 
-def with_withdrawn(outcome: Outcome, usage: Usage) -> Outcome:
-    """Adds what a question used that was sent and whose answer was not needed."""
-    if not usage.tokens:
-        return outcome
-    sentence = f"A question of about {usage.tokens} tokens was withdrawn before its answer."
-    return replace(outcome, usage=outcome.usage + usage, message=f"{outcome.message} {sentence}".strip())
+def with_withdrawn(outcome: Outcome, question: Withdrawn) -> Outcome:
+    """Adds what a question used that was sent ahead and whose answer was not needed."""
+    used = question.billed + question.pending
+    message = f"{outcome.message} {describe_withdrawn(used)}".strip()
+    return replace(outcome, usage=outcome.usage + question.pending, withdrawn=used, message=message)
 
 
 def build_stopped(attempts: Sequence[Attempt], reason: StopReason, message: str) -> Outcome:

@@ -11,13 +11,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
+from greenloop.core.budget import count_prompt_tokens
 from greenloop.core.compose import compose
 from greenloop.core.errors import ContextTooLongError
 from greenloop.core.events import Event, Looked, Planned, Proposed, Token
 from greenloop.core.ports import Model, RunTests, calls_tools
 from greenloop.core.records.attempt import Attempt, Draft, Look
 from greenloop.core.records.findings import Findings
-from greenloop.core.records.model import Message
+from greenloop.core.records.model import ChatRequest, Message, Reply
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, Inspection, WatchedLines
 from greenloop.core.records.usage import Usage
@@ -26,7 +27,7 @@ from greenloop.drafting.candidates.answers.file_edits import Files
 from greenloop.drafting.conversation.messages import build_messages, describe_tools
 from greenloop.drafting.conversation.tried import describe_tried
 from greenloop.drafting.report.bug_report import write_report
-from greenloop.engine.conversation.exchange import Answered, Exchange
+from greenloop.engine.conversation.exchange import Answered, Exchange, Withdrawn
 from greenloop.engine.conversation.looking import Looking
 from greenloop.engine.conversation.reading import read_turn
 from greenloop.engine.looks._project import Project
@@ -69,6 +70,8 @@ class Conversation:
     _ahead: asyncio.Task[Answered] | None = None
     _early: list[Look | str] = field(default_factory=list)  # what the question ahead has told by now
     _tell: Tell | None = None  # who is told of it from now on
+    _billed: Usage = Usage()  # of all replies so far
+    _sent_tokens: int = 0  # of a prompt that has no reply yet
     _templates: Mapping[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -122,16 +125,19 @@ class Conversation:
         """Tokens of the first request, as far as the report has them; waits until that is written."""
         return self.calls.count_tokens(await self._written_report())
 
-    async def withdraw(self) -> Usage:
-        """Ends the question that was sent ahead, if no turn took its answer; returns what it used, as far as known."""
+    async def withdraw(self) -> Withdrawn:
+        """Ends the question that was sent ahead, if no turn took its answer; returns what it used."""
         ahead, self._ahead = self._ahead, None
         if ahead is None:
-            return Usage()
-        was_sent = bool(self.report) and not ahead.done()
+            return Withdrawn()
+        tokens = self._sent_tokens
         ahead.cancel()
         with suppress(asyncio.CancelledError, Exception):
-            return (await ahead).usage
-        return Usage(prompt_tokens=self.calls.count_tokens(self.report)) if was_sent else Usage()
+            await ahead
+        price = self.calls.ledger.price
+        return Withdrawn(
+            billed=self._billed, pending=Usage(prompt_tokens=tokens, cost=price(tokens, 0) if tokens and price else 0.0)
+        )
 
     async def turn(
         self, number: int, draft: Draft, problem: Problem, attempts: Sequence[Attempt], emit: Emit
@@ -183,7 +189,7 @@ class Conversation:
             exchange = Exchange(
                 messages=partial(self._messages, model, report, attempts),
                 build=partial(self.calls.turn_request, attempts=attempts),
-                ask=lambda request: self.calls.ask_within_budget(request, tell),
+                ask=lambda request: self._ask(request, tell),
                 takes_tools=lambda: calls_tools(model),
                 looking=self.looking,
                 project=self._project(problem, base),
@@ -204,6 +210,16 @@ class Conversation:
         before = self.calls.count_tokens(self.report)
         self._write_report(self._known, before // 2)
         return self.calls.count_tokens(self.report) < before
+
+    async def _ask(self, request: ChatRequest, tell: Tell) -> Reply:
+        """Sends a request, and keeps in mind what it costs."""
+        self._sent_tokens = count_prompt_tokens(request, self.calls.count_tokens)
+        try:
+            reply = await self.calls.ask_within_budget(request, tell)
+        finally:
+            self._sent_tokens = 0
+        self._billed += reply.usage
+        return reply
 
     async def _written_report(self) -> str:
         """The report, which is written once, for the context of the model."""

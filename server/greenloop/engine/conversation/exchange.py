@@ -37,6 +37,14 @@ class Answered:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Withdrawn:
+    """What a question used that no turn took the answer of: what the run's ledger has, and what is not billed yet."""
+
+    billed: Usage = Usage()
+    pending: Usage = Usage()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Exchange:
     """One turn of a conversation.
 
