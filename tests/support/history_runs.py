@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from greenloop.engine.history.store import History
@@ -17,3 +18,23 @@ def begin_run(history: History, root: Path = ROOT) -> int:
     run = history.start_run(root, "test_m.py::test_f", preset="plain", model="scripted:a", sandbox="bubblewrap")
     assert run is not None
     return run
+
+
+def forget_newer_fields(history: History) -> None:
+    """Leaves the history as a version wrote it that knew neither kinds of models nor looks."""
+    connection = history._connection
+    assert connection is not None
+    new = {"looks", "blemishes", "turned_green", "still_red", "withdrawn", "also_fixed"}
+
+    def without(value: object) -> object:
+        if isinstance(value, dict):
+            return {name: without(each) for name, each in value.items() if name not in new}
+        return [without(each) for each in value] if isinstance(value, list) else value
+
+    for table, column in (("attempts", "attempt"), ("runs", "outcome")):
+        rows = connection.execute(f"SELECT rowid, {column} FROM {table} WHERE {column} IS NOT NULL").fetchall()
+        for row, text in rows:
+            shortened = json.dumps(without(json.loads(text)))
+            assert len(shortened) < len(text)
+            connection.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (shortened, row))
+    connection.executescript("DROP TABLE kinds; PRAGMA user_version=5;")

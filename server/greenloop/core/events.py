@@ -19,7 +19,7 @@ from greenloop.core.records.usage import Estimate, Usage
 class Started:
     """The baseline is known, the first model call is next. `baseline` is attempt 0; `estimate` is for the whole run.
 
-    `kind` is that of the model. `run` is its number in the history; None where that cannot be written.
+    `kind` is the model's (None: not known). `run` is its number in the history; None where that cannot be written.
     """
 
     problem: Problem
@@ -28,7 +28,7 @@ class Started:
     preset: str
     sandbox: str
     attempts: int
-    kind: Kind = Kind.SMALL
+    kind: Kind | None = None
     estimate: Estimate | None = None
     run: int | None = None
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from greenloop.core.events import Event, Tested
 from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import Kind
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.usage import PastRun
@@ -40,10 +41,11 @@ class RunRecorder:
         sandbox: str,
         basis: Basis,
         goal: str,
+        kind: Kind,
     ) -> None:
         """Stores the run with its problem and the user's own code, and takes its number from the history."""
         self.number = self.history.start_run(
-            problem.root, target, preset=preset, model=model, sandbox=sandbox, basis=basis
+            problem.root, target, preset=preset, model=model, sandbox=sandbox, basis=basis, kind=kind
         )
         self.history.save_problem(self.number, store_problem(problem, goal))
         self.history.save_attempt(self.number, baseline)

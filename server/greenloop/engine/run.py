@@ -127,14 +127,19 @@ class RefineRun:
             if not limit.expired():
                 raise
             stopped = build_stopped(self.state.attempts, StopReason.SECONDS, "")
-            return self._builder().complete(stopped, self.state)
+            return await self._before_search(self._builder().complete(stopped, self.state))
         if drafter is None:
-            return self._builder().without_model(self.baseline, self.context.target.selector)
+            return await self._before_search(self._builder().without_model(self.baseline, self.context.target.selector))
         history = History.open(self.history, keep=self.context.settings.history.runs, warn=self.context.report_status)
         try:
             return await self._refine(drafter, RunRecorder(history=history, forward=emit))
         finally:
             history.close()
+
+    async def _before_search(self, outcome: Outcome) -> Outcome:
+        """Adds what models used to the outcome of a request that ended before the search."""
+        withdrawn = await asyncio.shield(self.conversation.withdraw())
+        return with_withdrawn(replace(outcome, usage=outcome.usage + self.state.ledger.used), withdrawn)
 
     async def _prepare(self, emit: Callable[[Event], None]) -> Model | None:
         """Completes specification and context; returns the model that drafts, or None where none is needed."""
@@ -179,6 +184,7 @@ class RefineRun:
             sandbox=self.context.session.name,
             basis=basis,
             goal=self.context.goal.words if self.context.goal else "",
+            kind=self.calls.kind(state.attempts),
         )
         foundation = _foundation(state.problem)
         self.related_trace = RelatedTrace(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from greenloop.project.settings import state_folder
 
-FORMAT = 5
+FORMAT = 6
 BUSY_SECONDS = 5.0
 
 _SCHEMA = """
@@ -32,6 +32,9 @@ CREATE TABLE IF NOT EXISTS beginnings(
 );
 CREATE TABLE IF NOT EXISTS problems(
   run INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE, problem TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS kinds(
+  run INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE, kind TEXT NOT NULL
 );
 CREATE TABLE IF NOT EXISTS discarded(
   run INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import Kind
 from greenloop.core.records.outcome import Outcome, StopReason
 from greenloop.core.records.usage import PastRun
 from greenloop.core.records.verdict import CaseResult
@@ -20,7 +21,8 @@ CUT_SHORT = {StopReason.CANCELLED, StopReason.ENVIRONMENT, StopReason.MODEL, Sto
 
 SELECT_RUN = (
     "SELECT id, root, target, preset, model, sandbox, started, finished, applied, pid, born, outcome,"
-    " (SELECT count(*) FROM attempts WHERE run = id AND number > 0) FROM runs"
+    " (SELECT count(*) FROM attempts WHERE run = id AND number > 0),"
+    " (SELECT kind FROM kinds WHERE run = id) FROM runs"
 )
 
 
@@ -30,6 +32,7 @@ class Record:
 
     `state` is running, finished, or interrupted (its process ended without finishing it).
     `owned`: the process that ran it, or that applied its result, is alive and may still use it.
+    `kind` is that of the model (None: it was not stored).
     `outcome` is None until it is finished; its `attempts`, like `attempts` here, are filled by `History.run` only.
     """
 
@@ -46,6 +49,7 @@ class Record:
     owned: bool
     count: int
     outcome: Outcome | None
+    kind: Kind | None = None
     attempts: tuple[Attempt, ...] = ()
 
 
@@ -66,7 +70,7 @@ def _alive(pid: int, born: float) -> bool:
 
 
 def read_record(row: Sequence[Any]) -> Record:
-    *_head, pid, born, text, count = row
+    *_head, pid, born, text, count, kind = row
     outcome, owned = read_outcome(text), _alive(pid, born)
     if row[7] is not None:
         state: Literal["running", "finished", "interrupted"] = "finished"
@@ -86,6 +90,7 @@ def read_record(row: Sequence[Any]) -> Record:
         owned=owned,
         count=count,
         outcome=outcome,
+        kind=Kind(kind) if kind else None,
     )
 
 

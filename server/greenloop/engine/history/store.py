@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import Kind
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.usage import PastRun
 from greenloop.core.text.json_codec import from_json, to_json
@@ -80,11 +81,19 @@ class History(Transactions):
     # -- writing: never raises for a disk error -------------------------------------------------------------------
 
     def start_run(
-        self, root: Path, target: str, *, preset: str, model: str, sandbox: str, basis: Basis | None = None
+        self,
+        root: Path,
+        target: str,
+        *,
+        preset: str,
+        model: str,
+        sandbox: str,
+        basis: Basis | None = None,
+        kind: Kind | None = None,
     ) -> int | None:
         """Stores the start of a run in this process. Returns its id, or None, which all methods accept, on failure.
 
-        `basis` is the provenance of its result.
+        `basis` is the provenance of its result, `kind` that of its model.
         """
         basis_text = json.dumps(to_json(basis)) if basis is not None else None
         pid = os.getpid()
@@ -100,6 +109,8 @@ class History(Transactions):
             run = connection.execute(f"INSERT INTO runs({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row).lastrowid  # noqa: S608 - names of columns, fixed above
             if basis_text is not None:
                 connection.execute("INSERT INTO bases VALUES (?, ?)", (run, basis_text))
+            if kind is not None:
+                connection.execute("INSERT INTO kinds VALUES (?, ?)", (run, kind.value))
             connection.execute(
                 "DELETE FROM runs WHERE id <= (SELECT id FROM runs ORDER BY id DESC LIMIT 1 OFFSET ?)", (self._keep,)
             )
