@@ -9,6 +9,7 @@ from greenloop.core.events import Looked, Planned, Started, Tested
 from greenloop.core.records.attempt import Move
 from greenloop.core.records.model import Kind
 from greenloop.core.records.outcome import StopReason, Verified
+from greenloop.core.result_notes import list_notes
 from shop_run import FILES, NARROW, RIGHT, SHOP, TARGET, TESTS, block, texts, turns
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
@@ -46,6 +47,9 @@ async def test_one_question_with_a_bug_report(play):
     ):
         assert part in report
     assert "test_plain" not in report
+    assert "1/1 target tests pass, also fixes 2 others, no other tests affected (1 checked), " in outcome.message
+    assert len(outcome.evidence.also_fixed) == 2
+    assert outcome.evidence.still_red == ()
     started = next(event for event in events if isinstance(event, Started))
     assert started.kind is Kind.CAPABLE
     assert not any(each.draft and each.draft.move is Move.INFILL for each in outcome.attempts)
@@ -122,6 +126,8 @@ async def test_what_only_leaves_them_red_is_taken_in_the_end(play):
     outcome, _events = await play(NARROW, NARROW, NARROW, attempts=3)
     assert outcome.solved
     assert outcome.after["shop/core.py"].count(".lower()") == 1
+    red = "2 tests that fail for the same cause are still red: test_price[PEN], test_price[Ink]."
+    assert outcome.message.endswith(f". {red}")
 
 
 async def test_a_wrong_answer_is_taken_back_and_told_with_its_new_failure_alone(play):
@@ -184,11 +190,12 @@ async def test_blemishes_are_told_once(play):
     cleaned = block("shop/core.py", "lower()]\n    return RATES[kind.strip()]", "lower()]")
     outcome, _events = await play(poor, cleaned)
     first, second = turns(outcome)
-    assert first.blemishes == ("shop/core.py:19: `return RATES[kind.strip()]` can never run",)
+    assert first.blemishes == ("`return RATES[kind.strip()]` can never run, shop/core.py:19",)
     assert "clean this up" in texts(outcome, second.number)[-1]
     assert second.accepted
     again, _events = await play(poor, poor)
     assert again.solved  # told once; better than nothing
+    assert list_notes(again) == first.blemishes
 
 
 async def test_an_edit_that_cannot_be_placed_costs_no_attempt(play):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Started, Tested, Token
+from greenloop.core.events import Checked, Event, Finished, Looked, Planned, Proposed, Started, Tested, Token
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
@@ -123,6 +123,7 @@ class FakeEngine:
             assert item.draft is not None
             events += [
                 Planned(attempt=item.number, draft=item.draft, model="scripted", prompt_tokens=100),
+                *(Looked(attempt=item.number, look=look) for look in item.looks),
                 Token(attempt=item.number, text="def", count=1),
                 Proposed(attempt=item.number, answer="def", usage=item.usage),
                 Checked(attempt=item.number, error_class="", message=""),

@@ -79,7 +79,7 @@ def finish(job: FixJob, outcome: Outcome, problem: Problem | None = None) -> int
     original_outcome = outcome
     outcome = outcome if job.notebook is None else job.notebook.prepared.outcome_by_cell(outcome)
     if job.write_json is None:
-        _show(outcome)
+        _show(job, outcome)
     is_writable = outcome.solved and bool(outcome.after) and problem is not None
     if is_writable and _may_write(job, outcome):
         assert problem is not None
@@ -185,17 +185,19 @@ def _may_write(job: FixJob, outcome: Outcome) -> bool:
     return False
 
 
-def _show(outcome: Outcome) -> None:
+def _show(job: FixJob, outcome: Outcome) -> None:
     from rich.console import Console  # noqa: PLC0415 - programs that read JSON need not wait for it
     from rich.text import Text  # noqa: PLC0415
 
-    from greenloop.cli.live_table import colour_diff  # noqa: PLC0415
+    from greenloop.cli.attempt_tables import colour_diff  # noqa: PLC0415
 
     console = Console(highlight=False)
     if outcome.solved and (diff := diff_files(outcome.before, outcome.after)):
         console.print(colour_diff(diff), soft_wrap=True)
     colour = "green" if exit_codes.of_outcome(outcome) == exit_codes.VERIFIED else "yellow" if outcome.solved else "red"
     console.print(Text(render.outcome_sentence(outcome), style=colour), soft_wrap=True)
+    for note in render.outcome_notes(outcome):
+        console.print(Text(job.label_cells(note)), soft_wrap=True)
     best = render.best_attempt(outcome)
     if not outcome.solved and best is not None:
         description = f"Best attempt: {best.number} ({attempt_result(best)})"

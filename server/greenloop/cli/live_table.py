@@ -6,26 +6,25 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Self
 
-from rich import box
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.spinner import Spinner
-from rich.table import Table
 from rich.text import Text
 
 from greenloop.cli import render
+from greenloop.cli.attempt_tables import draw_attempts
 from greenloop.cli.render import Screen
 from greenloop.core import spec_summary
 from greenloop.core.estimate import format_estimate
-from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
-from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.verdict import Status
-from greenloop.core.summary import attempt_label, attempt_result, changed_suspect, rejection
+from greenloop.core.events import Checked, Event, Finished, Looked, Planned, Proposed, Specified, Started, Tested, Token
+from greenloop.core.model_summary import describe_questions, describe_tokens
+from greenloop.core.records.attempt import Attempt, Look
+from greenloop.core.records.problem import Problem
+from greenloop.core.summary import attempt_result, changed_suspect, rejection
 
 # Tokens a second that the embedded model reads on two idle cores; the first answer corrects it.
 PROMPT_TOKENS_PER_SECOND = 33.0
 MAX_LISTED = 40  # tests that are listed at once
-_COLOURS = {Status.PASSED: "green", Status.REFUSED: "yellow", Status.TAMPERED: "magenta"}
 
 
 class Activity:
@@ -58,6 +57,10 @@ class Activity:
                     self._speed = self._prompt_tokens / max(self._clock() - self._since, 0.05)
                 self._sentence = f"attempt {event.attempt}/{self._attempts}: writing, {event.count} tokens"
                 self._expected = None
+            case Looked():
+                summary = render.first_line(event.look.summary)
+                self._set_sentence(f"attempt {event.attempt}/{self._attempts}: looking: {summary}")
+                self._prompt_tokens = 0  # its next answer is to a longer prompt
             case Proposed() | Checked():
                 self._set_sentence(f"attempt {event.attempt}/{self._attempts}: testing")
             case Tested():
@@ -85,6 +88,7 @@ class LiveTable(Screen):
         self._console, self._label_cells = console, label_cells
         self._activity = Activity(clock)
         self._attempts: list[Attempt] = []
+        self._looks: dict[int, list[Look]] = {}
         self._title = self._estimate = ""
         self._frozen_tests = FrozenTestLister()
         self._spinner = Spinner("dots")
@@ -115,21 +119,24 @@ class LiveTable(Screen):
             self._title = self._label_cells(title(event))
             self._estimate = f"Estimate: {format_estimate(event.estimate)}." if event.estimate else ""
             self._attempts = [event.baseline]
+        elif isinstance(event, Looked):
+            self._looks.setdefault(event.attempt, []).append(event.look)
         elif isinstance(event, Tested):
             event.record_in(self._attempts)
+            self._looks.pop(event.attempt.number, None)
         elif isinstance(event, Specified):
             # Printed above the table, where it stays.
             for line in self._frozen_tests.lines(event):
                 self._console.print(Text(self._label_cells(line)), soft_wrap=True)
 
     def _render(self) -> Group:
-        parts: list[Table | Text | Spinner] = []
+        parts: list[RenderableType] = []
         if self._title:
             parts.append(Text(self._title, style="bold"))
         if self._estimate:
             parts.append(Text(self._estimate, style="dim"))
         if self._attempts:
-            parts.append(attempt_table(self._attempts, self._label_cells))
+            parts.append(draw_attempts(self._attempts, self._label_cells, looks=self._looks))
         if sentence := str(self._activity):
             self._spinner.update(text=Text(sentence, overflow="ellipsis", no_wrap=True))
             parts.append(self._spinner)
@@ -141,7 +148,8 @@ class PlainLines(Screen):
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write = write
-        self._attempts = 0
+        self._limit = 0
+        self._attempts: list[Attempt] = []
         self._frozen_tests = FrozenTestLister()
 
     def report_status(self, sentence: str) -> None:
@@ -149,83 +157,46 @@ class PlainLines(Screen):
 
     def emit(self, event: Event) -> None:
         if isinstance(event, Started):
-            self._attempts = event.attempts
+            self._limit, self._attempts = event.attempts, [event.baseline]
             self._write(title(event))
             if event.estimate:
                 self._write(f"  estimate: {format_estimate(event.estimate)}")
             self._write(f"  baseline: {_attempt_line(event.baseline)}")
+        elif isinstance(event, Looked):
+            self._write(f"  attempt {event.attempt}/{self._limit} looks: {render.first_line(event.look.summary)}")
         elif isinstance(event, Tested):
+            event.record_in(self._attempts)
             suspect = changed_suspect(event.attempt)
             place = f" in {suspect}" if suspect else ""
-            self._write(f"  attempt {event.attempt.number}/{self._attempts}{place}: {_attempt_line(event.attempt)}")
+            self._write(f"  attempt {event.attempt.number}/{self._limit}{place}: {_attempt_line(event.attempt)}")
+        elif isinstance(event, Finished) and (questions := describe_questions(self._attempts)):
+            self._write(f"  {questions}")
         elif isinstance(event, Specified):
             for line in self._frozen_tests.lines(event):
                 self._write(line)
 
 
 def title(event: Started) -> str:
-    problem = event.problem
-    targets = ", ".join(f"{region.path}::{region.qualname}" for region in problem.regions)
-    if problem.names == problem.regions[0].qualname.rpartition(".")[0]:  # of one class
-        methods = ", ".join(region.qualname.rpartition(".")[2] for region in problem.regions)
-        targets = f"{problem.regions[0].path}::{problem.names} ({methods})"
-    return render.escape_controls(
-        f"{targets} with {render.model_name(event.model)}, preset {event.preset}, sandbox {event.sandbox}"
-    )
+    """`m.py::double with openai/gpt-5.1 (capable), preset default, sandbox bubblewrap`."""
+    model = render.model_name(event.model, event.kind)
+    return f"{_targets(event.problem)} with {model}, preset {event.preset}, sandbox {event.sandbox}"
 
 
-def attempt_table(attempts: list[Attempt], label_cells: Callable[[str], str] = str) -> Table:
-    """Attempts as rows; on narrow terminals model and error shrink first."""
-    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
-    grid.add_column("attempt", justify="right", no_wrap=True)
-    grid.add_column("model", overflow="ellipsis", max_width=28)
-    grid.add_column("result", no_wrap=True)
-    grid.add_column("error", overflow="ellipsis")
-    grid.add_column("tokens", justify="right", no_wrap=True)
-    grid.add_column("seconds", justify="right", no_wrap=True)
-    for attempt in attempts:
-        colour = _COLOURS.get(attempt.verdict.status, "red")
-        grid.add_row(
-            attempt_label(attempt) if attempt.number else "baseline",
-            Text(render.model_name(attempt.model)),
-            Text(_short_result(attempt), style=colour),
-            Text(label_cells(render.attempt_error(attempt))),
-            str(attempt.spent.tokens) if attempt.number or attempt.spent.tokens else "",
-            f"{render.attempt_seconds(attempt) or attempt.verdict.seconds:.1f}",
-        )
-    return grid
-
-
-def _short_result(attempt: Attempt) -> str:
-    """The result in the width of a column: `1/3 passed`."""
-    verdict = attempt.verdict
-    is_partial = verdict.status is Status.FAILED and verdict.passed < verdict.total
-    return f"{verdict.passed}/{verdict.total} passed" if is_partial else attempt_result(attempt)
-
-
-def colour_diff(text: str) -> Text:
-    """A unified diff in the usual colours, with control characters made visible."""
-    result = Text()
-    for line in render.escape_controls(text).split("\n"):
-        style = ""
-        if line.startswith(("+++", "---", "diff ")):
-            style = "bold"
-        elif line.startswith("@@"):
-            style = "cyan"
-        elif line.startswith("+"):
-            style = "green"
-        elif line.startswith("-"):
-            style = "red"
-        result.append(line + "\n", style=style)
-    result.right_crop(1)
-    return result
+def _targets(problem: Problem) -> str:
+    """The code that may be at fault; the tests, where no function of the project ran in them."""
+    regions = problem.regions
+    names = [f"{region.path}::{region.qualname}" for region in regions]
+    if regions and problem.names == regions[0].qualname.rpartition(".")[0]:  # of one class
+        methods = ", ".join(region.qualname.rpartition(".")[2] for region in regions)
+        names = [f"{regions[0].path}::{problem.names} ({methods})"]
+    return render.escape_controls(", ".join(names or problem.spec.selectors))
 
 
 def _attempt_line(attempt: Attempt) -> str:
     reason = rejection(attempt)
     parts = [reason] if reason else [attempt_result(attempt), render.attempt_error(attempt)]
     if attempt.spent.tokens:
-        parts.append(f"{attempt.spent.tokens} tokens")
+        parts.append(f"{describe_tokens(attempt.spent)} tokens")
     parts.append(f"{render.attempt_seconds(attempt) or attempt.verdict.seconds:.1f} s")
     return ", ".join(part for part in parts if part)
 

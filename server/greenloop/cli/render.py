@@ -10,9 +10,12 @@ import time
 from typing import Self
 
 from greenloop.core.events import Event
+from greenloop.core.model_summary import describe_model
 from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import Kind
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.verdict import CaseResult, Status
+from greenloop.core.result_notes import list_notes
 from greenloop.core.summary import REJECTIONS, attempt_gain
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -72,10 +75,9 @@ def attempt_error(attempt: Attempt) -> str:
     return failure or attempt_gain(attempt)
 
 
-def model_name(name: str) -> str:
-    """A model's name, without the file of a scripted or replayed model."""
-    kind, colon, _file = name.partition(":")
-    return kind if colon and kind in ("scripted", "replay") else escape_controls(name)
+def model_name(name: str, kind: Kind | None = None) -> str:
+    """A model's name with its kind, without the file of a scripted or replayed model."""
+    return escape_controls(describe_model(name, kind))
 
 
 def attempt_seconds(attempt: Attempt) -> float:
@@ -86,6 +88,11 @@ def outcome_sentence(outcome: Outcome) -> str:
     """The final sentence of a run; the engine writes it with the evidence."""
     fallback = VERIFIED_WORDS[outcome.verified] if outcome.solved else f"not solved: {outcome.reason.value}"
     return escape_controls(outcome.message) or fallback
+
+
+def outcome_notes(outcome: Outcome) -> list[str]:
+    """What to look at in the change of a solved run, a line each."""
+    return [f"Note: {escape_controls(note)}" for note in list_notes(outcome)]
 
 
 def best_attempt(outcome: Outcome) -> Attempt | None:

@@ -16,6 +16,7 @@ from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.spec import Case, Region
 from greenloop.core.records.usage import Estimate, Quantiles, Usage
 from greenloop.core.records.verdict import CaseResult
+from greenloop.core.result_notes import list_notes
 from greenloop.core.summary import changed_regions, count_candidates, describe_gain, describe_improvement
 from greenloop.core.text.diff import diff_files
 from greenloop.core.text.json_codec import to_json
@@ -93,6 +94,8 @@ def finished_object(outcome: Outcome, *, applied: bool = False) -> dict[str, Any
         "applied": applied,
         "run": outcome.run,
         "usage": usage_object(outcome.usage),
+        "withdrawn": usage_object(outcome.withdrawn) if outcome.withdrawn.tokens else None,
+        "notes": list(list_notes(outcome)),
         "evidence": to_json(outcome.evidence),
         "gain": _gain_object(outcome.evidence.gain, describe_improvement(outcome.evidence)),
         "remedy": "",
@@ -152,8 +155,9 @@ def _started_object(event: Started) -> dict[str, Any]:
         "regions": _region_objects(problem.regions),
         "suspects": _region_objects(problem.suspects),
         "neighbours": len(problem.neighbours),
+        "siblings": list(problem.siblings),
         "model": event.model,
-        "kind": event.kind.value,
+        "kind": event.kind.value if event.kind else None,
         "preset": event.preset,
         "sandbox": event.sandbox,
         "attempts": event.attempts,
@@ -208,6 +212,9 @@ def attempt_object(attempt: Attempt) -> dict[str, Any]:
         "error_class": attempt.error_class,
         "group": attempt.group.value if attempt.group else None,
         "looks": [_look_object(look) for look in attempt.looks],
+        "blemishes": list(attempt.blemishes),
+        "turned_green": list(verdict.turned_green),
+        "still_red": list(verdict.still_red),
         "message": (attempt.finding.message if attempt.finding else verdict.reason)[:MAX_MESSAGE],
         "cases": [case_object(case) for case in verdict.cases],
         "collateral": [case_object(case) for case in verdict.collateral],

@@ -6,10 +6,12 @@ import asyncio
 import json
 import os
 import signal
+from dataclasses import replace
 
 import pytest
 
-from fake_engine import AFTER, BEFORE, CASE, TEST, attempt, solved, tampered, unsolved
+from conversation_attempts import BLEMISH, LOOKS, turn
+from fake_engine import AFTER, BEFORE, CASE, TEST, attempt, solved, tampered, unsolved, verdict
 from greenloop.cli.main import main
 from greenloop.cli.screen import View
 from greenloop.core.errors import CannotVerifyError, ModelError, SettingsError, UsageError, WorkspaceError
@@ -206,6 +208,8 @@ FINISHED = {
     "best",
     "diff",
     "applied",
+    "withdrawn",
+    "notes",
     "run",
     "usage",
     "evidence",
@@ -637,3 +641,32 @@ def test_no_model_and_the_user_says_no(modelless, terminal, monkeypatch, capsys)
     monkeypatch.setattr("greenloop.cli.commands.fix.read_line", lambda _question: "")
     assert main(["fix", CASE]) == 3
     assert "No model is available" in capsys.readouterr().err
+
+
+# -- a capable model -----------------------------------------------------------------------------------------------
+
+
+def test_a_look_is_an_object_and_part_of_its_attempt(fake, capsys):
+    one = turn(1, *LOOKS, blemishes=(BLEMISH,), verdict=replace(verdict(Status.PASSED), turned_green=("t.py::a",)))
+    fake.result = solved(None, attempts=(attempt(0), one), best=1)
+    main(["fix", CASE, "--json"])
+    events = objects(capsys.readouterr().out)
+    assert events[0]["siblings"] == []
+    looked = [event for event in events if event["event"] == "looked"]
+    assert [(each["attempt"], each["tool"], each["summary"]) for each in looked] == [
+        (1, look.call.name, look.summary) for look in LOOKS
+    ]
+    tested = next(event for event in events if event["event"] == "tested")
+    assert [each["summary"] for each in tested["looks"]] == [look.summary for look in LOOKS]
+    assert (tested["blemishes"], tested["turned_green"], tested["still_red"]) == ([BLEMISH], ["t.py::a"], [])
+    assert events[-1]["notes"] == [BLEMISH]
+
+
+def test_blemishes_of_the_result_are_notes_below_the_evidence(fake, capsys):
+    one = turn(1, *LOOKS, blemishes=(BLEMISH,))
+    fake.result = solved(None, attempts=(attempt(0), one), best=1)
+    main(["fix", CASE])
+    captured = capsys.readouterr()
+    assert captured.out.endswith(f"tamper check 1/1.\nNote: {BLEMISH}\n")
+    assert "  attempt 1/5 looks: read m.py\n" in captured.err
+    assert "  1 question, 3 looks, 12,300 tokens (9,800 cached)\n" in captured.err

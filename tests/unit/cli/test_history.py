@@ -7,10 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from fake_engine import AFTER, BEFORE, CASE, attempt, unsolved
+from conversation_attempts import BLEMISH, LOOKS, turn
+from fake_engine import AFTER, BEFORE, CASE, attempt, solved, unsolved
 from greenloop.cli.main import main
 from greenloop.core.records.attempt import FeedbackNote
+from greenloop.core.records.model import Kind
+from greenloop.core.records.verdict import Status
 from greenloop.engine.history.store import History
+from history_runs import forget_newer_fields
 
 
 def test_an_empty_history(project, capsys):
@@ -78,3 +82,38 @@ def test_what_a_planner_wrote_is_shown(project, capsys):
     out = capsys.readouterr().out
     assert "Plan:\n  1. take x\\x1b[2J\n  2. double it\n" in out
     assert "First divergence of attempt 1:\n  `result` is 6\n" in out
+
+
+def test_the_kind_of_the_model_its_looks_and_notes_are_shown(project, capsys):
+    one = turn(1, *LOOKS, blemishes=(BLEMISH,))
+    history = History.open()
+    run = history.start_run(
+        project, CASE, preset="default", model="openai/gpt-5.1", sandbox="bubblewrap", kind=Kind.CAPABLE
+    )
+    history.save_attempt(run, attempt(0))
+    history.save_attempt(run, one)
+    history.finish_run(run, solved(project, attempts=(attempt(0), one), best=1))
+    assert main(["history", "show"]) == 0
+    out = capsys.readouterr().out
+    assert "Model openai/gpt-5.1 (capable), preset default, sandbox bubblewrap\n" in out
+    assert "search RATES: m.py:3: RATES = {}" in out
+    assert "1 question, 3 looks, 12,300 tokens (9,800 cached)" in out
+    assert f"\nNote: {BLEMISH}\n" in out
+    assert main(["history"]) == 0
+    assert "(capable)" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_run_of_before_there_were_kinds_and_looks_is_shown(project, capsys):
+    history = History.open()
+    run = history.start_run(project, CASE, preset="plain", model="local", sandbox="s")
+    history.save_attempt(run, attempt(0))
+    history.save_attempt(run, attempt(1, Status.PASSED))
+    history.finish_run(run, solved(project, attempts=(attempt(0), attempt(1, Status.PASSED)), best=1))
+    forget_newer_fields(history)
+    history.close()
+    assert main(["history", "show"]) == 0
+    out = capsys.readouterr().out
+    assert "Model local, preset plain" in out
+    assert "passed" in out
+    assert main(["history"]) == 0
+    assert main(["history", "export"]) == 0

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
-from fake_engine import FakeEngine, attempt, solved
+from conversation_attempts import LOOKS, look, turn
+from fake_engine import CASE, FakeEngine, attempt, solved
 from greenloop.cli import render
-from greenloop.cli.live_table import Activity, LiveTable, PlainLines, attempt_table, colour_diff
+from greenloop.cli.live_table import Activity, LiveTable, PlainLines
 from greenloop.core import summary
-from greenloop.core.events import Checked, Planned, Proposed, Started, Token
-from greenloop.core.records.attempt import Finding
+from greenloop.core.events import Checked, Finished, Looked, Planned, Proposed, Started, Tested, Token
+from greenloop.core.records.model import Kind
 from greenloop.core.records.usage import Estimate, Quantiles, Usage
 from greenloop.core.records.verdict import Status, Verdict
 
@@ -75,45 +77,12 @@ def test_the_table_fits_every_terminal(tmp_path, width, no_color):
     assert text.count("\x1b[?25h") == text.count("\x1b[?25l") > 0  # the cursor comes back
 
 
-def rendered(attempts) -> str:
-    out = io.StringIO()
-    Console(file=out, width=120).print(attempt_table(attempts))
-    return out.getvalue()
-
-
-def test_a_row_has_model_result_error_tokens_and_seconds():
-    text = rendered([attempt(0), attempt(1), attempt(2, Status.PASSED)])
-    lines = [" ".join(line.split()) for line in text.splitlines()]
-    assert "1 scripted 0/1 passed AssertionError test_m.py:5 120 1.1" in lines
-    assert "2 scripted passed 120 1.1" in lines
-
-
-def test_a_narrow_terminal_keeps_numbers_and_results():
-    one = attempt(1)
-    long = type(one)(**{**vars(one), "model": "provider/" + "long" * 20, "error_class": "SomeVeryLongKindOfError"})
-    out = io.StringIO()
-    Console(file=out, width=60).print(attempt_table([attempt(0), long]))
-    head, _rule, *rows = (" ".join(line.split()) for line in out.getvalue().splitlines())
-    assert head == "attempt model result error tokens seconds"
-    assert all("0/1 passed" in row for row in (rows[0], rows[-2] if len(rows) > 2 else rows[-1]))
-    assert "120" in out.getvalue()
-
-
 def test_the_file_of_a_scripted_model_is_left_out():
     assert [render.model_name(name) for name in ("scripted:/a/b", "ollama/b:1b", "local")] == [
         "scripted",
         "ollama/b:1b",
         "local",
     ]
-
-
-def test_a_refused_attempt_names_the_line():
-    one = attempt(1)
-    finding = Finding(error_class="SyntaxError", message="bad", line=7)
-    refused = type(one)(
-        **{**vars(one), "verdict": Verdict(status=Status.REFUSED), "finding": finding, "error_class": "SyntaxError"}
-    )
-    assert "SyntaxError line 7" in rendered([refused])
 
 
 def test_a_broken_neighbour_is_told(tmp_path):
@@ -123,13 +92,6 @@ def test_a_broken_neighbour_is_told(tmp_path):
         **{**vars(one), "verdict": Verdict(status=Status.FAILED, cases=one.verdict.cases, collateral=(other,))}
     )
     assert summary.attempt_result(broken) == "breaks 1 other"
-
-
-def test_the_diff_has_the_usual_colours():
-    text = colour_diff("--- a/m.py\n+++ b/m.py\n@@ -1 +1 @@\n-a\n+b\n c\n")
-    assert text.plain == "--- a/m.py\n+++ b/m.py\n@@ -1 +1 @@\n-a\n+b\n c\n"
-    styles = {text.plain[span.start : span.end].strip(): str(span.style) for span in text.spans}
-    assert (styles["-a"], styles["+b"], styles["@@ -1 +1 @@"]) == ("red", "green", "cyan")
 
 
 def test_what_is_to_come_is_one_line(tmp_path):
@@ -150,3 +112,59 @@ def test_what_is_to_come_is_one_line(tmp_path):
     with LiveTable(Console(file=out, width=120, force_terminal=True, color_system=None)) as terminal:
         terminal.emit(event)
     assert f"Estimate: {told}." in out.getvalue()
+
+
+@pytest.fixture
+def conversation(tmp_path):
+    """The events of a run in which a capable model looks three times and then answers."""
+    begin = Started(**{**vars(started(tmp_path, model="openai/gpt-5.1")), "kind": Kind.CAPABLE})
+    one = turn(1, *LOOKS)
+    told = [Looked(attempt=1, look=each) for each in LOOKS]
+    outcome = solved(tmp_path, attempts=(attempt(0), one), best=1)
+    return [begin, planned(1, 660), *told, Tested(attempt=one), Finished(outcome=outcome)]
+
+
+def test_the_lines_have_the_kind_of_the_model_each_look_and_what_was_asked(conversation):
+    written: list[str] = []
+    lines = PlainLines(written.append)
+    for event in conversation:
+        lines.emit(event)
+    assert written[0] == "m.py::double with openai/gpt-5.1 (capable), preset plain, sandbox bubblewrap"
+    assert written[2:] == [
+        "  attempt 1/5 looks: read m.py",
+        "  attempt 1/5 looks: search RATES: m.py:3: RATES = {}",
+        "  attempt 1/5 looks: run t.py",
+        "  attempt 1/5: passed, 12,300 (9,800 cached) tokens, 0.0 s",
+        "  1 question, 3 looks, 12,300 tokens (9,800 cached)",
+    ]
+
+
+def test_the_live_table_has_a_line_for_a_look_before_its_attempt_is_complete(conversation):
+    out = io.StringIO()
+    screen = LiveTable(Console(file=out, width=120, force_terminal=True, color_system=None), Clock())
+    for event in conversation[:3]:
+        screen.emit(event)
+    with screen:
+        pass
+    text = " ".join(out.getvalue().split())
+    assert "with openai/gpt-5.1 (capable)" in text
+    assert "1 read m.py" in text
+
+
+def test_the_activity_names_the_newest_look(conversation):
+    activity = Activity(Clock())
+    for event in conversation[:3]:
+        activity.update(event)
+    assert str(activity) == "attempt 1/5: looking: read m.py"
+    activity.update(Looked(attempt=1, look=look(summary="read \x1b[2Jm.py")))
+    assert str(activity) == "attempt 1/5: looking: read \\x1b[2Jm.py"
+
+
+def test_a_run_without_any_suspect_is_titled_by_its_tests(tmp_path, conversation):
+    """A capable model may begin where no function of the project ran."""
+    begin = conversation[0]
+    problem = replace(begin.problem, regions=())
+    out = io.StringIO()
+    with LiveTable(Console(file=out, width=120, force_terminal=True, color_system=None)) as screen:
+        screen.emit(replace(begin, problem=problem))
+    assert f"{CASE} with openai/gpt-5.1 (capable), preset plain" in out.getvalue()

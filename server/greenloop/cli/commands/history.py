@@ -16,12 +16,13 @@ from rich.table import Table
 from rich.text import Text
 
 from greenloop.cli import exit_codes, options, render, row_export
+from greenloop.cli.attempt_tables import colour_diff, draw_attempts
 from greenloop.cli.errors import print_warning
-from greenloop.cli.live_table import attempt_table, colour_diff
 from greenloop.cli.screen import View
 from greenloop.core.artefacts import artefact_title, first_rows, list_artefacts
 from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
 from greenloop.core.heat import heat_rows
+from greenloop.core.model_summary import describe_model
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.text.diff import diff_files
 from greenloop.engine.history.rows import Record
@@ -83,7 +84,7 @@ def _list(history: History, arguments: argparse.Namespace) -> int:
             target_title(Path(record.root), record.target),
             _result(record),
             str(record.count),
-            record.model,
+            describe_model(record.model, record.kind),
             record.root,
         )
         grid.add_row(*(Text(render.escape_controls(cell)) for cell in cells))
@@ -118,17 +119,22 @@ def _show(record: Record) -> int:
     head = f"Run {record.id}, {render.format_time(record.started)}, {_result(record)}\n{target}\n{record.root}"
     console.print(Text(render.escape_controls(head)), soft_wrap=True)
     console.print(
-        Text(render.escape_controls(f"Model {record.model}, preset {record.preset}, sandbox {record.sandbox}"))
+        Text(
+            render.escape_controls(
+                f"Model {describe_model(record.model, record.kind)}, preset {record.preset}, sandbox {record.sandbox}"
+            )
+        )
     )
     console.print()
     outcome, label_cells = _with_cell_labels(record)
-    console.print(attempt_table(list(record.attempts), label_cells))
+    console.print(draw_attempts(record.attempts, label_cells))
     for text in _artefact_texts(record):
         console.print(Text(label_cells(render.escape_controls(text))), soft_wrap=True)
     if outcome is None:
         return exit_codes.VERIFIED
     console.print()
-    console.print(Text(label_cells(render.outcome_sentence(outcome))), soft_wrap=True)
+    for line in (render.outcome_sentence(outcome), *render.outcome_notes(outcome)):
+        console.print(Text(label_cells(line)), soft_wrap=True)
     if diff := label_cells(diff_files(outcome.before, outcome.after)):
         console.print(colour_diff(diff), soft_wrap=True)
     if outcome.evidence.gain is not None and (rows := heat_rows(outcome.evidence.gain, HOT)):

@@ -17,8 +17,8 @@ from typing import Any
 from rich.console import Console
 
 from greenloop.cli import exit_codes, interrupt, options, render
+from greenloop.cli.attempt_tables import colour_diff
 from greenloop.cli.errors import print_error, print_warning
-from greenloop.cli.live_table import colour_diff
 from greenloop.cli.reports import request as reports
 from greenloop.cli.verification_text import describe
 from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError

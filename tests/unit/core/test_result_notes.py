@@ -1,0 +1,73 @@
+"""What a result means beyond its target is said in a clause of its summary, or in a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from conversation_attempts import BLEMISH, turn
+from fake_engine import attempt, solved, unsolved
+from greenloop.core.records.outcome import Evidence, Verified
+from greenloop.core.records.usage import Usage
+from greenloop.core.result_notes import describe_withdrawn, list_notes
+from greenloop.core.summary import describe_related, summarize_solved
+
+TESTS = tuple(f"t.py::test_{name}" for name in "abcde")
+SURE = Evidence(
+    sandbox="bubblewrap", cases={"user": (1, 1)}, canaried=1, canary_total=1, neighbours_unchanged=1,
+    neighbours_already_failing=3,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("also_fixed", "clause"),
+    [
+        (TESTS[:2], "also fixes 2 others, no other tests affected (1 checked, 1 was already failing)"),
+        (TESTS[:1], "also fixes 1 other, no other tests affected (1 checked, 2 were already failing)"),
+        ((), "target tests pass, no other tests affected (1 checked, 3 were already failing)"),
+    ],
+)
+def test_other_tests_that_turned_green_are_a_clause(also_fixed, clause):
+    assert clause in summarize_solved(replace(SURE, also_fixed=also_fixed), Verified.VERIFIED)
+
+
+@pytest.mark.parametrize(
+    ("still_red", "sentence"),
+    [
+        (TESTS[:1], " 1 test that fails for the same cause is still red: test_a."),
+        (TESTS[:2], " 2 tests that fail for the same cause are still red: test_a, test_b."),
+        (TESTS, " 5 tests that fail for the same cause are still red: test_a, test_b, test_c and 2 more."),
+    ],
+)
+def test_tests_of_the_same_cause_that_stay_red_are_a_sentence(still_red, sentence):
+    text = summarize_solved(
+        replace(SURE, still_red=still_red, warnings=("It newly imports os in m.py.",)), Verified.VERIFIED
+    )
+    assert text.endswith(f"tamper check 1/1.{sentence} It newly imports os in m.py.")
+
+
+def test_what_turned_green_is_not_told_as_failing():
+    assert describe_related(replace(SURE, also_fixed=TESTS[:3])) == ["1 related test unchanged"]
+
+
+@pytest.mark.parametrize(
+    ("usage", "sentence"),
+    [
+        (Usage(), ""),
+        (Usage(prompt_tokens=1669), "A question to the model was no longer needed: about 1,669 tokens."),
+        (Usage(prompt_tokens=1669, cost=0.0021), "A question to the model was no longer needed: about 1,669 tokens, $0.0021."),
+        (
+            Usage(prompt_tokens=1669, cost=None),
+            "A question to the model was no longer needed: about 1,669 tokens, at an unknown price.",
+        ),
+    ],
+)  # fmt: skip
+def test_a_question_that_was_not_needed_is_told_with_its_price(usage, sentence):
+    assert describe_withdrawn(usage) == sentence
+
+
+def test_blemishes_of_the_accepted_attempt_are_notes():
+    made = (attempt(0), turn(1, blemishes=("other",)), turn(2, blemishes=(BLEMISH,)))
+    assert list_notes(solved(None, attempts=made)) == (BLEMISH,)
+    assert list_notes(unsolved(attempts=made)) == ()
