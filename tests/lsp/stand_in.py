@@ -12,13 +12,14 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from conversation_attempts import BLEMISH, MANY_LOOKS, turn
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.events import Finished, Planned, Specified, Started, Tested, Token
+from greenloop.core.events import Finished, Looked, Planned, Specified, Started, Tested, Token
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import calls_tools, context
-from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Move
+from greenloop.core.records.attempt import Attempt, Candidate, Draft, FeedbackNote, Move
 from greenloop.core.records.goal import Gain, Goal, ProfiledLine
-from greenloop.core.records.model import ChatRequest, Message, Role, ToolSpec
+from greenloop.core.records.model import ChatRequest, Kind, Message, Role, ToolSpec
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
@@ -139,7 +140,7 @@ class Play:
         end = "\r\n" if "\r\n" in problem.files["m.py"] else "\n"
         return f"def double(x):{end}    return {expression}{end}"
 
-    def start(self, request, settings, emit, estimate=None):
+    def start(self, request, settings, emit, **more):
         problem = self.problem(request)
         baseline = Attempt(number=0, verdict=verdict(6), error_class="AssertionError", group=ErrorGroup.LOGIC)
         emit(
@@ -150,7 +151,7 @@ class Play:
                 preset=settings.preset,
                 sandbox="play",
                 attempts=settings.attempts or 5,
-                estimate=estimate,
+                **more,
             )
         )
         return problem, baseline
@@ -226,6 +227,31 @@ class Play:
         results = (Message(role="tool", content=f"{call.name} ran", call_id=call.id) for call in reply.calls)
         answer = Message(role="assistant", content=reply.text, calls=reply.calls)
         return replace(completion, messages=(*completion.messages, answer, *results))
+
+    async def looks(self, request, settings, emit, report_status):
+        """A capable model that looks at the project before it answers once."""
+        problem, baseline = self.start(request, settings, emit, kind=Kind.CAPABLE)
+        emit(Planned(attempt=1, draft=turn(1).draft, model=settings.model, prompt_tokens=500))
+        for look in MANY_LOOKS:
+            emit(Looked(attempt=1, look=look))
+        await self.go.wait()
+        red = "test_m.py::test_red"
+        candidate = Candidate(texts={problem.regions[0]: self.body(problem, "x * 2")})
+        one = turn(
+            1,
+            *MANY_LOOKS,
+            candidate=candidate,
+            model=settings.model,
+            blemishes=(BLEMISH,),
+            verdict=replace(verdict(None), turned_green=("test_m.py::test_other",), still_red=(red,)),
+            accepted=True,
+        )
+        emit(Tested(attempt=one))
+        outcome = self.outcome(problem, [baseline, one], withdrawn=Usage(prompt_tokens=500, cost=0.001))
+        fixed = {"also_fixed": ("test_m.py::test_other",), "still_red": (red,), "neighbours_already_failing": 2}
+        outcome = replace(outcome, evidence=replace(outcome.evidence, **fixed))
+        emit(Finished(outcome=outcome))
+        return outcome
 
     async def hold(self, request, settings, emit, report_status):
         return await self.solve(request, settings, emit, report_status, wait="middle")

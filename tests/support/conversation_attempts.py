@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
-from fake_engine import attempt
 from greenloop.core.records.attempt import Attempt, Draft, Look, Move
 from greenloop.core.records.model import Role, ToolCall
 from greenloop.core.records.usage import Usage
-from greenloop.core.records.verdict import Status
+from greenloop.core.records.verdict import CaseResult, Status, Verdict
 
 BLEMISH = "`x = 1` is overwritten by the next line, m.py:12"
+PASSED = Verdict(status=Status.PASSED, cases=(CaseResult(id="test_m.py::test_double", outcome="passed"),))
+DRAFT = Draft(parent=0, move=Move.TURN, role=Role.DRAFTER)
 
 
 def look(name: str = "read", summary: str = "", result: str = "m.py, lines 1-2 of 2:\nx", **arguments: Any) -> Look:
@@ -21,11 +21,11 @@ def look(name: str = "read", summary: str = "", result: str = "m.py, lines 1-2 o
     return Look(call=call, result=result, summary=summary or words, seconds=0.1)
 
 
-def turn(number: int, *looks: Look, status: Status = Status.PASSED, **fields: Any) -> Attempt:
-    """A turn with these looks; most of its prompts were in a cache."""
+def turn(number: int, *looks: Look, **fields: Any) -> Attempt:
+    """A turn with these looks that passes; most of its prompts were in a cache."""
     usage = Usage(prompt_tokens=12_000, completion_tokens=300, cached_tokens=9_800)
-    draft = Draft(parent=0, move=Move.TURN, role=Role.DRAFTER)
-    return replace(attempt(number, status), draft=draft, looks=looks, usage=usage, **fields)
+    made = {"parent": 0, "draft": DRAFT, "model": "scripted", "verdict": PASSED, "usage": usage, **fields}
+    return Attempt(number=number, looks=looks, **made)
 
 
 LOOKS = (

@@ -13,6 +13,7 @@ from greenloop.lsp.connection.convert import line_range, relative_range
 from greenloop.lsp.documents import locations
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters import hover_text, lens_titles
+from greenloop.lsp.presenters.markup import code_block
 from greenloop.lsp.presenters.notifications import name_cells
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.results import TestResults
@@ -70,4 +71,4 @@ def register(server: LanguageServer, editor: Editor, runs: Runs, results: TestRe
             if state:
                 rows.append(f"{heading.qualname}: {state}")
         text = "\n".join([*rows[:MOST], *([f"… {len(rows) - MOST} more"] if len(rows) > MOST else [])])
-        return hover_text.code_block(text, "text") if markdown and text else text
+        return code_block(text, "text") if markdown and text else text

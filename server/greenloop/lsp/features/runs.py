@@ -6,7 +6,9 @@ import asyncio
 import time
 from typing import Any
 
+from greenloop.core.model_summary import describe_model
 from greenloop.core.records.attempt import Attempt
+from greenloop.core.result_notes import list_notes
 from greenloop.core.summary import attempt_gain, describe_improvement
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.client import Client
@@ -57,6 +59,9 @@ def run_row(run: Run) -> dict[str, Any]:
         "name": run.name,
         "phase": run.phase.value,
         "said": clean_for_display(progress.current_step(run)) if run.running else hover_text.state(run),
+        "model": clean_for_display(describe_model(run.started.model)) if run.started else "",
+        "kind": run.started.kind.value if run.started and run.started.kind else "",
+        "looks": [clean_for_display(look.summary) for look in run.progress.looks],
         "limit": run.limit,
         "seconds": round(run.seconds, 1),
         "solved": bool(run.outcome and run.outcome.solved),
@@ -66,6 +71,7 @@ def run_row(run: Run) -> dict[str, Any]:
         "result": run.outcome.best if run.outcome and run.changes else None,
         "gain": describe_improvement(run.outcome.evidence) if run.outcome and run.outcome.evidence.gain else "",
         "heat": "" if run.running else hover_text.heat(run),
+        "notes": [clean_for_display(note) for note in list_notes(run.outcome)] if run.outcome else [],
         "attempts": [_attempt_row(attempt) for attempt in run.attempts],
     }
 
@@ -82,7 +88,9 @@ def _attempt_row(attempt: Attempt) -> dict[str, Any]:
         "total": verdict.total,
         "errorClass": clean_for_display(attempt.error_class),
         "message": message_of(attempt) or attempt_gain(attempt),
+        "looks": [clean_for_display(look.summary) for look in attempt.looks],
         "tokens": spent.tokens,
+        "cachedTokens": spent.cached_tokens,
         "seconds": round(seconds, 2),
         "cost": spent.cost,
     }

@@ -5,21 +5,23 @@ Text from models and tests is cleaned and fenced: no links, no images, no contro
 
 from __future__ import annotations
 
-import re
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 from greenloop.core.artefacts import artefact_title, first_rows, list_artefacts
 from greenloop.core.estimate import format_estimate
 from greenloop.core.heat import heat_rows
+from greenloop.core.model_summary import describe_tokens
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.verdict import Status
+from greenloop.core.result_notes import describe_withdrawn
 from greenloop.core.spec_summary import SpecRow, count_tests, list_rows
 from greenloop.core.summary import attempt_label, fold_attempts, summarize_infills, total_usage
 from greenloop.core.text.diff import unified_diff
 from greenloop.core.text.redact import clean_for_display
+from greenloop.lsp.presenters.markup import code, code_block, wrap
+from greenloop.lsp.presenters.model_text import describe_asked, list_all_looks, notes
 from greenloop.lsp.presenters.notifications import error_of, evidence_text, short_verdict
 from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.run import Run
@@ -32,36 +34,37 @@ TESTS = 20  # maximum tests that a hover lists
 ARTEFACT = 12  # maximum lines of one text of a planner
 HOT = 8  # maximum lines before and after a change whose costs a hover lists
 HEAT = "Cost by line, with the profiler's own:"
-WIDTH = 100  # characters of a line of prose
 
 # The diffs of each run by id; each entry also holds its candidate or outcome, so that the id stays valid.
 _DIFFS: WeakKeyDictionary[Run, dict[int, tuple[object, str]]] = WeakKeyDictionary()
 
 
 def markdown(run: Run) -> str:
-    """The hover: state, costs by line, attempts, plans, diff of the best or the shown attempt, origin of the tests."""
+    """The hover: state, costs of lines, attempts, looks, plans, diff of the best or shown attempt, origin of tests."""
     costs = [HEAT, code_block(rows, "text")] if (rows := heat(run)) else []
     parts = [f"**{code(title(run))}**", *_estimate(run), *costs, *_table(run), *map(code, _tampering(run))]
+    parts += [*describe_asked(run, markup=True), *list_all_looks(run, markup=True)]
     if attempt := _explained_attempt(run):
         parts += [_critic_heading(attempt), code_block(wrap(explanation(attempt)), "text")]
     for title_line, text in artefacts(run):
         parts += [title_line, code_block(text, "text")]
     heading, diff = _change(run)
     parts += [heading, code_block(diff, "diff")] if diff else []
-    return "\n\n".join([*parts, *provenance(run), *generated_tests(run, markup=True)])
+    return "\n\n".join([*parts, *provenance(run), *notes(run, markup=True), *generated_tests(run, markup=True)])
 
 
 def plain(run: Run) -> str:
     """The same hover for editors that show plain text."""
     costs = [HEAT, rows] if (rows := heat(run)) else []
     parts = [title(run), *_estimate(run), *costs, *_table(run), *_tampering(run)]
+    parts += [*describe_asked(run, markup=False), *list_all_looks(run, markup=False)]
     if attempt := _explained_attempt(run):
         parts += [_critic_heading(attempt), wrap(explanation(attempt))]
     for title_line, text in artefacts(run):
         parts += [title_line, text]
     heading, diff = _change(run)
     parts += [heading, diff.rstrip("\n")] if diff else []
-    return "\n\n".join([*parts, *provenance(run), *generated_tests(run, markup=False)])
+    return "\n\n".join([*parts, *provenance(run), *notes(run, markup=False), *generated_tests(run, markup=False)])
 
 
 def heat(run: Run) -> str:
@@ -131,14 +134,6 @@ def artefacts(run: Run) -> list[tuple[str, str]]:
     ]
 
 
-def code_block(text: str, language: str) -> str:
-    """A code block that its content cannot leave."""
-    body = clean_for_display(text).rstrip("\n")
-    longest = max((len(ticks) for ticks in re.findall(r"`+", body)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}{language}\n{body}\n{fence}"
-
-
 def _table(run: Run) -> list[str]:
     """The table of attempts, as a list of at most one; empty for a queued run."""
     return [table(run.attempts)] if run.attempts or not run.runs_ahead else []
@@ -194,10 +189,6 @@ def _change(run: Run) -> tuple[str, str]:
     return f"Attempt {run.shown_attempt.number} (shown):", _shorten(diff_of(run, run.shown_attempt))
 
 
-def wrap(text: str) -> str:
-    return "\n".join(row for line in clean_for_display(text).split("\n") for row in textwrap.wrap(line, WIDTH))
-
-
 def _row(group: Sequence[Attempt]) -> tuple[str, ...]:
     """The row of one attempt, or of several infills: the best of them, with their total cost."""
     attempt = max(group, key=lambda attempt: attempt.verdict.score)
@@ -211,7 +202,7 @@ def _row(group: Sequence[Attempt]) -> tuple[str, ...]:
         _cell(attempt.model) if attempt.number else "your code",
         " ".join(part for part in (verdict.status.value, passed) if part),
         _cell(summarize_infills(group) if is_group else error_of(attempt)),
-        str(usage.tokens) if attempt.number or usage.tokens else "",
+        describe_tokens(usage) if attempt.number or usage.tokens else "",
         f"{usage.model_seconds + usage.test_seconds:.1f}",
         cost,
     )
@@ -222,17 +213,13 @@ def _cell(text: str) -> str:
     return code(short[: CELL - 1] + "…" if len(short) > CELL else short) if short else ""
 
 
-def code(text: str) -> str:
-    """A code span, without markup inside and without bars, which would end a table cell."""
-    return "`" + clean_for_display(text).replace("`", "'").replace("|", "¦").replace("\n", " ") + "`"
-
-
 def provenance(run: Run) -> list[str]:
-    """The origin of the tests, and the result."""
+    """The origin of the tests, the result, and what it cost to ask in vain."""
     census_text = count_tests(run.spec) if run.spec is not None else ""
     sentences = [f"Tests: {census_text}." if census_text else ""]
     if run.outcome is not None and run.outcome.solved:
         sentences.append(f"Result: {evidence_text(run.outcome)}")
+        sentences.append(describe_withdrawn(run.outcome.withdrawn))
     return [line for line in sentences if line]
 
 

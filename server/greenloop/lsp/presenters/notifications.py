@@ -11,6 +11,7 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.spec import TargetKind
 from greenloop.core.records.verdict import Status
+from greenloop.core.result_notes import describe_also_fixed, describe_still_red
 from greenloop.core.summary import (
     attempt_gain,
     count_cases,
@@ -128,7 +129,8 @@ def end_message(run: Run, outcome: Outcome, apply_result: ApplyResult | None) ->
         merged = ", also together with your edits" if apply_result and apply_result.merged else ""
         not_applied = f"Not applied: {reason}." if reason else "Not applied automatically."
         # Warnings are why a verified result is not applied automatically.
-        text = " ".join([f"{label}: {_passes(run, outcome)}{merged}.", *_caveats(outcome), not_applied])
+        passes = f"{_passes(run, outcome)}{_others(outcome)}{merged}"
+        text = " ".join([f"{label}: {passes}.", *_caveats(outcome), not_applied])
     else:
         message = clean_for_display(outcome.message).strip() or outcome.reason.value
         text = f"{not_solved_text(run.name, message, wanted=wanted_end(run)).rstrip('.')}."
@@ -149,7 +151,7 @@ def applied_message(run: Run, outcome: Outcome, apply_result: ApplyResult) -> st
         return f"Best attempt applied; {run.name} is not solved. Changed {lines}."
     label = f"{'Improved' if is_improvement(run) else 'Fixed'}{_partial(outcome)}"
     merged = " together with your edits" if apply_result.merged else ""
-    sentences = [f"{label}: {_passes(run, outcome)}{merged}.", f"Changed {lines}."]
+    sentences = [f"{label}: {_passes(run, outcome)}{_others(outcome)}{merged}.", f"Changed {lines}."]
     unnamed = replace(outcome.evidence, neighbours_unchanged=0) if is_improvement(run) else outcome.evidence
     if parts := describe_related(unnamed):
         sentences.insert(1, f"{', '.join(parts)}.")
@@ -161,9 +163,10 @@ def _partial(outcome: Outcome) -> str:
 
 
 def _caveats(outcome: Outcome) -> list[str]:
-    """What the user should know before a solved run's change is used: network access, risky calls, doubts."""
+    """What the user should know before a solved run's change is used: network access, tests still red, risky calls."""
     network = [isolation_caveat(outcome.evidence)] if outcome.evidence.network else []
-    return [*network, *warning_sentences(outcome)]
+    still_red = [clean_for_display(describe_still_red(outcome.evidence))] if outcome.evidence.still_red else []
+    return [*network, *still_red, *warning_sentences(outcome)]
 
 
 def warning_sentences(outcome: Outcome) -> list[str]:
@@ -181,6 +184,12 @@ def _passes(run: Run, outcome: Outcome) -> str:
         return f"{name} passes"
     reasons = [describe_sandbox(outcome.evidence)] if outcome.evidence.sandbox == "none" else []
     return f"{name} passes ({', '.join([*reasons, *count_cases(outcome.evidence)])})"
+
+
+def _others(outcome: Outcome) -> str:
+    """`, also fixes 2 others`: what else is green now."""
+    also_fixed = describe_also_fixed(outcome.evidence)
+    return f", {also_fixed}" if also_fixed else ""
 
 
 def not_solved_text(name: str, reason: str, *, wanted: str = "solved") -> str:

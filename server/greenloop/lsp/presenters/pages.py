@@ -25,7 +25,8 @@ from greenloop.core.text.redact import clean_for_display
 from greenloop.core.text.uris import uri_from_path
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters import hover_text
-from greenloop.lsp.presenters.hover_text import code, code_block
+from greenloop.lsp.presenters.markup import code, code_block, wrap
+from greenloop.lsp.presenters.model_text import describe_asked
 from greenloop.lsp.presenters.notifications import evidence_text, line_of, name_cells, short_verdict
 from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.attempt_texts import AttemptText
@@ -143,6 +144,7 @@ def attempts_page(runs: Sequence[Run]) -> str:
             _heading(run),
             code(hover_text.state(run)),
             hover_text.table(run.attempts),
+            *describe_asked(run, markup=True),
             *hover_text.provenance(run),
         ]
         parts += hover_text.generated_tests(run, markup=True, most=TESTS)
@@ -215,6 +217,8 @@ def _heading(run: Run) -> str:
 
 def _attempt(run: Run, attempt: Attempt) -> list[str]:
     parts = [f"## {_name(attempt).capitalize()}", *_facts(attempt)]
+    for look in attempt.looks:
+        parts += [f"Look: {code(look.summary)}, {look.seconds:.1f} s", _excerpt(look.result, "text")]
     if attempt.verdict.reason:
         parts.append(code(attempt.verdict.reason))
     for case in (*attempt.verdict.cases, *attempt.verdict.collateral):
@@ -223,16 +227,24 @@ def _attempt(run: Run, attempt: Attempt) -> list[str]:
             parts.append(_excerpt(case.failure.text or case.failure.message, "text"))
     if attempt.verdict.output.strip():
         parts += ["Test output:", _excerpt(attempt.verdict.output, "text")]
+    parts += _tests("Also passes now:", attempt.verdict.turned_green)
+    parts += _tests("Still red:", attempt.verdict.still_red)
     if change := hover_text.diff_of(run, attempt):
         parts += ["Change:", _excerpt(change, "diff")]
+    if attempt.blemishes:
+        parts += ["To clean up:", "\n".join(f"- {code(each)}" for each in attempt.blemishes)]
     if attempt.answer:
         parts += ["Model's answer:", _excerpt(attempt.answer, "text")]
     if explanation := hover_text.explanation(attempt):
-        parts += ["Explanation by the model:", code_block(hover_text.wrap(explanation), "text")]
+        parts += ["Explanation by the model:", code_block(wrap(explanation), "text")]
     for name, text in list_artefacts(attempt).items():
-        parts += [artefact_title(attempt, name), _excerpt(hover_text.wrap(text), "text")]
+        parts += [artefact_title(attempt, name), _excerpt(wrap(text), "text")]
     feedback = "\n\n".join(note.text for note in attempt.notes if note.text.strip())
     return [*parts, "Feedback to the model:", _excerpt(feedback, "text")] if feedback else parts
+
+
+def _tests(heading: str, cases: Sequence[str]) -> list[str]:
+    return [heading, "\n".join(f"- {code(case)}" for case in cases[:TESTS])] if cases else []
 
 
 def _facts(attempt: Attempt) -> list[str]:
@@ -242,7 +254,8 @@ def _facts(attempt: Attempt) -> list[str]:
     usage, draft = attempt.spent, attempt.draft
     cost = "price unknown" if usage.cost is None else f"${usage.cost:.4f}"
     origin = f"{draft.move.value} by {code(attempt.model)}" if draft else code(attempt.model)
-    tokens = f"{usage.tokens} tokens ({usage.prompt_tokens} read, {usage.completion_tokens} written)"
+    cached = f", {usage.cached_tokens:,} of them cached" if usage.cached_tokens else ""
+    tokens = f"{usage.tokens:,} tokens ({usage.prompt_tokens:,} read{cached}, {usage.completion_tokens:,} written)"
     return [f"{origin}: {tokens}, {cost}, model {usage.model_seconds:.1f} s, tests {usage.test_seconds:.1f} s."]
 
 

@@ -9,7 +9,10 @@ from collections.abc import Callable
 from lsprotocol import types as lsp
 
 from greenloop.core.estimate import format_estimate
+from greenloop.core.model_summary import describe_tokens
+from greenloop.core.summary import total_usage
 from greenloop.lsp.editor import Editor
+from greenloop.lsp.presenters.model_text import looks_by_attempt, model_name
 from greenloop.lsp.presenters.notifications import activity
 from greenloop.lsp.state.run import Run
 
@@ -73,23 +76,25 @@ class RunProgressLine:
 
 
 def describe(run: Run) -> str:
-    """One line: `attempt 2/5 · writing, 84 tokens · 1/3 passed · 1204 tokens · $0.0012 · 14 s`.
+    """One line: `attempt 2/5 · writing, 84 tokens · 3 looks · 1/3 passed · 1,204 tokens · $0.0012 · 14 s`.
 
-    For a queued run: `waiting, 2 ahead of it · 3 s`.
+    At the beginning with the model and what is expected. For a queued run: `waiting, 2 ahead of it · 3 s`.
     """
     parts = []
     if run.started is not None:
         number = run.progress.planned.attempt if run.progress.planned else 1
         parts.append(f"attempt {number}/{run.limit}")
     parts.append(current_step(run))
-    if run.started is not None and run.started.estimate and len(run.attempts) <= 1:
-        parts.append(format_estimate(run.started.estimate))
+    if run.started is not None and len(run.attempts) <= 1:
+        parts.append(f"with {model_name(run)}")
+        parts += [format_estimate(run.started.estimate)] if run.started.estimate else []
+    if looks := sum(map(len, looks_by_attempt(run).values())):
+        parts.append(f"{looks} {'look' if looks == 1 else 'looks'}")
     tested = [attempt.verdict for attempt in run.attempts if attempt.verdict.total]
     if tested:
         parts.append(f"{tested[-1].passed}/{tested[-1].total} passed")
-    tokens = sum(attempt.spent.tokens for attempt in run.attempts)
-    if tokens:
-        parts.append(f"{tokens} tokens")
+    if (usage := total_usage(run.attempts)).tokens:
+        parts.append(f"{describe_tokens(usage)} tokens")
     prices = [attempt.spent.cost for attempt in run.attempts]
     if None not in prices and (cost := sum(price or 0.0 for price in prices)):
         parts.append(f"${cost:.4f}")

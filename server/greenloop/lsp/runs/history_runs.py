@@ -121,6 +121,7 @@ def restore_run(
         preset=record.preset,
         sandbox=record.sandbox,
         attempts=record.count,
+        kind=record.kind,
         run=record.id,
     )
     run = Run(

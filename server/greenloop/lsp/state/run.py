@@ -14,11 +14,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
-from greenloop.core.records.attempt import Attempt
+from greenloop.core.events import Checked, Event, Finished, Looked, Planned, Proposed, Specified, Started, Tested, Token
+from greenloop.core.records.attempt import Attempt, Look
 from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Outcome
-from greenloop.core.records.spec import Spec, Target
+from greenloop.core.records.spec import Region, Spec, Target
+from greenloop.core.summary import changed_regions
 from greenloop.lsp.state.questions import Question
 from greenloop.project.settings import Settings
 
@@ -73,13 +74,15 @@ class RunRequest:
 class RunProgress:
     """What the engine reported so far. `status` is its current step in words, "" where the events say it.
 
-    `specified` has the current tests. `prompt_rate` is in prompt tokens a second, measured at the first answer.
+    `specified` has the current tests, `looks` are those before the attempt that is not complete yet. `prompt_rate` is
+    in prompt tokens a second, measured at the first answer.
     """
 
     started: Started | None = None
     specified: Specified | None = None
     planned: Planned | None = None
     attempts: list[Attempt] = field(default_factory=list)
+    looks: list[Look] = field(default_factory=list)
     outcome: Outcome | None = None
     status: str = ""
     planned_at: float = 0.0
@@ -94,6 +97,11 @@ class RunProgress:
                 self.specified = event
             case Planned():
                 self.planned, self.planned_at, self.first_token_at, self.status = event, time.monotonic(), 0.0, ""
+                self.looks = []
+            case Looked():
+                self.first_token_at = self.first_token_at or time.monotonic()  # what it reads now is another prompt
+                self.looks.append(event.look)
+                self.status = f"looking: {event.look.summary}"
             case Token():
                 if not self.first_token_at and self.planned:
                     self.first_token_at = time.monotonic()
@@ -105,6 +113,7 @@ class RunProgress:
                 self.status = event.message if event.error_class else "testing"
             case Tested():
                 event.record_in(self.attempts)
+                self.looks = []
             case Finished():
                 self.outcome = event.outcome
 
@@ -202,9 +211,15 @@ class Run:
 
     @property
     def changed_name(self) -> str:
-        """The name of the function or assignment that the run would change."""
-        regions = self.started.problem.regions if self.started else ()
-        return regions[0].qualname if regions else self.name
+        """The name of the function or assignment that the result changes, or that the run would change."""
+        regions = self._result_regions or (self.started.problem.regions if self.started else ())
+        return regions[0].qualname or regions[0].path if regions else self.name
+
+    @property
+    def _result_regions(self) -> tuple[Region, ...]:
+        """What the best attempt of an ended run changes."""
+        best = self.outcome.best if self.outcome is not None and self.changes else None
+        return next((changed_regions(each) for each in self.attempts if best and each.number == best), ())
 
     @property
     def running(self) -> bool:
@@ -274,10 +289,11 @@ class Run:
         return (path, qualname) in self.concerned()
 
     def concerned(self) -> Iterator[tuple[str, str]]:
-        """The run's target, the regions it may change, and its cases, as path and qualified name."""
+        """The run's target, the regions it may change or has changed, and its cases, as path and qualified name."""
         yield self.target.path, self.target.qualname
         if self.started is not None:
-            yield from ((region.path, region.qualname) for region in self.started.problem.regions)
+            regions = (*self.started.problem.regions, *self._result_regions)
+            yield from ((region.path, region.qualname) for region in regions if region.qualname)
             for case in self.started.problem.spec.cases:
                 path, *names = case.id.split("[")[0].split("::")
                 yield path, ".".join(names)

@@ -61,6 +61,6 @@ def test_the_progress_line_names_the_price_where_it_is_known():
     )
     run.record(Started(problem=problem, baseline=attempt(0, 0.0), model="m", preset="p", sandbox="s", attempts=5))
     run.attempts.append(attempt(1, 0.0012))
-    assert "· 2000 tokens · $0.0012 · " in describe(run)
+    assert "· 2,000 tokens · $0.0012 · " in describe(run)
     run.attempts.append(attempt(2, None))
     assert "$" not in describe(run)
