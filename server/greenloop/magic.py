@@ -24,10 +24,12 @@ from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
 from greenloop.core import spec_summary
 from greenloop.core.errors import GreenloopError, UsageError
-from greenloop.core.events import Event, Specified, Started, Tested
+from greenloop.core.events import Event, Looked, Specified, Started, Tested
+from greenloop.core.model_summary import describe_model
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.verdict import Status
+from greenloop.core.result_notes import list_notes
 from greenloop.core.summary import attempt_result, count_cases, describe_sandbox, rejection
 from greenloop.core.text.diff import unified_diff
 from greenloop.core.text.redact import clean_for_display
@@ -140,7 +142,9 @@ def refine_cell(
 
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
     outcome = _in_thread(lambda: work(emit), lines, show)
-    show(_label_executed(notebook, [*context_cells], _closing_line(prepared.outcome_by_cell(outcome))))
+    notes = [prepared.label_cells(f"Note: {note}") for note in list_notes(outcome)]
+    for text in (_closing_line(prepared.outcome_by_cell(outcome)), *notes):
+        show(_label_executed(notebook, [*context_cells], clean_for_display(text)))
     if not outcome.solved or not outcome.after:
         return None
     changed = prepared.write_back(outcome)
@@ -268,7 +272,10 @@ class _AttemptReporter:
     def lines(self, event: Event) -> Sequence[str]:
         if isinstance(event, Started):
             self.limit = event.attempts
-            return [f"baseline: {_attempt_line(event.baseline)}"]
+            model = clean_for_display(f"asking {describe_model(event.model, event.kind)}")
+            return [model, f"baseline: {_attempt_line(event.baseline)}"]
+        if isinstance(event, Looked):
+            return [clean_for_display(f"attempt {event.attempt}/{self.limit} looks: {event.look.summary}")]
         if isinstance(event, Tested):
             return [f"attempt {event.attempt.number}/{self.limit}: {_attempt_line(event.attempt)}"]
         if isinstance(event, Specified):

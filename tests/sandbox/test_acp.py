@@ -32,6 +32,7 @@ TEST = "from m import double, one\n\n\ndef test_double():\n    assert double(5) 
 SLOW = "import subprocess\n\n\ndef test_slow():\n    subprocess.run(['sleep', '4321'])\n    assert False\n"
 ANSWERS = ["```python\ndef double(x):\n    return x + 2\n```", "```python\ndef double(x):\n    return x * 2\n```"]
 DOUBLE = "test_m.py::test_double"
+SERVER = Path(__file__).parents[2] / "server"
 
 
 class Editor:
@@ -95,19 +96,20 @@ def project(tmp_path: Path) -> Path:
     return root
 
 
-def command(root: Path) -> tuple[list[str], dict[str, str]]:
+def command(root: Path, *more: str) -> tuple[list[str], dict[str, str]]:
     words = [sys.executable, "-m", "greenloop", "acp", "--root", str(root), "--sandbox", "bubblewrap"]
     words += ["--set", f"interpreter={sys.executable}", "--model", f"scripted:{root.parent / 'answers'}"]
-    words += ["--set", "preset=plain"]
+    words += ["--set", "preset=plain", *more]
     home = root.parent / "home"
     home.mkdir(exist_ok=True)
-    return words, {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
+    state = {"HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
+    return words, {"PATH": os.environ["PATH"], "PYTHONPATH": str(SERVER), **state}
 
 
 @asynccontextmanager
-async def connect(root: Path, editor: Editor, *, files: bool = False) -> AsyncIterator[tuple[Any, Any, str]]:
+async def connect(root: Path, editor: Editor, *more: str, files: bool = False) -> AsyncIterator[tuple[Any, Any, str]]:
     """The connection to a new agent, its process, and a session in the project."""
-    words, env = command(root)
+    words, env = command(root, *more)
     limits = {"shutdown_timeout": 20.0}
     async with acp.spawn_agent_process(editor, *words, env=env, cwd=root.parent, transport_kwargs=limits) as (
         agent,
@@ -145,6 +147,27 @@ async def test_a_permitted_change_is_written(project):
     (diff,) = editor.diffs
     assert (diff.path, diff.old_text, diff.new_text) == (str(project / "m.py"), WRONG, RIGHT)
     assert len(editor.asked) == 1
+
+
+async def test_the_looks_of_a_capable_model_are_calls_of_tools(project):
+    edit = "m.py\n<<<<<<< SEARCH\n    return str(x)\n=======\n    return 2 * int(x)\n>>>>>>> REPLACE\n"
+    rows = [{"calls": [["read", {"path": "test_m.py"}], ["run", {"tests": [DOUBLE]}]], "text": ""}, edit]
+    (project / "m.py").write_text(WRONG.replace("x + 1", "str(x)"))
+    (project.parent / "answers").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    editor = Editor()
+    capable = ("--set", "preset=default", "--set", "model.kind=capable")
+    async with connect(project, editor, *capable) as (agent, _process, session):
+        assert await ask(agent, session, f"fix {DOUBLE}") == "end_turn"
+        await editor.wait_until(lambda: "Applied." in editor.said)
+    calls = [each for each in editor.updates if each.session_update == "tool_call"]
+    told = [(each.kind, each.title, each.status) for each in calls]
+    assert told[0][:2] == ("execute", f"Refine {DOUBLE}")
+    assert told[1:3] == [
+        ("read", "read test_m.py", "completed"),
+        ("execute", f"run {DOUBLE}: 0 passed, 1 failed of 1.", "completed"),
+    ]
+    assert calls[1].content[0].content.text.startswith("test_m.py, lines 1-9 of 9:\nfrom m import double, one\n")
+    assert [place.path for place in calls[1].locations] == [str(project / "test_m.py")]
 
 
 @pytest.mark.parametrize("answer", ["reject", "cancel"])

@@ -35,9 +35,10 @@ def shell(tmp_path, monkeypatch):
 
 @pytest.fixture
 def run(shell, tmp_path, capsys):
-    def run(*cells, answer=RIGHT):
-        """The text that the last cell is replaced by, and what was printed."""
-        (tmp_path / "answers.jsonl").write_text(json.dumps(f"```python\n{answer}\n```") + "\n")
+    def run(*cells, answer=RIGHT, rows=()):
+        """The text that the last cell is replaced by, and what was printed; `rows`: the model's whole script."""
+        script = rows or [f"```python\n{answer}\n```"]
+        (tmp_path / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in script))
         shell.rl_next_input = None
         for cell in cells:
             shell.run_cell(cell, store_history=True)
@@ -109,3 +110,15 @@ def test_what_cannot_be_done_is_one_line(run, cells, sentence):
     text, said = run(*cells)
     assert text is None
     assert sentence in said
+
+
+def test_a_capable_model_is_named_with_its_kind_and_each_look(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("GREENLOOP_PRESET", "default")
+    monkeypatch.setenv("GREENLOOP_MODEL_KIND", "capable")
+    run(BROKEN)
+    edit = "session_ipynb.py\n<<<<<<< SEARCH\n    return x + 1\n=======\n    return 2 * int(x)\n>>>>>>> REPLACE\n"
+    rows = [{"calls": [["references", {"symbol": "double"}]], "text": ""}, edit]
+    text, said = run("%%refine\nassert double(5) == 10", rows=rows)
+    assert text is not None, said
+    assert "asking scripted (capable)\n" in said
+    assert " looks: references double: " in said

@@ -180,6 +180,34 @@ async def test_a_scripted_model_inside_the_roots_answers(project):
         assert (await call(client, "refine", **arguments))["solved"]
 
 
+async def test_the_looks_of_a_capable_model_are_reported_and_kept(project):
+    said: list[str] = []
+
+    async def hear(_progress: float, _total: float | None, message: str | None) -> None:
+        said.append(message or "")
+
+    edit = "m.py\n<<<<<<< SEARCH\n    return str(x)\n=======\n    return 2 * int(x)\n>>>>>>> REPLACE\n"
+    rows = [{"calls": [["read", {"path": "test_m.py"}]], "text": ""}, edit]
+    (project / "m.py").write_text(WRONG.replace("x + 1", "str(x)"))
+    (project / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    capable = parameters(project, "--set", "model.kind=capable")
+    async with Client(stdio_client(capable), mode="legacy") as client:
+        arguments = {"target": DOUBLE, "model": "scripted:answers.jsonl"}
+        found = (await client.call_tool("refine", arguments, progress_callback=hear)).structured_content
+        assert found is not None
+        assert (found["solved"], found["model"], found["kind"], found["notes"]) == (True, "scripted", "capable", [])
+        assert [each for row in found["tried"] for each in row["looks"]] == ["read test_m.py"]
+        assert any(sentence.startswith("asking scripted (capable); ") for sentence in said)
+        kept = await call(client, "history", run=found["run"])
+        assert kept["kind"] == "capable"
+        assert kept["attempts"][-1]["looks"] == ["read test_m.py"]
+        page = (await client.read_resource(f"greenloop://run/{found['run']}/page")).contents[0]
+        assert isinstance(page, types.TextResourceContents)
+        number = kept["attempts"][-1]["attempt"]
+        assert "\nModel: scripted (capable).\n" in page.text
+        assert f"Looks before the answers:\n\n- attempt {number}: read test_m.py\n" in page.text
+
+
 @pytest.mark.story("a cancelled call leaves nothing behind, and the next one is answered")
 async def test_a_cancelled_call_leaves_nothing_behind(project):
     asked = asyncio.Event()

@@ -17,8 +17,9 @@ from acp.schema import (
 )
 
 from greenloop.acp.turn import Turn
-from greenloop.core.events import Started, Tested
+from greenloop.core.events import Looked, Started, Tested
 from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import Kind
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.engine import refine as engine
@@ -68,6 +69,12 @@ class FakeClient:
     def said(self) -> str:
         return "".join(each.content.text for each in self.updates if each.session_update == "agent_message_chunk")
 
+    @property
+    def reported(self) -> list[str]:
+        """What tool calls were changed to say."""
+        changes = [each for each in self.updates if each.session_update == "tool_call_update"]
+        return [part.content.text for each in changes for part in each.content or ()]
+
     def calls(self, kind: str) -> list[tuple[str, str]]:
         """The titles of the tool calls of a kind, with their last status."""
         found = [each for each in self.updates if each.session_update == "tool_call" and each.kind == kind]
@@ -99,8 +106,11 @@ class FakeEngine:
             raise result
         report_status("running the tests")
         report_status("running the tests")
-        emit(Started(problem=self.problem, baseline=result.attempts[0], model="m", preset="p", sandbox="s", attempts=1))
+        started = {"model": "openai/gpt-5.1", "kind": Kind.CAPABLE, "preset": "p", "sandbox": "s", "attempts": 1}
+        emit(Started(problem=self.problem, baseline=result.attempts[0], **started))
         for attempt in result.attempts[1:]:
+            for look in attempt.looks:
+                emit(Looked(attempt=attempt.number, look=look))
             emit(Tested(attempt=attempt))
         self.before_end()
         return result
@@ -121,9 +131,9 @@ def found(before: dict[str, str | None] | None = None, after: dict[str, str] | N
         "reason": StopReason.SOLVED,
         "message": "Verified.",
     }
-    return Outcome(
-        attempts=made, before=before or {"m.py": WRONG}, after=after or {"m.py": RIGHT}, **{**given, **fields}
-    )
+    given = {"attempts": made, **given, **fields}
+    given["best"] = given["attempts"][-1].number
+    return Outcome(before=before or {"m.py": WRONG}, after=after or {"m.py": RIGHT}, **given)
 
 
 def turn(root: Path, client: FakeClient, capabilities: ClientCapabilities | None = None) -> Turn:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import mcp_types as types
 import pytest
@@ -10,6 +11,8 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from agent_calls import TEST, WRONG
+
+SERVER = Path(__file__).parents[2] / "server"
 
 
 @pytest.fixture
@@ -33,7 +36,8 @@ def parameters(root, *more):
 def variables(root):
     home = root.parent / "home"
     home.mkdir(exist_ok=True)
-    return {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
+    state = {"HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
+    return {"PATH": os.environ["PATH"], "PYTHONPATH": str(SERVER), **state}
 
 
 def connect(root, mode="legacy", **callbacks):

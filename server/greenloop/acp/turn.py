@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import acp
 from acp.interfaces import Client
-from acp.schema import ClientCapabilities, StopReason, ToolCallLocation
+from acp.schema import ClientCapabilities, StopReason, ToolCallLocation, ToolKind
 
 from greenloop.acp.apply import offer
 from greenloop.acp.client_files import ClientFiles
 from greenloop.acp.client_user import ClientUser
 from greenloop.acp.prompt import ASK, Wish, read_prompt
 from greenloop.acp.updates import Updates
+from greenloop.core.artefacts import first_rows
 from greenloop.core.errors import GreenloopError
-from greenloop.core.events import Event, Specified, Started, Tested
+from greenloop.core.events import Event, Looked, Specified, Started, Tested
+from greenloop.core.model_summary import describe_model
 from greenloop.core.records import outcome as records
-from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.attempt import Attempt, Look
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
+from greenloop.core.result_notes import list_notes
 from greenloop.core.summary import attempt_label, attempt_result, rejection
 from greenloop.core.text.redact import clean_for_display
 from greenloop.engine import refine as engine
@@ -29,6 +33,14 @@ from greenloop.project import targets
 from greenloop.project.settings import Settings
 from greenloop.serving.service import Service
 
+LOOK_ROWS = 40  # of a result that are shown
+LOOK_KINDS: dict[str, ToolKind] = {
+    "read": "read",
+    "search": "search",
+    "references": "search",
+    "run": "execute",
+    "evaluate": "execute",
+}
 STOPS: dict[records.StopReason, StopReason] = {
     records.StopReason.CANCELLED: "cancelled",
     records.StopReason.ATTEMPTS: "max_turn_requests",
@@ -117,11 +129,13 @@ class Turn:
                 case Started():
                     problem = event.problem
                     regions = (*problem.regions, *problem.suspects)
-                    locations = [self._location(region) for region in regions]
-                    report(f"at fault may be: {', '.join(region.label for region in regions)}")
-                    updates.change(call, locations=locations)
+                    at_fault = ", ".join(region.label for region in regions) or "what the test reads"
+                    report(f"asking {describe_model(event.model, event.kind)}; at fault may be: {at_fault}")
+                    updates.change(call, locations=[self._location(region) for region in regions])
                 case Specified() if problem is not None:
                     problem = replace(problem, spec=event.spec)
+                case Looked():
+                    self._show_look(event.look, updates)
                 case Tested():
                     updates.say(f"- {_attempt_line(event.attempt)}\n")
 
@@ -146,10 +160,23 @@ class Turn:
             updates.change(call, status="failed")
             raise
         updates.change(call, outcome.message, status="completed" if outcome.solved else "failed")
-        updates.say(f"\n{outcome.message}\n")
+        updates.say("\n".join(["", outcome.message, *(f"- Note: {note}" for note in list_notes(outcome)), ""]))
         if problem is not None and outcome.solved and outcome.after:
             await offer(outcome, problem, files, updates, settings)
         return STOPS.get(outcome.reason, "end_turn")
+
+    def _show_look(self, look: Look, updates: Updates) -> None:
+        """Shows a look of the model as a call of a tool, with what it read, searched or ran."""
+        path = _path_of(look)
+        inside = targets.relative_path(path, str(self.root)) if path else ""
+        text = clean_for_display(first_rows(look.result, LOOK_ROWS))
+        updates.start(
+            look.summary,
+            kind=LOOK_KINDS.get(look.call.name, "other"),
+            status="completed",
+            content=[acp.tool_content(acp.text_block(text))],
+            locations=[ToolCallLocation(path=str(self.root / inside))] if inside else [],
+        )
 
     def _file_of(self, target: str) -> list[str]:
         """The file of a target, relative to the folder; none if it lies elsewhere."""
@@ -158,6 +185,16 @@ class Turn:
 
     def _location(self, region: Region) -> ToolCallLocation:
         return ToolCallLocation(path=str(self.root / region.path), line=max(region.start, 1))
+
+
+def _path_of(look: Look) -> str:
+    """The file that a look asks for; empty where it asks for none."""
+    try:
+        arguments = json.loads(look.call.arguments)
+    except ValueError:
+        return ""
+    path = arguments.get("path") if isinstance(arguments, dict) else ""
+    return path if isinstance(path, str) else ""
 
 
 def _attempt_line(attempt: Attempt) -> str:

@@ -10,6 +10,8 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 
 from greenloop.core.errors import UsageError
+from greenloop.core.model_summary import describe_model
+from greenloop.core.records.model import Kind
 from greenloop.core.text.json_codec import to_json
 from greenloop.engine.history.rows import Record
 from greenloop.mcp.context import ServiceContext, service_of
@@ -46,6 +48,11 @@ def _find(context: ServiceContext, number: str) -> Record:
         raise ResourceNotFoundError(error.advice) from error
 
 
+def _looks(run: dict[str, Any]) -> list[str]:
+    looks = [f"- attempt {each['attempt']}: {look}" for each in run["attempts"] for look in each["looks"]]
+    return ["", "Looks before the answers:", "", *looks] if looks else []
+
+
 def _write_page(run: dict[str, Any]) -> str:
     rows = [
         f"| {each['attempt']} | {each['status']} | {each['passed']}/{each['total']} | {each['error_class']} |"
@@ -57,10 +64,14 @@ def _write_page(run: dict[str, Any]) -> str:
             f"# Run {run['run']}: {run['target']}",
             "",
             run.get("message") or run["state"],
+            *(f"\nNote: {note}" for note in run.get("notes", ())),
+            "",
+            f"Model: {describe_model(run['model'], Kind(run['kind']) if run['kind'] else None)}.",
             "",
             "| attempt | status | passed | error |",
             "|---|---|---|---|",
             *rows,
+            *_looks(run),
             change,
         ]
     )

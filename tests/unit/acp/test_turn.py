@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from acp_turn import RIGHT, FakeClient, ask, found
+from conversation_attempts import BLEMISH, LOOKS, look, turn
 from greenloop.core.errors import UsageError
+from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import StopReason
+from greenloop.core.records.verdict import Status, Verdict
 
 
 @pytest.mark.parametrize(
@@ -55,3 +60,39 @@ async def test_a_prompt_that_asks_for_nothing_is_told_what_can_be_asked(root, us
     assert await ask(root, client, "hello") == "end_turn"
     assert client.said.startswith("Name a failing test")
     assert fake.requests == []
+
+
+async def test_a_look_is_a_call_of_a_tool_with_its_result(root, use):
+    looks = (*LOOKS, look(path="../secret"), look("fly", result="\n".join(map(str, range(50)))))
+    made = (Attempt(number=0, verdict=Verdict(status=Status.FAILED)), turn(1, *looks, blemishes=(BLEMISH,)))
+    use(found(attempts=made))
+    client = FakeClient()
+    await ask(root, client)
+    calls = [each for each in client.updates if each.session_update == "tool_call" and each.title != "Refine m.py::f"]
+    told = [(each.title, each.kind, each.status) for each in calls[:5]]
+    assert told == [
+        ("read m.py", "read", "completed"),
+        ("search RATES: m.py:3: RATES = {}", "search", "completed"),
+        ("run t.py", "execute", "completed"),
+        ("read ../secret", "read", "completed"),
+        ("fly", "other", "completed"),
+    ]
+    assert [[place.path for place in each.locations] for each in calls[:5]] == [[str(root / "m.py")], [], [], [], []]
+    assert calls[0].content[0].content.text == "m.py, lines 1-2 of 2:\nx"
+    assert calls[4].content[0].content.text.endswith("39\n… 10 more lines")
+    assert f"Verified.\n- Note: {BLEMISH}\n" in client.said
+
+
+async def test_the_model_is_named_with_its_kind(root, use):
+    use(found())
+    client = FakeClient()
+    await ask(root, client)
+    assert "asking openai/gpt-5.1 (capable); at fault may be: f" in client.reported
+
+
+async def test_a_run_without_any_suspect_says_where_the_fault_may_be(root, use):
+    fake = use(found())
+    fake.problem = replace(fake.problem, regions=())
+    client = FakeClient()
+    await ask(root, client)
+    assert "asking openai/gpt-5.1 (capable); at fault may be: what the test reads" in client.reported

@@ -60,6 +60,7 @@ def _line(record: Record) -> dict[str, Any]:
         "reason": outcome.reason.value if outcome else "",
         "attempts": record.count,
         "model": record.model,
+        "kind": record.kind.value if record.kind else None,
         "applied": record.applied is not None,
     }
 
@@ -67,7 +68,8 @@ def _line(record: Record) -> dict[str, Any]:
 def run_object(record: Record) -> dict[str, Any]:
     """A run with its attempts; the answers of models are left out."""
     attempts = [
-        {name: row[name] for name in ATTEMPT_FIELDS} for row in (attempt_object(each) for each in record.attempts)
+        {name: row[name] for name in ATTEMPT_FIELDS} | {"looks": [look["summary"] for look in row["looks"]]}
+        for row in (attempt_object(each) for each in record.attempts)
     ]
     ended = finished_object(record.outcome, applied=record.applied is not None) if record.outcome else {}
     return {**ended, **_line(record), "attempts": attempts}

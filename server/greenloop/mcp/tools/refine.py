@@ -8,7 +8,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from greenloop.core.errors import WorkspaceError
-from greenloop.core.events import Event, Planned, Started, Tested
+from greenloop.core.events import Event, Looked, Planned, Started, Tested
+from greenloop.core.model_summary import describe_model
 from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
@@ -56,16 +57,21 @@ async def refine(
     settings = settings if user.can_answer else replace(settings, ask=0)
     request = engine.Request(root=folder, target=target, comment=comment, goal=goal)
     problem: Problem | None = None
+    asked: dict[str, Any] = {}
     rows: list[dict[str, Any]] = []
 
     def show(event: Event) -> None:
-        nonlocal problem
+        nonlocal problem, asked
         match event:
             case Started():
                 problem = event.problem
-                report(f"{len(event.problem.regions) + len(event.problem.suspects)} functions may be at fault")
+                asked = {"model": describe_model(event.model), "kind": event.kind and event.kind.value}
+                suspects = len(event.problem.regions) + len(event.problem.suspects)
+                report(f"asking {describe_model(event.model, event.kind)}; {suspects} functions may be at fault")
             case Planned():
                 report(f"attempt {event.attempt}: {event.draft.move.value}", event.attempt)
+            case Looked():
+                report(f"attempt {event.attempt}: looking: {event.look.summary}", event.attempt)
             case Tested():
                 rows.append(event_object(event) or {})
                 report(f"attempt {event.attempt.number}: {event.attempt.verdict.status.value}", event.attempt.number)
@@ -90,7 +96,7 @@ async def refine(
     result = finished_object(outcome, applied=is_applied)
     if error is not None:
         result |= {"message": str(error), "remedy": error.remedy}
-    return {**result, "tried": [_row(row) for row in rows]}
+    return {**result, **asked, "tried": [_row(row) for row in rows]}
 
 
 def _apply(problem: Problem, outcome: Outcome) -> bool:
@@ -109,4 +115,4 @@ def _apply(problem: Problem, outcome: Outcome) -> bool:
 
 def _row(row: dict[str, Any]) -> dict[str, Any]:
     names = ("attempt", "functions", "status", "passed", "total", "error_class", "message")
-    return {name: row[name] for name in names if name in row}
+    return {name: row[name] for name in names if name in row} | {"looks": [each["summary"] for each in row["looks"]]}
