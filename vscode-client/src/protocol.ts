@@ -37,7 +37,10 @@ export interface TargetRef {
 export type Status =
   | "passed" | "failed" | "timeout" | "crashed" | "not-collected" | "tampered" | "environment" | "refused";
 
-/** One attempt; number 0 is the user's own code. `cost` is in US dollars, null if unknown. */
+/**
+ * One attempt; number 0 is the user's own code. `cost` is in US dollars, null if unknown.
+ * `looks` are those of the model before its answer; `cachedTokens` of the tokens were not read again.
+ */
 export interface Attempt {
   attempt: number;
   parent: number | null;
@@ -47,19 +50,26 @@ export interface Attempt {
   total: number;
   errorClass: string;
   message: string;
+  looks: string[];
   tokens: number;
+  cachedTokens: number;
   seconds: number;
   cost: number | null;
 }
 
 /**
  * One run. `said` is its state in a few words, `limit` the maximum number of attempts.
+ * `model` and its `kind` are empty until they are known; `looks` are those of the attempt that is not complete yet.
+ * `notes` say what to look at in the change of a solved run.
  * `result` is the attempt that `greenloop.apply` applies or has applied; null if there is none.
  */
 export interface Run extends TargetRef {
   name: string;
   phase: "queued" | "refining" | "settling" | "landing" | "over";
   said: string;
+  model: string;
+  kind: "small" | "capable" | "";
+  looks: string[];
   limit: number;
   seconds: number;
   solved: boolean;
@@ -70,6 +80,7 @@ export interface Run extends TargetRef {
   /** What was measured for a goal, in words, and the costs of lines as rows of text; "" without. */
   gain: string;
   heat: string;
+  notes: string[];
   attempts: Attempt[];
 }
 

@@ -29,7 +29,10 @@ export class AttemptNode extends vscode.TreeItem {
     readonly run: Run,
     readonly attempt: Attempt,
   ) {
-    super(attempt.attempt === 0 ? "Your code" : `Attempt ${attempt.attempt}`);
+    super(
+      attempt.attempt === 0 ? "Your code" : `Attempt ${attempt.attempt}`,
+      vscode.TreeItemCollapsibleState[attempt.looks.length > 0 ? "Collapsed" : "None"],
+    );
     this.id = `${run.uri}\n${run.target}\n${attempt.attempt}`;
     this.description = formatting.formatAttempt(attempt);
     this.tooltip = formatting.attemptTooltip(attempt);
@@ -40,7 +43,24 @@ export class AttemptNode extends vscode.TreeItem {
   }
 }
 
-type Node = RunNode | AttemptNode;
+/** A look of the model at the project; `attempt` is null for the one that is not complete yet. */
+export class LookNode extends vscode.TreeItem {
+  constructor(
+    readonly run: Run,
+    readonly attempt: Attempt | null,
+    index: number,
+    look: string,
+  ) {
+    super(look);
+    this.id = `${run.uri}\n${run.target}\n${attempt?.attempt ?? "next"}\nlook ${index}`;
+    this.tooltip = look;
+    this.iconPath = new vscode.ThemeIcon("eye");
+    this.contextValue = "look";
+    this.accessibilityInformation = { label: `The model looked: ${look}` };
+  }
+}
+
+type Node = RunNode | AttemptNode | LookNode;
 
 /** Words for `contextValue`, by which the view's menus decide which commands they show. */
 function contextWords(run: Run): string[] {
@@ -69,11 +89,18 @@ class AttemptsProvider implements vscode.TreeDataProvider<Node> {
     if (node === undefined) {
       return this.runs.all.map((run) => new RunNode(run));
     }
-    return node instanceof RunNode ? node.run.attempts.map((attempt) => new AttemptNode(node.run, attempt)) : [];
+    const { run } = node;
+    if (node instanceof RunNode) {
+      return [...run.attempts.map((attempt) => new AttemptNode(run, attempt)), ...run.looks.map((look, index) => new LookNode(run, null, index, look))];
+    }
+    return node instanceof AttemptNode ? node.attempt.looks.map((look, index) => new LookNode(run, node.attempt, index, look)) : [];
   }
 
   getParent(node: Node): Node | undefined {
-    return node instanceof AttemptNode ? new RunNode(node.run) : undefined;
+    if (node instanceof LookNode && node.attempt !== null) {
+      return new AttemptNode(node.run, node.attempt);
+    }
+    return node instanceof RunNode ? undefined : new RunNode(node.run);
   }
 }
 
