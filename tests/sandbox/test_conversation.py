@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import shop_run
+from greenloop.cli.live_table import title
 from greenloop.core.events import Looked, Planned, Started, Tested
 from greenloop.core.records.attempt import Move
 from greenloop.core.records.model import Kind
@@ -163,6 +164,18 @@ async def test_a_data_file_may_be_what_is_wrong(play):
     outcome, _events = await play(block("shop/rates.json", '"ink": 70', '"ink": 7'), files=files)
     assert outcome.solved, outcome.message
     assert outcome.after == {"shop/rates.json": '{"pen": 19, "ink": 7}\n'}
+
+
+async def test_where_no_function_ran_the_question_is_asked_all_the_same(play):
+    reads = 'import json\nfrom pathlib import Path\n\n\ndef test_a():\n    text = (Path(__file__).parent / "d.json").read_text()\n'
+    files = {"d.json": '{"a": 1}\n', "test_d.py": f'{reads}    assert json.loads(text)["a"] == 2\n'}
+    edit = block("d.json", '{"a": 1}', '{"a": 2}')
+    outcome, events = await play(edit, files=files, target="test_d.py::test_a", **{"spec.write": True})
+    assert outcome.solved, outcome.message
+    assert outcome.after == {"d.json": '{"a": 2}\n'}
+    started = next(event for event in events if isinstance(event, Started))
+    assert started.problem.regions == ()
+    assert title(started).startswith("test_d.py::test_a with scripted (capable), preset default, ")
 
 
 async def test_new_files_and_other_files_are_one_change(play):

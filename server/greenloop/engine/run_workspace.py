@@ -50,9 +50,9 @@ class RunWorkspace:
 
     async def with_tests(self, outcome: Outcome) -> Outcome:
         """Adds the generated tests to the project's test file, if the settings ask for it."""
-        if not (outcome.solved and outcome.after and self.context.settings.spec.write):
-            return outcome
         problem, snapshot = self.state.problem, self.context.snapshot
+        if not (outcome.solved and outcome.after and problem.regions and self.context.settings.spec.write):
+            return outcome
         environment = self.context.place.environment
         return await persist_tests.add_to_outcome(
             outcome,
