@@ -82,7 +82,7 @@ def _attempt_row(attempt: Attempt) -> dict[str, Any]:
     return {
         "attempt": attempt.number,
         "parent": attempt.parent,
-        "model": clean_for_display(attempt.model),
+        "model": clean_for_display(describe_model(attempt.model)),
         "status": verdict.status.value,
         "passed": verdict.passed,
         "total": verdict.total,

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from greenloop.core.artefacts import artefact_title, first_rows, list_artefacts
 from greenloop.core.estimate import format_estimate
 from greenloop.core.heat import heat_rows
-from greenloop.core.model_summary import describe_tokens
+from greenloop.core.model_summary import describe_model, describe_tokens
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.verdict import Status
@@ -199,7 +199,7 @@ def _row(group: Sequence[Attempt]) -> tuple[str, ...]:
     is_group = len(group) > 1
     return (
         f"{group[0].number}-{group[-1].number}" if is_group else attempt_label(attempt),
-        _cell(attempt.model) if attempt.number else "your code",
+        _cell(describe_model(attempt.model)) if attempt.number else "your code",
         " ".join(part for part in (verdict.status.value, passed) if part),
         _cell(summarize_infills(group) if is_group else error_of(attempt)),
         describe_tokens(usage) if attempt.number or usage.tokens else "",

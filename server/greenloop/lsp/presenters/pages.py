@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from greenloop.core.artefacts import artefact_title, list_artefacts
+from greenloop.core.model_summary import describe_model
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.summary import attempt_label
 from greenloop.core.text.diff import unified_diff, with_plain_ends
@@ -253,7 +254,8 @@ def _facts(attempt: Attempt) -> list[str]:
         return [f"Tests: {attempt.verdict.seconds:.1f} s."]
     usage, draft = attempt.spent, attempt.draft
     cost = "price unknown" if usage.cost is None else f"${usage.cost:.4f}"
-    origin = f"{draft.move.value} by {code(attempt.model)}" if draft else code(attempt.model)
+    model = code(describe_model(attempt.model))
+    origin = f"{draft.move.value} by {model}" if draft else model
     cached = f", {usage.cached_tokens:,} of them cached" if usage.cached_tokens else ""
     tokens = f"{usage.tokens:,} tokens ({usage.prompt_tokens:,} read{cached}, {usage.completion_tokens:,} written)"
     return [f"{origin}: {tokens}, {cost}, model {usage.model_seconds:.1f} s, tests {usage.test_seconds:.1f} s."]
