@@ -18,6 +18,11 @@ def code(text):
     return f"```python\n{text}```"
 
 
+def edit(path, before, after):
+    """A capable model's answer that replaces lines of a file."""
+    return f"{path}\n<<<<<<< SEARCH\n{before}=======\n{after}>>>>>>> REPLACE\n"
+
+
 def double(value, name="double"):
     return f"def {name}(x):\n    return {value}\n"
 
@@ -188,6 +193,33 @@ def test_passing_code_becomes_faster(editor):
     editor("undo", "swift.py")
     assert editor("text", "swift.py") == slow
     assert editor.disk("swift.py") == slow
+
+
+@pytest.mark.story("a capable model looks at the project", only=("nvim-0.11",))
+def test_a_capable_model_looks_before_it_answers(editor):
+    """Its looks are in the hover, at the test and at the function that it changed."""
+    lookup = "    return RATES[kind.strip()]\n"
+    shop = 'import json\nfrom pathlib import Path\n\nRATES = json.loads((Path(__file__).parent / "rates.json").read_text())\n'
+    shop += f"\n\ndef price(kind):\n{lookup}"
+    right = lookup.replace("strip()", "strip().lower()")
+    (editor.root / "rates.json").write_text('{"pen": 19}\n')
+    test = "from shop import price\n\n\ndef test_price():\n    assert price(' Pen ') == 19\n"
+    calls = {"calls": [["read", {"path": "rates.json"}], ["search", {"text": "RATES"}]], "text": ""}
+    editor.put(calls, edit("shop.py", lookup, right), shop=shop, test_shop=test)
+    editor.open("shop.py", "test_shop.py")
+    editor.configure(preset="default", modelKind="capable")
+    editor.act("test_shop.py", 4, REFINE + "test_price")
+    editor.becomes("shop.py", shop.replace(lookup, right))
+    editor.told("Changed shop.py:8")
+    hover = editor("hover", "shop.py", 7, 5)
+    assert "scripted (capable)" in hover, hover
+    assert "1 question, 2 looks, " in hover, hover
+    looks = hover.partition("Looks before attempt ")[2]
+    assert "read rates.json" in looks, hover
+    assert "search RATES: shop.py:4: RATES = json.loads(" in looks, hover
+    assert hover == editor("hover", "test_shop.py", 4, 5)
+    editor("undo", "shop.py")
+    assert editor("text", "shop.py") == shop
 
 
 def test_what_is_typed_in_the_same_lines_wins(editor):

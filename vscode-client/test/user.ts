@@ -2,7 +2,8 @@
 
 import { runStories } from "./support/stories";
 import { improve } from "./user/improve";
+import { capable } from "./user/looks";
 import { review } from "./user/review";
 import { story } from "./user/story";
 
-runStories("Chromium", process.env["GREENLOOP_TEST_STORIES"] ? [story] : [story, review, improve]);
+runStories("Chromium", process.env["GREENLOOP_TEST_STORIES"] ? [story, capable] : [story, capable, review, improve]);

@@ -7,9 +7,11 @@ import { PassThrough } from "node:stream";
 
 import { type ExtensionContext, Uri } from "vscode";
 
+import { attemptTooltip, formatAttempt, formatRun, runTooltip } from "../../src/formatting";
 import { refusalProblem } from "../../src/features/refusals";
 import { createFolder, markComplete, markInUse, pythonIn, removeUnused } from "../../src/managedEnvironments";
 import { LineReader, OutputLimiter } from "../../src/processOutput";
+import type { Attempt, Run } from "../../src/protocol";
 import { describeExit } from "../../src/startupProblems";
 import { redactKey } from "../../src/trace";
 import { isAtLeast } from "../../src/version";
@@ -131,5 +133,32 @@ test("a message that contains a key is logged without it", () => {
 test("the last output of a process is shortened", () => {
   assert.equal(describeExit([], "it exited with code 1"), "it exited with code 1.");
   assert.equal(describeExit(["first", "x".repeat(500)], "").length, 202);
+  return Promise.resolve();
+});
+
+const RUN: Run = {
+  uri: "file:///w/m.py", target: "t.py::t", name: "t", phase: "over", said: "verified, applied", model: "openai/gpt-5.1", kind: "capable",
+  looks: [], limit: 5, seconds: 4.2, solved: true, offered: false, applied: true, cancelled: false, result: 1, gain: "", heat: "",
+  notes: ["`x = 1` is overwritten by the next line, m.py:12"], attempts: [],
+};
+const ATTEMPT: Attempt = {
+  attempt: 1, parent: 0, model: "openai/gpt-5.1", status: "passed", passed: 1, total: 1, errorClass: "", message: "",
+  looks: Array.from({ length: 11 }, (_, number) => `read m${String(number)}.py`), tokens: 12300, cachedTokens: 9800, seconds: 2.1, cost: 0,
+};
+
+test("looks are counted, and the first are listed; tokens from a cache are named", () => {
+  assert.equal(formatAttempt(ATTEMPT), "1/1, 11 looks, 12,300 tokens (9,800 cached), 2.1 s");
+  const tooltip = attemptTooltip(ATTEMPT).split("\n");
+  assert.deepEqual(tooltip.slice(2, 4), ["looked: read m0.py", "looked: read m1.py"]);
+  assert.deepEqual(tooltip.slice(-2), ["looked: read m7.py", "… and 3 more"]);
+  assert.equal(formatAttempt({ ...ATTEMPT, looks: ["read m.py"], cachedTokens: 0 }), "1/1, 1 look, 12,300 tokens, 2.1 s");
+  assert.equal(formatRun({ ...RUN, attempts: [ATTEMPT] }), "1/5, 11 looks, 12,300 tokens (9,800 cached), 4.2 s");
+  assert.equal(formatRun({ ...RUN, phase: "refining", said: "looking: read m.py", looks: ["read m.py"] }), "looking: read m.py, 1 look");
+  return Promise.resolve();
+});
+
+test("a run's tooltip has the model with its kind, and what to look at in the result", () => {
+  assert.equal(runTooltip(RUN), "t.py::t\nverified, applied\nopenai/gpt-5.1 (capable)\nNote: `x = 1` is overwritten by the next line, m.py:12");
+  assert.equal(runTooltip({ ...RUN, model: "", kind: "", notes: [] }), "t.py::t\nverified, applied");
   return Promise.resolve();
 });

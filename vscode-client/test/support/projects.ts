@@ -46,7 +46,17 @@ export function waitingFunction(name: string, value: string, file: string, head 
   return `def ${name}(x):\n${head}    import time\n${loop}    return ${value}\n`;
 }
 
+/** A capable model's answer that replaces lines of a file. */
+export function editAnswer(file: string, before: string, after: string): string {
+  return `${file}\n<<<<<<< SEARCH\n${before}=======\n${after}>>>>>>> REPLACE\n`;
+}
+
+/** A reply of a capable model that looks at the project: names of tools with their arguments. */
+export function looks(...calls: [name: string, arguments: object][]): object {
+  return { calls, text: "" };
+}
+
 /** The scripted model's file: one answer a line. */
-export function modelScript(...answers: string[]): string {
+export function modelScript(...answers: (string | object)[]): string {
   return answers.map((each) => `${JSON.stringify(each)}\n`).join("");
 }
