@@ -104,16 +104,59 @@ def fibonacci(n):
 """
 
 
+SHOP = """\
+import json
+from pathlib import Path
+
+RATES = json.loads((Path(__file__).parent / "rates.json").read_text())
+
+
+def price(kind):
+    return RATES[kind.strip()]
+"""
+TEST_SHOP = """\
+from shop import price
+
+
+def test_price():
+    assert price(" Pen ") == 19
+
+
+def test_other_kinds():
+    assert price("INK") == 7
+
+
+def test_plain():
+    assert price("pen") == 19
+"""
+LOOKS = {
+    "calls": [
+        ["read", {"path": "rates.json"}],
+        ["references", {"symbol": "price"}],
+        ["run", {"tests": ["test_shop.py"]}],
+    ],
+    "text": "",
+}
+EDIT = """\
+shop.py
+<<<<<<< SEARCH
+    return RATES[kind.strip()]
+=======
+    return RATES[kind.strip().lower()]
+>>>>>>> REPLACE
+"""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Picture:
     """`lines` are typed one after another in the folder that `prepare` fills; only the last one is shown.
 
-    `model` answers with these texts.
+    `model` answers with these texts, or looks at the project.
     """
 
     lines: tuple[str, ...]
     prepare: Callable[[Path], None]
-    model: tuple[str, ...] = ()
+    model: tuple[str | dict[str, object], ...] = ()
 
 
 def fibonacci(folder: Path) -> None:
@@ -134,6 +177,12 @@ def slow(folder: Path) -> None:
     (folder / "test_unique.py").write_text(TEST_UNIQUE, encoding="utf-8")
 
 
+def shop(folder: Path) -> None:
+    texts = {"shop.py": SHOP, "test_shop.py": TEST_SHOP, "rates.json": '{"pen": 19, "ink": 7}\n'}
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
 def correct(folder: Path) -> None:
     (folder / "statistics_of.py").write_text(STATISTICS, encoding="utf-8")
     (folder / "test_statistics.py").write_text(TEST_STATISTICS, encoding="utf-8")
@@ -145,6 +194,13 @@ BENCH = "greenloop bench mutants:. --arm default --arm plain --model reference -
 PICTURES = {
     "start": Picture(lines=("greenloop",), prepare=fibonacci),
     "fix": Picture(lines=(FIX,), prepare=fibonacci, model=(ANSWER,)),
+    "looks": Picture(
+        lines=(
+            "greenloop fix test_shop.py::test_price --apply --set model.kind=capable --model scripted:answers.jsonl",
+        ),
+        prepare=shop,
+        model=(LOOKS, EDIT),
+    ),
     "verify": Picture(lines=("greenloop verify",), prepare=faked),
     "improve": Picture(
         lines=("greenloop improve unique.py::unique --for time --apply --model scripted:answers.jsonl",),

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from lsprotocol import types as lsp
 
-from greenloop.core.events import Checked, Planned, Proposed, Specified, Started, Tested
-from greenloop.core.records.attempt import Attempt, Draft, Move
-from greenloop.core.records.model import Role
+from greenloop.core.events import Checked, Looked, Planned, Proposed, Specified, Started, Tested
+from greenloop.core.records.attempt import Attempt, Draft, Look, Move
+from greenloop.core.records.model import Kind, Role, ToolCall
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
@@ -27,12 +27,14 @@ from greenloop.verdict.mutation_testing import Strength
 
 PAGE = (Path(__file__).parents[2] / "docs/protocol.md").read_text(encoding="utf-8")
 FAILURE = Failure(type="AssertionError", message="assert 1 == 2", frames=(Frame(path="m.py", line=2, function="f"),))
+LOOK = Look(call=ToolCall(id="1", name="read", arguments='{"path": "m.py"}'), result="x", summary="read m.py")
 ATTEMPT = Attempt(
     number=1,
     parent=0,
     verdict=Verdict(status=Status.FAILED, cases=(CaseResult(id="t.py::t", outcome="failed", failure=FAILURE),)),
     error_class="AssertionError",
     group=ErrorGroup.LOGIC,
+    looks=(LOOK,),
 )
 PROBLEM = Problem(
     root=Path("/w"),
@@ -53,6 +55,7 @@ EVENTS = {
     "planned": events_json.event_object(
         Planned(attempt=1, draft=Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER), model="m", prompt_tokens=3)
     ),
+    "looked": events_json.event_object(Looked(attempt=1, look=LOOK)),
     "proposed": events_json.event_object(Proposed(attempt=1, answer="x", usage=Usage())),
     "checked": events_json.event_object(Checked(attempt=1, error_class="", message="")),
     "tested": events_json.event_object(Tested(attempt=ATTEMPT)),
@@ -85,13 +88,14 @@ def test_parts_of_fields_are_on_the_page_too():
         *events_json.usage_object(Usage()),
         *to_json(Evidence()),
         *EVENTS["tested"]["cases"][0],
+        *EVENTS["tested"]["looks"][0],
         *EVENTS["started"]["regions"][0],
         *EVENTS["specified"]["cases"][0],
     }
     assert parts <= set(re.findall(r"`(\w+)`", page))
 
 
-@pytest.mark.parametrize("words", [StopReason, Status, ErrorGroup, Move, Role, Verified, Provenance])
+@pytest.mark.parametrize("words", [StopReason, Status, ErrorGroup, Move, Role, Kind, Verified, Provenance])
 def test_every_word_is_on_the_page(words):
     assert {word.value for word in words} <= set(re.findall(r"`([\w-]+)`", PAGE))
 
