@@ -8,10 +8,15 @@ USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
 
 
 class Server:
-    """`script` has one behaviour a request (the last one stays); `requests` is what was asked."""
+    """`script` has one behaviour a request (the last one stays); `requests` is what was asked.
+
+    `properties` answers `/props`, which `asked_properties` counts; without them there is no such page.
+    """
 
     def __init__(self):
         self.script = []
+        self.properties = None
+        self.asked_properties = []
         self.requests = []
         self.headers = []
         self.left = asyncio.Event()
@@ -27,6 +32,10 @@ class Server:
         self._tasks.add(task)
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+            if head[0].startswith("GET /props "):
+                self.asked_properties.append(head)
+                await (self.properties or refuse(404, "There is no such page."))(self, reader, writer)
+                return
             headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
             self.requests.append(json.loads(await reader.readexactly(int(headers["content-length"]))))
             self.headers.append(headers)
@@ -104,6 +113,16 @@ def refuse(status, message, *headers, **fields):
     async def behave(server, reader, writer):
         body = json.dumps({"error": {"message": message, "code": status, **fields}}).encode()
         writer.write(head(status, "application/json", f"Content-Length: {len(body)}", *headers) + body)
+        await writer.drain()
+
+    return behave
+
+
+def say(text):
+    """Answers with a JSON text."""
+
+    async def behave(server, reader, writer):
+        writer.write(head(200, "application/json", f"Content-Length: {len(text)}") + text.encode())
         await writer.drain()
 
     return behave

@@ -54,7 +54,7 @@ class ModelCalls:
     excerpts: dict[Hashable, Sequence[Excerpt]] = field(default_factory=dict)
     patience: Callable[[], float | None] = lambda: None
     first_drafter: Model | None = None
-    gates: dict[str, asyncio.Semaphore] = field(default_factory=dict)
+    gates: dict[tuple[str, int], asyncio.Semaphore] = field(default_factory=dict)
     prompts: Mapping[str, str] = field(init=False)
     ledger: Ledger = field(init=False)
 
@@ -152,7 +152,8 @@ class ModelCalls:
     async def ask(self, request: Request, on_token: Callable[[str], None]) -> Reply:
         """Sends a request; at most as many run at once as the model serves concurrently."""
         model = await self.models.model_for(request.role)
-        gate = self.gates.setdefault(model.name, asyncio.Semaphore(slots(model)))
+        number = slots(model)  # a server may say it only after the first request
+        gate = self.gates.setdefault((model.name, number), asyncio.Semaphore(number))
         async with gate:
             if isinstance(request, ChatRequest):
                 return await model.complete(request, on_token)

@@ -170,6 +170,14 @@ class ApiSettings:
     effort: Literal["", "minimal", "low", "medium", "high"] = setting(
         "", "How much a reasoning model thinks before it answers; empty: as its provider sets it."
     )
+    slots: int = setting(
+        0,
+        "Requests that the model answers at the same time, where it is not the embedded one; 0: as many as its server "
+        "says (llama.cpp, at `api.base`), as OLLAMA_NUM_PARALLEL says for Ollama, else 4. Set it for vLLM and others "
+        "that do not say: the search draws as many answers at once, and more of them.",
+        least=0,
+        most=256,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

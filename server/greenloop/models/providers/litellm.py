@@ -37,11 +37,14 @@ from greenloop.models.chat.waits import Waits, stated_wait
 from greenloop.models.checks import check, full_name, missing_key
 from greenloop.models.embedded.default_model import ollama_base
 from greenloop.models.known_providers import OLLAMA, find_provider, key_variables
+from greenloop.models.served_slots import ServedSlots
 from greenloop.project.settings import Settings
 
 CONNECT_SECONDS = 10.0
 # Concurrent requests that stay within any provider's rate limit.
 REMOTE_SLOTS = 4
+# Providers whose server may be llama.cpp's, which says how many requests it answers at the same time.
+SERVERS = ("openai/", "openai_like/", "hosted_vllm/", "llamafile/")
 KEY_NAMES = re.compile(r"(_API_KEY|_KEY|_TOKEN|_SECRET)$")
 
 
@@ -73,6 +76,7 @@ class LiteLLM:
         # The key provided for this run; it is kept nowhere else, least of all in the environment.
         self._key = ""
         self._unlocking: asyncio.Task[None] | None = None
+        self._served = ServedSlots()
         self._sleep = sleep
         self._rng = rng or random.Random()  # noqa: S311 - spreads retries, protects nothing
         self._refusals = Refusals()
@@ -84,9 +88,11 @@ class LiteLLM:
 
     @property
     def slots(self) -> int:
-        """Concurrent requests: for Ollama as many as OLLAMA_NUM_PARALLEL here (its server's value may differ)."""
+        """Concurrent requests: as set; for Ollama as OLLAMA_NUM_PARALLEL says here; else as the server says, or a few."""
+        if self._settings.api.slots:
+            return self._settings.api.slots
         if not self._name.startswith(OLLAMA):
-            return REMOTE_SLOTS
+            return self._served.number or REMOTE_SLOTS
         number = os.environ.get("OLLAMA_NUM_PARALLEL", "")
         return max(1, int(number)) if number.isascii() and number.isdigit() else 1
 
@@ -108,7 +114,10 @@ class LiteLLM:
         litellm = await asyncio.to_thread(_load)
         correct(litellm, self._full_name)
         await self._unlocked()
-        waits = Waits(retries=self._settings.api.retries, patience=request.patience, rng=self._rng)
+        api = self._settings.api
+        if api.base and not api.slots and self._name.startswith(SERVERS):
+            self._served.ask(api.base, self._key or os.environ.get(api.key, ""))
+        waits = Waits(retries=api.retries, patience=request.patience, rng=self._rng)
         failed_usage = Usage(cost=0.0)
         while True:
             parameters = write_parameters(request, self._full_name, self._settings, self._refusals)
@@ -156,6 +165,7 @@ class LiteLLM:
         """Stops waiting for a key. litellm's connections stay open: they belong to the process, other runs use them."""
         if self._unlocking is not None:
             self._unlocking.cancel()
+        await self._served.close()
 
     async def _unlocked(self) -> None:
         """Waits for the key that the environment lacks, if the editor can provide it. Asks only once."""

@@ -293,19 +293,48 @@ async def test_a_price_is_told_before_the_call(api):
 
 
 @pytest.mark.parametrize(
-    ("name", "parallel", "number"),
+    ("name", "parallel", "setting", "number"),
     [
-        ("openai/m", None, 4),
-        ("ollama/m", None, 1),
-        ("ollama_chat/m", "3", 3),
-        ("ollama/m", "many", 1),
-        ("ollama/m", "0", 1),
+        ("openai/m", None, 0, 4),
+        ("openai/m", None, 16, 16),
+        ("openai/m", None, 1, 1),
+        ("ollama/m", None, 0, 1),
+        ("ollama_chat/m", "3", 0, 3),
+        ("ollama_chat/m", "3", 2, 2),
+        ("ollama/m", "many", 0, 1),
+        ("ollama/m", "0", 0, 1),
     ],
 )
-def test_slots_are_the_providers(monkeypatch, name, parallel, number):
+def test_slots_are_those_of_the_setting_or_the_providers(monkeypatch, name, parallel, setting, number):
     if parallel is not None:
         monkeypatch.setenv("OLLAMA_NUM_PARALLEL", parallel)
-    assert slots(model("", name)) == number
+    assert slots(model("", name, slots=setting)) == number
+
+
+async def test_slots_are_those_that_the_users_own_server_says(api):
+    api.script, api.properties = [answer("ok")], openai_api.say('{"total_slots": 16}')
+    own = model(api.base)
+    assert slots(own) == 4
+    for _ in range(2):
+        await own.complete(ASK, str)
+    await asyncio.gather(own._served._asking)
+    assert slots(own) == 16
+    assert len(api.asked_properties) == 1
+    await own.close()
+
+
+async def test_a_first_request_does_not_wait_for_the_slots(api):
+    api.script, api.properties = [answer("ok")], openai_api.stall()
+    reply, _pieces = await complete(model(api.base))
+    assert reply.text == "ok"
+
+
+@pytest.mark.parametrize(("name", "api_slots"), [("openai/m", 3), ("anthropic/m", 0), ("ollama_chat/m", 0)])
+async def test_nobody_is_asked_where_the_answer_is_known_or_nothing_to_be_expected(api, name, api_slots):
+    api.script, api.properties = [refuse(400, "no")], openai_api.say('{"total_slots": 16}')
+    with pytest.raises(ModelError):
+        await complete(model(api.base, name, slots=api_slots))
+    assert api.asked_properties == []
 
 
 async def test_a_key_is_asked_for_once_and_kept_to_itself(api):
