@@ -13,6 +13,7 @@ from greenloop.core.records.spec import Case, Region
 from greenloop.core.report.traces import ReachedFunction
 
 MOST_TESTS = 5
+LEAST_TESTS = 2  # where there are so many: a second one makes more first answers right (docs/evidence.md)
 MOST_SELECTORS = 400  # ids; more of them are selected by their files
 
 
@@ -30,7 +31,8 @@ def find_approaches(reach: Mapping[str, Sequence[ReachedFunction]], regions: Seq
 def select_tests(cases: Sequence[Case], approaches: Mapping[str, Approach]) -> list[Case]:
     """At most `MOST_TESTS` cases with different callers, in their own order; without approaches the first ones.
 
-    The nearest case represents its caller; files with callers take turns, the one with the nearest caller first.
+    The nearest case represents its caller; files with callers take turns, the one with the nearest caller first. Where
+    all have the same caller, the next one is selected too.
     """
     nearest_by_caller: dict[tuple[str, str], tuple[int, int]] = {}
     for order, case in enumerate(cases):
@@ -48,7 +50,18 @@ def select_tests(cases: Sequence[Case], approaches: Mapping[str, Approach]) -> l
     for (path, _function), nearest in sorted(nearest_by_caller.items(), key=lambda item: item[1]):
         by_file.setdefault(path, []).append(nearest)
     turns = sorted((turn, *nearest) for nearest_cases in by_file.values() for turn, nearest in enumerate(nearest_cases))
-    return [cases[order] for order in sorted(order for _turn, _depth, order in turns[:MOST_TESTS])]
+    orders = [order for _turn, _depth, order in turns[:MOST_TESTS]]
+    for case in find_nearest(cases, approaches, [cases[order] for order in orders]):
+        orders += [cases.index(case)] if len(orders) < LEAST_TESTS else []
+    return [cases[order] for order in sorted(orders)]
+
+
+def find_nearest(cases: Sequence[Case], approaches: Mapping[str, Approach], known: Sequence[Case]) -> list[Case]:
+    """The first case of each other test function that reaches the code, the nearest first."""
+    by_function = {_name(case): case for case in reversed(cases) if case.id in approaches}
+    names = {_name(case) for case in known}
+    others = [case for name, case in reversed(by_function.items()) if name not in names]
+    return sorted(others, key=lambda case: approaches[case.id].depth)
 
 
 def _caller(case: Case, approach: Approach) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -66,13 +67,17 @@ def test_of_twelve_tests_that_reach_the_target_five_from_different_callers_are_c
     assert len(callers) == len(chosen) <= 5
 
 
-def test_tests_with_one_caller_are_spoken_for_by_the_nearest():
-    deep = through("test_deep", "Cart.pay", "cart.py", depth=6)
-    near = through("test_near", "Cart.pay", "cart.py", depth=2)
-    found = find_approaches(reached_functions(Execution(records=(deep, near))), [TARGET])
-    assert [each.id for each in select_tests([case("test_deep"), case("test_near")], found)] == [
-        "test_shop.py::test_near"
-    ]
+def chosen_of_one_caller(*depths):
+    tests = [(f"test_{number}", depth) for number, depth in enumerate(depths)]
+    suite = [through(name, "Cart.pay", "cart.py", depth=depth) for name, depth in tests]
+    found = find_approaches(reached_functions(Execution(records=tuple(suite))), [TARGET])
+    return [each.id.partition("::")[2] for each in select_tests([case(name) for name, _depth in tests], found)]
+
+
+def test_tests_with_one_caller_are_spoken_for_by_the_two_nearest():
+    assert chosen_of_one_caller(6, 2) == ["test_0", "test_1"]
+    assert chosen_of_one_caller(6, 5, 2, 3, 4, 7) == ["test_2", "test_3"]
+    assert chosen_of_one_caller(4) == ["test_0"]
 
 
 def test_parameters_are_no_callers():
@@ -123,6 +128,52 @@ async def test_a_function_with_many_tests_is_shown_few_of_them_and_their_number(
     assert shown.title == "5 of the 12 tests that must pass, in `test_shop.py`:"
     assert shown.text.count("def test_") == 5
     assert "test_rows" in shown.text
+
+
+SHOP = "from shop import total\n\n\n" + "".join(body(f"test_{name}") for name in ("far", "near", "other"))
+
+
+@pytest.mark.parametrize(
+    ("cases", "depths", "names"),
+    [
+        (["test_far"], {"test_far": 1, "test_near": 1, "test_other": 2}, ["test_far", "test_near"]),
+        (["test_other"], {"test_far": 2, "test_near": 1}, ["test_near", "test_other"]),
+        (["test_other"], {"test_other": 1}, ["test_other"]),
+        (["test_far"], {}, ["test_far"]),
+        (["test_far", "test_other"], {"test_near": 1}, ["test_far", "test_other"]),
+        (["test_far[0]", "test_far[1]"], {"test_near": 1}, ["test_far"]),
+        (["test_far[0]"], {"test_far[1]": 1}, ["test_far"]),
+        (["test_far"], {"test_far": 1, "test_near[a]": 1, "test_near[b]": 1}, ["test_far", "test_near"]),
+    ],
+)
+async def test_a_single_test_is_shown_with_the_nearest_other_one(cases, depths, names):
+    problem = Problem(
+        root=Path("/w"),
+        spec=Spec(cases=tuple(case(name) for name in cases), selectors=()),
+        regions=(TARGET,),
+        originals={},
+        files={"shop.py": "", "test_shop.py": SHOP},
+        approaches={f"test_shop.py::{name}": Approach(depth=depth) for name, depth in depths.items()},
+    )
+    tools = Tools(ask=None, run=None, session=None, user=NoUser(), rng=None)
+    *_used, shown = await tests_context.gather(problem, tools)
+    assert shown.title == "The tests that must pass, in `test_shop.py`:"
+    assert re.findall(r"def (test_\w+)", shown.text) == names
+
+
+async def test_the_other_tests_of_many_are_there_for_samples_that_are_to_differ():
+    names = [f"test_{number}" for number in range(12)]
+    problem = Problem(
+        root=Path("/w"),
+        spec=Spec(cases=tuple(case(name) for name in names), selectors=()),
+        regions=(TARGET,),
+        originals={},
+        files={"shop.py": "", "test_shop.py": "".join(map(body, names))},
+    )
+    tools = Tools(ask=None, run=None, session=None, user=NoUser(), rng=None)
+    (shown,) = await tests_context.gather(problem, tools)
+    texts = [re.findall(r"def (test_\w+)", text) for text in (shown.text, *shown.others)]
+    assert texts == [names[:5], names[5:10], names[10:]]
 
 
 async def test_fixtures_of_conftest_come_with_the_tests_that_name_them(tmp_path):

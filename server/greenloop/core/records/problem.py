@@ -109,7 +109,8 @@ class Problem:
 class Excerpt:
     """A piece of context for the prompt. Those with a higher `value` are cut later when the prompt is too long.
 
-    `own`: it is the code to change; `bare` is the same without the bodies, for a restart.
+    `own`: it is the code to change; `bare` is the same without the bodies, for a restart. `others` are texts that can
+    stand in place of `text`, for samples that are to differ.
     """
 
     title: str
@@ -118,3 +119,4 @@ class Excerpt:
     language: str = "python"
     own: bool = False
     bare: str = ""
+    others: tuple[str, ...] = ()

@@ -9,12 +9,13 @@ from pathlib import PurePosixPath
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.records.spec import Case, Provenance
-from greenloop.core.test_selection import MOST_TESTS, select_tests
+from greenloop.core.test_selection import LEAST_TESTS, MOST_TESTS, find_nearest, select_tests
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.project import sources
 from greenloop.project.syntax import definitions
 from greenloop.project.syntax.definitions import Definition
 
+MOST_OTHERS = 8  # other selections of tests, for samples that are to differ
 OWN_TESTS = 0.9  # value of the excerpts with the tests themselves
 ROUNDS = 3  # depth: what the tests use, what that uses, and what that uses in turn
 
@@ -28,19 +29,19 @@ async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
 def find_excerpts(problem: Problem) -> Sequence[Excerpt]:
     """For each test file an excerpt with its target tests, and one with what they use; conftest fixtures separately.
 
-    Of many tests, those that reach the code through different callers are shown. Doctest examples are left out: they
-    are in the docstring, which is shown with the code.
+    Of many tests, those that reach the code through different callers are shown; a single one is shown with the nearest
+    other test of its file. Doctest examples are left out: they are in the docstring, which is shown with the code.
     """
     cases = [case for case in problem.spec.cases if case.provenance is Provenance.USER]
     several = len({case.id.partition("[")[0] for case in cases}) > MOST_TESTS
-    shown = select_tests(cases, problem.approaches) if several else cases
+    shown = select_tests(cases, problem.approaches) if several else [*cases, *_more(problem, cases)]
     excerpts: list[Excerpt] = []
     for path in dict.fromkeys(case.path for case in shown):
         text = problem.files.get(path)
         if text is None:
             continue
         items = definitions.find_definitions(text, path)
-        tests = _tests(items, [case for case in shown if case.path == path])
+        tests = _tests(items, [case for case in shown if case.path == path])[:MOST_TESTS]
         if not tests:
             continue
         used, words = _used_definitions(text, path, tests)
@@ -49,10 +50,26 @@ def find_excerpts(problem: Problem) -> Sequence[Excerpt]:
             excerpts.append(Excerpt(title=f"What the tests in `{path}` use:", text=used, value=0.5))
         total = len({case.id.partition("[")[0] for case in cases if case.path == path})
         counted = f"{len(tests)} of the {total} tests" if several and len(tests) < total else "The tests"
+        left = [item for item in _tests(items, [case for case in cases if case.path == path]) if item not in tests]
+        others = [left[start : start + len(tests)] for start in range(0, len(left), len(tests))][:MOST_OTHERS]
         excerpts.append(
-            Excerpt(title=f"{counted} that must pass, in `{path}`:", text=_source(text, items, tests), value=OWN_TESTS)
+            Excerpt(
+                title=f"{counted} that must pass, in `{path}`:",
+                text=_source(text, items, tests),
+                value=OWN_TESTS,
+                others=tuple(_source(text, items, each) for each in others),
+            )
         )
     return excerpts
+
+
+def _more(problem: Problem, cases: Sequence[Case]) -> list[Case]:
+    """The nearest other tests in the file of too few cases, as many as it takes."""
+    paths = {case.path for case in cases}
+    approaching = ((each, each.partition("::")[0]) for each in problem.approaches)
+    others = [Case(id=each, path=path, line=0) for each, path in approaching if path in paths]
+    missing = LEAST_TESTS - len(cases)
+    return find_nearest(others, problem.approaches, cases)[:missing] if missing > 0 else []
 
 
 def _tests(items: Sequence[Definition], cases: Sequence[Case]) -> list[Definition]:
@@ -65,7 +82,7 @@ def _tests(items: Sequence[Definition], cases: Sequence[Case]) -> list[Definitio
             item = next((other for other in reversed(items) if other.start <= case.line <= other.end), None)
         if item is not None:
             functions.setdefault(item.qualname, item)
-    return list(functions.values())[:MOST_TESTS]
+    return list(functions.values())
 
 
 def _shared_fixtures(problem: Problem, path: str, words: AbstractSet[str]) -> Iterator[Excerpt]:
