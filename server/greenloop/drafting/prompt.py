@@ -23,6 +23,7 @@ from greenloop.drafting.shown_attempts import (
     render_complements,
     render_ideas,
 )
+from greenloop.drafting.variation import vary
 
 ESSENTIAL = 0.9  # excerpts of at least this value are shortened, never left out: the code and its tests
 KINDS = 8  # of earlier failures that the prompt lists
@@ -57,7 +58,7 @@ def assemble(
     # Small models copy the code that they are shown, so a restart must not show the failing code.
     shown = [
         replace(excerpt, text=excerpt.bare) if excerpt.bare and draft.move is Move.RESTART else excerpt
-        for excerpt in excerpts
+        for excerpt in vary(excerpts, draft.variant)
     ]
     task = task_template.substitute(context=fit(shown, task_limit - frame_tokens, count), **variables).strip()
     if tail[0].role == "user":

@@ -45,7 +45,8 @@ class Draft:
     with the parent, or that are merged with it, one at a time; `prompt` names a template in place of the move's own;
     `hint` is a strategy, plan or reflection to follow, and `label` a short name of it for the user. `regions` are the
     suspects to change in place of the problem's own regions (none: those). `choice` is 0 for the best filling of a
-    mask, 1 for the next best one.
+    mask, 1 for the next best one. `variant` is 0 for the prompt as it is; others show its parts in another order, and
+    other tests where there are more than it shows.
     """
 
     parent: int
@@ -59,6 +60,7 @@ class Draft:
     label: str = ""
     regions: tuple[Region, ...] = ()
     choice: int = 0
+    variant: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
