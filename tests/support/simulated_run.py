@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -30,17 +31,27 @@ BASELINE = Attempt(number=0, verdict=failing_verdict(), error_class="NotImplemen
 
 
 class FakeModel:
-    """A model that writes its requests into a common list and its answers from another."""
+    """A model that writes its requests into a common list and its answers from another.
+
+    `slots` are those that it says it has; `most` is how many requests were under way at once; `usage` is of each answer.
+    """
 
     def __init__(self, name: str, log: list[tuple[str, ChatRequest]], answers: list[str]) -> None:
         self.name = name
+        self.slots = 1
+        self.most = self._open = 0
+        self.usage = Usage(prompt_tokens=1, completion_tokens=1)
         self.log = log
         self.answers = answers
 
     async def complete(self, request: ChatRequest, on_token) -> Reply:
         self.log.append((self.name, request))
+        self._open += 1
+        self.most = max(self.most, self._open)
+        await asyncio.sleep(0)  # the others of the round come in
+        self._open -= 1
         text = self.answers.pop(0) if request.role in (Role.DRAFTER, Role.REFINER) else "Think again."
-        return Reply(text=text, usage=Usage(prompt_tokens=1, completion_tokens=1), model=self.name)
+        return Reply(text=text, usage=self.usage, model=self.name)
 
     def count_tokens(self, text: str) -> int:
         return len(text) // 4

@@ -16,11 +16,12 @@ from greenloop.core import registry
 from greenloop.core.election import elect_nearest
 from greenloop.core.errors import CannotVerifyError, ModelError, SandboxBrokenError
 from greenloop.core.events import Event, Specified, Started
-from greenloop.core.ports import Model, Sandbox, Tools, User
+from greenloop.core.ports import Model, Sandbox, Tools, User, slots
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import ChatRequest, Kind, Reply, Role
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason
 from greenloop.core.records.problem import Problem
+from greenloop.core.records.usage import Room
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import Baseline, RunState
 from greenloop.drafting.candidates.answers.changed_regions import with_file
@@ -340,23 +341,20 @@ class RefineRun:
             self.context.report_status("asking the planner")
         return await self.calls.ask_for_part(request)
 
-    @property
-    def _plan(self) -> Callable[[Problem, Sequence[Attempt]], Sequence[Draft]]:
-        """The search of the preset, with the numbers that the settings give it; a conversation with a capable model."""
-        own = self._preset_plan
-
-        def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:
-            if self._converses(attempts):
-                return conversation_search.plan(problem, attempts, has_answer=self.conversation.has_answer)
-            return own(problem, attempts)
-
-        return plan
-
-    @property
-    def _preset_plan(self) -> Callable[[Problem, Sequence[Attempt]], Sequence[Draft]]:
-        search = registry.load_part("search", self.preset.search)
-        plan: Callable[..., Sequence[Draft]] = search.plan
-        return partial(plan, steps=self.context.settings.ladder) if self.preset.tries_changes else plan
+    def _plan(self, problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:
+        """Plans the next turn of a conversation, or by the preset's search within the settings and the run's limits."""
+        if self._converses(attempts):
+            return conversation_search.plan(problem, attempts, has_answer=self.conversation.has_answer)
+        plan: Callable[..., Sequence[Draft]] = registry.load_part("search", self.preset.search).plan
+        if not self.preset.tries_changes:
+            return plan(problem, attempts)
+        drafter, ledger = self.calls.models.opened_model(Role.DRAFTER), self.state.ledger
+        room = Room(
+            slots=slots(drafter) if drafter else 1,
+            tokens=ledger.budget.tokens - ledger.used.tokens,
+            seconds=self.state.deadline.left_to_search,
+        )
+        return plan(problem, attempts, steps=self.context.settings.ladder, room=room)
 
     def _builder(self) -> OutcomeBuilder:
         sandbox = Evidence(sandbox=self.context.session.name, network=self.context.place.network)

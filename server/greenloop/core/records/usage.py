@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
@@ -16,6 +17,15 @@ class Budget:
     tokens: int = 50_000
     cost: float | None = None
     unreadable: int = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    """What a run has left for more answers: tokens and seconds, and the slots of its model (requests at once)."""
+
+    slots: int = 1
+    tokens: float = math.inf
+    seconds: float = math.inf
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""From cheap to expensive: one-token changes, merges, infills, samples, and repairs of the best sample.
+"""From cheap to expensive: one-token changes, merges, infills, whole answers, and samples as far as there is room.
 
 Ordered by what small models do well, as measured (docs/evidence.md): they fill masked lines far better than they repair
 a function they are shown, and their next sample is worth more than their next repair.
@@ -20,7 +20,8 @@ from greenloop.core.records.attempt import Attempt, Draft, Mask, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import ErrorGroup, Verdict
+from greenloop.core.records.usage import Room
+from greenloop.core.records.verdict import Verdict
 from greenloop.core.report.named_functions import named_functions
 from greenloop.drafting.infill import insertion_masks, pair_masks, rank_masks
 from greenloop.drafting.search._filling import (
@@ -33,45 +34,53 @@ from greenloop.drafting.search._filling import (
 )
 from greenloop.drafting.search._merging import plan_merges
 from greenloop.drafting.search._progress import COPIES, count_advanced
+from greenloop.drafting.search._sampling import WHOLE_ANSWERS, further_samples
 from greenloop.project.settings import LadderSettings
 
-SIDE_BY_SIDE = 4
 FIRST_TURN = 3  # rungs of one suspect (one-token changes, infills, a whole answer) before the next has its turn
 # Functions whose one-token changes come before any question. The fault was in one of the first three in 49 of 58 past
 # fixes (docs/localisation.md), and holes in the best cost fewer seconds than the changes of all others.
 CHANGED_FIRST = 3
-WHOLE_ANSWERS = (Move.DRAFT, Move.RESTART)
-CORRECTED = (0.0, 0.7)
+SECOND_FILLINGS = 4  # holes whose next best filling is tried
 # The rung of one-token changes, which is always the first, the holes, and a whole answer.
 CHANGES, HOLES, ANSWER = "changes", "holes", "answer"
 STEPS = LadderSettings()
+ROOM = Room()
 
 Rung = tuple[str, list[Draft]]  # its name in `ladder.order`, and its drafts
 
 
-def plan(problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings = STEPS) -> Sequence[Draft]:
-    """The next drafts of the first rung that is not exhausted; empty when all are."""
-    return plan_rungs(problem, attempts, steps)
+def plan(
+    problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings = STEPS, room: Room = ROOM
+) -> Sequence[Draft]:
+    """The next drafts of the first rung that is not exhausted, as many as the model answers at once; else none."""
+    return plan_rungs(problem, attempts, steps, room)
 
 
 def plan_rungs(
-    problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings = STEPS, *, merging: bool = True
+    problem: Problem,
+    attempts: Sequence[Attempt],
+    steps: LadderSettings = STEPS,
+    room: Room = ROOM,
+    *,
+    merging: bool = True,
 ) -> Sequence[Draft]:
     """As `plan`; `merging`: attempts that pass different tests are put together."""
-    rungs = _rungs(problem, attempts, steps)
+    rungs = _rungs(problem, attempts, steps, room)
     kept = ([draft for draft in rung if merging or draft.move is not Move.MERGE] for rung in rungs)
-    return untried(kept, attempts, SIDE_BY_SIDE)
+    return untried(kept, attempts, room.slots)
 
 
-def _rungs(problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings) -> Iterator[list[Draft]]:
+def _rungs(problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings, room: Room) -> Iterator[list[Draft]]:
     if is_written(problem):
-        return _rungs_of_all(problem, attempts, steps)
+        return _rungs_of_all(problem, attempts, steps, room)
     problem = with_reached(problem, attempts)
     several = len(problem.regions) > 1
     rungs = filling_rungs(problem, attempts) if several else _writing_rungs(problem, attempts, steps)
     first = [[_mutate(attempts[0])]] if is_broken(problem) else []
     beside, later = (_rungs_beside(problem, attempts, steps, at_once=at_once) for at_once in (True, False))
-    return chain(first, [next(rungs)], beside, rungs, later)
+    further = [] if problem.spec.open else [further_samples(attempts, Move.DRAFT, steps.temperatures, room)]
+    return chain(first, [next(rungs)], beside, rungs, later, further)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,8 +110,10 @@ class _Focus:
         return bool(asked) and all(attempt.error_class in COPIES for attempt in asked)
 
 
-def _rungs_of_all(problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings) -> Iterator[list[Draft]]:
-    """The rungs of the first regions and of each suspect in turn: the cheap rungs of all, then the others.
+def _rungs_of_all(
+    problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings, room: Room
+) -> Iterator[list[Draft]]:
+    """The rungs of the first regions and of each suspect in turn: the cheap rungs of all, the others, more samples.
 
     The one-token changes of the later suspects wait for the holes of the best one.
     A suspect whose change passes more tests, or lets them fail later, comes first; one of which the model only repeats
@@ -124,6 +135,9 @@ def _rungs_of_all(problem: Problem, attempts: Sequence[Attempt], steps: LadderSe
         yield from first
     for _first, later in turns:
         yield from later
+    best = focuses[0]
+    samples = further_samples(best.attempts, Move.RESTART, steps.temperatures, room)
+    yield [replace(draft, regions=best.regions) for draft in samples]
 
 
 def _turns(rungs: Sequence[Rung], is_answered: bool) -> tuple[list[list[Draft]], list[list[Draft]]]:
@@ -177,17 +191,18 @@ def _repair_rungs(problem: Problem, attempts: Sequence[Attempt], first: int, ste
     named = named_functions(case.failure for case in base.verdict.cases)
     ordered = [] if any(region.qualname in named for region in problem.regions) else rank_masks(problem, base)
     rungs = {
-        HOLES: [_infills(base, ordered[:first])],
-        ANSWER: [[Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)]],
-        "more-holes": [_infills(base, ordered[first : steps.holes])],
-        "another": [[Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER)]],
-        "second-fillings": [_infills(base, ordered[:SIDE_BY_SIDE], choice=1)],
-        "pairs": [_infills(base, pair_masks(ordered)[: steps.pairs])],
-        "inserts": [_infills(base, insertion_masks(ordered)[: steps.inserts])],
-        "samples": list(_samples(attempts, steps)),
+        HOLES: _infills(base, ordered[:first]),
+        ANSWER: [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)],
+        "more-holes": _infills(base, ordered[first : steps.holes]),
+        "another": [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER)],
+        "second-fillings": _infills(base, ordered[:SECOND_FILLINGS], choice=1),
+        "pairs": _infills(base, pair_masks(ordered)[: steps.pairs]),
+        "inserts": _infills(base, insertion_masks(ordered)[: steps.inserts]),
+        "samples": [
+            Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=heat) for heat in steps.temperatures
+        ],
     }
-    for name in steps.order:
-        yield from ((name, rung) for rung in rungs[name])
+    yield from ((name, rungs[name]) for name in steps.order)
 
 
 def _base(attempts: Sequence[Attempt]) -> Attempt:
@@ -214,10 +229,9 @@ def _writing_rungs(problem: Problem, attempts: Sequence[Attempt], steps: LadderS
     if problem.spec.open:  # more answers are more votes; small changes would only fit tests that may be wrong
         yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=heat) for heat in steps.temperatures]
         return
-    if base := best_attempt(attempts):
-        if sum(case.executed for case in problem.spec.cases) > 1:  # a single case is passed too easily
-            yield [_mutate(base)]
-        yield _corrections(base)
+    base = best_attempt(attempts)
+    if base and sum(case.executed for case in problem.spec.cases) > 1:  # a single case is passed too easily
+        yield [_mutate(base)]
 
 
 def _rungs_beside(
@@ -243,26 +257,6 @@ def _rungs_beside(
             [Draft(parent=base.number, move=Move.REFINE, role=Role.REFINER)],
         ):
             yield [replace(draft, regions=(region,)) for draft in rung]
-
-
-def _samples(attempts: Sequence[Attempt], steps: LadderSettings) -> Iterator[list[Draft]]:
-    yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=heat) for heat in steps.temperatures]
-    samples = [attempt for attempt in attempts if attempt.draft and attempt.draft.move in (Move.DRAFT, Move.RESTART)]
-    if best := best_attempt(samples):
-        yield _corrections(best)
-
-
-def _corrections(base: Attempt) -> list[Draft]:
-    """Drafts that see the best candidate's failures but not its code, which would be copied.
-
-    Measured: this repaired no wrong value, but it helps with exceptions.
-    """
-    if base.group is ErrorGroup.LOGIC:
-        return []
-    return [
-        Draft(parent=base.number, move=Move.RESTART, role=Role.REFINER, temperature=heat, prompt="afresh")
-        for heat in CORRECTED
-    ]
 
 
 def _mutate(base: Attempt) -> Draft:

@@ -88,7 +88,7 @@ class LiteLLM:
 
     @property
     def slots(self) -> int:
-        """Concurrent requests: as set; for Ollama as OLLAMA_NUM_PARALLEL says; else as the server says, or a few."""
+        """Concurrent requests: as set; for Ollama OLLAMA_NUM_PARALLEL here; else as the server says, or a few."""
         if self._settings.api.slots:
             return self._settings.api.slots
         if not self._name.startswith(OLLAMA):

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import Case, Region, Spec
-from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.records.usage import Room
+from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
 from greenloop.drafting.search import ladder
 from greenloop.project.settings import LadderSettings
 
@@ -36,16 +39,17 @@ def verdict(passed: int) -> Verdict:
 
 
 BASE = Attempt(number=0, verdict=verdict(0))
+FOUR = Room(slots=4)
 
 
 def climb(
-    text: str, rounds: int, scores: dict[int, int] | None = None, subject: Problem | None = None
+    text: str, rounds: int, scores: dict[int, int] | None = None, subject: Problem | None = None, room: Room = FOUR
 ) -> list[list[Draft]]:
     """The rounds when every attempt fails, passing as many cases as `scores` says (by attempt number, else none)."""
     subject = subject or problem(text)
     attempts, result = [BASE], []
     for _ in range(rounds):
-        drafts = list(ladder.plan(subject, attempts))
+        drafts = list(ladder.plan(subject, attempts, room=room))
         result.append(drafts)
         for draft in drafts:
             number = len(attempts)
@@ -67,7 +71,7 @@ def moves(rounds: list[list[Draft]]) -> list[str]:
 
 
 def test_what_is_written_is_repaired_from_cheap_to_dear():
-    assert moves(climb(SOURCE, 10)) == [
+    assert moves(climb(SOURCE, 9)) == [
         "mutate<0",
         "infill<0 infill<0",
         "draft<0",
@@ -76,9 +80,17 @@ def test_what_is_written_is_repaired_from_cheap_to_dear():
         "infill<0",
         "infill<0 infill<0",
         "restart<0 restart<0 restart<0 restart<0",
-        "restart<4 restart<4",
-        "",
+        "restart<0 restart<0 restart<0 restart<0",
     ]
+
+
+@pytest.mark.parametrize("text", [SOURCE, STUB], ids=["written", "not written"])
+def test_a_model_with_one_slot_is_asked_the_same_one_by_one_and_no_more(text):
+    one_by_one = climb(text, 40, room=Room(slots=1))
+    assert {len(drafts) for drafts in one_by_one} == {0, 1}
+    asked = [draft for drafts in one_by_one for draft in drafts]
+    assert asked == [draft for drafts in climb(text, 9) for draft in drafts][: len(asked)]
+    assert {draft.variant for draft in asked} == {0}
 
 
 def test_what_passes_more_tests_is_climbed_on():
@@ -93,18 +105,18 @@ def test_a_small_change_that_breaks_other_tests_is_not_climbed_on():
     breaks = Attempt(
         number=1, draft=mutate, candidate=candidate, verdict=replace(verdict(2), collateral=(broken,)), parent=0
     )
-    assert [draft.parent for draft in ladder.plan(problem(SOURCE), [BASE, breaks])] == [0, 0]
+    assert [draft.parent for draft in ladder.plan(problem(SOURCE), [BASE, breaks], room=FOUR)] == [0, 0]
     whole = replace(breaks, draft=replace(mutate, move=Move.DRAFT))
     assert [draft.parent for draft in ladder.plan(problem(SOURCE), [BASE, whole])] == [1]
 
 
-def test_what_is_not_written_is_drafted_then_sampled_then_repaired():
-    assert moves(climb(STUB, 5, {4: 1})) == [
+def test_what_is_not_written_is_drafted_then_sampled_in_growing_batches():
+    assert moves(climb(STUB, 5, {4: 1}, room=Room(slots=16))) == [
         "draft<0",
         "draft<0 draft<0 draft<0 draft<0",
         "mutate<4",
-        "restart<4 restart<4",
-        "",
+        " ".join(["draft<0"] * 5),
+        " ".join(["draft<0"] * 10),
     ]
 
 
@@ -118,7 +130,7 @@ def test_the_most_suspected_line_is_filled_first():
     attempts = [BASE]
     (mutate,) = ladder.plan(subject, attempts)
     attempts.append(Attempt(number=1, parent=0, draft=mutate, verdict=Verdict(status=Status.REFUSED)))
-    assert [draft.masked.start for draft in ladder.plan(subject, attempts)] == [3, 2]
+    assert [draft.masked.start for draft in ladder.plan(subject, attempts, room=FOUR)] == [3, 2]
 
 
 def test_a_single_test_is_not_enough_to_believe_a_change_of_a_draft():
@@ -127,18 +139,11 @@ def test_a_single_test_is_not_enough_to_believe_a_change_of_a_draft():
     assert Move.MUTATE not in moves_of
 
 
-def test_wrong_values_are_not_told_again():
-    subject = problem(STUB)
-    attempts = [BASE]
-    while drafts := ladder.plan(subject, attempts):
-        for draft in drafts:
-            number = len(attempts)
-            candidate = Candidate(texts={subject.regions[0]: f"def f(a):\n    return {number}\n"})
-            failed = Attempt(
-                number=number, draft=draft, candidate=candidate, verdict=verdict(0), group=ErrorGroup.LOGIC, parent=0
-            )
-            attempts.append(failed)
-    assert Move.RESTART not in [attempt.draft.move for attempt in attempts if attempt.draft]
+def test_no_more_samples_are_drawn_where_their_tests_only_vote():
+    voting = tuple(replace(case, provenance=Provenance.DESIGNED) for case in CASES)
+    subject = replace(problem(STUB), spec=Spec(cases=voting, selectors=("t.py",)))
+    assert subject.spec.open
+    assert moves(climb(STUB, 4, subject=subject))[2:] == ["restart<0 restart<0 restart<0 restart<0", ""]
 
 
 # -- several suspects ---------------------------------------------------------------------------------------------
@@ -152,7 +157,7 @@ def with_suspects() -> Problem:
 
 
 def plan_after(*attempts: Attempt) -> list[tuple[str, tuple[str, ...]]]:
-    drafts = ladder.plan(with_suspects(), [BASE, *attempts])
+    drafts = ladder.plan(with_suspects(), [BASE, *attempts], room=FOUR)
     return [(str(draft.move), tuple(region.qualname for region in draft.regions)) for draft in drafts]
 
 
@@ -171,7 +176,7 @@ def tried(number: int, draft: Draft, *, error: str = "", passed: int = 0) -> Att
 
 def go_on(attempts: list[Attempt], *, error: str = "", passed: int = 0) -> None:
     """Makes an attempt of each draft of the next round."""
-    for draft in ladder.plan(with_suspects(), [BASE, *attempts]):
+    for draft in ladder.plan(with_suspects(), [BASE, *attempts], room=FOUR):
         attempts.append(tried(len(attempts) + 1, draft, error=error, passed=passed))
 
 
@@ -192,7 +197,7 @@ def test_cheap_changes_in_later_suspects_wait_for_the_holes_of_the_first():
     subject = replace(problem(text), regions=tuple(regions[:1]), suspects=tuple(regions[1:]))
     attempts, rounds = [BASE], []
     for _ in range(7):
-        drafts = ladder.plan(subject, attempts)
+        drafts = ladder.plan(subject, attempts, room=FOUR)
         rounds.append((str(drafts[0].move), *(region.qualname for region in drafts[0].regions)))
         attempts += [tried(len(attempts) + n, draft, error="NoGain") for n, draft in enumerate(drafts)]
     changes, later = [("mutate",), ("mutate", "g"), ("mutate", "h")], [("mutate", "i"), ("mutate", "j")]
@@ -319,12 +324,13 @@ def drafts_of(attempts: list[Attempt], move: Move) -> list[Draft]:
 def test_settings_say_how_many_rungs_there_are_in_which_order_and_how_hot():
     steps = LadderSettings(order=["answer", "samples", "holes"], first=1, temperatures=[0.3, 0.5])
     attempts, rounds = [BASE], []
-    for _ in range(6):
-        drafts = ladder.plan(problem(SOURCE), attempts, steps)
+    for _ in range(5):
+        drafts = ladder.plan(problem(SOURCE), attempts, steps, FOUR)
         rounds.append(drafts)
         attempts += [Attempt(number=len(attempts), parent=0, draft=draft, verdict=verdict(0)) for draft in drafts]
-    assert moves(rounds) == ["mutate<0", "draft<0", "restart<0 restart<0", "infill<0", "", ""]
+    assert moves(rounds) == ["mutate<0", "draft<0", "restart<0 restart<0", "infill<0", " ".join(["restart<0"] * 4)]
     assert [draft.temperature for draft in rounds[2]] == [0.3, 0.5]
+    assert all(0.4 <= draft.temperature <= 0.5 for draft in rounds[4])
     assert ladder.plan(problem(SOURCE), [BASE]) == ladder.plan(problem(SOURCE), [BASE], LadderSettings())
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import simulated_run
-from double_problem import RIGHT, WRONG, judge_files
+from double_problem import PROBLEM, RIGHT, WRONG, judge_files
 from greenloop.core.election import best_attempt
 from greenloop.core.records.attempt import Attempt, Candidate
+from greenloop.core.records.outcome import StopReason
+from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
 from simulated_run import SimulatedRun
 
@@ -57,6 +61,51 @@ async def test_another_signature_is_refused_and_the_model_is_told(runs):
     assert refused.verdict.status is Status.REFUSED
     assert refused.finding.message in play.log[1][1].messages[-1].content
     assert not any("times" in text for text in runs)
+
+
+def single_test(answers: list[str], *, slots: int, **settings: object) -> SimulatedRun:
+    """A run for one test, so that no one-token change is tried, with a model that answers so many requests at once."""
+    problem = replace(PROBLEM, spec=replace(PROBLEM.spec, cases=PROBLEM.spec.cases[:1]))
+    play = SimulatedRun(answers, problem, **settings)
+    calls = play.refine_run.calls
+    calls.preset = replace(calls.preset, context=("source", "tests"))  # the others look into a sandbox
+    play.models.opened["fake/a"].slots = slots
+    return play
+
+
+async def test_a_model_with_one_slot_is_asked_for_one_answer_after_the_other(runs):
+    play = single_test([*WRONG[:2], RIGHT], slots=1)
+    outcome = await play.run()
+    assert (outcome.solved, len(play.log), play.models.opened["fake/a"].most) == (True, 3, 1)
+    play = single_test(WRONG, slots=1)
+    outcome = await play.run()
+    assert (outcome.reason, len(play.log)) == (StopReason.STALLED, 5)
+
+
+async def test_a_model_with_room_is_asked_for_more_answers_in_rounds_that_grow(runs):
+    play = single_test([*WRONG, *[RIGHT] * 10], slots=16)
+    outcome = await play.run()
+    assert (outcome.solved, outcome.best, len(play.log)) == (True, 11, 1 + 4 + 5 + 10)
+    assert play.models.opened["fake/a"].most == 10
+    samples = [request for _name, request in play.log if request.temperature]
+    assert len({request.seed for request in samples}) == len(samples)
+
+
+async def test_a_model_that_repeats_itself_is_asked_no_more(runs):
+    play = single_test([*WRONG[:3], *[WRONG[2]] * 20], slots=4)
+    outcome = await play.run()
+    assert (outcome.reason, len(play.log)) == (StopReason.STALLED, 1 + 4 + 4 + 4)
+
+
+async def test_the_limits_hold_for_wide_rounds(runs):
+    play = single_test([*WRONG, *[f"x + {number}" for number in range(20, 60)]], slots=16, attempts=12)
+    outcome = await play.run()
+    assert (outcome.reason, len(play.log)) == (StopReason.ATTEMPTS, 12)
+    play = single_test([*WRONG, *[f"x + {number}" for number in range(20, 60)]], slots=16, tokens=2000)
+    play.models.opened["fake/a"].usage = Usage(prompt_tokens=100, completion_tokens=50)
+    outcome = await play.run()
+    assert outcome.reason is StopReason.TOKENS
+    assert 1800 <= outcome.usage.tokens <= 2000
 
 
 def test_of_equal_scores_the_one_that_breaks_fewer_neighbours_is_better():
