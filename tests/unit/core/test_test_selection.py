@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -146,19 +147,27 @@ SHOP = "from shop import total\n\n\n" + "".join(body(f"test_{name}") for name in
         (["test_far"], {"test_far": 1, "test_near[a]": 1, "test_near[b]": 1}, ["test_far", "test_near"]),
     ],
 )
-async def test_a_single_test_is_shown_with_the_nearest_other_one(cases, depths, names):
+async def test_a_single_test_of_code_to_be_written_is_shown_with_the_nearest_other_one(cases, depths, names):
+    assert await shown_names(cases, depths, "    raise NotImplementedError\n") == names
+
+
+async def test_a_single_test_of_written_code_is_shown_alone():
+    assert await shown_names(["test_far"], {"test_near": 1}, "    return 1\n") == ["test_far"]
+
+
+async def shown_names(cases, depths, body):
     problem = Problem(
         root=Path("/w"),
         spec=Spec(cases=tuple(case(name) for name in cases), selectors=()),
-        regions=(TARGET,),
+        regions=(replace(TARGET, start=1, end=2),),
         originals={},
-        files={"shop.py": "", "test_shop.py": SHOP},
+        files={"shop.py": f"def total():\n{body}", "test_shop.py": SHOP},
         approaches={f"test_shop.py::{name}": Approach(depth=depth) for name, depth in depths.items()},
     )
     tools = Tools(ask=None, run=None, session=None, user=NoUser(), rng=None)
     *_used, shown = await tests_context.gather(problem, tools)
     assert shown.title == "The tests that must pass, in `test_shop.py`:"
-    assert re.findall(r"def (test_\w+)", shown.text) == names
+    return re.findall(r"def (test_\w+)", shown.text)
 
 
 async def test_the_other_tests_of_many_are_there_for_samples_that_are_to_differ():
@@ -192,7 +201,7 @@ async def test_fixtures_of_conftest_come_with_the_tests_that_name_them(tmp_path)
         spec=Spec(cases=(Case(id=f"{path}::test_it", path=path, line=9, provenance=Provenance.USER),), selectors=()),
         regions=(TARGET,),
         originals={},
-        files={path: text},
+        files={path: text, "shop.py": ""},
         buffers={"conftest.py": b"@pytest.fixture\ndef far():\n    return 'unsaved'\n"},
     )
     tools = Tools(ask=None, run=None, session=None, user=NoUser(), rng=None)

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import PurePosixPath
 
+from greenloop.core.compose import region_text
 from greenloop.core.ports import Tools
+from greenloop.core.python.stubs import is_unwritten
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.test_selection import LEAST_TESTS, MOST_TESTS, find_nearest, select_tests
@@ -29,8 +31,8 @@ async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
 def find_excerpts(problem: Problem) -> Sequence[Excerpt]:
     """For each test file an excerpt with its target tests, and one with what they use; conftest fixtures separately.
 
-    Of many tests, those that reach the code through different callers are shown; a single one is shown with the nearest
-    other test of its file. Doctest examples are left out: they are in the docstring, which is shown with the code.
+    Of many tests, those that reach the code through different callers are shown; a single one of code that is yet to be
+    written comes with the nearest other test of its file. Doctest examples are left out: they are in the docstring.
     """
     cases = [case for case in problem.spec.cases if case.provenance is Provenance.USER]
     several = len({case.id.partition("[")[0] for case in cases}) > MOST_TESTS
@@ -64,7 +66,9 @@ def find_excerpts(problem: Problem) -> Sequence[Excerpt]:
 
 
 def _more(problem: Problem, cases: Sequence[Case]) -> list[Case]:
-    """The nearest other tests in the file of too few cases, as many as it takes."""
+    """The nearest other tests in the file of too few cases, as many as it takes for code that is to be written."""
+    if not all(is_unwritten(region_text(problem, region)) for region in problem.regions):
+        return []
     paths = {case.path for case in cases}
     approaching = ((each, each.partition("::")[0]) for each in problem.approaches)
     others = [Case(id=each, path=path, line=0) for each, path in approaching if path in paths]
