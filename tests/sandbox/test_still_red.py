@@ -1,4 +1,4 @@
-"""Several tests of a file are red: a one-token change that mends only the target waits for a whole answer."""
+"""Several tests of a file are red: a result that mends only the target waits for one that mends the others."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def test_four():
 
 @pytest.fixture
 def play(tmp_path, monkeypatch, lay):
-    """`play(*answers)`: (outcome, the tested attempts)."""
+    """`play(*answers, code=SQUARE)`: (outcome, the tested attempts)."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
 
-    async def run(*answers):
-        root = lay(tmp_path / "w", {"m.py": SQUARE, "test_m.py": TESTS})
+    async def run(*answers, code=SQUARE):
+        root = lay(tmp_path / "w", {"m.py": code, "test_m.py": TESTS})
         script = tmp_path / "answers.jsonl"
         script.write_text("".join(json.dumps(f"```python\n{answer}```\n") + "\n" for answer in answers))
         line = {"model": f"scripted:{script}", "sandbox.kind": "bubblewrap"}
@@ -67,3 +67,24 @@ async def test_without_such_an_answer_it_is_taken_after_all(play):
     assert outcome.solved
     assert "x + 6" in outcome.after["m.py"] or "x + 5 + 1" in outcome.after["m.py"]
     assert [each.draft.move for each in outcome.attempts[1:]] == [Move.MUTATE, Move.INFILL, Move.DRAFT]
+
+
+STUB = 'def square(x):\n    """x times x."""\n    raise NotImplementedError\n'
+
+
+def returns(expression):
+    return f"def square(x):\n    return {expression}\n"
+
+
+async def test_a_new_function_that_passes_the_other_test_too_is_taken(play):
+    outcome, _tested = await play(returns("x * 3"), returns("x + 7"), returns("x * x"), code=STUB)
+    assert outcome.solved
+    assert "x * x" in outcome.after["m.py"]
+
+
+async def test_a_new_function_that_leaves_the_other_test_red_waits_for_four_more_answers(play):
+    wrong = [returns(f"x - {number}") for number in range(9)]
+    outcome, tested = await play(returns("x * 3"), *wrong, code=STUB)
+    assert outcome.solved
+    assert "x * 3" in outcome.after["m.py"]
+    assert max(each.number for each in tested) == 5

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from greenloop.core.compose import compose
+from greenloop.core.compose import compose, region_text
+from greenloop.core.python.stubs import is_unwritten
 from greenloop.core.records.attempt import Attempt, Move
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status
@@ -68,12 +69,13 @@ class Election:
     order: Sequence[int] = ()
 
 
-async def elect_nearest(problem: Problem, attempts: Sequence[Attempt], is_final: bool) -> Election:
+async def elect_nearest(problem: Problem, attempts: Sequence[Attempt], is_final: bool, patience: int = 0) -> Election:
     """Any attempt that passes may be accepted; of several, the one nearest to the user's code comes first.
 
     Where a gain was measured, the greatest one comes first, then what leaves the fewest other tests of the file red,
     and what has no blemish. A one-token change that leaves any red waits for the first whole answer, since one cause
-    may have turned them all red; a turn of a conversation waits for the next ones where tests that fail for the same
+    may have turned them all red. Of code that was to be written these tests say what it is for, so a whole answer waits
+    too, until there are `patience`. A turn of a conversation waits for the next ones where tests that fail for the same
     cause stay red, and once for a blemish.
     """
     passing = [
@@ -81,7 +83,7 @@ async def elect_nearest(problem: Problem, attempts: Sequence[Attempt], is_final:
         for attempt in attempts
         if attempt.candidate
         and attempt.verdict.status is Status.PASSED
-        and (is_final or not _waits(problem, attempt, attempts))
+        and (is_final or not _waits(problem, attempt, attempts, patience))
     ]
 
     def distance(attempt: Attempt) -> tuple[float, int, int, int, int]:
@@ -93,11 +95,18 @@ async def elect_nearest(problem: Problem, attempts: Sequence[Attempt], is_final:
     return Election(attempts=attempts, order=[attempt.number for attempt in sorted(passing, key=distance)])
 
 
-def _waits(problem: Problem, attempt: Attempt, attempts: Sequence[Attempt]) -> bool:
+def _waits(problem: Problem, attempt: Attempt, attempts: Sequence[Attempt], patience: int) -> bool:
     if attempt.draft is not None and attempt.draft.move is Move.TURN:
         later = sum(bool(each.draft and each.draft.move is Move.TURN) for each in attempts[attempt.number + 1 :])
         has_red_sibling = bool({*problem.siblings} & {*attempt.verdict.still_red})
         return later < (MOST_FOR_SIBLINGS if has_red_sibling else bool(attempt.blemishes))
-    if attempt.draft is None or attempt.draft.move is not Move.MUTATE or not attempt.verdict.still_red:
+    if attempt.draft is None or not attempt.verdict.still_red:
         return False
-    return all(each.draft is None or each.draft.move in CHEAP for each in attempts[attempt.number :])
+    if attempt.draft.move is Move.MUTATE:
+        return _count_whole(attempts[attempt.number :]) == 0
+    is_new = all(is_unwritten(region_text(problem, region)) for region in problem.regions)
+    return is_new and _count_whole(attempts) < patience
+
+
+def _count_whole(attempts: Sequence[Attempt]) -> int:
+    return sum(each.draft is not None and each.draft.move not in CHEAP for each in attempts)

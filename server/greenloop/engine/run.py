@@ -260,8 +260,15 @@ class RefineRun:
 
     def parts(self, emit: Callable[[Event], None]) -> Parts:
         """Builds the functions of the loop; `emit` gets changes of the spec by votes and answers."""
+        samples = len(self.context.settings.ladder.temperatures)
         self.voting = build_voting(
-            self.context, self.state, emit, trust=self.preset.trust, user=self.user, verify=self.verifier.verify
+            self.context,
+            self.state,
+            emit,
+            trust=self.preset.trust,
+            user=self.user,
+            verify=self.verifier.verify,
+            patience=1 + samples if self.preset.tries_changes else 0,
         )
         blind = self.preset.blind
         ranker = Ranker(

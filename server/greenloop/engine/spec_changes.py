@@ -26,6 +26,7 @@ def build_voting(
     trust: str,
     user: User,
     verify: Callable[[Files], Awaitable[Verdict]],
+    patience: int,
 ) -> Voting:
     """Builds the votes of a run by the rule `trust`; `emit` gets each change of the specification."""
     regions = state.problem.regions  # none where only a file that is no module may be at fault
@@ -45,4 +46,5 @@ def build_voting(
         module=module,
         verify=verify,
         report_change=report_change,
+        patience=patience,
     )

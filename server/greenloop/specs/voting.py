@@ -72,7 +72,8 @@ class Answer:
 class Voting:
     """Holds the polls of one run. `verify` runs a candidate's texts by the current spec.
 
-    `report_change` takes over a new spec, with a sentence that says why it changed.
+    `report_change` takes over a new spec, with a sentence that says why it changed; `patience` is that of
+    `elect_nearest`.
     """
 
     rule: Callable[[Poll], Ruling]
@@ -81,6 +82,7 @@ class Voting:
     module: str
     verify: Callable[[Mapping[str, str]], Awaitable[Verdict]]
     report_change: Callable[[Spec, str], None]
+    patience: int = 0
     why: str = ""
     doubt: str = ""
     asked_ids: set[str] = field(default_factory=set)
@@ -88,7 +90,7 @@ class Voting:
     async def elect(self, problem: Problem, attempts: Sequence[Attempt], over: bool) -> Election:
         """As `loop.Parts.elect`: if every case is binding, any candidate that passes may be accepted."""
         if not problem.spec.open:
-            return await elect_nearest(problem, attempts, over)
+            return await elect_nearest(problem, attempts, over, self.patience)
         ruling = self.rule(build_poll(problem, attempts, is_final=over))
         while case := self._worth_asking(problem, ruling):
             answer = await self._ask(problem, case, attempts)

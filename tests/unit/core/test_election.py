@@ -91,8 +91,8 @@ def passing(number, move=Move.TURN, text="    return x + 1\n", *, red=(), **more
     return attempt(number, move, candidate=candidate, verdict=verdict(2, still_red=red), **more)
 
 
-async def order(attempts, problem=PROBLEM, *, final=False):
-    return list((await elect_nearest(problem, [baseline(), *attempts], final)).order)
+async def order(attempts, problem=PROBLEM, *, final=False, patience=0):
+    return list((await elect_nearest(problem, [baseline(), *attempts], final, patience)).order)
 
 
 async def test_of_passing_attempts_the_cleanest_and_nearest_comes_first():
@@ -125,3 +125,39 @@ async def test_a_change_without_a_model_waits_where_it_leaves_any_red():
     assert await order([mutated, attempt(2, Move.MUTATE)]) == []
     assert await order([mutated, attempt(2)]) == [1]
     assert await order([passing(1, Move.MUTATE)]) == [1]
+
+
+STUB = "def f(x):\n    raise NotImplementedError\n"
+UNWRITTEN = replace(PROBLEM, originals={"m.py": STUB}, files={"m.py": STUB})
+
+
+def drafted(number, outcome):
+    """`outcome` is how it ended: failed, passed, or passed with red tests left."""
+    if outcome == "failed":
+        return attempt(number, Move.DRAFT)
+    return passing(number, Move.DRAFT, red=("t.py::other",) if outcome == "red" else ())
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "elected"),
+    [
+        (["passed"], [1]),
+        (["red"], []),
+        (["red", "failed"], []),
+        (["red", "passed"], [2]),
+        (["red", "red"], []),
+        (["red", "failed", "red"], [1, 3]),
+        (["red", "failed", "passed"], [3, 1]),
+    ],
+)
+async def test_a_written_function_that_leaves_tests_red_waits_for_a_few_answers(outcomes, elected):
+    attempts = [drafted(number, outcome) for number, outcome in enumerate(outcomes, 1)]
+    assert await order(attempts, UNWRITTEN, patience=3) == elected
+
+
+async def test_what_leaves_tests_red_waits_no_longer_than_the_search_nor_where_code_was_there():
+    assert await order([drafted(1, "red")], UNWRITTEN, patience=3, final=True) == [1]
+    assert await order([drafted(1, "red")], UNWRITTEN) == [1]
+    assert await order([drafted(1, "red")], patience=3) == [1]
+    without_model = [passing(1, Move.MERGE, red=("t.py::other",)), passing(2, Move.MUTATE, red=("t.py::other",))]
+    assert await order([drafted(1, "red"), *without_model], UNWRITTEN, patience=3) == []
