@@ -34,7 +34,9 @@ from greenloop.drafting.search import ladder
 from greenloop.engine.loop import attempt_steps
 from greenloop.engine.presets import find_preset
 
-ARMS = (("five, four at once", 4, 5), ("1 slot", 1, 0), ("4 slots", 4, 0), ("16 slots", 16, 0), ("32 slots", 32, 0))
+MOST = find_preset("default").attempts
+# The name, the slots, and the most answers.
+ARMS = (("five, four at once", 4, 5), *((f"{slots} slots", slots, MOST) for slots in (1, 4, 16, 32)))
 CASE = f"{mbpp.TESTS}::test_1"
 FAILED, PASSED = (
     Verdict(status=status, cases=(CaseResult(id=CASE, outcome=status.value),))
@@ -109,7 +111,6 @@ def main() -> None:
     print("|---|---|---|---:|---:|---:|---:|---:|")
     for name, slots, most in ARMS:
         samples = Samples(greedy=recorded.greedy, others=recorded.others)
-        most = most or find_preset("default").attempts
         total = Counter[str]()
         for task, problem in tasks.items():
             total += climb(problem, known[task], samples, task, slots, most)
