@@ -50,10 +50,9 @@ def select_tests(cases: Sequence[Case], approaches: Mapping[str, Approach]) -> l
     for (path, _function), nearest in sorted(nearest_by_caller.items(), key=lambda item: item[1]):
         by_file.setdefault(path, []).append(nearest)
     turns = sorted((turn, *nearest) for nearest_cases in by_file.values() for turn, nearest in enumerate(nearest_cases))
-    orders = [order for _turn, _depth, order in turns[:MOST_TESTS]]
-    for case in find_nearest(cases, approaches, [cases[order] for order in orders]):
-        orders += [cases.index(case)] if len(orders) < LEAST_TESTS else []
-    return [cases[order] for order in sorted(orders)]
+    chosen = [cases[order] for _turn, _depth, order in turns[:MOST_TESTS]]
+    chosen += find_nearest(cases, approaches, chosen)[: max(LEAST_TESTS - len(chosen), 0)]
+    return [case for case in cases if case in chosen]
 
 
 def find_nearest(cases: Sequence[Case], approaches: Mapping[str, Approach], known: Sequence[Case]) -> list[Case]:

@@ -72,8 +72,7 @@ def _more(problem: Problem, cases: Sequence[Case]) -> list[Case]:
     paths = {case.path for case in cases}
     approaching = ((each, each.partition("::")[0]) for each in problem.approaches)
     others = [Case(id=each, path=path, line=0) for each, path in approaching if path in paths]
-    missing = LEAST_TESTS - len(cases)
-    return find_nearest(others, problem.approaches, cases)[:missing] if missing > 0 else []
+    return find_nearest(others, problem.approaches, cases)[: max(LEAST_TESTS - len(cases), 0)]
 
 
 def _tests(items: Sequence[Definition], cases: Sequence[Case]) -> list[Definition]:
