@@ -134,10 +134,12 @@ async def _run_mini(
 ) -> dict[str, Any]:
     before = _texts(place.root)
     configuration = ["mini_textbased.yaml", f"model.model_kwargs.api_base={address}", "agent.cost_limit=0"]
+    # For its commands alone: the project may be a library that the agent itself uses.
+    configuration += [f"environment.env.{name}={value}" for name, value in place.variables.items()]
     command = [str(mini), "-y", "--exit-immediately", "-m", MODEL, "-o", str(folder / "trajectory.json")]
     command += ["--model-class", "litellm_textbased", *(word for each in configuration for word in ("-c", each))]
     command += ["-t", STATEMENT.format(target=task.target, python=task.interpreter)]
-    environment = {**os.environ, **place.variables, "OPENAI_API_KEY": "none", "MSWEA_COST_TRACKING": "ignore_errors"}
+    environment = {**os.environ, "OPENAI_API_KEY": "none", "MSWEA_COST_TRACKING": "ignore_errors"}
     environment |= {"MSWEA_CONFIGURED": "true", "MSWEA_SILENT_STARTUP": "1", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
     process = await asyncio.create_subprocess_exec(
         *command, cwd=place.root, env=environment, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL

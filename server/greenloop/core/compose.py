@@ -42,7 +42,7 @@ def compose(problem: Problem, candidate: Candidate) -> dict[str, str]:
         has_several_files = len({region.path for region in candidate.texts}) > 1
         needed = _needed_names(texts, candidate) if has_several_files else None
         new_texts[path] = _compose_file(
-            problem.files[path],
+            problem.files[path] if path in problem.files else candidate.originals[path] or "",
             texts,
             [text for text in candidate.imports if needed is None or _bound_names(text) & needed],
             [text for text in candidate.helpers if needed is None or _bound_names(text) & needed],
@@ -67,7 +67,7 @@ def before_after(problem: Problem, candidate: Candidate) -> tuple[dict[str, str 
     before: dict[str, str | None] = {}
     after: dict[str, str] = {}
     for path, text in compose(problem, candidate).items():
-        original = problem.originals.get(path)
+        original = {**candidate.originals, **problem.originals}.get(path)
         if text != original:
             before[path], after[path] = original, text
     return before, after

@@ -151,11 +151,8 @@ def fill_mask(problem: Problem, attempt: Attempt, mask: Mask, text: str) -> Cand
         assert isinstance(error, SyntaxError)
         return Finding(error_class=type(error).__name__, message=f"{error.msg} in the filled hole", line=error.lineno)
     previous = attempt.candidate
-    return Candidate(
-        texts={**(previous.texts if previous else {}), mask.region: new_text},
-        imports=previous.imports if previous else (),
-        helpers=previous.helpers if previous else (),
-    )
+    base = previous or Candidate(texts={})
+    return replace(base, texts={**base.texts, mask.region: new_text})
 
 
 def _placed(lines: list[str], mask: Mask, filling: list[str]) -> list[list[str]]:

@@ -21,6 +21,7 @@ CUT_SHORT = frozenset({"Timeout", "Crash", "MemoryLimit", "ProcessLimit"})
 RED = ("failed", "error")
 NEAREST = 20  # related tests that run before the others: what breaks the code around it mostly breaks one of them
 REPEATED = 3
+OWN_TIMES = 3  # how often a test that fails time after time must pass with the user's own code
 UNFINISHED = "the test did not run to its end"
 
 
@@ -69,9 +70,10 @@ async def _run_and_repeat(
             if verdict.status is not Status.PASSED:
                 return verdict
             if still_failing:
-                broken = await _without_order_dependent(inputs, session, again, still_failing, every)
+                broken = await _certainly_broken(inputs, session, again, still_failing, every)
                 if broken:
                     return fail_for_related(verdict, [*broken, *others])
+                verdict = replace(verdict, flaky=(*verdict.flaky, *(case.id for case in still_failing)))
                 break
         else:
             verdict = replace(verdict, flaky=(*verdict.flaky, *repeated))
@@ -79,19 +81,20 @@ async def _run_and_repeat(
     return verdict
 
 
-async def _without_order_dependent(
+async def _certainly_broken(
     inputs: VerificationInputs, session: Session, run: TestRun, failing: Sequence[CaseResult], every: TestRun
 ) -> list[CaseResult]:
-    """Returns the failing tests without those that need others before them, which this run does not have.
+    """Returns the failing tests without those that fail by chance, or need others before them.
 
-    Such a test fails in the same run of the user's own code, but not after `every` related test, nor in its file.
+    One that fails by chance does not pass every time with the user's own code. One that needs others fails in the same
+    run of the user's own code, but not after `every` related test, nor in its file.
     """
     if inputs.own is None:
         return [*failing]
-    control = await session.run(own_run(inputs, run))
-    check_sandbox(control)
-    passed = {result.id for result in case_results(control) if result.passed} if not forged(control) else set()
-    if certain := [each for each in failing if each.id in passed]:
+    certain = await _passing_with_own(inputs, session, run, failing)
+    if certain:
+        for _time in range(OWN_TIMES - 1):
+            certain = await _passing_with_own(inputs, session, run, certain) if certain else []
         return certain
     paths = tuple(dict.fromkeys(each.id.partition("::")[0] for each in failing))
     left = [*failing]
@@ -100,6 +103,17 @@ async def _without_order_dependent(
         check_sandbox(execution)
         left = newly_failing(inputs, execution, [each.id for each in left])[0]
     return left
+
+
+async def _passing_with_own(
+    inputs: VerificationInputs, session: Session, run: TestRun, failing: Sequence[CaseResult]
+) -> list[CaseResult]:
+    """Returns those of the failing tests that pass in the same run of the user's own code."""
+    assert inputs.own is not None
+    control = await session.run(own_run(inputs, run))
+    check_sandbox(control)
+    passed = {result.id for result in case_results(control) if result.passed} if not forged(control) else set()
+    return [each for each in failing if each.id in passed]
 
 
 async def _run_once(

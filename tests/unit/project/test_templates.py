@@ -121,7 +121,7 @@ def test_what_templates_of_moves_may_use_is_what_a_prompt_offers():
 def test_built_in_prompts_are_valid_and_short(name):
     text = (PACKAGE / "drafting/prompts" / name).read_text()
     assert Template(text).is_valid()
-    assert len(text.split()) <= 110
+    assert len(text.split()) <= (220 if name == "conversation/system.txt" else 110)  # a capable model reads it once
 
 
 def test_the_command_line_says_which_prompt_is_not_used(own, capsys):

@@ -130,3 +130,33 @@ async def test_one_that_is_broken_though_it_needs_others_is():
     passed = Verdict(status=Status.PASSED)
     verdict = await run_related(known, session, passed, TestRun(selectors=()), {})  # type: ignore[arg-type]
     assert [result.id for result in verdict.collateral] == [MANY[-1]]
+
+
+class TwoSides(Session):
+    """One related test: what it does with the candidate, and run after run with the user's own code."""
+
+    def __init__(self, own: list[str]) -> None:
+        super().__init__({})
+        self.own = own
+
+    async def run(self, run: TestRun) -> Execution:
+        cases = run.only or run.selectors
+        outcome = self.own.pop(0) if run.files == {"m.py": "own"} else "failed"
+        return ended(*((case, outcome) for case in cases), seconds=1.0)
+
+
+@pytest.mark.parametrize(
+    ("own", "status"),
+    [
+        (["passed", "passed", "passed"], Status.FAILED),
+        (["passed", "failed", "failed", "failed"], Status.PASSED),
+        (["passed", "passed", "failed", "failed"], Status.PASSED),
+    ],
+)
+async def test_one_that_fails_by_chance_with_the_users_own_code_is_not_broken(own, status):
+    session, case = TwoSides(own), MANY[0]
+    known = replace(inputs((case,)), own={"m.py": "own"})
+    passed = Verdict(status=Status.PASSED)
+    verdict = await run_related(known, session, passed, TestRun(selectors=()), {})  # type: ignore[arg-type]
+    assert verdict.status is status
+    assert verdict.flaky == ((case,) if status is Status.PASSED else ())

@@ -65,11 +65,15 @@ class Draft:
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """New source for each region, with imports and helpers for its module. It never removes anything."""
+    """New source for each region, with imports and helpers for its module. It never removes anything.
+
+    `originals` are the user's texts (None: a new file) of the files that no suspect is in: a problem may not know them.
+    """
 
     texts: Mapping[Region, str]
     imports: tuple[str, ...] = ()
     helpers: tuple[str, ...] = ()
+    originals: Mapping[str, str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

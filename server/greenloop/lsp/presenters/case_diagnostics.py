@@ -73,7 +73,7 @@ class AttemptLines:
 
         self._documents, self._root, self._problem = documents, root, problem
         attempt_texts = {**problem.files, **(compose(problem, attempt.candidate) if attempt.candidate else {})}
-        originals = problem.originals
+        originals = {**(attempt.candidate.originals if attempt.candidate else {}), **problem.originals}
 
         @cache
         def to_original(path: str) -> LineMap:

@@ -233,8 +233,10 @@ def _as_candidate(problem: Problem, change: _Change) -> Reading:
     texts: dict[Region, str] = {}
     for path, text in {**_changed_base(problem, change), **change.texts}.items():
         texts |= changed_regions(path, problem.files[path], text)
+    known = {region.path for region in (*problem.regions, *problem.suspects)}
+    others = {region.path: problem.originals[region.path] for region in texts if region.path not in known}
     left_out = tuple(dict.fromkeys(change.left_out))
-    return Reading(problem=problem, candidate=Candidate(texts=texts), left_out=left_out)
+    return Reading(problem=problem, candidate=Candidate(texts=texts, originals=others), left_out=left_out)
 
 
 def _changed_base(problem: Problem, change: _Change) -> dict[str, str]:

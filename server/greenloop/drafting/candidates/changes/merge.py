@@ -49,6 +49,7 @@ def merge(problem: Problem, first: Candidate, second: Candidate, base: Candidate
         texts=texts,
         imports=tuple(dict.fromkeys((*first.imports, *second.imports))),
         helpers=tuple(dict.fromkeys((*first.helpers, *second.helpers))),
+        originals={**first.originals, **second.originals},
     )
 
 
@@ -79,7 +80,10 @@ def _with_added(first: Candidate, second: Candidate) -> Candidate:
     own = {name for text in first.helpers for name in _defined_names(text)}
     more = [text for text in second.helpers if text not in first.helpers and not own & _defined_names(text)]
     return replace(
-        first, imports=tuple(dict.fromkeys((*first.imports, *second.imports))), helpers=(*first.helpers, *more)
+        first,
+        imports=tuple(dict.fromkeys((*first.imports, *second.imports))),
+        helpers=(*first.helpers, *more),
+        originals={**first.originals, **second.originals},
     )
 
 
@@ -96,6 +100,7 @@ def lay_over(lower: Candidate, upper: Candidate) -> Candidate:
         texts=kept_texts | dict(upper.texts),
         imports=tuple(dict.fromkeys((*lower.imports, *upper.imports))),
         helpers=(*kept, *upper.helpers),
+        originals={**lower.originals, **upper.originals},
     )
 
 

@@ -7,6 +7,7 @@ correctness", 2015), but in a long function before its names, of which there are
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from enum import StrEnum
 
 from greenloop.core.compose import text_in
@@ -116,9 +117,6 @@ def mutants(problem: Problem, attempt: Attempt, stage: Stage) -> Iterator[Candid
         if change.text in yielded:
             continue
         yielded.add(change.text)
-        candidate = Candidate(
-            texts={**(previous.texts if previous else {}), region: change.text},
-            imports=(*(previous.imports if previous else ()), *change.imports),
-            helpers=previous.helpers if previous else (),
-        )
+        base = previous or Candidate(texts={})
+        candidate = replace(base, texts={**base.texts, region: change.text}, imports=(*base.imports, *change.imports))
         yield add_missing_imports(problem, candidate) if change.kind is Kind.SYNTAX else candidate

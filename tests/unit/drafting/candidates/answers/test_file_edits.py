@@ -209,6 +209,16 @@ def test_new_files(answer):
     assert (before, after) == ({"shop/new.py": None}, {"shop/new.py": "def low(text):\n    return text.lower()\n"})
 
 
+@pytest.mark.parametrize(("path", "old"), [("shop/data.json", '{"pen": 1}\n'), ("shop/new.py", None)])
+def test_a_candidate_brings_the_users_text_of_files_that_the_run_began_without(path, old):
+    answer = block(path, (old or "").strip(), "X = 1")
+    workspace = file_edits.Files(text_of={**KNOWN, path: old}.get, known=("shop/core.py",), why_not=lambda _path: "")
+    found = file_edits.read(answer, PROBLEM, workspace).candidate
+    assert found.originals == {path: old}
+    assert compose(PROBLEM, found) == {path: "X = 1\n"}
+    assert before_after(PROBLEM, found) == ({path: old}, {path: "X = 1\n"})
+
+
 def test_imports_alone_go_among_the_imports():
     text = changes(block("shop/core.py", "", "import json\nimport re"))["shop/core.py"]
     assert text == SHOP.replace("import json\n", "import json\nimport re\n")
