@@ -37,7 +37,7 @@ MOST_CAUSES = 3  # failures that are shown whole, of cases that fail in differen
 class _Size:
     """How much a report shows; `code` is in tokens, `whole`: small files are shown whole."""
 
-    code: int = 1700
+    code: int = 6000
     outlines: int = 1
     detail: Detail = FULL
     causes: int = MOST_CAUSES
@@ -47,6 +47,7 @@ class _Size:
 
 SIZES = (
     _Size(),
+    _Size(code=3000),
     _Size(code=1300, causes=2, detail=replace(FULL, values=600, message=40)),
     _Size(code=900, outlines=0, causes=1, whole=False, detail=SHORT),
     _Size(code=600, outlines=0, causes=1, whole=False, helpers=False, detail=SHORT),

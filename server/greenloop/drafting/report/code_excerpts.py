@@ -16,7 +16,7 @@ from greenloop.drafting.report.shortening import around_lines, without_long_docs
 from greenloop.project.syntax import definitions
 from greenloop.project.syntax.definitions import Binding, Definition
 
-FIRST_FILE, SHORT_FILE = 240, 80  # lines of a file that is shown whole: the most suspicious one, another one
+FIRST_FILE, SHORT_FILE = 600, 150  # lines of a file that is shown whole: the most suspicious one, another one
 MOST_FIELDS = 12  # of a class whose methods are shown
 LONGEST_FIELD = 4  # lines
 SHORT_CONSTRUCTOR = 15  # lines of an `__init__` that is shown with the other methods

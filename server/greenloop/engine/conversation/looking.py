@@ -23,7 +23,7 @@ from greenloop.engine.looks._project import LookError, Project
 MOST_LOOKS = 24  # of one run
 MOST_IN_TURN = 8  # before one answer
 MOST_SECONDS = 60.0  # of all looks of a run
-LONGEST = 12_000  # characters of one result
+LONGEST = 24_000  # characters of one result
 LONGEST_CALL = 20_000  # characters of arguments
 LONGEST_NAME = 64
 SHOWN = 100  # characters of a summary

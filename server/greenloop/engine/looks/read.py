@@ -10,7 +10,7 @@ from greenloop.core.text.diff import with_plain_ends
 from greenloop.engine.looks._project import Arguments, LookError, Project, text_argument
 from greenloop.project.syntax import definitions
 
-MOST_LINES = 300
+MOST_LINES = 600
 LONGEST_LINE = 400
 MOST_ENTRIES = 100  # of a folder
 
