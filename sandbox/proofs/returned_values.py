@@ -32,7 +32,8 @@ COMPARING = frozenset(
     {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__bool__", "__len__", "__contains__"}
 )
 EQUAL_TO_MANY = frozenset({"unittest", "mock", "pytest", "_pytest", "hamcrest", "dirty_equals", "testfixtures"})
-HONEST = "_pytest.capture"  # its streams are equal to themselves alone, and many objects keep `sys.stderr`
+# Their streams and handlers are equal to themselves alone, and many objects keep `sys.stderr` or a logger.
+HONEST = frozenset({"_pytest.capture", "_pytest.logging"})
 MRO = vars(type)["__mro__"]
 HEAP_TYPE = 1 << 9  # a class that a class statement or `type` made
 BUILT_IN_CALLABLES = (type, types.BuiltinFunctionType, functools.partial, operator.methodcaller, operator.itemgetter)
@@ -157,7 +158,7 @@ class Watch:
         if kind in PROXIES:
             return "%s, which compares as another object does" % _with_article(kind.__qualname__)
         for base in MRO.__get__(kind):
-            if str(base.__module__).partition(".")[0] in EQUAL_TO_MANY and base.__module__ != HONEST:
+            if str(base.__module__).partition(".")[0] in EQUAL_TO_MANY and base.__module__ not in HONEST:
                 return "%s.%s, which may be equal to anything" % (_with_article(base.__module__), base.__qualname__)
         for base in (*MRO.__get__(kind), *MRO.__get__(type(kind))):
             for name in self._answering:

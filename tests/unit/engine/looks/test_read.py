@@ -29,14 +29,14 @@ def look(tmp_path):
 @pytest.mark.parametrize(
     ("lines", "head", "first", "last"),
     [
-        ("", "1-300 of 1000", "line 1", "line 300"),
+        ("", "1-600 of 1000", "line 1", "line 600"),
         ("10-12", "10-12 of 1000", "line 10", "line 12"),
         ("lines 10 to 12", "10-12 of 1000", "line 10", "line 12"),
         ("998", "998-1000 of 1000", "line 998", "line 1000"),
         ("990-2000", "990-1000 of 1000", "line 990", "line 1000"),
         ("12-10", "12-12 of 1000", "line 12", "line 12"),
         ("0-2", "1-2 of 1000", "line 1", "line 2"),
-        ("1-" + "9" * 5000, "1-300 of 1000", "line 1", "line 300"),
+        ("1-" + "9" * 5000, "1-600 of 1000", "line 1", "line 600"),
     ],
 )
 async def test_lines(look, lines, head, first, last):

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import pytest
 from _pytest.capture import CaptureIO
+from _pytest.logging import LogCaptureHandler
 
 from inside import load
 
@@ -95,6 +96,7 @@ def look(value):
         Honest,
         sys,  # with pytest's streams
         Honest(CaptureIO()),  # an object that kept one
+        Honest(LogCaptureHandler()),  # one that kept a logger
     ],
     ids=lambda each: type(each).__name__,
 )
