@@ -39,6 +39,7 @@ from greenloop.bench.plans import settings_for
 from greenloop.bench.task_folder import Place
 from greenloop.bench.tasks import Task
 from greenloop.core.text.diff import count_changed_lines
+from greenloop.drafting.candidates.checks.clean_edit import find_blemishes
 from greenloop.project.settings import Settings
 from greenloop.project.sources import is_trusted
 from greenloop.sandboxes.pool import SandboxPool
@@ -125,6 +126,7 @@ def _run_greenloop(task: Task, address: str, folder: Path) -> dict[str, Any]:
         "seconds": round(run["wall_seconds"] - run["model_seconds"], 1),
         "wall": run["wall_seconds"],
         "lines": run["changed_lines"],
+        "blemishes": run["blemishes"],
         "message": run["message"],
     }
 
@@ -160,6 +162,7 @@ async def _run_mini(
         "verified": "-",
         "looks": 0,
         "lines": count_changed_lines(own, {path: changed[path] for path in own}),
+        "blemishes": len(find_blemishes(own, changed)),
         "ended": ended,
     }
 
@@ -182,6 +185,7 @@ def summary(tool: str, rows: list[dict[str, Any]]) -> str:
     parts = [
         f"{tool}: {len(solved)} of {len(rows)} solved",
         f"over-fit {sum(row['shown'] and not row['solved'] for row in rows)}",
+        f"with unreachable, overwritten or repeated code {sum(row['blemishes'] > 0 for row in rows)}",
         *(_mean(rows, name) for name in ("questions", "looks", "tokens", "seconds")),
         f"lines of the commit's: median {statistics.median(ratios):.2f}" if ratios else "",
     ]

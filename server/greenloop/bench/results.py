@@ -183,6 +183,7 @@ def outcome_fields(outcome: Outcome, judgement: Judgement | None, total: int) ->
         "at": count_asked(outcome.attempts[: (outcome.best or 0) + 1]),
         "looks": sum(len(attempt.looks) for attempt in outcome.attempts),
         "changed_lines": count_changed_lines(before, outcome.after),
+        "blemishes": 0 if outcome.best is None else len(outcome.attempts[outcome.best].blemishes),
         "confidence": confidences[-1] if confidences else None,
         "gain": asdict(outcome.evidence.gain) if outcome.solved and outcome.evidence.gain else None,
         **_usage_fields(usage),
