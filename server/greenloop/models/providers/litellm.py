@@ -12,6 +12,7 @@ import os
 import random
 import re
 import sys
+import warnings
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import replace
@@ -39,6 +40,9 @@ from greenloop.models.embedded.default_model import ollama_base
 from greenloop.models.known_providers import OLLAMA, find_provider, key_variables
 from greenloop.models.served_slots import ServedSlots
 from greenloop.project.settings import Settings
+
+# litellm sets such filters while it is imported, in a thread, and whoever parses code meanwhile would take it back.
+warnings.filterwarnings("ignore", category=UserWarning, module="pydantic")
 
 CONNECT_SECONDS = 10.0
 # Concurrent requests that stay within any provider's rate limit.
