@@ -45,6 +45,7 @@ from greenloop.project.sources import is_trusted
 from greenloop.sandboxes.pool import SandboxPool
 
 MODEL = "openai/gpt-5.1"
+PYTHON = "{python}"  # in recorded answers, the interpreter of their task
 SECONDS = 3600  # of a run, which waits for answers by hand
 STATEMENT = (
     "The test {target} fails. Change the code of this project so that it passes, for the right reason: what a "
@@ -72,10 +73,12 @@ def main() -> int:
             known = recorded.get((tool, task.id))
             if known is None and arguments.ask is None:
                 continue
-            answer = from_list(known) if known is not None else from_files(arguments.ask / tool / task.id)
+            given = [text.replace(PYTHON, task.interpreter) for text in known or ()]
+            answer = from_files(arguments.ask / tool / task.id) if known is None else from_list(given)
             row = asyncio.run(measure(task, tool, answer, arguments.mini))
             if known is None:
-                _add_answers(arguments.answers, tool, task.id, row["answers"])
+                answers = [text.replace(task.interpreter, PYTHON) for text in row["answers"]]
+                _add_answers(arguments.answers, tool, task.id, answers)
             rows.append(row)
             with arguments.out.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
