@@ -74,7 +74,6 @@ class ModelSetup:
         await weights.pull(report)
         self._client.show_message("The embedded model is ready.")
 
-
     def _check_names(self, settings: Settings) -> None:
         """Raises `ModelError` for an unknown name, or a missing key that the client could not provide."""
         from greenloop.models import roles  # noqa: PLC0415 - as above
