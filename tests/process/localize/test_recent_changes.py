@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.records.spec import Region
-from greenloop.localize import recent_changes
 from greenloop.localize.recent_changes import find_ages, find_touched
 
 TEXT = "def a():\n    x = 1\n    return x\n\n\ndef b():\n    return 2\n\n\ndef c():\n    return 3\n"
@@ -114,9 +113,8 @@ def test_without_a_repository_or_a_file_nothing_has_an_age(tmp_path, root):
     assert ages(tmp_path.parent, TEXT) == {}
 
 
-def test_the_time_for_git_is_limited(root, monkeypatch):
+def test_the_time_for_git_is_limited(root):
     text = TEXT.replace("return 2", "return 4")
     commit(root, text, day=20_010)
     assert ages(root, text) == {"b": 0.0}
-    monkeypatch.setattr(recent_changes, "BLAME_SECONDS", 0.0)
-    assert ages(root, text) == {}
+    assert find_ages(root, {"p/m.py": text}, [A, B, C], seconds=0.0) == {}
