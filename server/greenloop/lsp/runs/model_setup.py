@@ -51,7 +51,8 @@ class ModelSetup:
                 "This editor does not provide a language model.",
                 remedy="Choose another with the setting 'model', such as local.",
             )
-        await asyncio.to_thread(self._check_names, run.settings)
+        if not self._client.capabilities.keys:
+            await asyncio.to_thread(_require_keys, run.settings)
         if run.settings.model:
             return
         default_model = await asyncio.to_thread(importlib.import_module, "greenloop.models.embedded.default_model")
@@ -74,12 +75,14 @@ class ModelSetup:
         await weights.pull(report)
         self._client.show_message("The embedded model is ready.")
 
-    def _check_names(self, settings: Settings) -> None:
-        """Raises `ModelError` for an unknown name, or a missing key that the client could not provide."""
-        from greenloop.models import roles  # noqa: PLC0415 - as above
 
-        for name in sorted(models(settings) - {EDITOR}):
-            roles.check_model(name, settings, needs_key=not self._client.capabilities.keys)
+def _require_keys(settings: Settings) -> None:
+    """Raises `ModelError` for a known provider whose key is missing. Other names are the engine's to check."""
+    from greenloop.models import known_providers, roles  # noqa: PLC0415 - as above
+
+    for name in sorted(models(settings) - {EDITOR}):
+        if known_providers.find_provider(name):
+            roles.check_model(name, settings, needs_key=True)
 
 
 class ApiKeys:
