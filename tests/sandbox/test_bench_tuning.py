@@ -79,7 +79,7 @@ def tune(tmp_path, monkeypatch, bare_python):
 
     def run(model, *words):
         monkeypatch.setattr(roles, "open_model", lambda name, settings, keys=None: model)
-        tail = ["--model", "helped", "--sandbox", "bubblewrap", "--set", f"interpreter={bare_python}"]
+        tail = ["--model", "ollama/helped", "--sandbox", "bubblewrap", "--set", f"interpreter={bare_python}"]
         return main(["bench", "tune", *words, "--tasks", "file:tasks.jsonl", *tail])
 
     return run
