@@ -118,7 +118,12 @@ async def play(transcript: Transcript, project: str, folder: Path, python: Path,
     """
     root = folder / project
     shutil.copytree(HERE / "projects" / project, root)
-    keys = {"preset": transcript.preset, "sandbox.kind": "bubblewrap", "interpreter": str(python)}
+    keys = {
+        "preset": transcript.preset,
+        "model.kind": "small",
+        "sandbox.kind": "bubblewrap",
+        "interpreter": str(python),
+    }
     keys |= {f"{role}.model": str(role) for role in Role}
     found, warnings = configuration.load(None, command_line={**keys, **transcript.settings}, environ={})
     assert not warnings, warnings
