@@ -16,6 +16,11 @@ export async function startProvider(key: string, text: string): Promise<Provider
   const server = http.createServer((request, response) => {
     request.resume();
     request.on("end", () => {
+      if (request.method !== "POST") {
+        // How many requests it answers at once is asked of the server, which may not say.
+        response.writeHead(404).end();
+        return;
+      }
       keys.push(request.headers.authorization ?? "");
       if (keys.at(-1) !== `Bearer ${key}`) {
         response.writeHead(401, { "content-type": "application/json" });
