@@ -22,8 +22,9 @@ def play(tmp_path, monkeypatch, lay):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
 
-    async def run(*answers, files=FILES, target=TARGET, **options):
-        return await shop_run.play(lay(tmp_path / "w", files), *answers, target=target, options=options)
+    async def run(*answers, files=FILES, target=TARGET, stand_in=None, **options):
+        root = lay(tmp_path / "w", files)
+        return await shop_run.play(root, *answers, target=target, model=stand_in, options=options)
 
     return run
 
@@ -87,10 +88,11 @@ async def test_looks_come_before_the_answer_and_are_recorded(play):
 
 
 async def test_what_an_answer_has_next_to_calls_stays_in_the_conversation(play):
-    outcome, _events = await play(f'{RIGHT}\nBut first:\nLOOK read {{"path": "shop/rates.json"}}\n', RIGHT)
+    first = 'The rates first:\nLOOK read {"path": "shop/rates.json"}\n'
+    outcome, _events = await play(stand_in=shop_run.StandIn(steps=[first, RIGHT], calls_tools=False))
     assert outcome.verified is Verified.VERIFIED, outcome.message
     (turn,) = turns(outcome)
-    assert "But first:" in turn.sent.messages[2].content
+    assert "The rates first:" in turn.sent.messages[2].content
     assert outcome.after["shop/core.py"].count(".lower()") == 1
 
 
@@ -101,7 +103,7 @@ async def test_a_file_that_cannot_be_read_is_no_end(play):
     assert outcome.verified is Verified.VERIFIED, outcome.message
     (turn,) = turns(outcome)
     assert "shop/rates.py:4" in turn.looks[0].result
-    assert "encoding cannot be determined" in turn.looks[1].result
+    assert turn.looks[1].result == "`odd.py` is not a text file."
 
 
 async def test_prose_alone_is_answered_with_what_is_wanted(play):
