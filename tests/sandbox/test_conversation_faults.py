@@ -211,7 +211,7 @@ async def test_a_key_that_expires_leaves_the_attempts_and_the_run_goes_on_where_
     api.script = [openai_api.answer(other), openai_api.refuse(401, "The key has expired.")]
     first, _events = await play(model="openai/m", **{"api.base": api.base})
     assert first.reason is StopReason.MODEL
-    assert "did not accept the key for openai/m" in first.message
+    assert "no longer accepts the key for openai/m" in first.message
     assert "OPENAI_API_KEY" in first.message
     earlier = read_unsolved_run(first.run)
     assert [attempt.answer for attempt in earlier.attempts if attempt.answer] == [other]
