@@ -91,10 +91,12 @@ async def _certainly_broken(
     """
     if inputs.own is None:
         return [*failing]
-    certain = await _passing_with_own(inputs, session, run, failing)
-    if certain:
+    outcomes = await _outcomes_with_own(inputs, session, run)
+    if certain := [each for each in failing if outcomes.get(each.id) == "passed"]:
         for _time in range(OWN_TIMES - 1):
-            certain = await _passing_with_own(inputs, session, run, certain) if certain else []
+            outcomes = await _outcomes_with_own(inputs, session, run)
+            # A run that says nothing of a test excuses nothing.
+            certain = [each for each in certain if outcomes.get(each.id) not in RED]
         return certain
     paths = tuple(dict.fromkeys(each.id.partition("::")[0] for each in failing))
     left = [*failing]
@@ -105,15 +107,11 @@ async def _certainly_broken(
     return left
 
 
-async def _passing_with_own(
-    inputs: VerificationInputs, session: Session, run: TestRun, failing: Sequence[CaseResult]
-) -> list[CaseResult]:
-    """Returns those of the failing tests that pass in the same run of the user's own code."""
-    assert inputs.own is not None
+async def _outcomes_with_own(inputs: VerificationInputs, session: Session, run: TestRun) -> dict[str, str]:
+    """Returns the outcomes of the same run of the user's own code; none where its report cannot be trusted."""
     control = await session.run(own_run(inputs, run))
     check_sandbox(control)
-    passed = {result.id for result in case_results(control) if result.passed} if not forged(control) else set()
-    return [each for each in failing if each.id in passed]
+    return {} if forged(control) else {result.id: result.outcome for result in case_results(control)}
 
 
 async def _run_once(

@@ -149,8 +149,9 @@ class TwoSides(Session):
     ("own", "status"),
     [
         (["passed", "passed", "passed"], Status.FAILED),
-        (["passed", "failed", "failed", "failed"], Status.PASSED),
-        (["passed", "passed", "failed", "failed"], Status.PASSED),
+        (["passed", "missing", "missing"], Status.FAILED),
+        (["passed", "failed", "failed"], Status.PASSED),
+        (["passed", "passed", "failed"], Status.PASSED),
     ],
 )
 async def test_one_that_fails_by_chance_with_the_users_own_code_is_not_broken(own, status):
