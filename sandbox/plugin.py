@@ -14,11 +14,11 @@ import time
 import pytest
 
 
-def run_pytest(request, report, key, scratch, sign, siblings, session=None, oracle=None):
+def run_pytest(request, report, key, scratch, sign, siblings, session=None):
     """Runs pytest on the request's selectors and reports to the descriptor `report`. Returns pytest's exit status.
 
     `siblings` holds the other files of this folder by name; `session` is a pytest session that was configured before
-    the fork, `oracle` the process for the request's modules; either may be None.
+    the fork, or None.
     """
     modules_before = frozenset(sys.modules)
     root = os.path.realpath(request["root"])
@@ -28,29 +28,18 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None, orac
     node_ids = [selector for selector in request["selectors"] if not selector.startswith("doctest:")]
     failures, can_rerun = siblings["failures"], siblings["options"].can_rerun()
     session_reporter = _make_session_reporter(send, root, relative_path, failures, can_rerun)
-    patterns, list_reads = siblings["source_reads"].watch(root, _text_files(root, node_ids))
     loaded_packages = siblings["preimport"].loaded_packages if request["baseline"] else None
-    recorder_send = send
-    if request["reversal"] is not None:
-        reversal, recorder_send = siblings["reversal"].make(request["reversal"], root, send, siblings)
     plugins = [
         _make_collection_recorder(send, relative_path, failures),
         _make_run_recorder(
-            recorder_send,
-            relative_path,
-            failures,
-            loaded_packages and (lambda: loaded_packages(modules_before)),
-            list_reads,
+            send, relative_path, failures, loaded_packages and (lambda: loaded_packages(modules_before))
         ),
         session_reporter,
-        patterns,
     ]
     if doctests:
         plugins.append(siblings["doctest_cases"].plugin(root, doctests, exclusive=not node_ids))
         arguments = {"doctest:" + each: siblings["doctest_cases"].pytest_argument(each) for each in doctests}
         node_ids = [arguments.get(selector, selector) for selector in request["selectors"]]
-    if request["reversal"] is not None:
-        plugins.append(reversal)
     if request["only"]:
         plugins.append(_selection(request["only"]))
     if request["trace"]:
@@ -75,9 +64,8 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None, orac
     if request["profile"] is not None:
         wanted = request["profile"]
         plugins.append(siblings["line_profiler"].plugin(root, wanted["lines"], wanted["memory"], send))
-    if oracle is not None:
-        oracle.install_stand_ins()
-        plugins.append(oracle.plugin(send))
+    if request["apart"] is not None:
+        plugins.append(_put_apart(request["apart"], root, scratch, send, siblings))
     if session is not None:
         return session.run(node_ids, plugins, session_reporter)
     options = siblings["options"].pytest_arguments(root, scratch)
@@ -86,10 +74,12 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None, orac
     return int(pytest.main([*(["--collect-only"] if request["collect"] else []), *options, *node_ids], plugins=plugins))
 
 
-def _text_files(root, node_ids):
-    """The selected files of doctests that are no Python files."""
-    paths = [node_id.partition("::")[0] for node_id in node_ids]
-    return [path for path in paths if not path.endswith(".py") and os.path.isfile(os.path.join(root, path))]
+def _put_apart(request, root, scratch, send, siblings):
+    """Makes the plugin of a run whose changed code is in another process."""
+    judge, complete = siblings["apart_judge"], siblings["apart_changes"].complete
+    folder = os.path.dirname(os.path.abspath(__file__))
+    conversation, reason = judge.start(request, judge.CODES, root, scratch, folder, complete)
+    return conversation.plugin(send) if conversation is not None else judge.Refusal(reason, send)
 
 
 # -- the report -----------------------------------------------------------------------------------------------------
@@ -249,11 +239,10 @@ def _make_collection_recorder(send, relative_path, failures):
     return CollectionRecorder()
 
 
-def _make_run_recorder(send, relative_path, failures, list_packages, list_reads):
+def _make_run_recorder(send, relative_path, failures, list_packages):
     """Makes the plugin that records each case and the end. `compared`: both sides of the latest failed comparison.
 
-    `list_packages()`, where given, lists the installed packages that the whole run has imported, reports included;
-    `list_reads()` makes the records of which sources were read.
+    `list_packages()`, where given, lists the installed packages that the whole run has imported, reports included.
     """
     compared = {}
     clock = time.perf_counter
@@ -298,8 +287,6 @@ def _make_run_recorder(send, relative_path, failures, list_packages, list_reads)
             yield
             if list_packages is not None:
                 send({"kind": "modules", "names": list_packages()})
-            for record in list_reads():
-                send(record)
             send({"kind": "finished", "status": int(session.exitstatus)})
 
     def call_seconds(call):

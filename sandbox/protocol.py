@@ -32,9 +32,6 @@ relative to it; lines are 1-based. Kinds, in the order they are sent:
     phase          id, when (setup|call|teardown), outcome (passed|failed|skipped), wasxfail (reason or null), seconds,
                    type (exception class from the call itself or null), message, frames, text, expected, observed
     modules        names: installed modules that were imported, top-level ones first; only with `baseline`
-    sources        files (Python files of the workspace that were opened), programs (bool: another process was started)
-    source_read    how (open|import|frame|program), path (of the tests; "" for a frame), frames: [Frame], the reading
-                   one first, of code between the read and the test (source_reads.py)
     trace          id, functions: [{path, line (co_firstlineno), name, depth, caller: Frame or null}] of setup and call,
                    also: [[path, line]] reached around them (teardown, hooks), blind (bool: some of what the case ran
                    may be missing), calls_of: [[path, line, caller's path, caller's line]] not sent before
@@ -52,14 +49,9 @@ relative to it; lines are 1-based. Kinds, in the order they are sent:
     inspection     id, when, chain: [{type, message, led (cause|context: how it led to the next one; "" for the last
                    one), frames: [[path, line, function, line of code, [[variable, text]]]]}], the exception that failed
                    the case last; values: [[expression, text]], sections: [[title, captured text]]; with `inspect`
-    oracle         calls (answered by the other process), unfit (why some value could not cross, or ""); with `oracle`
-    values         id, results (number of values that the changed functions returned to other code), unfit (why these
-                   may compare as the new code likes, or ""), altered: [dotted name of what was replaced in pytest,
-                   doctest, unittest or the built-ins], traced (bool), ran: [[path, line of an assertion that ran]],
-                   swallowed (line of an assertion that failed without failing its test, or 0); with `reversal`, as all
-                   of the next kind
-    reversed       id, mode (own: over the user's code, wrong: over wrong results, nothing: over functions that do
-                   nothing), outcome (passed|failed|missing), type, unfit (why that code cannot be put in place, or "")
+    apart          id, calls (of changed code in the other process), in_place (bool: arguments were to be changed),
+                   asked: [operators and constants of changed code that the test relied on], lent: [files of the
+                   tests whose paths it was handed], unfit (why something could not cross, or ""); with `apart`
     finished       status (pytest's exit status)
 
 The host adds `{"kind": "forged", "seq": -1}` for a line whose MAC does not match.
@@ -159,8 +151,7 @@ def run_request(
     filters=b"",
     files=None,
     without=(),
-    oracle=(),
-    reversal=None,
+    apart=None,
     uid=None,
     count_processes=False,
     watch_disk=False,
@@ -173,11 +164,11 @@ def run_request(
     `selectors` are pytest node ids, or `doctest:REL/PATH.py::QUALNAME` (QUALNAME empty: the module's docstring).
     `seconds` of elapsed time; `memory`, `disk`, `output` in bytes; `processes` counts processes and threads.
     `files` (relative path -> bytes) are laid over the workspace for this run and removed after it; the files of
-    `without` are hidden meanwhile. `oracle` names modules whose code runs in a process of its own.
-    `reversal`: {"files": path -> the user's text, "failing": ids that failed with it, "assertions": path -> lines of
-    assertions, "strict": path -> lines in which the test itself lets no AssertionError pass, "asked": path -> special
-    methods to be changed}; each case runs a second time, over that code or over results that are slightly wrong
-    (reversal.py).
+    `without` are hidden meanwhile.
+    `apart`: the changed code runs in a process of its own (apart/). {"files": its Python texts by path, None where one
+    was taken away; "tests": paths of test files; "visible": files of the tests that the code may read; "in_place":
+    apply changes of arguments; "outer": the callers of changed functions run with them; "wrong": give the tests wrong
+    results; "own": ask the workspace's own code instead; "seed": the hash seed of the code's process}.
     `watch` lists (path, first line, last line) whose execution is recorded for each case.
     `statements`: {"lines": [(path, first line, last line)] of the functions that may be at fault, "failing": ids of
     failing cases whose compared values are followed}; records which of these lines each case runs
@@ -229,14 +220,13 @@ def run_request(
         "processes": int(processes),
         "files": encode_files(files or {}),
         "without": [check_path(path) for path in without],
-        "oracle": list(oracle),
-        "reversal": reversal
+        "apart": apart
         and {
-            "files": {check_path(path): text for path, text in reversal["files"].items()},
-            "asked": {check_path(path): list(names) for path, names in reversal["asked"].items()},
-            "failing": list(reversal["failing"]),
-            "assertions": {check_path(path): list(lines) for path, lines in reversal["assertions"].items()},
-            "strict": {check_path(path): list(lines) for path, lines in reversal["strict"].items()},
+            "files": {check_path(path): text for path, text in apart["files"].items()},
+            "tests": [check_path(path) for path in apart["tests"]],
+            "visible": [check_path(path) for path in apart["visible"]],
+            "seed": int(apart["seed"]),
+            **{name: bool(apart[name]) for name in ("in_place", "outer", "wrong", "own")},
         },
         "uid": uid,
         "count_processes": bool(count_processes),

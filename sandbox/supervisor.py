@@ -16,10 +16,11 @@ import os
 import select
 import signal
 import sys
+import types
 
 SANDBOX_FOLDER = os.path.dirname(os.path.abspath(__file__))
-FOLDERS = ("", "proofs", "tracing")  # in a sandbox all files lie in one
-LOADED_AT_START = ("processes", "run_supervision", "worker", "options", "failures", "source_reads", "plugin")
+FOLDERS = ("", "apart", "tracing")  # in a sandbox all files lie in one
+LOADED_AT_START = ("processes", "run_supervision", "worker", "options", "failures", "plugin")
 LOADED_WHEN_IDLE = (
     "isolation",
     "cleanup",
@@ -29,22 +30,9 @@ LOADED_WHEN_IDLE = (
     "doctest_cases",
     "function_tracer",
     "safe_repr",
-    "shared_tables",
     "line_tracer",
     "failure_inspection",
-    "oracle_codec",
-    "oracle_seccomp",
-    "split_oracle",
-    "assertion_watch",
-    "bystanders",
-    "code_objects",
-    "code_replacement",
-    "doctest_watch",
-    "integrity",
-    "reach_watch",
-    "returned_values",
-    "reversal",
-    "value_replacement",
+    "apart_judge",
 )
 
 
@@ -136,11 +124,19 @@ def _idle_tasks(siblings):
     freeze_heap()
 
 
+# The code's process gets all but the last, in this order; each imports some of those before it.
+APART = ("rules", "codec", "objects", "peer", "context", "view", "code", "changes", "judge")
+FOR_THE_CODE = APART[: APART.index("changes")]
+
+
 class Siblings(dict):
     """The other files of this folder and those in it by name, each loaded on first use."""
 
     def __missing__(self, name):
-        self[name] = _load_sibling(name)
+        if name.startswith("apart_"):
+            self.update(_load_together(["apart_" + each for each in APART]))
+        else:
+            self[name] = _load_sibling(name)
         return self[name]
 
 
@@ -223,9 +219,7 @@ def _claim_streams():
 
 def _load_sibling(name):
     """Loads another file of this folder, but not into sys.modules, where a candidate would find it by name."""
-    paths = [os.path.join(SANDBOX_FOLDER, folder, name + ".py") for folder in FOLDERS]
-    path = next(filter(os.path.exists, paths), paths[0])
-    spec = importlib.util.spec_from_file_location("_greenloop_" + name, path)
+    spec = importlib.util.spec_from_file_location("_greenloop_" + name, _path_of(name))
     module = importlib.util.module_from_spec(spec)
     code = _compiled_siblings().get(name)
     if code is None:
@@ -233,6 +227,40 @@ def _load_sibling(name):
     else:
         exec(code, module.__dict__)
     return module
+
+
+def _load_together(names):
+    """Loads files that import each other. While they do, they are in sys.modules; no code of the project runs then."""
+    loaded = {}
+    try:
+        for name in names:
+            module = loaded[name] = sys.modules[name] = types.ModuleType(name)
+            exec(code_of(name), vars(module))
+    finally:
+        for name in loaded:
+            del sys.modules[name]
+    loaded["apart_judge"].CODES = [("apart_" + name, _unnamed(code_of("apart_" + name))) for name in FOR_THE_CODE]
+    return loaded
+
+
+def code_of(name):
+    """The code of another file of this folder."""
+    code = _compiled_siblings().get(name)
+    if code is None:
+        with open(_path_of(name), encoding="utf-8") as stream:
+            code = compile(stream.read(), _path_of(name), "exec", dont_inherit=True)
+    return code
+
+
+def _unnamed(code):
+    """The same code from no file: frames of the code's process say nothing of greenloop."""
+    constants = [_unnamed(each) if isinstance(each, types.CodeType) else each for each in code.co_consts]
+    return code.replace(co_filename="<frozen runpy>", co_consts=tuple(constants))
+
+
+def _path_of(name):
+    paths = [os.path.join(SANDBOX_FOLDER, folder, name + ".py") for folder in FOLDERS]
+    return next(filter(os.path.exists, paths), paths[0])
 
 
 @functools.lru_cache(maxsize=None)

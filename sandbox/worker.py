@@ -32,19 +32,17 @@ def run_worker(request, siblings, protocol, control, report, output, session):
     if request["wall"] is not None or request["filters"]:
         siblings["isolation"].drop_rights(protocol.decode(request["filters"]))
     processes.prctl(processes.PR_SET_CHILD_SUBREAPER, 0)
-    # Tests may read their own /proc; nothing of the supervisor's is in this process.
-    processes.prctl(processes.PR_SET_DUMPABLE, 1)
+    # Tests may read their own /proc; nothing of the supervisor's is in this process. With the code apart nobody may
+    # read the memory of the process that judges it.
+    processes.prctl(processes.PR_SET_DUMPABLE, 1 if request["apart"] is None else 0)
     os.write(control, ISOLATED)
     os.close(control)
     enter_workspace(root, scratch, request["environ"])
     if session is None:
         reopen_streams()
-    oracle = siblings["split_oracle"].start_oracle(request, siblings) if request["oracle"] else None
     key = bytes.fromhex(request["key"])
     request["key"] = ""
-    code = siblings["plugin"].run_pytest(request, report, key, scratch, protocol.sign, siblings, session, oracle)
-    if oracle is not None:
-        oracle.close()
+    code = siblings["plugin"].run_pytest(request, report, key, scratch, protocol.sign, siblings, session)
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

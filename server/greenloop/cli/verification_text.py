@@ -29,11 +29,10 @@ def describe(result: Verification) -> Iterator[str]:
     yield from _list_names(f"restored from {result.revision}", changed)
     yield from _list_names(f"left out, because {result.revision} does not have it", result.added)
     yield from _list_names("kept, although the commit does not have it", result.kept)
-    if result.canaried or result.not_canaried:
-        total = len(result.canaried) + len(result.not_canaried)
-        yield f"  tamper check: {len(result.canaried)} of {total} cases"
-    yield from _list_names("passed, but not covered by the tamper check", result.not_canaried)
-    for sentence in (*result.reads_tests, *result.changes, *result.notes):
+    if total := len({*result.apart, *result.together, *result.unearned}):
+        yield f"  passed with the code apart: {len(result.apart)} of {total} cases"
+    yield from _list_names("passed in one process alone, as with the code before", [*result.together])
+    for sentence in (*result.changes, *result.notes):
         yield render.escape_controls(f"  {sentence}")
     if result.network:
         yield "  tests could reach the network (sandbox.network)"

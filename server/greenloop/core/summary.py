@@ -57,14 +57,14 @@ REJECTIONS = {
 def verification_level(evidence: Evidence) -> Verified:
     """The level that the evidence supports; the only place that decides it.
 
-    `VERIFIED` needs passing tests or examples of the user, a proof for each of them that its pass was earned, code that
-    did not read its tests, all related tests, a sandbox, and any requested approval.
+    `VERIFIED` needs passing tests or examples of the user, a proof for each of them that its pass was earned, all
+    related tests, a sandbox, and any requested approval.
     """
     if evidence.sandbox == "none":
         return Verified.UNVERIFIED
     passed = {kind for kind, (good, _every) in evidence.cases.items() if good}
     lacks_approval = Provenance.HUMAN in evidence.cases and Provenance.HUMAN not in passed
-    doubts = (evidence.neighbours_left_out, evidence.unproven, evidence.reads_tests, lacks_approval)
+    doubts = (evidence.neighbours_left_out, evidence.unproven, lacks_approval)
     if any(doubts) or not passed & USER_PROVENANCES:
         return Verified.PARTIALLY
     return Verified.VERIFIED
@@ -201,14 +201,8 @@ def summarize_solved(evidence: Evidence, verified: Verified) -> str:
         parts = [*count_cases(evidence), f"no other tests affected ({', '.join(checked)})"]
     if also_fixed := describe_also_fixed(evidence):
         parts.insert(-1, also_fixed)
-    tamper_check = f"tamper check {evidence.canaried}/{evidence.canary_total}"
-    parts.append(tamper_check if evidence.canary_total else "no tamper check")
-    if evidence.out_of_process:
-        parts.append(f"isolated re-run {evidence.out_of_process}/{evidence.canary_total}")
-    total = len({*evidence.proofs, *evidence.unproven})
-    if total:
-        reversed_count = sum("reversal" in kinds for kinds in evidence.proofs.values())
-        parts.append(f"reversal check {reversed_count}/{total}")
+    if total := len({*evidence.proofs, *evidence.unproven, *evidence.together}):
+        parts.append(f"apart {len(evidence.proofs)}/{total}")
     if evidence.unproven:
         parts.append(describe_unproven(evidence))
     label = {

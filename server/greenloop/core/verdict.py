@@ -14,7 +14,6 @@ from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.core.report.cases import case_results, collect_errors, collected_cases, describe_end, records_of_kind
 from greenloop.core.report.schema import well_formed
-from greenloop.core.report.traces import opened_sources, source_reads
 
 
 def judge(expected: Sequence[str], baseline: Mapping[str, str], execution: Execution) -> Verdict:
@@ -33,8 +32,6 @@ def judge(expected: Sequence[str], baseline: Mapping[str, str], execution: Execu
         reason=reason,
         output=execution.output,
         seconds=execution.seconds,
-        reads=source_reads(trusted),
-        sources=opened_sources(trusted),
     )
 
 

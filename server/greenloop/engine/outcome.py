@@ -27,7 +27,6 @@ from greenloop.core.summary import (
 )
 from greenloop.drafting.candidates.checks import hardcoding
 from greenloop.drafting.candidates.checks.risky_calls import warnings
-from greenloop.drafting.candidates.checks.sight_of_tests import describe_uses
 from greenloop.engine.conversation.exchange import Withdrawn
 
 
@@ -58,8 +57,7 @@ class OutcomeBuilder:
             return self._name_sandbox(replace(outcome, message=outcome.message or self._unsolved(outcome, problem)))
         hardcoding_warnings = hardcoding.warnings(problem, attempt.candidate, after)
         doubts = filter(None, [self.doubt])
-        sight = describe_uses(problem, after) + evidence.reads_tests
-        found = (*warnings(problem, after), *sight, *hardcoding_warnings, *doubts)
+        found = (*warnings(problem, after), *hardcoding_warnings, *doubts)
         evidence = replace(evidence, warnings=found)
         verified = verification_level(evidence)
         return replace(outcome, evidence=evidence, verified=verified, message=summarize_solved(evidence, verified))

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
+from greenloop.core.python.test_functions import function_of
 from greenloop.core.records.verdict import CaseResult, Failure
-from greenloop.verdict.canary import function_of
 
 
 def same_cause(

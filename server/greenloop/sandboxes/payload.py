@@ -15,7 +15,7 @@ from types import CodeType, ModuleType
 
 from greenloop.core.errors import CannotVerifyError
 
-ROOMS = ("", "proofs", "tracing")
+ROOMS = ("", "apart", "tracing")
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 

@@ -6,7 +6,7 @@ It must not know where candidates come from.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from time import monotonic
@@ -18,23 +18,20 @@ from greenloop.core.records.goal import Improvement
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, Inspection, WatchedLines
-from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.verdict import forged
-from greenloop.drafting.candidates.checks.sight_of_tests import describe_reads
 from greenloop.specs import host_checks
-from greenloop.verdict import evidence, improvement, own_code, proofs, related, reversal
+from greenloop.verdict import evidence, improvement, own_code, related
+from greenloop.verdict.apart import OwnCode, Proofs, prove
 from greenloop.verdict.inputs import ACCEPTING, Encode, VerificationInputs
-from greenloop.verdict.reversal import OwnCode, ReversalResult
 from greenloop.verdict.unmeasured import run_unmeasured
 
 Files = Mapping[str, str]
 OpenSession = Callable[[], Awaitable[Session]]
 
 SLOWER = 10  # times the duration with the user's own code: allows for a loaded machine or a slower algorithm
-NOT_PASSED = ("failed", "error", "missing", None)  # outcomes of a case that passes newly
 GLANCE = 1.0  # lower bound in seconds for one of many candidates
 SUITE_SHARE = 1 / 3  # of the run's time that is left: the most for one run of the related tests
 NO_TIME = "the run's time was over before it could be proven (`seconds`)"
@@ -55,17 +52,8 @@ class _Progress:
     inputs: VerificationInputs
     verdict: Verdict
     sandbox: str
-    canaried: Collection[str] = ()
-    reversed: ReversalResult | None = None
-    isolated: int = 0
+    proofs: Proofs | None = None
     has_run_all: bool = False
-
-    @property
-    def cases(self) -> list[Case]:
-        """The cases that passed, and whose assertions can be mutated."""
-        passed = {result.id for result in self.verdict.cases if result.passed}
-        every = self.inputs.problem.spec.cases
-        return [case for case in every if evidence.has_assertions(case) and case.id in passed]
 
 
 @dataclass(kw_only=True)
@@ -75,8 +63,7 @@ class Verifier:
     `session` is the open sandbox for `verify` and `glance`; `open_session` opens a fresh one for `accept`.
     `tools` serve the checks that need no sandbox (None: no such checks); `ensure_unchanged` raises
     `BaselineChangedError` where the user's tests have changed since the baseline. `own_texts` are given where the
-    workspace itself has the change: the texts before it, empty for new files. `reverses_only_new_passes`: only cases
-    that did not pass before are reversed, for a whole suite run several times would take long.
+    workspace itself has the change: the texts before it, None for new files.
     `improvement` is what candidates have to reach besides passing their tests.
     `own_code` returns the files of the user's own code that differ from the disk (None: it is not known any more).
     `failed` are verdicts of `glance` that are known already.
@@ -90,8 +77,7 @@ class Verifier:
     session: Session | None = None
     tools: Tools | None = None
     ensure_unchanged: Callable[[], Awaitable[None]] | None = None
-    own_texts: Files | None = None
-    reverses_only_new_passes: bool = False
+    own_texts: Mapping[str, str | None] | None = None
     own_code: Callable[[], Mapping[str, bytes]] | None = None
     improvement: Improvement | None = None
     failed: Mapping[Change, Verdict] = field(default_factory=dict)
@@ -141,9 +127,9 @@ class Verifier:
     async def accept(self, files: Files) -> Verdict:
         """Runs all proofs in a fresh sandbox with another hash seed, and stores the evidence in the state.
 
-        The reason of a verdict other than passed says why: a pass that does not repeat, a broken related test, or a
-        failed tamper check. Where the run's time ends before the proofs do, a pass of `verify` stays one, and the
-        evidence says what is not proven. Raises `BaselineChangedError` where the user's tests have changed.
+        The reason of a verdict other than passed says why: a pass that does not repeat, or a broken related test. Where
+        the run's time ends before the proofs do, a pass of `verify` stays one, and the evidence says what is not
+        proven. Raises `BaselineChangedError` where the user's tests have changed.
         """
         if self.ensure_unchanged is not None:
             await self.ensure_unchanged()
@@ -268,13 +254,10 @@ class Verifier:
             if not limit.expired():
                 raise
         is_passed = progress.verdict.status is Status.PASSED
-        return progress.verdict, self._evidence(progress, files) if is_passed else Evidence()
+        return progress.verdict, self._evidence(progress) if is_passed else Evidence()
 
     async def _prove_all(self, files: Files, progress: _Progress) -> None:
         """Proves step by step; `progress` always has what is known by now."""
-        spec, texts = progress.inputs.problem.spec, progress.inputs.problem.files
-        tests = {case.path: texts[case.path] for case in spec.cases if case.path in texts}
-        tests.update(spec.files)
         session = await self.open_session()
         progress.sandbox = session.name
         try:
@@ -289,17 +272,9 @@ class Verifier:
             progress.verdict, progress.inputs = verdict, inputs
             if verdict.status is not Status.PASSED:
                 return
-            cases = progress.cases
-            failure, canaried = await proofs.check_tampering(inputs, session, files, tests, cases)
-            if failure is None:
-                failure, progress.reversed = await reversal.reverse(
-                    self._reversed_inputs(inputs), session, files, self._before(files, tests)
-                )
-            if failure is not None:
-                progress.verdict = failure
-                return
-            progress.canaried = canaried
-            progress.isolated = await proofs.count_isolated_passes(inputs, session, files, cases)
+            passed = {result.id for result in verdict.cases if result.passed}
+            cases = [case.id for case in inputs.problem.spec.cases if case.executed and case.id in passed]
+            progress.proofs = await prove(inputs, session, files, self._before(files), cases)
             # Last, for they may take the longest, and without a proof their passes are worth little.
             left = self.state.deadline.left
             progress.verdict = await run_unmeasured(
@@ -309,34 +284,22 @@ class Verifier:
         finally:
             await session.close()
 
-    def _evidence(self, progress: _Progress, files: Files) -> Evidence:
+    def _evidence(self, progress: _Progress) -> Evidence:
         """The evidence for a pass, as far as the time sufficed to prove it."""
         verdict, inputs = progress.verdict, progress.inputs
         if not progress.has_run_all:
             unknown = len(inputs.unmeasured)
             verdict = replace(verdict, left_out=verdict.left_out + unknown, first_left_out=unknown)
-        passed = {result.id for result in verdict.cases if result.passed}
-        reversed_cases = progress.reversed or ReversalResult(unproven=dict.fromkeys(passed, NO_TIME))
-        found = evidence.gather(
-            inputs,
-            verdict,
-            progress.sandbox,
-            progress.cases,
-            canaried=progress.canaried,
-            out_of_process=progress.isolated,
-        )
-        found = evidence.add_proofs(found, inputs.problem.spec, passed, reversed_cases)
-        reads = (*verdict.reads, *reversed_cases.reads)
-        return replace(found, reads_tests=describe_reads(inputs.problem, files, reads, self._first_verdict().reads))
+        proofs = progress.proofs
+        if proofs is None:
+            passed = [result.id for result in verdict.cases if result.passed]
+            proofs = Proofs(unproven=dict.fromkeys(passed, NO_TIME))
+        return evidence.gather(inputs, verdict, progress.sandbox, proofs)
 
-    def _before(self, files: Files, tests: Files) -> OwnCode:
-        originals = self.state.problem.originals
-        own_texts = self.own_texts
-        if own_texts is None:
-            own_texts = {path: originals.get(path) or "" for path in files}
+    def _before(self, files: Files) -> OwnCode:
+        originals, own_texts = self.state.problem.originals, self.own_texts
         return OwnCode(
-            texts={path: text for path, text in own_texts.items() if path.endswith(".py")},
-            tests=tests,
+            texts=own_texts if own_texts is not None else {path: originals.get(path) for path in files},
             failures={
                 result.id: result.failure.type
                 for result in self._first_verdict().cases
@@ -347,18 +310,6 @@ class Verifier:
     def _first_verdict(self) -> Verdict:
         """The verdict of the user's own code; empty where it is not known."""
         return self.state.attempts[0].verdict if self.state.attempts else Verdict(status=Status.FAILED)
-
-    def _reversed_inputs(self, inputs: VerificationInputs) -> VerificationInputs:
-        if not self.reverses_only_new_passes:
-            return inputs
-        spec = inputs.problem.spec
-        cases = tuple(
-            case
-            for case in spec.cases
-            if case.provenance is Provenance.USER and inputs.outcomes.get(case.id) in NOT_PASSED
-        )
-        spec = replace(spec, cases=cases, selectors=fit_selectors([case.id for case in cases]))
-        return replace(inputs, problem=replace(inputs.problem, spec=spec))
 
     def _changed(self, files: Files) -> dict[str, str]:
         return changed_texts(self.state.problem, files)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from greenloop.project.sources import is_test_file
 
 def annotate_verification(result: Verification, root: Path) -> list[Annotation]:
     """Everything that the result says about a file; at least one error where it fails."""
-    found = [*_tampering(result, root), *_failures(result, root), *_sight(result), *_restored(result)]
+    found = [*_tampering(result, root), *_failures(result, root), *_restored(result)]
     if not (result.verified or result.nothing_staged) and not any(each.level is Level.ERROR for each in found):
         found.insert(0, Annotation(rule="not-verified", level=Level.ERROR, message=result.reason or "Not verified."))
     return found
@@ -56,13 +55,6 @@ def _failure(case: CaseResult | None, name: str, rule: str, level: Level, root: 
             line=last.line,
             case=name,
         )
-
-
-def _sight(result: Verification) -> Iterator[Annotation]:
-    for sentence in result.reads_tests:
-        named = re.search(r" in (\S.*)\.$", sentence)
-        level = Level.WARNING if result.verified else Level.ERROR
-        yield Annotation(rule="reads-tests", level=level, message=sentence, path=named[1] if named else "")
 
 
 def _restored(result: Verification) -> Iterator[Annotation]:

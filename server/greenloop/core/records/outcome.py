@@ -41,12 +41,11 @@ class StopReason(StrEnum):
 class Evidence:
     """The evidence for an accepted candidate, as counts. `network`: tests had network access.
 
-    `canaried` of `canary_total` cases failed when an assertion was inverted, as they must (`canaried_cases`).
     Of the related tests (neighbours), those `not_affected` never reach the changed functions and were not run again.
-    `out_of_process` cases passed with the candidate's code in a process of its own.
-    `proofs` has, by case id, how it was shown that a pass was earned: `reversal`, `tamper check`, `isolated re-run`;
-    `unproven` the reason for each of the user's cases where none of them could show it. `reads_tests` are sentences
-    about what new code read of its tests. `gain` is what was measured, where less time was asked for.
+    `proofs` has, by case id, what shows that a pass was earned: `apart` (the changed code ran in a process of its own),
+    `fails with wrong results` (the pass rested on more than values). `unproven` has the reason for each of the user's
+    cases where nothing could show it; `together` for those that passed before, and that cannot be put apart with the
+    user's own code either. `gain` is what was measured, where less time was asked for.
     `also_fixed` are related tests that failed before and pass now; `still_red` those that fail for the same cause as
     the target did, and still do.
     """
@@ -59,13 +58,9 @@ class Evidence:
     neighbours_already_failing: int = 0
     neighbours_left_out: int = 0
     neighbours_flaky: int = 0
-    canaried: int = 0
-    canaried_cases: tuple[str, ...] = ()
-    canary_total: int = 0
-    out_of_process: int = 0
     proofs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unproven: Mapping[str, str] = field(default_factory=dict)
-    reads_tests: tuple[str, ...] = ()
+    together: Mapping[str, str] = field(default_factory=dict)
     gain: Gain | None = None
     also_fixed: tuple[str, ...] = ()
     still_red: tuple[str, ...] = ()

@@ -87,20 +87,23 @@ class Inspection:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reversal:
-    """A second run of each case over the user's own code of the changed functions (`files`: whole texts by path).
+class Apart:
+    """The changed code runs in a process of its own, the tests over the user's own code with stubs for what changed.
 
-    `failing` are the cases that failed with it; the others run over results that are slightly wrong. `assertions` are
-    lines of test files, by path, of which it is recorded whether they run; `strict` those where the test itself lets
-    no AssertionError pass. `asked` are special methods, by path, whose change was asked for: values that
-    the user's own code compares or shows with them are no lies.
+    `files` are the changed Python texts by path (None: taken away), `tests` the test files, which the code does not
+    see, `visible` those that it may read all the same. `in_place`: what it changes in its arguments is changed in the
+    tests' objects; `outer`: its callers run with it; `wrong`: the tests are given wrong results; `own`: the stubs ask
+    the user's own code in place of the changed one. `seed` is the hash seed of the code's process.
     """
 
-    files: Mapping[str, str]
-    failing: tuple[str, ...]
-    asked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    assertions: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    strict: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    files: Mapping[str, str | None]
+    tests: tuple[str, ...] = ()
+    visible: tuple[str, ...] = ()
+    in_place: bool = False
+    outer: bool = False
+    wrong: bool = False
+    own: bool = False
+    seed: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,8 +115,8 @@ class TestRun:
     `statements` records which lines each case runs of functions that may be at fault, and which of these functions
     produced a compared value; `profile` records what their lines cost; `inspect` describes failures with the values of
     their locals; `collect` only collects. `baseline`: this is
-    the user's own code, from which a back end may learn to run faster. `oracle` names modules whose code runs in a
-    process of its own; `reversal` asks for a second run of each case.
+    the user's own code, from which a back end may learn to run faster. `apart` puts the changed code into a process of
+    its own.
     `only`: of the selected cases those with these ids run, in this order (empty: all). `case_seconds`: the run ends, as
     after `seconds`, when a case takes so long (0: no such limit).
     """
@@ -124,8 +127,7 @@ class TestRun:
     files: Mapping[str, bytes] = field(default_factory=dict)
     without: tuple[str, ...] = ()
     baseline: bool = False
-    oracle: tuple[str, ...] = ()
-    reversal: Reversal | None = None
+    apart: Apart | None = None
     trace: bool = False
     watch: tuple[WatchedLines, ...] = ()
     statements: SuspectedLines | None = None

@@ -74,18 +74,6 @@ class CaseResult:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourceRead:
-    """Code of the workspace that read a test's source (`how`: open, import, program) or its callers' frames (frame).
-
-    `frames` lead from the reading code towards the test. Whether it is honest is another question.
-    """
-
-    how: str
-    path: str
-    frames: tuple[Frame, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Verdict:
     """The judgement on an execution: target cases and neighbours.
 
@@ -98,8 +86,6 @@ class Verdict:
     had no time again.
     `gain` is what was measured for a goal, of a candidate that passes everything else.
     `reason` is one sentence where the cases do not tell everything (kill reason, tampering, missing package).
-    `reads` is what code of the workspace read of the tests, and `sources` the Python files that the process opened
-    (None: unknown, because it started others).
     """
 
     status: Status
@@ -117,8 +103,6 @@ class Verdict:
     output: str = ""
     seconds: float = 0.0
     gain: Gain | None = None
-    reads: tuple[SourceRead, ...] = ()
-    sources: frozenset[str] | None = None
 
     @property
     def passed(self) -> int:

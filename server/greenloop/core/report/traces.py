@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import Frame, SourceRead
+from greenloop.core.records.verdict import Frame
 from greenloop.core.report.cases import Record, passed_seconds, read_frame, records_of_kind
 
 
@@ -94,24 +94,6 @@ def line_traces(execution: Execution) -> dict[str, LineTrace]:
 def statement_traces(execution: Execution) -> dict[str, StatementTrace]:
     """What each case ran of the suspected functions, by case id; for executions with `TestRun.statements`."""
     return {str(record["id"]): _statements(record) for record in records_of_kind(execution, "statements")}
-
-
-def source_reads(execution: Execution) -> tuple[SourceRead, ...]:
-    """What code of the workspace read of the tests, or of its callers' frames."""
-    return tuple(
-        SourceRead(
-            how=str(record["how"]),
-            path=str(record["path"]),
-            frames=tuple(read_frame(each) for each in record["frames"]),
-        )
-        for record in records_of_kind(execution, "source_read")
-    )
-
-
-def opened_sources(execution: Execution) -> frozenset[str] | None:
-    """The Python files of the workspace that the run opened; None where they are not all known."""
-    record = next(records_of_kind(execution, "sources"), None)
-    return None if record is None or record.get("programs") else frozenset(map(str, record["files"]))
 
 
 def line_costs(execution: Execution, path: str) -> dict[int, LineCost]:

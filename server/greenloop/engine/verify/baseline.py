@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 from greenloop.core.errors import CannotVerifyError, GreenloopError, UsageError
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.spec import Case
-from greenloop.core.records.verdict import SourceRead
 from greenloop.core.report.cases import CollectError, case_results, collect_errors, collected_cases, describe_end
-from greenloop.core.report.traces import source_reads
 from greenloop.engine.verify.setup import VerificationContext
 from greenloop.project.environment.faults import find_environment_fault
 from greenloop.project.targets import nearest_names
@@ -20,14 +18,12 @@ from greenloop.project.targets import nearest_names
 class RevisionBaseline:
     """Cases by id and their outcomes with the revision's own code.
 
-    `broken` maps its test files that cannot be imported with that code to the reason; `reads` is what that code read
-    of the tests.
+    `broken` maps its test files that cannot be imported with that code to the reason.
     """
 
     outcomes: Mapping[str, str]
     cases: Mapping[str, Case]
     broken: Mapping[str, str] = field(default_factory=dict)
-    reads: tuple[SourceRead, ...] = ()
 
 
 async def run_revision(context: VerificationContext) -> RevisionBaseline:
@@ -57,7 +53,6 @@ async def run_revision(context: VerificationContext) -> RevisionBaseline:
         outcomes={case: result.outcome for case, result in results.items()},
         cases=cases,
         broken=broken,
-        reads=source_reads(execution),
     )
 
 

@@ -14,7 +14,6 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance
 from greenloop.core.records.verdict import Status
 from greenloop.core.summary import summarize_solved, verification_level
-from greenloop.drafting.candidates.checks.sight_of_tests import describe_uses
 from greenloop.engine.after_run import past_run_verifier
 from greenloop.engine.history import provenance
 from greenloop.engine.history.provenance import Basis
@@ -22,7 +21,7 @@ from greenloop.engine.history.results import Use, require_result
 from greenloop.engine.history.rows import Record
 from greenloop.engine.history.store import History
 from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
-from greenloop.engine.verify.report import Verification, failed_cases, find_tampering, sight_reason
+from greenloop.engine.verify.report import Verification, failed_cases, find_tampering
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
 
@@ -82,14 +81,12 @@ async def replay(
     verdict = await verifier.accept(outcome.after)
     evidence = _with_stored(verifier.state.evidence, outcome)
     passed = tuple(case.id for case in verdict.cases if case.passed)
-    canaried = evidence.canaried_cases
     tampered = find_tampering(verdict)
     failed = (
         () if tampered else failed_cases(verdict, stored_basis.outcomes) + tuple(case.id for case in verdict.collateral)
     )
     reason = "" if verdict.status is Status.PASSED else verdict.reason or f"{', '.join(failed[:3])} does not pass."
-    reads_tests = describe_uses(problem, outcome.after) + evidence.reads_tests
-    reason = reason or (sight_reason(reads_tests) if reads_tests else _why_partial(evidence))
+    reason = reason or _why_partial(evidence)
     return Verification(
         verified=not reason,
         reason=reason,
@@ -99,12 +96,12 @@ async def replay(
         tampered=tampered,
         failed=failed,
         fixed=tuple(case for case in passed if stored_basis.outcomes.get(case) != "passed"),
-        canaried=canaried,
-        not_canaried=() if reason else tuple(case for case in passed if case not in canaried),
+        apart=tuple(evidence.proofs),
+        together=evidence.together,
+        unearned=evidence.unproven,
         sandbox=sandbox.name,
         network=place.network,
-        reads_tests=reads_tests,
-        notes=tuple(each for each in outcome.evidence.warnings if each not in reads_tests),
+        notes=outcome.evidence.warnings,
         changes=tuple(changes),
         seconds=round(time.monotonic() - began, 3),
     )

@@ -26,7 +26,6 @@ class State(StrEnum):
     STILL_FAILING = "still_failing"
     FAILING = "failing"
     TAMPERED = "tampered"
-    READS_TESTS = "reads_tests"
     NOTHING_STAGED = "nothing_staged"
     NOT_VERIFIED = "not_verified"
 
@@ -48,9 +47,9 @@ class Verification:
     those that are excused; `already_failing` those of both that no target named. `fixed` pass now and did not before;
     `flaky` failed and do not always pass with the commit's own code either.
     `changed`, `removed`, `added` and `kept` are files (`project.revision.Revision` says which); `new_cases` are
-    cases of added files, run on request. `not_canaried` cases passed, but the tamper check could not cover them.
-    `reads_tests` are sentences about code that newly sees its tests.
-    `unearned` has, for each test that failed before and passes now without a proof that the code earned it, the reason.
+    cases of added files, run on request. `apart` are cases that passed with the code in a process of its own,
+    `together` those that passed before and cannot be put apart, with the reason.
+    `unearned` has, for each test that passes without a proof that the code earned it, the reason.
     `changes` are sentences about changes since a replayed past result. `nothing_staged`: there was nothing to do.
     """
 
@@ -72,9 +71,8 @@ class Verification:
     added: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     new_cases: tuple[CaseResult, ...] = ()
-    canaried: tuple[str, ...] = ()
-    not_canaried: tuple[str, ...] = ()
-    reads_tests: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
+    together: Mapping[str, str] = field(default_factory=dict)
     unearned: Mapping[str, str] = field(default_factory=dict)
     sandbox: str = ""
     network: bool = False
@@ -100,7 +98,7 @@ class Verification:
             return State.FAILING
         if self.still_failing:
             return State.STILL_FAILING
-        return State.READS_TESTS if self.reads_tests else State.NOT_VERIFIED
+        return State.NOT_VERIFIED
 
 
 def build_verification(
@@ -114,7 +112,6 @@ def build_verification(
     new: tuple[CaseResult, ...] = (),
     flaky: tuple[str, ...] = (),
     still_broken: tuple[str, ...] = (),
-    reads_tests: tuple[str, ...] = (),
 ) -> Verification:
     """Builds the result from a verdict over the cases of `spec`; `first_results` are of all cases in the first run.
 
@@ -155,10 +152,9 @@ def build_verification(
         kept=revision.kept,
         new_cases=new,
         flaky=flaky,
-        canaried=evidence.canaried_cases if evidence else (),
-        not_canaried=tuple(case for case in passed if case not in evidence.canaried_cases) if evidence else (),
-        reads_tests=reads_tests,
-        unearned=_find_unearned(evidence, before, spec) if evidence else {},
+        apart=tuple(evidence.proofs) if evidence else (),
+        together=evidence.together if evidence else {},
+        unearned=evidence.unproven if evidence else {},
         sandbox=context.sandbox.name,
         network=context.place.network,
         notes=(
@@ -167,17 +163,6 @@ def build_verification(
             *known.describe_unused(excused, (*before.cases, *cases, *still_broken), context.request.revision),
         ),
     )
-
-
-def _find_unearned(evidence: Evidence, before: RevisionBaseline, spec: Spec) -> Mapping[str, str]:
-    """Why nothing proves the passes of the revision's tests that did not pass before; the others say nothing new."""
-    return {
-        case.id: evidence.unproven[case.id]
-        for case in spec.cases
-        if case.provenance is Provenance.USER
-        and case.id in evidence.unproven
-        and before.outcomes.get(case.id) != "passed"
-    }
 
 
 def failed_before(case: str, path: str, before: RevisionBaseline) -> bool:
@@ -217,8 +202,6 @@ def _other_reason(verdict: Verdict, result: Verification, base: Revision, spec: 
         return f"Only tests or their configuration differ from {result.revision}; no code was changed."
     if new_failing := result.new_failing:
         return f"{len(new_failing)} new test(s) do not pass: {', '.join(new_failing[:3])}."
-    if result.reads_tests:
-        return sight_reason(result.reads_tests)
     if result.sandbox == "none":
         return "All passed, but without a sandbox that proves nothing."
     if result.unearned:
@@ -227,11 +210,6 @@ def _other_reason(verdict: Verdict, result: Verification, base: Revision, spec: 
         subject = "1 test passes" if one else f"{len(result.unearned)} tests pass"
         return f"{subject} now, and nothing shows that the code earned it: {case} ({why})."
     return ""
-
-
-def sight_reason(sentences: Sequence[str]) -> str:
-    """Why code that newly sees its tests is refused."""
-    return f"The code may answer from the tests that judge it. {' '.join(sentences[:3])}"
 
 
 def _describe_still_failing(result: Verification) -> str:

@@ -32,7 +32,7 @@ from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
 
 HERE = "this workspace"
-_REFUSED = {State.FAILING, State.STILL_FAILING, State.TAMPERED, State.READS_TESTS}
+_REFUSED = {State.FAILING, State.STILL_FAILING, State.TAMPERED}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,17 +13,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.errors import BaselineChangedError, UsageError
+from greenloop.core.python.test_functions import find_tests, function_of
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.core.report.cases import case_results, collect_errors, collected_cases
-from greenloop.core.report.traces import opened_sources, source_reads
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.verdict import judge
-from greenloop.drafting.candidates.checks.sight_of_tests import describe_sight
 from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
 from greenloop.engine.verify.baseline import RevisionBaseline, run_revision
 from greenloop.engine.verify.known_failing import read_known_failing
@@ -43,7 +42,6 @@ from greenloop.project.revisions.staged import compare_staged, is_anything_stage
 from greenloop.project.settings import Settings
 from greenloop.project.sources import is_test_file
 from greenloop.project.targets import nearest_names
-from greenloop.verdict import canary
 from greenloop.verdict.inputs import ACCEPTING, judge_candidate
 from greenloop.verdict.verifier import Verifier
 
@@ -120,13 +118,12 @@ async def run_verification(context: VerificationContext) -> Verification:
     context.report_status(f"running them over {context.request.code}")
     execution = await context.run(TestRun(selectors=context.request.targets))
     spec = _required_cases(context, before, execution)
-    first_results, executions = case_results(execution), [execution]
+    first_results = case_results(execution)
     still_broken = tuple(path for path in before.broken if path in {error.id for error in collect_errors(execution)})
     if still_broken and spec.cases:
         # A file that cannot be imported spoils pytest's exit status for all other files.
         spec = replace(spec, selectors=fit_selectors([case.id for case in spec.cases]))
         execution = await context.run(TestRun(selectors=spec.selectors))
-        executions.append(execution)
     verdict, evidence = await _prove(context, before, spec, execution)
     flaky: tuple[str, ...] = ()
     if verdict.status is Status.FAILED and not context.request.targets:
@@ -147,32 +144,9 @@ async def run_verification(context: VerificationContext) -> Verification:
         new=new_cases,
         flaky=flaky,
         still_broken=still_broken,
-        reads_tests=_sight_of_tests(context, before, verdict, executions),
     )
     reason = failure_reason(verdict, result, context.revision, spec, targets=bool(context.request.targets))
     return replace(result, verified=not reason, reason=reason)
-
-
-def _sight_of_tests(
-    context: VerificationContext, before: RevisionBaseline, verdict: Verdict, executions: Sequence[Execution]
-) -> tuple[str, ...]:
-    """Says where code that the revision does not have sees the tests.
-
-    A changed file counts if a run opened it, or if programs were started that may have.
-    """
-    revision = context.revision
-    opened = [verdict.sources, *map(opened_sources, executions)]
-    known = None if None in opened else frozenset().union(*filter(None, opened))
-    old = _decoded(revision.old_code)
-    changed = context.texts(path for path in (*old, *revision.new_code) if path.endswith(".py"))
-    return describe_sight(
-        old,
-        {path: text for path, text in changed.items() if known is None or path in known},
-        {path for path in revision.trusted if is_test_file(path)}
-        | {case.path for case in before.cases.values() if case.provenance is Provenance.USER},
-        [*verdict.reads, *(read for execution in executions for read in source_reads(execution))],
-        before.reads,
-    )
 
 
 async def _prove(
@@ -237,9 +211,7 @@ def _test_first_cases(
             collected.setdefault(item.path, {})[item.id] = Case(id=item.id, path=item.path, line=item.line)
     test_first: dict[str, Case] = {}
     for path, text in context.texts(collected).items():
-        canaries = canary.make_canaries(text)
-        written_tests = frozenset(canaries.unmutable).union(*canaries.mutated.values())
-        if written_tests <= {canary.function_of(case) for case in collected[path]}:
+        if find_tests(text) <= {function_of(case) for case in collected[path]}:
             test_first.update(collected[path])
     return test_first
 
@@ -248,9 +220,10 @@ async def _accept(
     context: VerificationContext, before: RevisionBaseline, spec: Spec
 ) -> tuple[Verdict, Evidence | None]:
     """Runs all proofs in a fresh sandbox with another hash seed; returns the verdict, and the evidence of a pass."""
-    context.report_status("running them again in a fresh sandbox, with the tamper check and the reversal check")
+    context.report_status("running them again in a fresh sandbox, and again with the code apart")
     revision = context.revision
     tests = context.texts(case.path for case in spec.cases if case.provenance is Provenance.USER)
+    own = {**dict.fromkeys(revision.new_code), **_decoded(revision.old_code)}
     problem = Problem(root=context.place.root, spec=spec, regions=(), originals={}, files=tests)
     limits = replace(context.place.limits, seconds=context.seconds)
     verifier = Verifier(
@@ -258,10 +231,9 @@ async def _accept(
         open_session=context.open,
         encode=lambda texts: {path: context.snapshot.encoded(path, text) for path, text in texts.items()},
         suite_seconds=0.0,
-        own_texts={**dict.fromkeys(revision.new_code, ""), **_decoded(revision.old_code)},
-        reverses_only_new_passes=True,
+        own_texts=own,
     )
-    verdict = await verifier.accept({})
+    verdict = await verifier.accept(context.texts(path for path in own if path.endswith(".py")))
     return verdict, verifier.state.evidence if verdict.status is Status.PASSED else None
 
 

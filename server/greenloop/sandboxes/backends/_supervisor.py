@@ -205,8 +205,7 @@ def run_request(
         baseline=run.baseline,
         files=files,
         without=run.without,
-        oracle=run.oracle,
-        reversal=run.reversal and asdict(run.reversal),
+        apart=run.apart and asdict(run.apart),
         **fields,
     )
     return message

@@ -46,15 +46,7 @@ class Warmup:
 
     def may_use_session(self, run: TestRun) -> bool:
         """Whether this run may use a pytest session opened before the fork."""
-        if (
-            run.collect
-            or run.trace
-            or run.baseline
-            or run.oracle
-            or run.reversal
-            or run.inspect
-            or not self._has_agreed(run)
-        ):
+        if run.collect or run.trace or run.baseline or run.apart or run.inspect or not self._has_agreed(run):
             return False
         return not any(path.rpartition("/")[2] in CONFIGURATION for path in (*run.files, *run.without))
 

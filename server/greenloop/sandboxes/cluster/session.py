@@ -109,7 +109,7 @@ class ClusterSession:
         slots = int(self._ray.cluster_resources().get("CPU", 0) / self._processors)
         if slots < 2 or selection in self._short:
             return (), ()
-        collection = replace(run, collect=True, baseline=False, reversal=None, oracle=())
+        collection = replace(run, collect=True, baseline=False, apart=None)
         collected = await self._run_part(collection)
         if collected.broken or collected.killed or forged(collected) or collect_errors(collected):
             return (), ()

@@ -1,0 +1,295 @@
+"""Finds what differs between the user's own code and the changed code: functions, classes, constants; by text alone.
+
+A changed function whose decorators stay is replaced *inside* them, so that `lru_cache`, `contextmanager`, properties
+and commands work as they are. With the outer boundary, every function that may lead to a changed one is replaced too.
+"""
+
+import ast
+import os
+import re
+
+from apart_rules import NEVER, STANDARD, is_test_path
+
+MOST_BYTES = 32 << 20  # of sources that are read to find names
+SKIPPED = frozenset((".git", "__pycache__", ".hypothesis", "node_modules", ".venv", "venv", ".tox", ".nox", "docs"))
+CALLED_BY_NAME_OF_CLASS = frozenset(("__init__", "__call__", "__new__", "__enter__", "__exit__"))
+_TELLING = frozenset((".git", ".hypothesis", ".pytest_cache", ".mypy_cache"))
+_IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+(\w+)|import[ \t]+([\w., \t]+))", re.MULTILINE)
+_SPECIAL = re.compile(r"^__\w+__$")
+
+
+def complete(request, root):
+    """Adds to the `apart` field of a run what both processes have to know of the change.
+
+    `files` has the changed Python texts by path (None: taken away). Raises `SyntaxError` or `ValueError` for a changed
+    text that cannot be parsed.
+    """
+    tests = frozenset(request["tests"])
+    texts = dict(_sources(root))
+    is_test = {path: is_test_path(path) or path in tests for path in {*texts, *request["files"]}}
+    own = {path: text for path, text in texts.items() if not is_test[path] or path in request["files"]}
+    project = {module_name(path).split(".")[0] for path in own}
+    used = {name for text in own.values() for name in _imported(text)}
+    trees, modules, seeds = {}, {}, set()
+    for path, text in request["files"].items():
+        if text is None or text == own.get(path):
+            continue
+        module = modules[path] = _module(path, is_new=path not in own)
+        if not module["is_new"]:
+            trees[path] = ast.parse(own[path])
+            _compare(trees[path], ast.parse(text), module, seeds)
+    if request["outer"] and seeds:
+        _add_callers(own, trees, modules, seeds)
+    files = {path: own.get(path) for path in request["files"]} if request["own"] else request["files"]
+    return {
+        **request,
+        "root": root,
+        "allowed": sorted(((STANDARD | used) - NEVER) | project),
+        "project": sorted(project | {module_name(path).split(".")[0] for path in modules}),
+        "modules": modules,
+        "rebound": _rebound(own),
+        "files": {path: _without_tests(text) if text and is_test[path] else text for path, text in files.items()},
+        "hidden": [*_folders_of_tests(root), *(path for path in is_test if is_test[path])],
+    }
+
+
+def _sources(root):
+    """(path, text) of the Python files of the workspace, up to a limit."""
+    left = MOST_BYTES
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in SKIPPED)
+        for name in sorted(names):
+            path = os.path.join(folder, name)
+            if name.endswith(".py") and left > 0:
+                try:
+                    with open(path, encoding="utf-8-sig", errors="replace") as stream:
+                        text = stream.read()
+                except OSError:
+                    continue
+                left -= len(text)
+                yield os.path.relpath(path, root).replace(os.sep, "/"), text
+
+
+def _folders_of_tests(root):
+    """The folders of tests, and those that show what the change was or is to be."""
+    for folder, folders, _ in os.walk(root):
+        for name in folders[:]:
+            path = os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
+            if name in _TELLING or is_test_path(path + "/x"):
+                folders.remove(name)
+                yield path
+            elif name in SKIPPED:
+                folders.remove(name)
+
+
+def _without_tests(text):
+    """A module's text without the tests, fixtures and imports of pytest in it; the lines keep their numbers."""
+    lines = text.split("\n")
+    for node in ast.parse(text).body:
+        name, decorators = getattr(node, "name", ""), " ".join(_dumps(getattr(node, "decorator_list", ())))
+        is_import = isinstance(node, (ast.Import, ast.ImportFrom)) and "pytest" in ast.dump(node)
+        if name.lower().startswith("test") or "pytest" in decorators or is_import:
+            first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
+            lines[first - 1 : node.end_lineno] = [""] * (node.end_lineno - first + 1)
+    return "\n".join(lines)
+
+
+def _imported(text):
+    for from_name, names in _IMPORT.findall(text):
+        yield from (
+            [from_name]
+            if from_name
+            else (name.split(".")[0].split(" ")[0] for name in names.replace(", ", ",").split(","))
+        )
+
+
+def _rebound(own):
+    """[module, names] of the globals that functions of the project rebind."""
+    found = []
+    for path, text in own.items():
+        if re.search(r"^\s+global ", text, re.MULTILINE):
+            try:
+                nodes = ast.walk(ast.parse(text))
+            except (SyntaxError, ValueError):
+                continue
+            names = sorted({name for node in nodes if isinstance(node, ast.Global) for name in node.names})
+            found.append([module_name(path), names])
+    return found
+
+
+def module_name(path):
+    path = path.removeprefix("src/")
+    name = path[:-3].replace("/", ".")
+    return name.removesuffix(".__init__")
+
+
+def _module(path, is_new):
+    """`stubs`: functions to replace inside their decorators; `new`: as a whole; `touched`: changed class bodies."""
+    fields = {"stubs": {}, "new": {}, "removed": [], "constants": [], "classes": [], "touched": []}
+    return {"name": module_name(path), "is_new": is_new, **fields}
+
+
+# -- one file -------------------------------------------------------------------------------------------------------
+
+
+def named_nodes(tree):
+    """(key, qualified name, node) of each function and class outside of functions; the key numbers equal names."""
+    counts, found = {}, []
+
+    def walk(nodes, prefix):
+        for node in nodes:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                name = prefix + node.name
+                number = counts[name] = counts.get(name, -1) + 1
+                found.append((name + ("#%d" % number if number else ""), name, node))
+                if isinstance(node, ast.ClassDef):
+                    walk(node.body, name + ".")
+            elif isinstance(node, (ast.If, ast.Try, ast.With)):
+                walk(_bodies(node), prefix)
+
+    walk(tree.body, "")
+    return found
+
+
+def _bodies(node):
+    for field in ("body", "orelse", "finalbody"):
+        yield from getattr(node, field, None) or []
+    for handler in getattr(node, "handlers", None) or []:
+        yield from handler.body
+
+
+def _compare(old_tree, new_tree, module, seeds):
+    old = {key: (name, node) for key, name, node in named_nodes(old_tree)}
+    new = {key: (name, node) for key, name, node in named_nodes(new_tree)}
+    for key, (name, node) in new.items():
+        before = old[key][1] if key in old else None
+        is_class, last = isinstance(node, ast.ClassDef), name.split(".")[-1]
+        if before is None or isinstance(before, ast.ClassDef) != is_class:
+            if any(name.startswith(other + ".") for other in module["classes"]):
+                continue  # it comes with its class
+            if is_class:
+                module["classes"].append(name)
+            else:
+                module["new"][key] = _new_function(name, node)
+            seeds.add(last)
+        elif is_class:
+            if _class_itself(before) != _class_itself(node):
+                module["touched"].append(name)
+                seeds.add(last)
+        elif ast.dump(before) != ast.dump(node):
+            seeds.add(last)
+            if _dumps(before.decorator_list) == _dumps(node.decorator_list):
+                module["stubs"][key] = {"qualname": name, "kind": kind_of(node)}
+            else:
+                module["new"][key] = _new_function(name, node)
+    for key, (name, _) in old.items():
+        if key not in new and not any(name.startswith(other + ".") for other in module["removed"]):
+            module["removed"].append(name)
+    constants, present = _assignments(old_tree), _assignments(new_tree)
+    module["constants"] = [name for name in present if present[name] != constants.get(name)]
+    seeds.update(module["constants"])
+
+
+def _new_function(name, node):
+    return {"qualname": name, "kind": kind_of(node), "decorator": _plain_decorator(node.decorator_list)}
+
+
+def _plain_decorator(decorators):
+    """Returns property, classmethod or staticmethod, "" for no decorator, None for any other."""
+    names = [getattr(decorator, "id", None) for decorator in decorators]
+    return (
+        names[0]
+        if len(names) == 1 and names[0] in ("property", "classmethod", "staticmethod")
+        else None
+        if names
+        else ""
+    )
+
+
+def _class_itself(node):
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    is_text = lambda each: isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)  # noqa: E731
+    body = [each for each in node.body if not isinstance(each, functions) and not is_text(each)]
+    return _dumps(body), _dumps(node.decorator_list + node.bases + node.keywords)
+
+
+def _dumps(nodes):
+    return [ast.dump(node) for node in nodes]
+
+
+def _assignments(tree):
+    found = {}
+    for node in tree.body:
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                for each in [target, *getattr(target, "elts", ())]:
+                    if isinstance(each, ast.Name):
+                        found.setdefault(each.id, []).append(ast.dump(node))
+    return found
+
+
+def kind_of(function):
+    """plain, generator, async, or async generator."""
+    yields, todo = False, list(function.body)
+    while todo:
+        node = todo.pop()
+        yields = yields or isinstance(node, (ast.Yield, ast.YieldFrom))
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            todo += ast.iter_child_nodes(node)
+    is_async = isinstance(function, ast.AsyncFunctionDef)
+    return ("async generator" if yields else "async") if is_async else "generator" if yields else "plain"
+
+
+# -- the outer boundary ---------------------------------------------------------------------------------------------
+
+
+def _add_callers(own, trees, modules, seeds):
+    """Adds a stub for each function that may lead to a changed one, as far as names tell."""
+    for path, text in own.items():
+        if path not in trees:
+            try:
+                trees[path] = ast.parse(text)
+            except (SyntaxError, ValueError):
+                continue
+    functions = [
+        (path, key, name, node, _names(node))
+        for path, tree in trees.items()
+        for key, name, node in named_nodes(tree)
+        if not isinstance(node, ast.ClassDef)
+    ]
+    reached, is_growing = set(seeds), True
+    while is_growing:
+        is_growing = False
+        for _, _, name, _, names in functions:
+            called = _called_as(name)
+            if called is not None and called not in reached and names & reached:
+                reached.add(called)
+                is_growing = True
+    for path, key, name, node, _ in functions:
+        last = name.split(".")[-1]
+        if _called_as(name) not in reached or (_SPECIAL.match(last) and last not in ("__init__", "__call__")):
+            continue
+        decorators = " ".join(_dumps(node.decorator_list))
+        if any(word in decorators for word in ("overload", "abstract", "fixture")):
+            continue
+        module = modules.setdefault(path, _module(path, is_new=False))
+        if (
+            not module["is_new"]
+            and key not in module["stubs"]
+            and key not in module["new"]
+            and name not in module["removed"]
+        ):
+            module["stubs"][key] = {"qualname": name, "kind": kind_of(node)}
+
+
+def _called_as(name):
+    """The name by which code calls a function: of `C.__init__` it is `C`; None for other special methods."""
+    *owners, last = name.split(".")
+    if last in CALLED_BY_NAME_OF_CLASS and owners:
+        return owners[-1]
+    return None if _SPECIAL.match(last) else last
+
+
+def _names(node):
+    names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    return names | {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}

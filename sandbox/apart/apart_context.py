@@ -1,0 +1,261 @@
+"""What travels with each message besides values: what tests replaced, variables, time, streams, logs, module globals.
+
+The judge sends what the code has to know to behave as the test expects; the code sends what it has printed, logged and
+warned of, and plain values of module globals that its functions may rebind. Nothing of it is an object of the code.
+"""
+
+import importlib
+import io
+import logging
+import os
+import random
+import sys
+import types
+import warnings
+import weakref
+
+from apart_codec import Decoder, Encoder
+from apart_rules import FUNCTIONS, NEVER, CannotCross, module_of
+
+PLAIN = (int, str, bool, float, type(None), bytes)
+# Variables that would tell the code that it is being tested.
+TELLING = ("PYTEST_", "PYTHON", "GREENLOOP", "COV_", "CI", "TOX_", "NOX_", "HYPOTHESIS_")
+# Names of `sys` that a test may replace for itself.
+OF_THE_PROCESS = ("stdout", "stderr", "stdin", "argv", "path", "modules")
+PATCHABLE = frozenset(("sys", "subprocess", "gc", "importlib"))
+
+
+def changed_globals(peer, rebound, base):
+    """Encodes the globals of the project that functions rebind and that have another plain value than `base` says."""
+    found = []
+    for name, names in rebound:
+        module = sys.modules.get(name)
+        for key in names if module is not None else ():
+            value = vars(module).get(key, peer)
+            if (name, key) not in base:
+                base[name, key] = value
+            elif base[name, key] is not value and type(value) in PLAIN:
+                base[name, key] = value
+                found.append([[name, key], Encoder(peer).encode(value)])
+    return found
+
+
+# -- the judge --------------------------------------------------------------------------------------------------------
+
+
+class Replacements:
+    """Which attributes tests have replaced right now, by `monkeypatch` or `mock.patch`."""
+
+    def __init__(self):
+        self._monkeypatches, self._patches = weakref.WeakSet(), []
+
+    def watch(self):
+        import unittest.mock
+
+        from _pytest.monkeypatch import MonkeyPatch
+
+        make, enter, leave = MonkeyPatch.__init__, unittest.mock._patch.__enter__, unittest.mock._patch.__exit__
+
+        def note_monkeypatch(this, *args, **keywords):
+            make(this, *args, **keywords)
+            self._monkeypatches.add(this)
+
+        def note_enter(this):
+            result = enter(this)
+            self._patches.append(this)
+            return result
+
+        def note_exit(this, *args):
+            if this in self._patches:
+                self._patches.remove(this)
+            return leave(this, *args)
+
+        MonkeyPatch.__init__, MonkeyPatch.__hash__ = note_monkeypatch, object.__hash__
+        unittest.mock._patch.__enter__, unittest.mock._patch.__exit__ = note_enter, note_exit
+
+    def targets(self):
+        for monkeypatch in list(self._monkeypatches):
+            yield from ((target, name) for target, name, _ in monkeypatch._setattr)
+        yield from ((patch.target, patch.attribute) for patch in self._patches if hasattr(patch, "target"))
+
+
+class JudgeContext:
+    """Makes the judge's part of a message, only when it has changed, and takes that of the code."""
+
+    def __init__(self, replacements, request):
+        self._replacements, self._rebound, self._hidden = replacements, request["rebound"], request["hidden"]
+        self._last, self._random, self._base, self._cwd = None, random.getstate(), {}, os.getcwd()
+
+    def outgoing(self, peer, encoder):
+        context = {
+            "cwd": os.getcwd(),
+            "environ": {name: value for name, value in os.environ.items() if not name.startswith(TELLING)},
+            "path": [entry for entry in sys.path if not self.is_hidden(entry)],
+            "levels": self._levels(peer),
+            "replaced": self._replaced(peer, encoder),
+            "frozen": self._frozen_time(),
+        }
+        fields = {}
+        if context != self._last:
+            self._last, fields["context"] = context, dict(context)
+        if random.getstate() != self._random:
+            self._random = random.getstate()
+            fields["random"] = [self._random[0], list(self._random[1]), self._random[2]]
+        found = changed_globals(peer, self._rebound, self._base)
+        return dict(fields, globals=found) if found else fields
+
+    def is_hidden(self, path):
+        return any(path == hidden or path.startswith(hidden + os.sep) for hidden in self._hidden)
+
+    @staticmethod
+    def _levels(peer):
+        loggers = [each for each in logging.root.manager.loggerDict.items() if isinstance(each[1], logging.Logger)]
+        return sorted(
+            (name, each.level) for name, each in loggers if each.level and name.split(".")[0] in peer.rules.project
+        )
+
+    @staticmethod
+    def _frozen_time():
+        module = sys.modules.get("freezegun.api")
+        return str(module.freeze_factories[-1]()) if module is not None and module.freeze_factories else None
+
+    def _replaced(self, peer, encoder):
+        found = []
+        for target, name in self._replacements.targets():
+            if isinstance(target, types.ModuleType):
+                top = target.__name__.split(".")[0]
+                if (top in NEVER and top not in PATCHABLE) or peer.rules.is_test_module(target.__name__):
+                    continue
+                if target is sys and name in OF_THE_PROCESS:
+                    continue
+                encoded = ["m", target.__name__]
+            elif isinstance(target, type) and peer.rules.name_of(target) and module_of(target) not in NEVER:
+                encoded = encoder.encode(target)
+            else:
+                continue
+            value = vars(target).get(name, peer)
+            found.append([encoded, name, None if value is peer else encoder.encode(value), value is peer])
+        return found
+
+    def incoming(self, peer, message):
+        for name, text in message.get("printed", ()):
+            (sys.stdout if name == "stdout" else sys.stderr).write(str(text))
+        for name, level, text, function, line in message.get("logged", ()):
+            logger = logging.getLogger(str(name))
+            if logger.isEnabledFor(int(level)):
+                where = ("code", int(line))
+                record = logger.makeRecord(logger.name, int(level), *where, str(text), (), None, str(function))
+                logger.handle(record)
+        for module, name, text in message.get("warned", ()):
+            try:
+                category = peer.rules.resolve(module, name)
+            except CannotCross:
+                category = UserWarning
+            if isinstance(category, type) and issubclass(category, Warning):
+                warnings.warn(str(text), category, stacklevel=5)
+        known = {(module, name) for module, names in self._rebound for name in names}
+        for (module, name), encoded in message.get("globals", ()):
+            if (module, name) in known and module in sys.modules:
+                value, space = Decoder(peer, {}, set(), set()).decode(encoded), vars(sys.modules[module])
+                if type(value) in PLAIN and not isinstance(space.get(name), (type, *FUNCTIONS)):
+                    space[name] = self._base[module, name] = value
+
+
+# -- the code ---------------------------------------------------------------------------------------------------------
+
+
+class CodeContext:
+    """Takes the judge's part of a message, and makes that of the code."""
+
+    def __init__(self, request):
+        self._rebound, self._base, self._undo = request["rebound"], {}, []
+        self._printed, self._logged, self._warned = [], [], []
+
+    def start(self):
+        sys.stdout, sys.stderr, sys.stdin = (
+            _Text("stdout", self._printed),
+            _Text("stderr", self._printed),
+            io.StringIO(),
+        )
+        logged, warned = self._logged, self._warned
+
+        class Handler(logging.Handler):
+            def emit(self, record):
+                logged.append([record.name, record.levelno, record.getMessage(), record.funcName, record.lineno])
+
+        logging.getLogger().addHandler(Handler())
+        logging.getLogger().setLevel(1)
+
+        def show_warning(message, category, *_args, **_keywords):
+            warned.append([category.__module__, category.__qualname__, str(message)])
+
+        warnings.showwarning = show_warning
+        warnings.simplefilter("always")
+
+    def outgoing(self, peer, _encoder):
+        fields = {}
+        for name, held in (("printed", self._printed), ("logged", self._logged), ("warned", self._warned)):
+            if held:
+                fields[name] = held[:]
+                held.clear()
+        found = changed_globals(peer, self._rebound, self._base)
+        return dict(fields, globals=found) if found else fields
+
+    def incoming(self, peer, message):
+        decoder = Decoder(peer, message["o"], set(), set())
+        context = message.get("context")
+        if context is not None:
+            sys.path[:] = context["path"]
+        for (module, name), encoded in message.get("globals", ()):
+            value = self._base[module, name] = decoder.decode(encoded)
+            setattr(importlib.import_module(module), name, value)
+        if "random" in message:
+            version, state, gauss = message["random"]
+            random.setstate((version, tuple(state), gauss))
+        if context is not None:
+            self._enter(context, decoder)
+
+    def _enter(self, context, decoder):
+        while self._undo:
+            self._undo.pop()()
+        os.chdir(context["cwd"])
+        for name in set(os.environ) - set(context["environ"]):
+            del os.environ[name]
+        os.environ.update(context["environ"])
+        for name, level in context["levels"]:
+            logging.getLogger(name).setLevel(level)
+        for target, name, value, is_deleted in context["replaced"]:
+            self._replace(decoder.decode(target), name, decoder.decode(value), is_deleted)
+        if context["frozen"]:
+            freezer = importlib.import_module("freezegun").freeze_time(context["frozen"])
+            freezer.start()
+            self._undo.append(freezer.stop)
+
+    def _replace(self, target, name, value, is_deleted):
+        missing = object()
+        before = vars(target).get(name, missing)
+        try:
+            if is_deleted:
+                delattr(target, name)
+            else:
+                setattr(target, name, value)
+        except AttributeError:
+            return
+        undo = (lambda: delattr(target, name)) if before is missing else (lambda: setattr(target, name, before))
+        self._undo.append(undo)
+
+
+class _Text(io.TextIOBase):
+    """A standard stream whose text goes to the judge."""
+
+    encoding, errors = "utf-8", "strict"
+
+    def __init__(self, name, out):
+        self._name, self._out = name, out
+
+    def write(self, text):
+        self._out.append([self._name, str(text)])
+        return len(text)
+
+    def writable(self):
+        return True

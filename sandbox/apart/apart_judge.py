@@ -1,0 +1,538 @@
+"""The judge's side: stubs in place of the changed functions, and a record for each case of what its pass rests on."""
+
+import functools
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import json
+import marshal
+import os
+import random
+import socket
+import subprocess
+import sys
+import types
+
+import pytest
+from apart_code import Loader, changed_file, find_elsewhere
+from apart_codec import Handle
+from apart_context import JudgeContext, Replacements
+from apart_peer import Peer
+from apart_rules import COMPARISONS, NO_MIRROR, SPECIAL, VALUE_OPERATORS, CannotCross, solid_base
+
+SECONDS = 40  # for one answer
+MOST_SEEN = 500  # values that are kept as wrong operands
+MOST_PATHS, MOST_PATH = 20, 500  # values in a list, and characters, that may be paths
+ANSWER_WRONGLY = ("__eq__", "__contains__")
+# Started without any file of ours on the path; the code arrives through the socket.
+START = """
+import marshal, os, sys, types
+sys.path[:] = [entry for entry in sys.path if entry]
+os.environ.pop("PYTHONHASHSEED", None)
+fd = int(sys.argv[1])
+def read(size):
+    data = b""
+    while len(data) < size:
+        data += os.read(fd, size - len(data))
+    return data
+for name, code in marshal.loads(read(int(read(10)))):
+    module = sys.modules[name] = types.ModuleType(name)
+    exec(code, vars(module))
+for name in [name for name in sys.modules if name.startswith("apart_")]:
+    del sys.modules[name]
+module.main(fd)
+"""
+
+
+class Judge(Peer):
+    """The conversation with one code process, which it starts. `codes`: (name, code) of what that process runs."""
+
+    def __init__(self, request, codes, replacements, record):
+        ours, theirs = socket.socketpair()
+        ours.settimeout(SECONDS)
+        environ = {
+            name: os.environ[name] for name in ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR") if name in os.environ
+        }
+        environ["PYTHONHASHSEED"] = str(request["seed"])
+        self._process = subprocess.Popen(
+            [sys.executable, "-s", "-B", "-c", START, str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            cwd=request["root"],
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        theirs.close()
+        wire = ours.makefile("rwb")
+        super().__init__(True, request, wire)
+        self._socket, self._pid, self._record = ours, os.getpid(), record
+        self._context = JudgeContext(replacements, request)
+        self.broken, self._seen = "", []
+        self._applies, self._is_wrong = request["in_place"], request["wrong"]
+        self._start(request, marshal.dumps(codes))
+
+    def _start(self, request, codes):
+        try:
+            self.wire.write(b"%10d" % len(codes) + codes + json.dumps(request).encode() + b"\n")
+            self.wire.flush()
+            reason = json.loads(self.wire.readline())["reason"]
+        except (OSError, ValueError, KeyError, TypeError):
+            reason = "the code's process did not start"
+        if reason:
+            self.give_up(CannotCross(reason))
+
+    def give_up(self, error):
+        self.broken = self.broken or str(error)[:300]
+        self._record.unfit = self._record.unfit or self.broken
+
+    def _begin(self, values, roots):
+        if self.broken or os.getpid() != self._pid:
+            raise CannotCross(self.broken or "a forked process asked")
+        super()._begin(values, roots)
+
+    def close(self):
+        for stream in (self.wire, self._socket):
+            try:
+                stream.close()
+            except (OSError, ValueError):
+                pass
+        self._process.kill()
+        self._process.wait()
+
+    def outgoing(self, encoder):
+        return self._context.outgoing(self, encoder)
+
+    def incoming(self, message):
+        self._context.incoming(self, message)
+
+    # -- what a pass rests on -------------------------------------------------------------------------------------
+
+    def takes_change(self, _number):
+        self._record.needs_changes = True
+        return self._applies
+
+    def changed_items(self, tag, items):
+        if not self._is_wrong:
+            return items
+        wrong = items[: -2 if tag == "d" else -1]
+        return wrong if items else [None, None] if tag == "d" else [None]
+
+    def call(self, module, key, is_bare, args, keywords):
+        self.note_call(args, keywords)
+        return self.wrong_result(self.request("call", module, key, is_bare, args, keywords))
+
+    def note_call(self, args, keywords):
+        self._record.calls += 1
+        self._note_values((*args, *keywords.values()))
+
+    def wrong_result(self, value):
+        if not self._is_wrong or isinstance(value, Handle):
+            return value
+        wrong = perturbed(value, 0)
+        return value if wrong is None else wrong[0]
+
+    def ask_handle(self, operation, handle, args=(), keywords=None):
+        if args and operation not in ("exit", "call", "getitem"):
+            self._record.asked.add("%s of a handle" % operation)
+        return super().ask_handle(operation, handle, args, keywords)
+
+    def _note_values(self, args):
+        """Keeps values as wrong operands, and the files of the tests that a test hands over by their path."""
+        if len(self._seen) < MOST_SEEN:
+            self._seen += [value for value in args if type(value) in (str, int, float, tuple)]
+        for value in args:
+            if isinstance(value, (str, os.PathLike)):
+                self._note_path(value)
+            elif type(value) in (list, tuple) and len(value) < MOST_PATHS:
+                for each in value:
+                    if isinstance(each, (str, os.PathLike)):
+                        self._note_path(each)
+
+    def _note_path(self, value):
+        try:
+            path = os.fspath(value)
+            if type(path) is not str or len(path) > MOST_PATH or "\n" in path or path.endswith(".py"):
+                return
+            path = os.path.realpath(path)
+            if path.startswith(self.rules.root) and os.path.exists(path) and self._context.is_hidden(path):
+                self._record.lent.add(path[len(self.rules.root) :])
+        except (OSError, ValueError, TypeError):
+            pass  # it is no path
+
+    def compare(self, owner, name, args, ask, is_new):
+        """A comparison that changed code makes: asked once more with wrong operands, in an order that it cannot know.
+
+        Code that says yes to all of them proves nothing.
+        """
+        if len(args) != 2 or (is_new and name != "__contains__" and not isinstance(args[1], type(args[0]))):
+            return NotImplemented if is_new else ask(args)
+        self._record.asked.add("%s.%s" % (owner, name))
+        wrongs = [wrong[0] for wrong in (perturbed(args[1], place) for place in range(3)) if wrong is not None]
+        chance = random.SystemRandom()
+        wrongs += [each for each in chance.sample(self._seen, min(2, len(self._seen))) if type(each) is type(args[1])]
+        questions = [(False, wrong) for wrong in wrongs] + [(True, args[1])]
+        chance.shuffle(questions)
+        answers, right = [], None
+        for is_right, operand in questions:
+            answer = ask((args[0], operand))
+            if is_right:
+                right = answer
+            else:
+                answers.append(answer)
+        if right is True and name in ANSWER_WRONGLY and answers and all(answer is True for answer in answers):
+            self._record.unfit = "%s.%s says yes to wrong values too" % (owner, name)
+        return right
+
+
+class Record:
+    """What the pass of the current case rests on."""
+
+    def __init__(self):
+        self.calls, self.needs_changes, self.asked, self.unfit, self.taken = 0, False, set(), "", set()
+        self.lent = set()
+
+    def fields(self):
+        names, lent = sorted(self.asked | self.taken), sorted(self.lent)
+        fields = {"calls": self.calls, "in_place": self.needs_changes, "asked": names, "lent": lent}
+        return dict(fields, unfit=self.unfit)
+
+
+class Conversation:
+    """Starts a code process when one is needed, and a new one after one that is of no use any more."""
+
+    def __init__(self, request, codes):
+        self.request, self._codes, self._replacements = request, codes, Replacements()
+        self._replacements.watch()
+        self._peer, self.record, self._lent = None, Record(), set()
+
+    @property
+    def peer(self):
+        if self._peer is None:
+            self._peer = Judge(self.request, self._codes, self._replacements, self.record)
+        return self._peer
+
+    def begin_case(self):
+        if self._peer is not None and self._peer.broken:
+            self.close()
+        taken, self.record = self.record.taken, Record()
+        self.record.taken = taken
+        self.peer._record = self.record
+
+    def close(self):
+        if self._peer is not None:
+            self._peer.close()
+            self._peer = None
+
+    def plugin(self, send):
+        """Makes the plugin that sends the `apart` record of each case."""
+        conversation = self
+
+        class ApartReporter:
+            @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+            def pytest_runtest_protocol(self, item):
+                conversation.begin_case()
+                yield
+                send({"kind": "apart", "id": item.nodeid, **conversation.record.fields()})
+
+            @pytest.hookimpl(trylast=True)
+            def pytest_unconfigure(self):
+                conversation.close()
+
+        return ApartReporter()
+
+    # -- stubs ----------------------------------------------------------------------------------------------------
+
+    def stub(self, module, key, name, kind, is_bare, function=None, is_new=False):
+        """Makes the function that stands for a changed one."""
+        make = {"generator": self._generator, "async": self._async, "async generator": self._async_generator}.get(kind)
+        made = make(module, key, is_bare) if make else self._plain(module, key, name, is_bare, is_new)
+        if function is not None:
+            return functools.update_wrapper(made, function)
+        made.__name__, made.__qualname__, made.__module__ = name, key.split("#")[0], module
+        return made
+
+    def _plain(self, module, key, name, is_bare, is_new):
+        if name in COMPARISONS:
+
+            def stub(*args, **_keywords):
+                peer = self.peer
+                owner = type(args[0]).__name__
+                return peer.compare(owner, name, args, lambda given: peer.call(module, key, is_bare, given, {}), is_new)
+        elif SPECIAL.match(name) and name not in VALUE_OPERATORS:
+
+            def stub(*args, **keywords):
+                if len(args) > 1:
+                    self.record.asked.add("%s.%s" % (module, key))
+                return self.peer.call(module, key, is_bare, args, keywords)
+        else:
+
+            def stub(*args, **keywords):
+                return self.peer.call(module, key, is_bare, args, keywords)
+
+        return stub
+
+    def _generator(self, module, key, is_bare):
+        def stub(*args, **keywords):
+            peer = self.peer
+            handle = peer.call(module, key, is_bare, args, keywords)
+            if not isinstance(handle, Handle):
+                return (yield from handle)
+            how, sent = "send", None
+            while True:
+                ended, item = peer.request("op", "step", handle, how, sent, roots=handle._apart_roots)
+                item = peer.wrong_result(item)
+                if ended:
+                    return item
+                try:
+                    how, sent = "send", (yield item)
+                except GeneratorExit:
+                    peer.request("op", "step", handle, "close", None, roots=handle._apart_roots)
+                    raise
+                except CannotCross:
+                    raise
+                except BaseException as error:
+                    how, sent = "throw", error
+
+        return stub
+
+    def _async(self, module, key, is_bare):
+        async def stub(*args, **keywords):
+            peer = self.peer
+            peer.note_call(args, keywords)
+            return peer.wrong_result(await peer.request_async("call", module, key, is_bare, args, keywords))
+
+        return stub
+
+    def _async_generator(self, module, key, is_bare):
+        async def stub(*args, **keywords):
+            peer = self.peer
+            handle = peer.call(module, key, is_bare, args, keywords)
+            while True:
+                ended, item = await peer.request_async("anext", handle, roots=handle._apart_roots)
+                if ended:
+                    return
+                yield peer.wrong_result(item)
+
+        return stub
+
+    # -- modules --------------------------------------------------------------------------------------------------
+
+    def install(self):
+        """From now on the changed modules are imported with stubs."""
+        sys.meta_path.insert(0, _Finder(self))
+
+    def finish(self, module, changes):
+        """Brings a module of the user's own in line with the change: what is new, gone, or has another value."""
+        name = module.__name__
+        for path in changes["removed"]:
+            owner = _owner(module, path)
+            if owner is not None and path.split(".")[-1] in vars(owner):
+                delattr(owner, path.split(".")[-1])
+        for key, new in changes["new"].items():
+            self._add_function(module, key, new)
+        for path in changes["touched"]:
+            self._touch(module, path)
+        for path in changes["classes"]:
+            owner = _owner(module, path)
+            if owner is not None:
+                kind = self.peer.request("get", name, path)
+                if not isinstance(kind, type):
+                    self.peer.give_up(CannotCross("%s is no class" % path))
+                setattr(owner, path.split(".")[-1], kind)
+        for constant in changes["constants"]:
+            value = self.peer.request("get", name, constant)
+            if not callable(getattr(module, constant, None)) and _is_plain(value):
+                if self.request["wrong"]:
+                    value = self.peer.wrong_result(value)
+                setattr(module, constant, value)
+                self.record.taken.add("the constant %s.%s" % (name, constant))
+
+    def _add_function(self, module, key, new):
+        path = new["qualname"]
+        owner, last, wrapper = _owner(module, path), path.split(".")[-1], new["decorator"]
+        if owner is None:
+            return
+        is_bare = wrapper is not None
+        made = self.stub(
+            module.__name__,
+            key if is_bare else path,
+            last,
+            new["kind"] if is_bare else "plain",
+            is_bare,
+            is_new=last not in vars(owner),
+        )
+        wrap = {"property": property, "classmethod": classmethod, "staticmethod": staticmethod}.get(wrapper)
+        setattr(owner, last, wrap(made) if wrap else made)
+        if last == "__eq__" and "__hash__" not in vars(owner) and isinstance(owner, type):
+            owner.__hash__ = None
+
+    def _touch(self, module, path):
+        """A class whose body, bases or decorators changed: its state is made by the code, so its methods are asked."""
+        owner = _owner(module, path + ".")
+        if not isinstance(owner, type):
+            return
+        name = module.__name__
+        self.record.taken.add("the class %s.%s" % (name, path))
+        if "__init__" in vars(owner):
+            owner.__init__ = self.stub(name, path + ".__init__", "__init__", "plain", False, vars(owner)["__init__"])
+        for key in self.peer.request("list", name, path):
+            if type(key) is str and key not in vars(owner) and key not in NO_MIRROR:
+                setattr(owner, key, self.stub(name, path + "." + key, key, "plain", False, is_new=True))
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds changed modules of the user's own, to be loaded with stubs, and new ones, which exist in the code alone."""
+
+    def __init__(self, conversation):
+        self._conversation, root = conversation, conversation.request["root"]
+        self._changes = {os.path.join(root, *path.split("/")): m for path, m in conversation.request["modules"].items()}
+
+    def find_spec(self, name, path=None, target=None):
+        changed = changed_file(name, path, self._changes)
+        if changed and self._changes[changed]["is_new"]:
+            return self._spec(name, changed, self._changes[changed])
+        others = [
+            each for each in sys.meta_path if each is not self and type(each).__name__ != "AssertionRewritingHook"
+        ]
+        found = find_elsewhere(others, name, path, target)
+        origin = os.path.realpath(found.origin) if found is not None and found.origin else ""
+        changes = self._changes.get(origin)
+        return None if changes is None else self._spec(name, origin, changes)
+
+    def _spec(self, name, path, changes):
+        locations = [os.path.dirname(path)] if path.endswith("/__init__.py") else None
+        if changes["is_new"]:
+            loader = _NewModule(self._conversation)
+            return importlib.machinery.ModuleSpec(name, loader, origin=path, is_package=locations is not None)
+        conversation = self._conversation
+
+        def export(module):
+            def note(key):
+                def decorate(function):
+                    kind = changes["stubs"][key]["kind"]
+                    return conversation.stub(module.__name__, key, function.__name__, kind, True, function)
+
+                return decorate
+
+            return note
+
+        loader = Loader(name, path, set(changes["stubs"]), export, lambda module: conversation.finish(module, changes))
+        return importlib.util.spec_from_file_location(name, path, loader=loader, submodule_search_locations=locations)
+
+
+class _NewModule(importlib.abc.Loader):
+    """A module that the user's own code does not have: each name is what the code's process has under it."""
+
+    def __init__(self, conversation):
+        self._conversation = conversation
+
+    def create_module(self, _spec):
+        return None
+
+    def exec_module(self, module):
+        conversation, name = self._conversation, module.__name__
+        if module.__spec__.submodule_search_locations is not None:
+            module.__path__ = [os.path.dirname(module.__spec__.origin)]
+        peer = conversation.peer
+        for key in peer.request("names", name):
+            if type(key) is str and not SPECIAL.match(key):
+                value = peer.request("get", name, key)
+                if isinstance(value, types.ModuleType):
+                    continue
+                if isinstance(value, Handle):
+                    value = conversation.stub(name, key, key, "plain", False, is_new=True)
+                elif not callable(value):
+                    value = peer.wrong_result(value)
+                    conversation.record.taken.add("the constant %s.%s" % (name, key))
+                vars(module)[key] = value
+
+
+class Refusal:
+    """The plugin of a run that cannot be put apart."""
+
+    def __init__(self, reason, send):
+        self._reason, self._send = reason, send
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logstart(self, nodeid):
+        record = Record()
+        record.unfit = self._reason
+        self._send({"kind": "apart", "id": nodeid, **record.fields()})
+
+
+def _owner(module, path):
+    """The module or class that holds what has this path; None where it does not exist."""
+    owner = module
+    for name in path.split(".")[:-1]:
+        owner = vars(owner).get(name)
+        if owner is None or not hasattr(owner, "__dict__"):
+            return None
+    return owner
+
+
+def _is_plain(value, depth=0):
+    if depth > 6:
+        return False
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return all(_is_plain(each, depth + 1) for each in value)
+    if isinstance(value, dict):
+        return all(_is_plain(each, depth + 1) for pair in value.items() for each in pair)
+    kind = type(value)
+    return kind in (int, str, float, bool, bytes, type(None), complex) or kind.__module__ in (
+        "re",
+        "datetime",
+        "decimal",
+        "fractions",
+    )
+
+
+def perturbed(value, place):
+    """A copy of a value in which one plain part is wrong, in a 1-tuple; None if there is none."""
+    kind = type(value)
+    if kind is bool:
+        return (not value,)
+    if kind in (int, float):
+        return (value + (7919, -1, 1)[place],)
+    if kind is str:
+        return (value + "~" if place == 0 else "\u00a4" + value if place == 1 else value[1:] + "\u00a4",)
+    if kind is bytes:
+        return (value + b"~",)
+    if value is None:
+        return ("\u00a4",)
+    if kind in (list, tuple) and value:
+        chosen = place % len(value)
+        wrong = perturbed(value[chosen], place)
+        return wrong and (kind([*value[:chosen], wrong[0], *value[chosen + 1 :]]),)
+    if kind is list:
+        return ([None],)
+    if kind is dict:
+        key = next(iter(value), None)
+        wrong = perturbed(value[key], place) if value else (1,)
+        return wrong and ({**value, key: wrong[0]},)
+    if kind in (set, frozenset):
+        return (kind([*value, "\u00a4"]),)
+    held = getattr(value, "__dict__", None)
+    if type(held) is not dict or not held or isinstance(value, (type, types.FunctionType, types.ModuleType, Handle)):
+        return None
+    names = [name for name in held if perturbed(held[name], place) is not None]
+    if not names or solid_base(kind) is not object:
+        return None
+    copy = object.__new__(kind)
+    vars(copy).update(held)
+    chosen = names[place % len(names)]
+    vars(copy)[chosen] = perturbed(held[chosen], place)[0]
+    return (copy,)
+
+
+def start(request, codes, root, scratch, sandbox_folder, complete):
+    """Makes the conversation of a run, before anything of the project is imported: (it or None, why there is none)."""
+    try:
+        request = complete(request, root)
+    except (SyntaxError, ValueError) as error:
+        return None, "the changed text cannot be parsed (%s)" % error
+    visible = [os.path.join(root, path) for path in request["visible"]]
+    hidden = [*(os.path.join(root, path) for path in request["hidden"]), sandbox_folder]
+    conversation = Conversation(dict(request, hidden=hidden, visible=visible, writable=[scratch]), codes)
+    conversation.install()
+    return conversation, ""

@@ -1,0 +1,261 @@
+"""Shows what cannot be copied between judge and code: classes as mirrors, functions as signatures, the rest as handles.
+
+A mirror has the other side's methods as stubs. In the judge it gets no special method that would decide how the judge
+looks at objects, and a comparison of it is asked again with wrong operands (`apart_judge.py`).
+"""
+
+import enum
+import functools
+import inspect
+import sys
+import types
+
+from apart_codec import ASKED_BY_BOTH, ASKED_BY_CODE, Handle, LentHandle, handle_class
+from apart_rules import (
+    COMPARISONS,
+    FUNCTIONS,
+    NEVER,
+    NO_MIRROR,
+    SPECIAL,
+    CannotCross,
+    is_mock,
+    module_of,
+    solid_base,
+)
+
+PAYLOAD_METHODS = frozenset(("__init__", "__repr__", "__str__"))
+WRAPPERS = {types.FunctionType: "", property: "property", staticmethod: "staticmethod", classmethod: "classmethod"}
+WRAP = {"": lambda function: function, "property": property, "staticmethod": staticmethod, "classmethod": classmethod}
+SLOTS = (types.MemberDescriptorType, types.GetSetDescriptorType)
+HIDDEN_CALL = "apart_hidden_call"
+
+
+class Objects:
+    """The part of a peer that shows objects without copying them."""
+
+    # -- handles --------------------------------------------------------------------------------------------------
+
+    def is_opaque(self, value, kind):
+        """Whether an object crosses as a handle, because it cannot be copied or must not be."""
+        base = solid_base(kind)
+        if base is not object and base not in self.payloads and not issubclass(base, BaseException):
+            return True
+        if not self.is_judge:
+            return not self.rules.allows_class(kind) and not self.rules.is_mirrored(kind)
+        if is_mock(value):
+            return True
+        foreign = module_of(kind) in NEVER and not self.rules.is_test_module(kind.__module__)
+        return foreign and not isinstance(value, BaseException)
+
+    def handle_state(self, encoder, value, kind):
+        held = () if self.is_judge else closure_roots(value)  # never what the tests' functions hold
+        if not self.is_judge:
+            self.handle_roots.setdefault(id(value), (*self.current_roots(), *held))
+        shown = getattr(value, "__class__", kind)
+        bases = shown.__mro__ if isinstance(shown, type) else ()
+        own = [base for base in bases if base is not object and self.rules.name_of(base) and self.rules.is_own(base)]
+        names = [name for name in ASKED_BY_BOTH + ASKED_BY_CODE if hasattr(kind, "__%s__" % name)]
+        return ["h", encoder.encode(own[0]) if own else None, names, *map(encoder.encode, held)]
+
+    def make_handle(self, decoder, state, number):
+        handle = handle_class(Handle if self.is_judge else LentHandle, tuple(map(str, state[2])))()
+        kind = decoder.decode(state[1]) if state[1] and not self.is_judge else None
+        roots = (*self.current_roots(), *[decoder.decode(each) for each in state[3:]])
+        for name, value in (("peer", self), ("number", number), ("roots", roots), ("kind", kind)):
+            object.__setattr__(handle, "_apart_" + name, value)
+        return handle
+
+    # -- functions of the tests -----------------------------------------------------------------------------------
+
+    def function_state(self, encoder, function):
+        """The outside of a function of the tests; its text, globals and closure stay in the judge."""
+        encode, code = encoder.encode, function.__code__
+        flavour = "async" if code.co_flags & 0x80 else "generator" if code.co_flags & 0x20 else ""
+        count, keyword_count, names = code.co_argcount, code.co_kwonlyargcount, list(code.co_varnames)
+        place = count + keyword_count
+        star = names[place] if code.co_flags & 4 else None
+        double_star = names[place + bool(star)] if code.co_flags & 8 else None
+        positional = code.co_posonlyargcount
+        parameters = [names[:positional], names[positional:count], star, names[count:place], double_star]
+        attributes = {name: value for name, value in vars(function).items() if name != "__wrapped__"}
+        defaults = [encode(function.__defaults__), encode(function.__kwdefaults__)]
+        notes = [encoder.flat(function.__annotations__), encoder.flat(attributes)]
+        names = [function.__name__, function.__qualname__, function.__doc__]
+        return ["fn", flavour, names, parameters, defaults, notes]
+
+    def make_function(self, decoder, state, number):
+        """A function with the same signature that calls the judge's."""
+        _, flavour, (name, qualname, doc), parameters, defaults, (annotations, attributes) = state
+        positional, plain, star, keywords, double_star = parameters
+        heads = [*positional, *(["/"] if positional else []), *plain]
+        heads += ["*" + star] if star else ["*"] if keywords else []
+        heads += ["%s=None" % each for each in keywords] + (["**" + double_star] if double_star else [])
+        given = [*positional, *plain, *(["*" + star] if star else []), *["%s=%s" % (each, each) for each in keywords]]
+        given += ["**" + double_star] if double_star else []
+        verb = {"async": "return await ", "generator": "yield from "}.get(flavour, "return ")
+        head = "async def" if flavour == "async" else "def"
+        text = "def make(%s):\n  %s f(%s):\n    %s%s(%s)\n  return f"
+        space = {}
+        exec(text % (HIDDEN_CALL, head, ", ".join(heads), verb, HIDDEN_CALL, ", ".join(given)), space)
+
+        def call(*args, **keywords):
+            return self.request("op", "call", function, args, keywords)
+
+        async def call_async(*args, **keywords):
+            return await self.await_handle(self.request("op", "call", function, args, keywords))
+
+        function = space["make"](call_async if flavour == "async" else call)
+        function.__name__, function.__qualname__, function.__doc__, function.__module__ = name, qualname, doc, "app"
+        self.keep(number, function)
+        function.__defaults__, function.__kwdefaults__ = map(decoder.decode, defaults)
+        function.__annotations__ = _table(decoder, annotations)
+        vars(function).update(_table(decoder, attributes))
+        return function
+
+    # -- classes that the other side does not have ----------------------------------------------------------------
+
+    def class_state(self, encoder, kind):
+        encode, name = encoder.encode, [kind.__name__, kind.__module__]
+        bases = [encode(base) for base in kind.__bases__]
+        if issubclass(kind, enum.Enum):
+            members = [each for key, member in kind.__members__.items() for each in (key, encode(member._value_))]
+            return ["C", "enum", *name, bases, members]
+        if self.is_judge:
+            is_shown = module_of(kind) not in NEVER or self.rules.is_test_module(kind.__module__)
+        else:
+            is_shown = self.rules.is_mirrored(kind)
+        if not is_shown:
+            raise CannotCross("the class %s" % kind.__name__)
+        methods, attributes = [], []
+        for key, value in vars(kind).items():
+            function = getattr(value, "__func__", None) if isinstance(value, (staticmethod, classmethod)) else value
+            function = value.fget if isinstance(value, property) else function
+            if isinstance(function, types.FunctionType):
+                is_async, is_generator = inspect.iscoroutinefunction(function), inspect.isgeneratorfunction(function)
+                wrapper = WRAPPERS[type(value)] + ("+" if isinstance(value, property) and value.fset else "")
+                methods.append([key, wrapper, "async" if is_async else "generator" if is_generator else "plain"])
+            elif (key == "__annotations__" and self.is_judge) or (
+                not SPECIAL.match(key)
+                and not inspect.ismemberdescriptor(value)
+                and not inspect.isgetsetdescriptor(value)
+            ):
+                attributes += [key, encode(value)]
+        return ["C", "class", *name, bases, methods, attributes]
+
+    def make_class(self, decoder, state, number):
+        """The mirror of a class. Raises `CannotCross` where its bases or names are not those of plain classes."""
+        _, form, name, module, bases, *rest = state
+        bases = tuple(map(decoder.decode, bases))
+        if not all(isinstance(base, type) and (not self.is_judge or self.rules.allows_class(base)) for base in bases):
+            raise CannotCross("the bases of %s" % name)
+        if form == "enum":
+            return self._make_enum(decoder, name, bases, rest[0], number)
+        methods, attributes = rest
+        payloads = [solid_base(base) for base in bases]
+        payloads = [base for base in payloads if base is not object and not issubclass(base, BaseException)]
+        body = {"__module__": str(module)}
+        for key, wrapper, flavour in methods:
+            if key in NO_MIRROR and not (key == "__getattr__" and not self.is_judge):
+                continue
+            if self.is_judge and key not in PAYLOAD_METHODS and any(hasattr(base, key) for base in payloads):
+                continue
+            stub = self._method_stub(number, name, key, flavour)
+            if wrapper == "property+":
+                body[key] = property(stub, self._setter_stub(number, key))
+            else:
+                body[key] = WRAP[wrapper](stub)
+        try:
+            kind = types.new_class(str(name), bases, {}, lambda space: space.update(body))
+        except Exception as error:
+            raise CannotCross("the class %s: %s" % (name, error)) from None
+        self.keep(number, kind)
+        for key, value in _table(decoder, attributes).items():
+            forbidden = (*FUNCTIONS, Handle, property, staticmethod, classmethod)
+            if not self.is_judge or not (SPECIAL.match(key) or isinstance(value, forbidden)):
+                type.__setattr__(kind, key, value)
+        return kind
+
+    def _make_enum(self, decoder, name, bases, flat, number):
+        if not all(type(key) is str and key.isidentifier() and not key.startswith("_") for key in flat[::2]):
+            raise CannotCross("the name of a member")
+        enums = [base for base in bases if issubclass(base, enum.Enum)]
+        data = [base for base in bases if not issubclass(base, enum.Enum)]
+        members = [(flat[place], decoder.decode(flat[place + 1])) for place in range(0, len(flat), 2)]
+        kind = enums[0](str(name), members, **({"type": data[0]} if data else {}))
+        self.keep(number, kind)
+        return kind
+
+    def _setter_stub(self, number, key):
+        return lambda owner, value: self.request("method", self.objects[number], key + "=", (owner, value), {})
+
+    def _method_stub(self, number, class_name, key, flavour):
+        def ask(args, keywords):
+            return self.request("method", self.objects[number], key, args, keywords)
+
+        if flavour == "async":
+
+            async def stub(*args, **keywords):
+                return await self.request_async("method", self.objects[number], key, args, keywords)
+        elif self.is_judge and key in COMPARISONS:
+
+            def stub(*args, **_keywords):
+                return self.compare(class_name, key, args, lambda given: ask(given, {}), is_new=True)
+        else:
+
+            def stub(*args, **keywords):
+                return ask(args, keywords)
+
+        stub.__name__ = stub.__qualname__ = key
+        return stub
+
+    # -- objects that both sides find by a path -------------------------------------------------------------------
+
+    def path_of(self, value):
+        """(module, path) of an object that a module of the project holds from its import on, or None."""
+        if len(sys.modules) != self._module_count:
+            self._module_count = len(sys.modules)
+            for name, module in list(sys.modules.items()):
+                if module_named(name) in self.rules.project and type(module) is types.ModuleType:
+                    for key, held in list(vars(module).items()) if not self.rules.is_test_module(name) else ():
+                        self._index(name, key, held, 0)
+        found = self._paths.get(id(value))
+        return found[1:] if found and found[0] is value else None
+
+    def _index(self, module, path, value, depth):
+        kind = type(value)
+        if depth > 4 or id(value) in self._paths or isinstance(value, (type, types.ModuleType, enum.Enum, Handle)):
+            return
+        if path.startswith("__") or not (kind is object or self.rules.is_own(kind)):
+            return
+        self._paths[id(value)] = (value, module, path)
+        try:
+            held = object.__getattribute__(value, "__dict__")
+        except AttributeError:
+            return
+        for key, each in list(held.items()):
+            if type(each) is kind and type(key) is str:
+                self._index(module, path + "." + key, each, depth + 1)
+
+
+def module_named(name):
+    return name.split(".")[0]
+
+
+def closure_roots(value):
+    """What a function of the code holds: a call of it may change these, so their states travel with the call."""
+    if isinstance(value, types.FunctionType):
+        held = []
+        for cell in value.__closure__ or ():
+            try:
+                held.append(cell.cell_contents)
+            except ValueError:
+                pass  # not filled yet
+        return (*held, *(value.__defaults__ or ()))
+    if isinstance(value, functools.partial):
+        return (value.func, *value.args, *value.keywords.values())
+    return (value.__self__,) if isinstance(value, types.MethodType) else ()
+
+
+def _table(decoder, flat):
+    items = [decoder.decode(each) for each in flat]
+    return dict(zip(items[::2], items[1::2]))  # noqa: B905 - Python 3.9

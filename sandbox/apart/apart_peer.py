@@ -1,0 +1,284 @@
+"""One side of the conversation between judge and code: numbers of objects, messages, and calls in both directions.
+
+A message is four bytes of length and one JSON object: {"k": kind, "v": values, "o": {number: state}, ...context}. While
+one side waits for its answer, it serves the questions of the other.
+"""
+
+import asyncio
+import json
+import struct
+import threading
+import types
+
+from apart_codec import OPERATIONS, PAYLOADS, Decoder, Encoder, Handle
+from apart_objects import Objects
+from apart_rules import SHOWN, SPECIAL, CannotCross, Rules
+
+MOST_BYTES = 64 << 20  # of one message
+_HEADER = struct.Struct(">I")
+_ANSWERS = ("return", "raise", "unfit")
+
+
+class Peer(Objects):
+    """What both sides share. `wire` is a binary stream; `request` is that of `Rules`."""
+
+    payloads = PAYLOADS
+
+    def __init__(self, is_judge, request, wire):
+        self.is_judge, self.rules, self.wire = is_judge, Rules(is_judge, request), wire
+        self.tag, self.other_tag = ("j", "c") if is_judge else ("c", "j")
+        self.numbers, self.objects, self.known, self.handle_roots = {}, {}, {}, {}
+        self._count, self._paths, self._module_count = 0, {}, -1
+        self._frames, self._windows, self._lock = [], [], threading.RLock()
+
+    # -- what a side adds -----------------------------------------------------------------------------------------
+
+    def outgoing(self, _encoder):
+        """More fields of the next message: what the process shows besides values."""
+        return {}
+
+    def incoming(self, message):
+        """Takes the other side's fields."""
+
+    def takes_change(self, _number):
+        """Whether a container that was handed over is changed in place as the code says."""
+        return True
+
+    def changed_items(self, _tag, items):
+        return items
+
+    def serve_question(self, _kind, _values):
+        raise CannotCross("an unknown question")
+
+    def give_up(self, error):
+        """Notes why nothing can be concluded from this run."""
+
+    # -- objects --------------------------------------------------------------------------------------------------
+
+    def share(self, value, number=None):
+        if number is None:
+            self._count += 1
+            number = "%s%d" % (self.tag, self._count)
+        self.keep(number, value)
+        return number
+
+    def keep(self, number, value):
+        self.objects[number] = value
+        self.numbers[id(value)] = number
+        if isinstance(value, type):
+            self.rules.made[id(value)] = value
+
+    def current_roots(self):
+        """The objects of the innermost call, each once."""
+        found, todo = {}, list(self._frames[-1]) if self._frames else []
+        while todo and len(found) < 200:
+            value = todo.pop()
+            if type(value) is tuple:
+                todo += value
+            elif not isinstance(value, (str, int, float, bytes, type(None))):
+                found[id(value)] = value
+                if type(value) in (list, dict) and len(value) < 8:
+                    todo += value if type(value) is list else value.values()
+        return tuple(found.values())
+
+    # -- messages -------------------------------------------------------------------------------------------------
+
+    def send(self, kind, values):
+        encoder = Encoder(self)
+        extra = self.outgoing(encoder)
+        encoded = encoder.message(values, [value for frame in self._frames for value in frame])
+        body = json.dumps({"k": kind, "v": encoded, "o": encoder.states, **extra}).encode()
+        if len(body) > MOST_BYTES:
+            raise CannotCross("a message of %d bytes" % len(body))
+        self.wire.write(_HEADER.pack(len(body)) + body)
+        self.wire.flush()
+        if self._windows:
+            self._windows[-1][0].update(encoder.seen)
+            self._windows[-1][1].update(encoder.bare)
+
+    def receive(self):
+        """The next message's kind and values. Raises `CannotCross` for anything that is not one."""
+        try:
+            (size,) = _HEADER.unpack(self.wire.read(_HEADER.size))
+            if size > MOST_BYTES:
+                raise CannotCross("a message of %d bytes" % size)
+            message = json.loads(self.wire.read(size))
+        except (struct.error, OSError, ValueError, RecursionError) as error:
+            raise Gone("the other process is gone, or its message cannot be read (%s)" % error) from None
+        try:
+            self.incoming(_checked(message))
+            window = self._windows[-1] if self._windows else (set(), set())
+            return message["k"], Decoder(self, message["o"], *window).decode_message(message["v"])
+        except CannotCross:
+            raise
+        except RecursionError:
+            raise CannotCross("a value that is nested too deep") from None
+        except Exception as error:
+            raise CannotCross("a value cannot be rebuilt (%s: %s)" % (type(error).__name__, error)) from None
+
+    def _begin(self, values, roots):
+        self._lock.acquire()
+        outer = self._windows[-1] if self._windows else ((), ())
+        self._windows.append((set(outer[0]), set(outer[1])))
+        self._frames.append((values, roots))
+
+    def _end(self):
+        self._frames.pop()
+        self._windows.pop()
+        self._lock.release()
+
+    def request(self, kind, *values, roots=()):
+        """Asks the other side and returns its answer; raises what was raised there."""
+        self._begin(values, roots)
+        try:
+            self.send(kind, values)
+            while True:
+                answer, got = self.receive()
+                if answer in _ANSWERS:
+                    return self._result(answer, got)
+                self._serve(answer, got)
+        except CannotCross as error:
+            self.give_up(error)
+            raise
+        finally:
+            self._end()
+
+    async def request_async(self, kind, *values, roots=()):
+        """As `request`, where the other side may have awaitables of this one awaited."""
+        self._begin(values, roots)
+        try:
+            self.send(kind, values)
+            while True:
+                answer, got = self.receive()
+                if answer in _ANSWERS:
+                    return self._result(answer, got)
+                if answer != "await":
+                    self._serve(answer, got)
+                    continue
+                try:
+                    reply = "return", [await got[0]]
+                except CannotCross:
+                    raise
+                except BaseException as error:
+                    reply = "raise", [error]
+                self.send(*reply)
+        except CannotCross as error:
+            self.give_up(error)
+            raise
+        finally:
+            self._end()
+
+    @staticmethod
+    def _result(answer, values):
+        if answer == "return":
+            return values[0]
+        if answer == "unfit":
+            raise CannotCross(str(values[0]))
+        if not isinstance(values[0], BaseException):
+            raise CannotCross("no exception was raised")
+        raise values[0]
+
+    def _serve(self, kind, values):
+        on_handle = kind in ("op", "anext", "run") and len(values) > 1
+        self._frames.append((values, self.handle_roots.get(id(values[1]), ()) if on_handle else ()))
+        try:
+            try:
+                reply = "return", [self.answer(kind, values)]
+            except CannotCross:
+                raise
+            except BaseException as error:
+                error.__traceback__ = None
+                reply = "raise", [error]
+            self.send(*reply)
+        except CannotCross as error:
+            if self.is_judge:
+                raise
+            self._frames[-1] = ()
+            self.send("unfit", [str(error)])
+        finally:
+            self._frames.pop()
+
+    def serve(self):
+        """Answers the next question."""
+        self._serve(*self.receive())
+
+    def answer(self, kind, values):
+        if kind == "op":
+            operation, value, *rest = values
+            if self.is_judge:
+                if isinstance(value, Handle) or self.numbers.get(id(value), "?")[0] != self.tag:
+                    raise CannotCross("an object that was not lent")
+                self.rules.check_lent(operation, value, rest[0] if rest else None)
+            return operate(operation, value, rest)
+        if kind == "method":
+            return self._call_method(*values)
+        return self.serve_question(kind, values)
+
+    def _call_method(self, kind, name, args, keywords):
+        if not isinstance(kind, type) or self.numbers.get(id(kind), "?")[0] != self.tag:
+            raise CannotCross("a class that was not lent")
+        sets, name = name.endswith("="), name.rstrip("=")
+        raw = vars(kind)[name]
+        if isinstance(raw, property):
+            function = raw.fset if sets else raw.fget
+        else:
+            function = raw.__func__ if isinstance(raw, (staticmethod, classmethod)) else raw
+        if not isinstance(function, types.FunctionType):
+            raise CannotCross("no method")
+        result = function(*args, **keywords)
+        if not self.is_judge and isinstance(result, types.CoroutineType):
+            return asyncio.new_event_loop().run_until_complete(result)
+        return result
+
+    # -- handles --------------------------------------------------------------------------------------------------
+
+    def ask_handle(self, operation, handle, args=(), keywords=None):
+        more = [keywords or {}] if operation == "call" else []
+        return self.request("op", operation, handle, tuple(args), *more, roots=handle._apart_roots)
+
+    def get_attribute(self, handle, name):
+        if (SPECIAL.match(name) and name not in SHOWN) or name.startswith("_apart_"):
+            raise AttributeError(name)
+        return self.request("op", "getattr", handle, name, roots=handle._apart_roots)
+
+    async def await_handle(self, handle):
+        if self.is_judge:
+            return await self.request_async("run", handle, roots=handle._apart_roots)
+        return self.request("await", handle, roots=handle._apart_roots)
+
+
+def _checked(message):
+    if type(message) is not dict or type(message["v"]) is not list or type(message["o"]) is not dict:
+        raise CannotCross("a message of unknown form")
+    return message
+
+
+class Gone(CannotCross):
+    """The other process has ended."""
+
+
+def operate(operation, value, rest):
+    """Does what the other side asks of an object of this one."""
+    if operation == "getattr":
+        return getattr(value, *rest)
+    if operation == "setattr":
+        return setattr(value, *rest)
+    if operation in ("call", "method"):
+        function = value if operation == "call" else getattr(value, rest.pop(0))
+        args, keywords = rest
+        return function(*args, **keywords)
+    if operation == "step":
+        return _step(value, *rest)
+    return OPERATIONS[operation](value, *rest[0])
+
+
+def _step(generator, how, value):
+    """One step of a generator: (ended, item or result)."""
+    try:
+        if how == "throw":
+            return False, generator.throw(value)
+        if how == "close":
+            return True, generator.close()
+        return False, generator.send(value) if hasattr(generator, "send") else next(generator)
+    except StopIteration as end:
+        return True, end.value

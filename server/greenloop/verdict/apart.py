@@ -1,0 +1,216 @@
+"""Separated judging: the proof that a pass was earned, because the changed code never ran where it was judged.
+
+Each case runs over the user's own code with stubs, while the changed code answers from a process of its own
+(sandbox/apart/). A pass by values alone is a proof. A pass that needed more (arguments changed in place, operators,
+constants) is one where the same case fails with wrong results in their place. And each case that failed before has to
+fail again with the user's own code, which nothing excuses.
+It must not know where candidates come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from greenloop.core.ports import Session
+from greenloop.core.records.sandbox import Apart, Execution, TestRun
+from greenloop.core.records.spec import Provenance
+from greenloop.core.report.cases import case_results, records_of_kind
+from greenloop.core.verdict import forged
+from greenloop.verdict.inputs import ACCEPTING, VerificationInputs, check_sandbox
+from greenloop.verdict.own_code import select
+
+# Tried in this order; a case stops at the first that it passes.
+BOUNDARIES: Sequence[Mapping[str, bool]] = (
+    {},
+    {"in_place": True},
+    {"in_place": True, "outer": True},
+)
+TIMES = 3  # of the usual limit: every call crosses between two processes
+# Failures of code that hangs or ends the process; it is not run again.
+ENDED = frozenset({"Timeout", "Killed", "Crash", "MemoryLimit", "ProcessLimit", "Missing"})
+
+OWN_PASSES = "it also passes with your own code put back"
+WRONG_PASSES = "it also passes with wrong results in their place"
+UNSTABLE = "it passed apart once, then failed"
+NOT_ENDED = "its run apart did not end"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnCode:
+    """The code before the change: `texts` of the changed files by path, None for new ones.
+
+    `failures` are the types of the failures with it by case id, where they are known.
+    """
+
+    texts: Mapping[str, str | None]
+    failures: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proofs:
+    """Cases that passed apart, with what the pass rested on besides values; and why the others are not proven.
+
+    `together` are those that passed before, and that cannot be put apart with the user's own code either.
+    """
+
+    proven: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unproven: Mapping[str, str] = field(default_factory=dict)
+    together: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Pass:
+    """A case that passed apart: at which boundary, and what it rested on."""
+
+    boundary: Mapping[str, bool]
+    rests_on: tuple[str, ...]
+
+
+async def prove(
+    inputs: VerificationInputs, session: Session, files: Mapping[str, str], own: OwnCode, cases: Sequence[str]
+) -> Proofs:
+    """Proves the passes of these cases with the changed `files`."""
+    if not cases or not files:
+        return Proofs()
+    runs = _Runs(inputs=inputs, session=session, files=files, own=own)
+    passes, unproven = await _pass_apart(runs, cases)
+    failed_before = [
+        case
+        for case in cases
+        if inputs.outcomes.get(case) in ("failed", "error") and own.failures.get(case) not in ENDED
+    ]
+    unproven.update(dict.fromkeys(await runs.passing_with_own_code(failed_before), OWN_PASSES))
+    for boundary in BOUNDARIES:
+        at_this = {case: each.rests_on for case, each in passes.items() if each.boundary == boundary}
+        for case in await runs.passing_wrongly(boundary, [case for case, rests_on in at_this.items() if rests_on]):
+            unproven.setdefault(case, f"{', '.join(at_this[case][:2])}: {WRONG_PASSES}")
+        for case in await runs.failing_again(boundary, [*at_this]):
+            unproven.setdefault(case, UNSTABLE)
+    old_passes = [case for case in unproven if inputs.outcomes.get(case) == "passed"]
+    together = await runs.not_apart_either(old_passes, unproven)
+    return Proofs(
+        proven={case: each.rests_on for case, each in passes.items() if case not in unproven},
+        unproven={case: reason for case, reason in unproven.items() if case not in together},
+        together={case: unproven[case] for case in together},
+    )
+
+
+async def _pass_apart(runs: _Runs, cases: Sequence[str]) -> tuple[dict[str, _Pass], dict[str, str]]:
+    """Runs the cases apart at one boundary after the other: the passes, and why the other cases do not pass."""
+    passes: dict[str, _Pass] = {}
+    reasons: dict[str, str] = {}
+    for boundary in BOUNDARIES:
+        while pending := [case for case in cases if case not in passes]:
+            found = await runs.run(pending, **boundary)
+            for case in pending:
+                record, failure = found.records.get(case), found.failures.get(case, NOT_ENDED)
+                if failure or record is None or record["unfit"]:
+                    reasons[case] = (record and record["unfit"]) or failure or NOT_ENDED
+                else:
+                    passes[case] = _Pass(boundary=boundary, rests_on=_rests_on(record))
+            if not runs.show(path for record in found.records.values() for path in record["lent"]):
+                break
+    return passes, {case: reason for case, reason in reasons.items() if case not in passes}
+
+
+def _rests_on(record: Mapping[str, Any]) -> tuple[str, ...]:
+    changes = ("arguments that are changed in place",) if record["in_place"] else ()
+    return (*changes, *map(str, record["asked"]))
+
+
+@dataclass(kw_only=True)
+class _Found:
+    """What a run apart showed: the records by case, and the failures ("" for a pass)."""
+
+    records: Mapping[str, Mapping[str, Any]]
+    failures: Mapping[str, str]
+
+
+@dataclass(kw_only=True)
+class _Runs:
+    """Runs cases apart, and over the user's own code. `visible` are files of the tests that the tests hand over."""
+
+    inputs: VerificationInputs
+    session: Session
+    files: Mapping[str, str]
+    own: OwnCode
+    visible: set[str] = field(default_factory=set)
+
+    def show(self, paths: Iterable[str]) -> bool:
+        """Lets the code see files that tests have handed to it by their path; whether there are new ones."""
+        before = len(self.visible)
+        self.visible.update(paths)
+        return len(self.visible) > before
+
+    async def run(self, cases: Sequence[str], *, seed: int = 0, **how: bool) -> _Found:
+        inputs = self.inputs
+        code = {path: self.files.get(path) for path in {*self.files, *self.own.texts} if path.endswith(".py")}
+        data = {path: text for path, text in self.files.items() if path not in code}
+        own = {path: text for path, text in self.own.texts.items() if path in code and text is not None}
+        run = inputs.test_run({**own, **data})
+        tests = {case.path for case in inputs.problem.spec.cases} | {*inputs.generated_files}
+        apart = Apart(files=code, tests=tuple(sorted(tests)), visible=tuple(sorted(self.visible)), seed=seed, **how)
+        run = replace(
+            self._only(run, cases),
+            apart=apart,
+            without=tuple(path for path in code if path not in own),
+            seconds=TIMES * run.seconds,
+        )
+        execution = await self.session.run(run)
+        records = {str(record["id"]): record for record in records_of_kind(execution, "apart")}
+        return _Found(records=records, failures=_failures(execution))
+
+    def _only(self, run: TestRun, cases: Sequence[str]) -> TestRun:
+        users = {case.id for case in self.inputs.problem.spec.cases if case.provenance is Provenance.USER}
+        return select(run, cases) if users.issuperset(cases) else replace(run, only=tuple(cases))
+
+    async def passing_wrongly(self, boundary: Mapping[str, bool], cases: Sequence[str]) -> list[str]:
+        """The cases that pass although they were given wrong results."""
+        if not cases:
+            return []
+        found = await self.run(cases, **boundary, wrong=True)
+        return [case for case in cases if found.failures.get(case, NOT_ENDED) == ""]
+
+    async def failing_again(self, boundary: Mapping[str, bool], cases: Sequence[str]) -> list[str]:
+        """The cases that fail when they run apart once more, with another hash seed of the code."""
+        if not cases:
+            return []
+        found = await self.run(cases, **boundary, seed=ACCEPTING)
+        return [case for case in cases if found.failures.get(case, NOT_ENDED) or found.records[case]["unfit"]]
+
+    async def passing_with_own_code(self, cases: Sequence[str]) -> list[str]:
+        """The cases that failed at first and pass now, with the user's own code."""
+        if not cases:
+            return []
+        own = {path: text for path, text in self.own.texts.items() if text is not None}
+        run = replace(self._only(self.inputs.test_run(own), cases), without=tuple(set(self.own.texts) - set(own)))
+        execution = await self.session.run(run)
+        check_sandbox(execution)
+        return [case for case, failure in _failures(execution).items() if case in cases and not failure]
+
+    async def not_apart_either(self, cases: Sequence[str], reasons: Mapping[str, str]) -> list[str]:
+        """The cases that cannot be put apart with the user's own code, for the same reason."""
+        if not cases:
+            return []
+        found = await self.run(cases, **BOUNDARIES[-1], own=True)
+        own = {
+            case: found.records[case]["unfit"] or found.failures.get(case) for case in cases if case in found.records
+        }
+        return [case for case in cases if own.get(case) == reasons[case]]
+
+
+def _failures(execution: Execution) -> Mapping[str, str]:
+    """Why each case did not pass, by its id; "" where it did. Empty where the report cannot be believed."""
+    check_sandbox(execution)
+    if forged(execution):
+        return {}
+    return {result.id: "" if result.passed else _describe(result) for result in case_results(execution)}
+
+
+def _describe(result: Any) -> str:
+    if result.failure is None:
+        return f"it is {result.outcome} apart"
+    first_line = result.failure.message.partition("\n")[0][:120]
+    return f"apart it fails with {result.failure.type}{': ' if first_line else ''}{first_line}"
