@@ -20,6 +20,7 @@ from apart_view import restrict
 
 EXPORT = "__apart_export__"
 ABSENT = frozenset(("pytest", "_pytest", "_hypothesis_pytestplugin", "greenloop"))
+PLAIN_TYPES = frozenset((int, str, float, bool, bytes, type(None), complex))
 DEPTH = 5000  # the judge's own limit holds first
 
 
@@ -114,6 +115,17 @@ class CodeFinder(importlib.abc.MetaPathFinder):
         return note
 
 
+def is_plain(value, depth=0):
+    """Whether a value is made of plain data alone."""
+    if depth > 6:
+        return False
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return all(is_plain(each, depth + 1) for each in value)
+    if isinstance(value, dict):
+        return all(is_plain(each, depth + 1) for pair in value.items() for each in pair)
+    return type(value) in PLAIN_TYPES or type(value).__module__ in ("re", "datetime", "decimal", "fractions")
+
+
 def changed_file(name, path, changed):
     """The changed file that an import of this name would find first among changed ones, or ""."""
     last = name.rpartition(".")[2]
@@ -160,8 +172,10 @@ class Code(Peer):
             return _run(_next_of(values[0]))
         if kind == "get":
             return self._find(*values)
-        if kind == "list":
+        if kind == "functions":
             return [name for name, value in vars(self._find(*values)).items() if isinstance(value, types.FunctionType)]
+        if kind == "attributes":
+            return {name: value for name, value in vars(self._find(*values)).items() if is_plain(value)}
         if kind == "names":
             module = importlib.import_module(values[0])
             return [name for name in vars(module) if not (name.startswith("__") and name.endswith("__"))]

@@ -40,6 +40,7 @@ PAYLOADS = frozenset(
 )  # fmt: skip
 # freezegun gives its own classes while time stands still.
 FROZEN = {"FakeDatetime": datetime.datetime, "FakeDate": datetime.date}
+SLOT = types.MemberDescriptorType
 UNCHANGING = frozenset((tuple, frozenset, str, int, float, bytes, complex, bool))
 REAL_DATETIME, REAL_DATE = datetime.datetime, datetime.date
 # States are applied in this order: a container hashes and compares what it holds.
@@ -170,7 +171,7 @@ class Encoder:
             return peer.handle_state(self, value, kind)
         if isinstance(value, BaseException):
             cause, context = encode(value.__cause__), encode(value.__context__)
-            args, attributes = encode(value.args), self.flat(attributes_of(value))
+            args, attributes = encode(value.args), self.flat({**_members_of(value, kind), **attributes_of(value)})
             return ["x", encode(kind), args, attributes, cause, context, value.__suppress_context__]
         return ["o", encode(kind), self.flat(attributes_of(value)), self._payload(value, solid_base(kind))]
 
@@ -249,6 +250,18 @@ def _slots(kind):
         for name, member in vars(base).items()
         if isinstance(member, types.MemberDescriptorType)
     )
+
+
+def _members_of(value, kind):
+    """What a built-in exception holds besides its arguments: the path of an `ImportError`, the code of an exit."""
+    found = {}
+    for base in kind.__mro__:
+        if base not in (BaseException, Exception, object) and not is_python_class(base):
+            for name, member in vars(base).items():
+                held = member.__get__(value, kind) if isinstance(member, types.MemberDescriptorType) else None
+                if held is not None and type(held) in (str, int, bool):
+                    found[name] = held
+    return found
 
 
 def _text(data):
@@ -511,6 +524,9 @@ class Decoder:
 
     def _set_attributes(self, value, kind, flat):
         new = {self.decode(flat[place]): self.decode(flat[place + 1]) for place in range(0, len(flat), 2)}
+        if isinstance(value, BaseException):
+            for name in [name for name in new if isinstance(getattr(solid_base(kind), name, None), SLOT)]:
+                setattr(value, name, new.pop(name))
         for name, member in reversed(_slots(kind)):
             if name in new:
                 member.__set__(value, new.pop(name))

@@ -76,6 +76,10 @@ class Replacements:
     def targets(self):
         for monkeypatch in list(self._monkeypatches):
             yield from ((target, name) for target, name, _ in monkeypatch._setattr)
+            for table, name, _ in monkeypatch._setitem:
+                module = sys.modules.get(str(table.get("__name__"))) if type(table) is dict else None
+                if module is not None and vars(module) is table:
+                    yield module, name
         yield from ((patch.target, patch.attribute) for patch in self._patches if hasattr(patch, "target"))
 
 

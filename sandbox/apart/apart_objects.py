@@ -203,7 +203,10 @@ class Objects:
         else:
 
             def stub(*args, **keywords):
-                return ask(args, keywords)
+                result = ask(args, keywords)
+                if key == "__exit__" and result and len(args) > 2:
+                    self.note_swallowed(args[2])
+                return result
 
         stub.__name__ = stub.__qualname__ = key
         return stub
