@@ -4,6 +4,7 @@ Of a test's own assertions those count that stand in its body, or in loops and `
 """
 
 import ast
+import functools
 import inspect
 import sys
 
@@ -12,27 +13,41 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 class AssertionWatch:
-    """Notes which lines of one test function run."""
+    """Notes which assertions of one test, and of functions in its file that it calls, run."""
 
     def __init__(self, test):
-        function = inspect.unwrap(getattr(test, "__func__", test))
-        self._code, self._ran = getattr(function, "__code__", None), set()
-        self._expected = _assertions(self._code) if self._code is not None else []
+        code = getattr(inspect.unwrap(getattr(test, "__func__", test)), "__code__", None)
+        self._path, self._first = (code.co_filename, code.co_firstlineno) if code is not None else ("", 0)
+        self._assertions, self._entered, self._ran = _assertions_by_function(self._path), set(), set()
 
     def start(self):
-        if self._expected:
+        if self._assertions:
             sys.settrace(self._trace)
 
     def stop(self):
-        if self._expected:
+        if self._assertions:
             sys.settrace(None)
 
     def missed(self):
-        """The line of the first assertion that never ran, or 0."""
-        return next((first for first, last in self._expected if self._ran.isdisjoint(range(first, last + 1))), 0)
+        """The line of an assertion that had to run and did not, or 0.
+
+        Of a test without one of its own, it is enough that one of those in what it calls has run.
+        """
+        own = self._assertions.get(self._first)
+        if own:
+            return next((first for first, last in own if not self._has_run(first, last)), 0)
+        called = [lines for function in sorted(self._entered) for lines in self._assertions[function]]
+        return 0 if not called or any(self._has_run(*lines) for lines in called) else called[0][0]
+
+    def _has_run(self, first, last):
+        return not self._ran.isdisjoint(range(first, last + 1))
 
     def _trace(self, frame, _event, _argument):
-        return self._trace_lines if frame.f_code is self._code else None
+        code = frame.f_code
+        if code.co_filename != self._path or code.co_firstlineno not in self._assertions:
+            return None
+        self._entered.add(code.co_firstlineno)
+        return self._trace_lines
 
     def _trace_lines(self, frame, event, _argument):
         if event == "line":
@@ -40,29 +55,32 @@ class AssertionWatch:
         return self._trace_lines
 
 
-def _assertions(code):
-    """(first line, last line) of the assertions of a function that have to run."""
+@functools.lru_cache(maxsize=None)
+def _assertions_by_function(path):
+    """{first line of a function: (first line, last line) of its assertions that have to run}."""
     try:
-        with open(code.co_filename, encoding="utf-8-sig") as stream:
+        with open(path, encoding="utf-8-sig") as stream:
             tree = ast.parse(stream.read())
     except (OSError, SyntaxError, ValueError):
-        return []
-    for node in ast.walk(tree):
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or node.name != code.co_name:
-            continue
-        if min([node.lineno, *(each.lineno for each in node.decorator_list)]) == code.co_firstlineno:
-            return list(_in_body(node.body))
-    return []
+        return {}
+    functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    helpers = {node.name for node in functions if any(isinstance(each, ast.Assert) for each in ast.walk(node))}
+    found = {}
+    for node in functions:
+        first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+        found[first] = list(_in_body(node.body, helpers))
+    return {first: lines for first, lines in found.items() if lines}
 
 
-def _in_body(body):
+def _in_body(body, helpers):
     for node in body:
         call = node.value if isinstance(node, ast.Expr) else None
-        method = getattr(call.func, "attr", "") if isinstance(call, ast.Call) else ""
-        if isinstance(node, ast.Assert) or method.startswith("assert"):
+        function = call.func if isinstance(call, ast.Call) else None
+        name = getattr(function, "attr", "") or getattr(function, "id", "")
+        if isinstance(node, ast.Assert) or name.startswith("assert") or name in helpers:
             yield node.lineno, node.end_lineno
         elif isinstance(node, _BLOCKS):
-            yield from _in_body(node.body)
+            yield from _in_body(node.body, helpers)
         if _may_leave(node):
             return
 

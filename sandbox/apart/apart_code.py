@@ -163,7 +163,9 @@ class Code(Peer):
     def serve_question(self, kind, values):
         if kind == "call":
             module, key, is_bare, args, keywords = values
-            importlib.import_module(module)
+            if module not in sys.modules:
+                importlib.import_module(module)
+                self._context.forget()  # the judge has imported its own
             function = self._functions[module, key] if is_bare else self._decorated(module, key)
             return _run(function(*args, **keywords)) if _is_async(function) else function(*args, **keywords)
         if kind == "run":

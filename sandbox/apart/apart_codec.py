@@ -5,6 +5,7 @@ keep, so that identity, cycles and changes in place survive a call; of objects t
 states are sent. What cannot be copied crosses as a handle, on which the other side may call back.
 """
 
+import array
 import base64
 import collections
 import datetime
@@ -36,10 +37,14 @@ PAYLOADS = frozenset(
     (
         str, bytes, bool, int, float, complex, tuple, list, dict, set, frozenset, bytearray, collections.OrderedDict,
         collections.defaultdict, collections.deque, datetime.datetime, datetime.date, datetime.time, datetime.timedelta,
+        types.SimpleNamespace,
     )
 )  # fmt: skip
 # freezegun gives its own classes while time stands still.
 FROZEN = {"FakeDatetime": datetime.datetime, "FakeDate": datetime.date}
+MADE_EMPTY = frozenset(
+    (list, dict, set, bytearray, collections.OrderedDict, collections.defaultdict, types.SimpleNamespace)
+)
 SLOT = types.MemberDescriptorType
 UNCHANGING = frozenset((tuple, frozenset, str, int, float, bytes, complex, bool))
 REAL_DATETIME, REAL_DATE = datetime.datetime, datetime.date
@@ -134,8 +139,9 @@ class Encoder:
 
     def _note(self, number, value):
         """Notes that an object belongs to the message; its state is looked at later."""
-        # Of a stand-in for the other side's function, what it holds is not looked at.
-        is_stand_in = value is None or (number[0] != self.peer.tag and type(value) is types.FunctionType)
+        # Of a stand-in for the other side's function or class, what it holds is not looked at.
+        is_foreign = number[0] == self.peer.other_tag
+        is_stand_in = value is None or (is_foreign and isinstance(value, (type, types.FunctionType)))
         self._children.append((number, None if is_stand_in else value))
         if number not in self.seen:
             self.seen.add(number)
@@ -178,7 +184,7 @@ class Encoder:
     def _payload(self, value, base):
         """The part of an instance that a built-in base holds."""
         encode = self.encode
-        if base is object:
+        if base in (object, types.SimpleNamespace):
             return None
         if base is collections.deque:
             return ["t", value.maxlen, *map(encode, base.__iter__(value))]
@@ -304,6 +310,8 @@ BY_VALUE = {
     uuid.UUID: lambda _encoder, value: ["U", value.hex],
     type(...): lambda _encoder, _value: ["ell"],
     type(NotImplemented): lambda _encoder, _value: ["ni"],
+    types.MappingProxyType: lambda encoder, value: ["mp", encoder.encode(dict(value))],
+    array.array: lambda _encoder, value: ["ar", value.typecode, _text(value.tobytes())],
     type({}.keys()): _as_list,
     type({}.values()): _as_list,
     type({}.items()): _as_list,
@@ -440,7 +448,7 @@ class Decoder:
             raise CannotCross("an instance of %s" % kind.__name__)
         if base in (tuple, frozenset):
             return base.__new__(kind, [self.decode(each) for each in payload[1:]])
-        if base in (list, dict, set, bytearray, collections.OrderedDict, collections.defaultdict):
+        if base in MADE_EMPTY:
             return base.__new__(kind)
         if base is collections.deque:
             found = base.__new__(kind)
@@ -660,6 +668,8 @@ BY_TAG = {
     "pa": Decoder._partial,
     "wr": Decoder._weak,
     "ga": lambda d, v: types.GenericAlias(d.decode(v[1]), d.decode(v[2])),
+    "mp": lambda d, v: types.MappingProxyType(d.decode(v[1])),
+    "ar": lambda d, v: array.array(v[1], base64.b64decode(v[2])),
     "de": lambda d, v: DESCRIPTORS[v[1]](*map(d.decode, v[2:])),
     "np": Decoder._numpy,
     "nps": Decoder._numpy,
@@ -681,8 +691,16 @@ class Handle:
     def __setattr__(self, name, value):
         self._apart_peer.request("op", "setattr", self, name, value)
 
+    def __copy__(self):
+        if callable(self):
+            return self  # as of a function
+        raise CannotCross("a handle was copied")
+
+    def __deepcopy__(self, _memo):
+        return self.__copy__()
+
     def __reduce_ex__(self, _protocol):
-        raise CannotCross("a handle was pickled or copied")
+        raise CannotCross("a handle was pickled")
 
 
 class LentHandle(Handle):

@@ -150,19 +150,32 @@ class JudgeContext:
                 where = ("code", int(line))
                 record = logger.makeRecord(logger.name, int(level), *where, str(text), (), None, str(function))
                 logger.handle(record)
-        for module, name, text in message.get("warned", ()):
+        for module, name, text, path, line in message.get("warned", ()):
             try:
                 category = peer.rules.resolve(module, name)
             except CannotCross:
                 category = UserWarning
             if isinstance(category, type) and issubclass(category, Warning):
-                warnings.warn(str(text), category, stacklevel=5)
+                self._warn(peer, str(text), category, str(path), int(line))
         known = {(module, name) for module, names in self._rebound for name in names}
         for (module, name), encoded in message.get("globals", ()):
             if (module, name) in known and module in sys.modules:
                 value, space = Decoder(peer, {}, set(), set()).decode(encoded), vars(sys.modules[module])
                 if type(value) in PLAIN and not isinstance(space.get(name), (type, *FUNCTIONS)):
                     space[name] = self._base[module, name] = value
+
+    @staticmethod
+    def _warn(peer, text, category, path, line):
+        """Warns where the code did, or where the test calls it."""
+        frame = sys._getframe()
+        folder = os.path.dirname(frame.f_code.co_filename)
+        while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == folder:
+            frame = frame.f_back
+        if not path.startswith(peer.rules.root):
+            path, line = frame.f_code.co_filename, frame.f_lineno
+        warnings.warn_explicit(
+            text, category, path, line, registry=frame.f_globals.setdefault("__warningregistry__", {})
+        )
 
 
 # -- the code ---------------------------------------------------------------------------------------------------------
@@ -190,11 +203,16 @@ class CodeContext:
         logging.getLogger().addHandler(Handler())
         logging.getLogger().setLevel(1)
 
-        def show_warning(message, category, *_args, **_keywords):
-            warned.append([category.__module__, category.__qualname__, str(message)])
+        def show_warning(message, category, filename, lineno, *_args, **_keywords):
+            warned.append([category.__module__, category.__qualname__, str(message), filename, lineno])
 
         warnings.showwarning = show_warning
         warnings.simplefilter("always")
+
+    def forget(self):
+        """Forgets what was printed, logged and warned of until now."""
+        for held in (self._printed, self._logged, self._warned):
+            held.clear()
 
     def outgoing(self, peer, _encoder):
         fields = {}

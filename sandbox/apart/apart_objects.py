@@ -54,7 +54,8 @@ class Objects:
         shown = getattr(value, "__class__", kind)
         bases = shown.__mro__ if isinstance(shown, type) else ()
         own = [base for base in bases if base is not object and self.rules.name_of(base) and self.rules.is_own(base)]
-        names = [name for name in ASKED_BY_BOTH + ASKED_BY_CODE if hasattr(kind, "__%s__" % name)]
+        special = {name for base in kind.__mro__ if base is not object for name in vars(base)}
+        names = [name for name in ASKED_BY_BOTH + ASKED_BY_CODE if "__%s__" % name in special]
         return ["h", encoder.encode(own[0]) if own else None, names, *map(encoder.encode, held)]
 
     def make_handle(self, decoder, state, number):
