@@ -51,7 +51,8 @@ relative to it; lines are 1-based. Kinds, in the order they are sent:
                    the case last; values: [[expression, text]], sections: [[title, captured text]]; with `inspect`
     apart          id, calls (of changed code in the other process), rests_on: [[kind, name]] of what the pass needed
                    besides values (kind: changes, constants, operators), lent: [files of the tests whose paths the code
-                   was handed], unfit (why something could not cross, or ""); with `apart`
+                   was handed], ran: [[path, line]] with `lines`, unfit (why something could not cross, or ""); with
+                   `apart`
     finished       status (pytest's exit status)
 
 The host adds `{"kind": "forged", "seq": -1}` for a line whose MAC does not match.
@@ -169,7 +170,8 @@ def run_request(
     was taken away; "tests": paths of test files; "visible": files of the tests that the code may read; "constants":
     take those of the changed code; "in_place": apply changes of arguments; "outer": the callers of changed functions
     run with them; "wrong": of this kind of what a pass may rest on, give the tests wrong ones; "own": ask the
-    workspace's own code instead; "seed": the hash seed of the code's process}.
+    workspace's own code instead; "seed": the hash seed of the code's process; "lines": record which lines of these
+    texts run; "aware": let the code see that tests run}.
     `watch` lists (path, first line, last line) whose execution is recorded for each case.
     `statements`: {"lines": [(path, first line, last line)] of the functions that may be at fault, "failing": ids of
     failing cases whose compared values are followed}; records which of these lines each case runs
@@ -228,7 +230,7 @@ def run_request(
             "visible": [check_path(path) for path in apart["visible"]],
             "wrong": str(apart["wrong"]),
             "seed": int(apart["seed"]),
-            **{name: bool(apart[name]) for name in ("constants", "in_place", "outer", "own")},
+            **{name: bool(apart[name]) for name in ("constants", "in_place", "outer", "own", "lines", "aware")},
         },
         "uid": uid,
         "count_processes": bool(count_processes),

@@ -49,7 +49,7 @@ def complete(request, root):
         "modules": modules,
         "rebound": _rebound(own),
         "files": {path: _without_tests(text) if text and is_test[path] else text for path, text in files.items()},
-        "hidden": [*_folders_of_tests(root), *(path for path in is_test if is_test[path])],
+        "hidden": [] if request["aware"] else [*_folders_of_tests(root), *(path for path in is_test if is_test[path])],
     }
 
 

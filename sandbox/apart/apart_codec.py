@@ -103,14 +103,14 @@ class Encoder:
             return ["s", self._note(value._apart_number, None)]
         number = peer.numbers.get(id(value))
         if number is None:
-            if isinstance(value, (type, *FUNCTIONS)):
+            if issubclass(kind, (type, *FUNCTIONS)):
                 name = rules.name_of(value)
                 if name:
                     return ["g", *name]
             elif kind is types.ModuleType:
                 if value.__name__.split(".")[0] in rules.modules:
                     return ["m", value.__name__]
-            elif isinstance(value, enum.Enum):
+            elif issubclass(kind, enum.Enum):
                 if value._name_:
                     return ["e", self.encode(kind), value._name_]
                 return ["ev", self.encode(kind), self.encode(value._value_)]
@@ -353,8 +353,8 @@ def _encode_partial(encoder, value):
 # Other types: (test of value and type, encoder), tried in this order. An encoder may decline by returning None.
 BY_KIND = (
     (lambda value, kind: kind is functools.partial, _encode_partial),
-    (lambda value, _: isinstance(value, re.Pattern), lambda e, value: ["re", e.encode(value.pattern), value.flags]),
-    (lambda value, _: isinstance(value, pathlib.PurePath), lambda _e, value: ["P", type(value).__name__, str(value)]),
+    (lambda _, kind: kind is re.Pattern, lambda e, value: ["re", e.encode(value.pattern), value.flags]),
+    (lambda _, kind: issubclass(kind, pathlib.PurePath), lambda _e, value: ["P", type(value).__name__, str(value)]),
     (
         lambda value, kind: kind.__module__ == "zoneinfo" and kind.__name__ == "ZoneInfo",
         lambda _e, value: ["zi", value.key],
@@ -364,10 +364,10 @@ BY_KIND = (
         lambda _, kind: module_of(kind) == "pandas" and kind.__name__ in ("DataFrame", "Series", "Index", "RangeIndex"),
         _encode_pandas,
     ),
-    (lambda value, _: isinstance(value, (property, staticmethod, classmethod)), _encode_descriptor),
-    (lambda value, _: isinstance(value, weakref.ref), lambda e, value: ["wr", e.encode(value())]),
+    (lambda _, kind: kind in (property, staticmethod, classmethod), _encode_descriptor),
+    (lambda _, kind: issubclass(kind, weakref.ref), lambda e, value: ["wr", e.encode(value())]),
     (
-        lambda value, _: isinstance(value, types.GenericAlias),
+        lambda _, kind: kind is types.GenericAlias,
         lambda e, value: ["ga", e.encode(value.__origin__), e.encode(value.__args__)],
     ),
 )

@@ -88,12 +88,14 @@ class JudgeContext:
 
     def __init__(self, replacements, request):
         self._replacements, self._rebound, self._hidden = replacements, request["rebound"], request["hidden"]
-        self._last, self._random, self._base, self._cwd = None, random.getstate(), {}, os.getcwd()
+        self._last, self._random, self._base, self._is_aware = None, random.getstate(), {}, request["aware"]
 
     def outgoing(self, peer, encoder):
         context = {
             "cwd": os.getcwd(),
-            "environ": {name: value for name, value in os.environ.items() if not name.startswith(TELLING)},
+            "environ": {
+                name: value for name, value in os.environ.items() if self._is_aware or not name.startswith(TELLING)
+            },
             "path": [entry for entry in sys.path if not self.is_hidden(entry)],
             "levels": self._levels(peer),
             "replaced": self._replaced(peer, encoder),

@@ -21,6 +21,8 @@ from apart_context import JudgeContext, Replacements
 from apart_peer import Gone, Peer
 from apart_rules import COMPARISONS, NO_MIRROR, SPECIAL, VALUE_OPERATORS, CannotCross, solid_base
 
+# What the code's process is started with; the variables of the tests follow, without those that tell of tests.
+NEUTRAL = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR")
 SECONDS = 40  # for one answer
 MOST_SEEN = 500  # values that are kept as wrong operands
 MOST_PATHS, MOST_PATH = 20, 500  # values in a list, and characters, that may be paths
@@ -54,10 +56,8 @@ class Judge(Peer):
     def __init__(self, request, codes, replacements, record):
         ours, theirs = socket.socketpair()
         ours.settimeout(SECONDS)
-        environ = {
-            name: os.environ[name] for name in ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR") if name in os.environ
-        }
-        environ["PYTHONHASHSEED"] = str(request["seed"])
+        names = os.environ if request["aware"] else [name for name in NEUTRAL if name in os.environ]
+        environ = {**{name: os.environ[name] for name in names}, "PYTHONHASHSEED": str(request["seed"])}
         self._process = subprocess.Popen(
             [sys.executable, "-s", "-B", "-c", START, str(theirs.fileno())],
             pass_fds=[theirs.fileno()],
@@ -122,6 +122,7 @@ class Judge(Peer):
         return self._context.outgoing(self, encoder)
 
     def incoming(self, message):
+        self._record.ran.update((str(path), int(line)) for path, line in message.get("ran", ()))
         self._context.incoming(self, message)
 
     # -- what a pass rests on -------------------------------------------------------------------------------------
@@ -217,14 +218,8 @@ class Record:
     """What the pass of the current case rests on."""
 
     def __init__(self):
-        self.calls, self.needs_changes, self.asked, self.taken, self.lent, self.unfit = (
-            0,
-            False,
-            set(),
-            set(),
-            set(),
-            "",
-        )
+        self.calls, self.needs_changes, self.unfit = 0, False, ""
+        self.asked, self.taken, self.lent, self.ran = set(), set(), set(), set()
 
     def give_up(self, reason):
         self.unfit = self.unfit or reason
@@ -233,7 +228,8 @@ class Record:
         rests_on = [[CHANGES, "arguments that are changed in place"]] if self.needs_changes else []
         rests_on += [[CONSTANTS, name] for name in sorted(self.taken)]
         rests_on += [[OPERATORS, name] for name in sorted(self.asked)]
-        return {"calls": self.calls, "rests_on": rests_on, "lent": sorted(self.lent), "unfit": self.unfit}
+        places = {"lent": sorted(self.lent), "ran": sorted(map(list, self.ran))}
+        return {"calls": self.calls, "rests_on": rests_on, **places, "unfit": self.unfit}
 
 
 class Conversation:

@@ -227,7 +227,8 @@ class Objects:
 
     def _index(self, module, path, value, depth):
         kind = type(value)
-        if depth > 4 or id(value) in self._paths or isinstance(value, (type, types.ModuleType, enum.Enum, Handle)):
+        # Not `isinstance`, which would ask an object that pretends to have another class.
+        if depth > 4 or id(value) in self._paths or issubclass(kind, (type, types.ModuleType, enum.Enum, Handle)):
             return
         if path.startswith("__") or not (kind is object or self.rules.is_own(kind)):
             return

@@ -43,6 +43,7 @@ ENDED = frozenset({"Timeout", "Killed", "Crash", "MemoryLimit", "ProcessLimit", 
 
 OWN_PASSES = "it also passes with your own code put back"
 WRONG_PASSES = "it also passes with a wrong value in place"
+FAILS = "apart it fails with "
 UNSTABLE = "it passed apart once, then failed"
 NOT_ENDED = "its run apart did not end"
 
@@ -62,12 +63,14 @@ class OwnCode:
 class Proofs:
     """Cases that passed apart, with what the pass rested on besides values; and why the others are not proven.
 
+    `tampering` says which case passes only where the code sees that it is tested, and by which new line.
     `together` are those that passed before, and that cannot be put apart with the user's own code either.
     """
 
     proven: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unproven: Mapping[str, str] = field(default_factory=dict)
     together: Mapping[str, str] = field(default_factory=dict)
+    tampering: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +89,9 @@ async def prove(
         return Proofs()
     runs = _Runs(inputs=inputs, session=session, files=files, own=own)
     passes, unproven = await _pass_apart(runs, cases)
+    failing = [case for case in unproven if unproven[case].startswith(FAILS)]
+    if tampering := await runs.aware_line(failing):
+        return Proofs(unproven=unproven, tampering=tampering)
     failed_before = [
         case
         for case in cases
@@ -163,9 +169,7 @@ class _Runs:
         self.visible.update(paths)
         return len(self.visible) > before
 
-    async def run(
-        self, cases: Sequence[str], boundary: Boundary, *, wrong: str = "", own: bool = False, seed: int = 0
-    ) -> _Found:
+    async def run(self, cases: Sequence[str], boundary: Boundary, *, wrong: str = "", **how: Any) -> _Found:
         inputs = self.inputs
         code = {path: self.files.get(path) for path in {*self.files, *self.own.texts} if path.endswith(".py")}
         data = {path: text for path, text in self.files.items() if path not in code}
@@ -173,13 +177,7 @@ class _Runs:
         run = inputs.test_run({**before, **data})
         tests = {case.path for case in inputs.problem.spec.cases} | {*inputs.generated_files}
         apart = Apart(
-            files=code,
-            tests=tuple(sorted(tests)),
-            visible=tuple(sorted(self.visible)),
-            seed=seed,
-            wrong=wrong,
-            own=own,
-            **boundary,
+            files=code, tests=tuple(sorted(tests)), visible=tuple(sorted(self.visible)), wrong=wrong, **boundary, **how
         )
         run = replace(
             self._only(run, cases),
@@ -227,6 +225,29 @@ class _Runs:
         check_sandbox(execution)
         return [case for case, failure in _failures(execution).items() if case in cases and not failure]
 
+    async def aware_line(self, cases: Sequence[str]) -> str:
+        """Why code that passes these cases only where it sees that it is tested is tampering; "" where it is not.
+
+        The first new line that runs in one of the two cases alone is the one that made the difference.
+        """
+        if not cases:
+            return ""
+        aware = await self.run(cases, BOUNDARIES[-1], lines=True, aware=True)
+        passing = [case for case in cases if aware.failures.get(case, NOT_ENDED) == ""]
+        if not passing:
+            return ""
+        neutral = await self.run(passing, BOUNDARIES[-1], lines=True)
+        for case in passing:
+            ran = [{(str(path), line) for path, line in found.records[case]["ran"]} for found in (aware, neutral)]
+            for path, line in sorted(ran[0] ^ ran[1] or ran[0]):
+                if self._is_new(path, line):
+                    return f"{case} passes only where the code sees that it is tested ({path}, line {line})."
+        return ""
+
+    def _is_new(self, path: str, line: int) -> bool:
+        own, lines = (self.own.texts.get(path) or "").splitlines(), self.files.get(path, "").splitlines()
+        return line <= len(lines) and lines[line - 1] not in own
+
     async def not_apart_either(self, cases: Sequence[str], reasons: Mapping[str, str]) -> list[str]:
         """The cases that cannot be put apart with the user's own code, for the same reason."""
         if not cases:
@@ -250,4 +271,4 @@ def _describe(result: Any) -> str:
     if result.failure is None:
         return f"it is {result.outcome} apart"
     first_line = result.failure.message.partition("\n")[0][:120]
-    return f"apart it fails with {result.failure.type}{': ' if first_line else ''}{first_line}"
+    return f"{FAILS}{result.failure.type}{': ' if first_line else ''}{first_line}"
