@@ -19,7 +19,8 @@ from apart_code import Loader, changed_file, find_elsewhere, is_plain
 from apart_codec import Handle
 from apart_context import JudgeContext, Replacements
 from apart_peer import Gone, Peer
-from apart_rules import COMPARISONS, NO_MIRROR, SPECIAL, VALUE_OPERATORS, CannotCross, solid_base
+from apart_rules import COMPARISONS, NO_MIRROR, SPECIAL, CannotCross, solid_base
+from apart_rules import OPERATORS as ASKED_AGAIN
 
 # What the code's process is started with; the variables of the tests follow, without those that tell of tests.
 NEUTRAL = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR")
@@ -161,6 +162,28 @@ class Judge(Peer):
         result = super().ask_handle(operation, handle, args, keywords)
         if operation == "exit" and result:
             self.note_swallowed(args[1])
+        return result
+
+    def note_swallowed(self, error):
+        """Code that keeps a failed assertion from failing its test proves nothing."""
+        if isinstance(error, AssertionError):
+            self._record.give_up("it swallows a failed assertion")
+
+    def note_call(self, args, keywords):
+        self._record.calls += 1
+        self._note_values((*args, *keywords.values()))
+
+    def given(self, kind, value):
+        """The value, or a wrong one where this run gives the tests wrong ones of this kind."""
+        if self._wrong != kind or isinstance(value, Handle):
+            return value
+        wrong = perturbed(value, 0)
+        return value if wrong is None else wrong[0]
+
+    def ask_handle(self, operation, handle, args=(), keywords=None):
+        result = super().ask_handle(operation, handle, args, keywords)
+        if operation == "exit" and result:
+            self.note_swallowed(args[1])
         if args and operation not in ("exit", "call", "getitem"):
             self._record.asked.add("%s of an object of the code" % operation)
             return self.given(OPERATORS, result)
@@ -189,13 +212,15 @@ class Judge(Peer):
         except (OSError, ValueError, TypeError):
             pass  # it is no path
 
-    def compare(self, owner, name, args, ask, is_new):
-        """A comparison that changed code makes: asked once more with wrong operands, in an order that it cannot know.
+    def ask_operator(self, owner, name, args, ask, is_new):
+        """An operator of changed code: asked once more with wrong operands, in an order that it cannot know.
 
-        Code that says yes to all of them proves nothing.
+        Code that says yes to all of them, or gives all of them one result, proves nothing.
         """
-        if len(args) != 2 or (is_new and name != "__contains__" and not isinstance(args[1], type(args[0]))):
-            return NotImplemented if is_new else ask(args)
+        if len(args) != 2:
+            return ask(args)
+        if is_new and name in COMPARISONS and name != "__contains__" and not isinstance(args[1], type(args[0])):
+            return NotImplemented
         self._record.asked.add("%s.%s" % (owner, name))
         wrongs = [wrong[0] for wrong in (perturbed(args[1], place) for place in range(3)) if wrong is not None]
         chance = random.SystemRandom()
@@ -207,10 +232,11 @@ class Judge(Peer):
             answer = ask((args[0], operand))
             if is_right:
                 right = answer
-            else:
+            elif is_plain(answer):
                 answers.append(answer)
-        if right is True and name in ANSWER_WRONGLY and answers and all(answer is True for answer in answers):
-            self._record.give_up("%s.%s says yes to wrong values too" % (owner, name))
+        is_telling = right is True and name in ANSWER_WRONGLY if name in COMPARISONS else is_plain(right)
+        if is_telling and answers and all(type(each) is type(right) and each == right for each in answers):
+            self._record.give_up("%s.%s gives one answer to right and wrong operands" % (owner, name))
         return self.given(OPERATORS, right)
 
 
@@ -303,20 +329,15 @@ class Conversation:
                 if result and len(args) > 2:
                     self.peer.note_swallowed(args[2])
                 return result
-        elif name in COMPARISONS:
-
-            def stub(*args, **_keywords):
-                peer = self.peer
-                owner = type(args[0]).__name__
-                return peer.compare(owner, name, args, lambda given: peer.call(module, key, is_bare, given, {}), is_new)
-        elif SPECIAL.match(name) and name not in VALUE_OPERATORS:
+        elif name in ASKED_AGAIN:
 
             def stub(*args, **keywords):
-                result = self.peer.call(module, key, is_bare, args, keywords)
-                if len(args) > 1:
-                    self.record.asked.add("%s.%s" % (module, key))
-                    return self.peer.given(OPERATORS, result)
-                return result
+                peer, owner = self.peer, type(args[0]).__name__
+                if keywords:
+                    return peer.call(module, key, is_bare, args, keywords)
+                return peer.ask_operator(
+                    owner, name, args, lambda given: peer.call(module, key, is_bare, given, {}), is_new
+                )
         else:
 
             def stub(*args, **keywords):

@@ -12,10 +12,10 @@ import types
 
 from apart_codec import ASKED_BY_BOTH, ASKED_BY_CODE, Handle, LentHandle, handle_class
 from apart_rules import (
-    COMPARISONS,
     FUNCTIONS,
     NEVER,
     NO_MIRROR,
+    OPERATORS,
     SPECIAL,
     CannotCross,
     is_mock,
@@ -197,10 +197,10 @@ class Objects:
 
             async def stub(*args, **keywords):
                 return await self.request_async("method", self.objects[number], key, args, keywords)
-        elif self.is_judge and key in COMPARISONS:
+        elif self.is_judge and key in OPERATORS:
 
             def stub(*args, **_keywords):
-                return self.compare(class_name, key, args, lambda given: ask(given, {}), is_new=True)
+                return self.ask_operator(class_name, key, args, lambda given: ask(given, {}), is_new=True)
         else:
 
             def stub(*args, **keywords):

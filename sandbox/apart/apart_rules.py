@@ -48,14 +48,10 @@ COMPARISONS = frozenset(
         "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__contains__",
     )
 )  # fmt: skip
-# Operators of changed code whose result is a value that the test looks at itself.
-VALUE_OPERATORS = frozenset(
-    (
-        "__init__", "__new__", "__call__", "__enter__", "__exit__", "__getattr__", "__hash__", "__len__", "__repr__",
-        "__str__", "__iter__", "__next__", "__bool__", "__int__", "__float__", "__index__", "__aenter__", "__aexit__",
-        "__await__", "__getitem__",
-    )
-)  # fmt: skip
+_ARITHMETIC = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor"
+ARITHMETIC = frozenset("__%s%s__" % (side, name) for name in _ARITHMETIC.split() for side in ("", "r"))
+# Operators by which code is given an operand of the test, from which it could make up the answer.
+OPERATORS = COMPARISONS | ARITHMETIC
 SHOWN = frozenset(("__name__", "__doc__", "__qualname__"))
 SPECIAL = re.compile(r"^__\w+__$")
 OF_FRAMES = ("gi_", "cr_", "ag_", "f_", "tb_", "co_")

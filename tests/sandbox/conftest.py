@@ -146,7 +146,7 @@ def _projects_without_plugins(bare_python: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """What came of the attacks, as a table for docs/security.md."""
+    """What came of the attacks, as a table for docs/sandbox.md."""
     table = sys.modules.get("tests.sandbox.attacks.table")
     if table is None or not (lines := list(table.lines())):
         return

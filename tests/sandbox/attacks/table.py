@@ -1,4 +1,4 @@
-"""What came out, family by family: the table of docs/security.md."""
+"""What came out, family by family: the table of docs/sandbox.md."""
 
 from __future__ import annotations
 

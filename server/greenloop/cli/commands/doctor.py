@@ -23,7 +23,7 @@ from greenloop.project.environment.installation import own_command
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add(parser)
     parser.add_argument(
-        "--quick", action="store_true", help="skip the checks of each sandbox's isolation (docs/security.md)"
+        "--quick", action="store_true", help="skip the checks of each sandbox's isolation (docs/sandbox.md)"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 

@@ -1,4 +1,4 @@
-"""Isolation probes: programs in the sandbox try what docs/security.md says it prevents, and the host checks.
+"""Isolation probes: programs in the sandbox try what docs/sandbox.md says it prevents, and the host checks.
 
 Each usable back end is opened over a small temporary workspace, with a secret in every place that must stay unreadable.
 It must not know who is shown the findings.
@@ -32,7 +32,7 @@ PATIENCE = 40.0  # seconds to wait for one back end
 LIMITS = Limits(seconds=10.0, memory=128 << 20, processes=32)
 PROMPTLY = 0.5  # time limit in seconds of the run that never ends
 FILE = "test_promises.py"
-# In the order of docs/security.md: the name of the probe's test, and the promise.
+# In the order of docs/sandbox.md: the name of the probe's test, and the promise.
 PROMISES = {
     "network": "network off",
     "files": "files of the host not readable",
@@ -151,7 +151,7 @@ def remedy_for(name: str, usable: Sequence[str]) -> str:
     """Returns the remedy for a back end that breaks a promise."""
     others = [other for other in usable if other != name]
     instead = f"Use the other one: set sandbox.kind = {others[0]}." if others else "Run only code that you trust."
-    return f"{instead} docs/security.md says what is promised; please report this."
+    return f"{instead} docs/sandbox.md says what is promised; please report this."
 
 
 # -- the probes ---------------------------------------------------------------------------------------------------
