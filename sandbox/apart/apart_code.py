@@ -1,7 +1,6 @@
 """The code's process: imports the changed modules and answers the judge. No pytest, no tests; argv says nothing."""
 
 import ast
-import asyncio
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -238,6 +237,8 @@ def _is_async(function):
 def _run(value):
     if not inspect.isawaitable(value):
         return value
+
+    import asyncio  # takes as long to import as all of this
 
     async def wait():
         return await value

@@ -4,7 +4,6 @@ A message is four bytes of length and one JSON object: {"k": kind, "v": values, 
 one side waits for its answer, it serves the questions of the other.
 """
 
-import asyncio
 import json
 import struct
 import threading
@@ -235,6 +234,8 @@ class Peer(Objects):
             raise CannotCross("no method")
         result = function(*args, **keywords)
         if not self.is_judge and isinstance(result, types.CoroutineType):
+            import asyncio  # takes as long to import as all of this
+
             return asyncio.new_event_loop().run_until_complete(result)
         return result
 

@@ -348,7 +348,11 @@ class Settings:
     )
     tokens: int = setting(50_000, "Maximum tokens (prompt and completion) for a run.", repository="lower", least=1)
     cost: float = setting(0.0, "Maximum cost of a run in US dollars; 0: no limit.", least=0)
-    apply: Literal["verified", "ask"] = setting("verified", "Apply a verified result automatically, or ask first.")
+    apply: Literal["verified", "partial", "ask"] = setting(
+        "verified",
+        "Apply a verified result automatically, a partially verified one as well (whose tests passed in one process "
+        "alone, for example), or ask first.",
+    )
     ask: int = setting(
         3,
         "Maximum number of questions about generated tests in one run; none without a terminal or an editor that can "

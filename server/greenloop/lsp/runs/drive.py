@@ -35,6 +35,7 @@ from greenloop.lsp.runs.restore import record_applied
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.apply_result import ApplyResult
 from greenloop.lsp.state.run import Phase, Run, RunRequest
+from greenloop.project.apply_result import may_write
 from greenloop.project.settings import Settings
 
 if TYPE_CHECKING:
@@ -215,11 +216,12 @@ class RunDriver:
     async def _apply_if_wanted(self, run: Run, outcome: Outcome) -> ApplyResult | None:
         """Applies the result if the settings or the user want that; None where it was not tried.
 
-        A result that is not verified without reservation is only offered.
+        A result that is not verified without reservation is only offered, unless the settings accept it.
         """
-        if not outcome.applicable or not run.changes:
+        accepted = ("partial",) if run.settings.apply == "partial" else ()
+        if not may_write(outcome, accepted) or not run.changes:
             return None
-        if run.settings.apply != "verified" and not await self._confirmation.confirm(run, outcome):
+        if run.settings.apply == "ask" and not await self._confirmation.confirm(run, outcome):
             return None
         run.progress.status = "applying the result"
         apply_result = await self._applier.apply(run)

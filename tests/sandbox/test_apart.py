@@ -1,0 +1,381 @@
+"""The proof apart in a real sandbox: honest changes of every form are proven, and what is not says why."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pytest
+
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Limits
+from greenloop.core.records.spec import Case, Spec
+from greenloop.verdict.apart import OWN_PASSES, OwnCode, Proofs, prove
+from greenloop.verdict.inputs import VerificationInputs
+
+pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
+
+CASE = "test_m.py::test_it"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """The user's own `m.py`, the changed one, the body of the test, and what its pass rests on besides values."""
+
+    own: str
+    new: str
+    test: str
+    rests_on: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+def text(code: str) -> str:
+    return textwrap.dedent(code).lstrip("\n")
+
+
+# Tests with doubles: what the code does to a double is seen by the test.
+MOCKS = {
+    "a mock in the arguments": Change(
+        own="def tell(send, name):\n    send(name)\n",
+        new="def tell(send, name):\n    send('hello ' + name)\n",
+        test="""
+            from unittest.mock import Mock
+            from m import tell
+
+            def test_it():
+                send = Mock()
+                tell(send, "you")
+                send.assert_called_once_with("hello you")
+        """,
+    ),
+    "a mock that returns": Change(
+        own="def total(source):\n    return 0\n",
+        new="def total(source):\n    return sum(source.fetch(1))\n",
+        test="""
+            from unittest.mock import MagicMock
+            from m import total
+
+            def test_it():
+                source = MagicMock()
+                source.fetch.return_value = [1, 2]
+                assert total(source) == 3
+        """,
+    ),
+    "a mock that raises": Change(
+        own="def tries(call):\n    return call()\n",
+        new="def tries(call):\n    try:\n        return call()\n    except OSError:\n        return call()\n",
+        test="""
+            from unittest.mock import Mock
+            from m import tries
+
+            def test_it():
+                call = Mock(side_effect=[OSError("busy"), 7])
+                assert tries(call) == 7
+                assert call.call_count == 2
+        """,
+    ),
+    "a patched name": Change(
+        own="import time\n\ndef age(born):\n    return 0\n",
+        new="import time\n\ndef age(born):\n    return int(time.time()) - born\n",
+        test="""
+            from unittest.mock import patch
+            from m import age
+
+            def test_it():
+                with patch("m.time.time", return_value=100.0):
+                    assert age(40) == 60
+        """,
+    ),
+    "an autospec": Change(
+        own="class Store:\n    def put(self, key, value): ...\n\ndef save(store, key):\n    store.put(key, 0)\n",
+        new="class Store:\n    def put(self, key, value): ...\n\ndef save(store, key):\n    store.put(key, 1)\n",
+        test="""
+            from unittest.mock import create_autospec
+            from m import Store, save
+
+            def test_it():
+                store = create_autospec(Store)
+                save(store, "a")
+                store.put.assert_called_once_with("a", 1)
+        """,
+    ),
+    "an async mock": Change(
+        own="async def get(client):\n    return None\n",
+        new="async def get(client):\n    return (await client.read('x')) + 1\n",
+        test="""
+            import asyncio
+            from unittest.mock import AsyncMock
+            from m import get
+
+            def test_it():
+                client = AsyncMock()
+                client.read.return_value = 4
+                assert asyncio.run(get(client)) == 5
+                client.read.assert_awaited_once_with("x")
+        """,
+    ),
+}
+
+RING = """
+class Ring:
+    def __init__(self, size):
+        self.items, self.size = [], size
+
+    def add(self, item):
+        self.items.append(item){trim}
+
+    def __len__(self):
+        return {length}
+
+    def __contains__(self, item):
+        return item in self.items
+"""
+CACHE = """
+class Cache:
+    def __init__(self):
+        self.table = {{}}
+
+    def __setitem__(self, key, value):
+        self.table[key] = value
+
+    def __getitem__(self, key):
+        return self.table[key]
+
+    def __contains__(self, key):
+        return {contains}
+
+    def __eq__(self, other):
+        return {equal}
+"""
+CONTAINERS = {
+    "a ring buffer": Change(
+        own=RING.format(trim="", length="0"),
+        new=RING.format(trim="\n        del self.items[: -self.size]", length="len(self.items)"),
+        test="""
+            from m import Ring
+
+            def test_it():
+                ring = Ring(2)
+                for number in range(3):
+                    ring.add(number)
+                assert len(ring) == 2
+                assert 2 in ring and 0 not in ring
+        """,
+    ),
+    "a cache": Change(
+        own=CACHE.format(contains="False", equal="False"),
+        new=CACHE.format(contains="key in self.table", equal="self.table == other.table"),
+        test="""
+            from m import Cache
+
+            def test_it():
+                one, other = Cache(), Cache()
+                one["a"] = other["a"] = 1
+                assert "a" in one and "b" not in one
+                assert one == other
+                other["b"] = 2
+                assert not one == other
+        """,
+        rests_on=("Cache.__contains__", "Cache.__eq__"),
+    ),
+}
+
+FORMS = {
+    "arguments changed in place": Change(
+        own="def push(items, item):\n    pass\n",
+        new="def push(items, item):\n    items.append(item)\n",
+        test="from m import push\n\ndef test_it():\n    items = [1]\n    push(items, 2)\n    assert items == [1, 2]\n",
+        rests_on=("arguments that are changed in place",),
+    ),
+    "a constant": Change(
+        own="LIMIT = 3\n",
+        new="LIMIT = 4\n",
+        test="import m\n\ndef test_it():\n    assert m.LIMIT == 4\n",
+        rests_on=("the constant m.LIMIT",),
+    ),
+    "a new class": Change(
+        own="",
+        new="class Point:\n    def __init__(self, x):\n        self.x = x\n    def twice(self):\n        return 2 * self.x\n",
+        test="from m import Point\n\ndef test_it():\n    assert Point(4).twice() == 8\n    assert Point(3).x == 3\n",
+    ),
+    "a dataclass with another field": Change(
+        own="from dataclasses import dataclass\n\n@dataclass\nclass P:\n    x: int\n",
+        new="from dataclasses import dataclass\n\n@dataclass\nclass P:\n    x: int\n    y: int = 2\n",
+        test="from m import P\n\ndef test_it():\n    assert P(1).y == 2\n    assert P(1, 5).y == 5\n",
+    ),
+    "another member of an enumeration": Change(
+        own="import enum\n\nclass Color(enum.Enum):\n    RED = 1\n",
+        new="import enum\n\nclass Color(enum.Enum):\n    RED = 1\n    BLUE = 2\n",
+        test="from m import Color\n\ndef test_it():\n    assert Color(2) is Color.BLUE\n    assert Color.BLUE.value == 2\n",
+    ),
+    "a generator": Change(
+        own="def evens(items):\n    yield from ()\n",
+        new="def evens(items):\n    for item in items:\n        if item % 2 == 0:\n            yield item\n",
+        test="from m import evens\n\ndef test_it():\n    assert list(evens(range(5))) == [0, 2, 4]\n",
+    ),
+    "a context manager": Change(
+        own="import contextlib\n\n@contextlib.contextmanager\ndef opened(log):\n    yield 0\n",
+        new=text("""
+            import contextlib
+
+            @contextlib.contextmanager
+            def opened(log):
+                log.append("in")
+                try:
+                    yield 5
+                finally:
+                    log.append("out")
+        """),
+        test=text("""
+            from m import opened
+
+            def test_it():
+                log = []
+                with opened(log) as value:
+                    assert value == 5
+                assert log == ["in", "out"]
+        """),
+        rests_on=("arguments that are changed in place",),
+    ),
+    "a file in the temporary folder": Change(
+        own="def save(path, text):\n    pass\n",
+        new="def save(path, text):\n    path.write_text(text.upper())\n",
+        test="from m import save\n\ndef test_it(tmp_path):\n    save(tmp_path / 'a', 'x')\n    assert (tmp_path / 'a').read_text() == 'X'\n",
+    ),
+    "a file of the tests that the test names": Change(
+        own="def count(path):\n    return 0\n",
+        new="def count(path):\n    with open(path) as stream:\n        return len(stream.readlines())\n",
+        test="from m import count\n\ndef test_it():\n    assert count('tests/data/three.txt') == 3\n",
+        files={"tests/data/three.txt": "a\nb\nc\n"},
+    ),
+    "an exception with attributes": Change(
+        own="class Refused(Exception):\n    def __init__(self, code):\n        super().__init__(code)\n        self.code = code\n\ndef check(x):\n    return x\n",
+        new="class Refused(Exception):\n    def __init__(self, code):\n        super().__init__(code)\n        self.code = code\n\ndef check(x):\n    raise Refused(x + 1)\n",
+        test="import pytest\nfrom m import Refused, check\n\ndef test_it():\n    with pytest.raises(Refused) as caught:\n        check(4)\n    assert caught.value.code == 5\n",
+    ),
+    "printed text and log records": Change(
+        own="import logging\n\ndef tell(x):\n    pass\n",
+        new="import logging\n\ndef tell(x):\n    print('got', x)\n    logging.getLogger('m').warning('low %d', x)\n",
+        test="from m import tell\n\ndef test_it(capsys, caplog):\n    tell(3)\n    assert capsys.readouterr().out == 'got 3\\n'\n    assert caplog.messages == ['low 3']\n",
+    ),
+}
+HONEST = {**MOCKS, **CONTAINERS, **FORMS}
+
+
+@pytest.fixture
+def proved(opened, lay, tmp_path):
+    """`proved(change)`: the proofs of its test, which failed before."""
+
+    async def go(change: Change, outcome: str = "failed") -> Proofs:
+        own, test = text(change.own), text(change.test)
+        root = lay(tmp_path / "work", {"m.py": own, "test_m.py": test, **change.files})
+        problem = Problem(
+            root=root,
+            spec=Spec(cases=(Case(id=CASE, path="test_m.py", line=1),), selectors=(CASE,)),
+            regions=(),
+            originals={"m.py": own},
+            files={"m.py": own, "test_m.py": test},
+        )
+        inputs = VerificationInputs(
+            problem=problem,
+            outcomes={CASE: outcome},
+            limits=Limits(seconds=20.0),
+            suite_seconds=60.0,
+            encode=lambda texts: {path: each.encode() for path, each in texts.items()},
+        )
+        session = await opened(root)
+        return await prove(inputs, session, {"m.py": text(change.new)}, OwnCode(texts={"m.py": own}), [CASE])
+
+    return go
+
+
+@pytest.mark.story(
+    "honest changes are proven apart",
+    only=(
+        "[a mock in the arguments]",
+        "[a patched name]",
+        "[a ring buffer]",
+        "[a cache]",
+        "[a constant]",
+        "[a new class]",
+    ),
+)
+@pytest.mark.parametrize("name", HONEST)
+async def test_an_honest_change_is_proven(proved, name):
+    proofs = await proved(HONEST[name])
+    assert proofs.proven == {CASE: HONEST[name].rests_on}, proofs
+
+
+DOUBLE = "from m import double\n\ndef test_it():\n    assert double(4) == 8\n"
+OWN = "def double(x):\n    return x\n"
+
+
+@pytest.mark.parametrize(
+    ("new", "reason"),
+    [
+        (
+            "class Same(int):\n    def __eq__(self, other):\n        return True\n\ndef double(x):\n    return Same(0)\n",
+            "apart it fails with",
+        ),
+        (
+            "class Same:\n    def __eq__(self, other):\n        return True\n\ndef double(x):\n    return Same()\n",
+            "apart it fails with",
+        ),
+        ("import os\n\ndef double(x):\n    os._exit(0)\n", "gone"),
+        (
+            "import sys\n\ndef double(x):\n    return sys._getframe(3).f_locals['answer']\n",
+            "apart it fails with KeyError",
+        ),
+    ],
+    ids=["a subclass that is equal", "a class that is equal", "an exit", "the frames that call it"],
+)
+async def test_a_fake_is_not_proven(proved, new, reason):
+    proofs = await proved(Change(own=OWN, new=new, test=DOUBLE))
+    assert not proofs.proven
+    assert reason in proofs.unproven[CASE]
+    assert not proofs.tampering
+
+
+async def test_code_that_looks_for_pytest_is_named_with_its_line(proved):
+    new = "import sys\n\ndef double(x):\n    if 'pytest' in sys.modules:\n        return 8\n    return 0\n"
+    proofs = await proved(Change(own=OWN, new=new, test=DOUBLE))
+    assert proofs.tampering == f"{CASE} passes only where the code sees that it is tested (m.py, line 5)."
+
+
+async def test_code_that_reads_its_tests_is_named_with_its_line(proved):
+    new = "def double(x):\n    return open('test_m.py').read().count('8') * 8\n"
+    proofs = await proved(Change(own=OWN, new=new, test=DOUBLE))
+    assert proofs.tampering == f"{CASE} passes only where the code sees that it is tested (m.py, line 2)."
+
+
+async def test_a_test_that_passes_with_the_own_code_is_a_veto(proved):
+    proofs = await proved(
+        Change(
+            own=OWN,
+            new="def double(x):\n    return 2 * x\n",
+            test="import m\n\ndef test_it():\n    assert m.double(0) == 0\n",
+        )
+    )
+    assert proofs.unproven == {CASE: OWN_PASSES}
+
+
+async def test_a_tolerance_that_the_test_takes_from_the_code_is_no_proof(proved):
+    change = Change(
+        own="TOLERANCE = 0.1\n\ndef half(x):\n    return x\n",
+        new="TOLERANCE = 1000.0\n\ndef half(x):\n    return x\n",
+        test="import m\n\ndef test_it():\n    assert abs(m.half(8) - 4) < m.TOLERANCE\n",
+    )
+    proofs = await proved(change)
+    assert not proofs.proven
+    assert proofs.unproven[CASE] == "it also passes with a wrong value in place of the constant m.TOLERANCE"
+
+
+async def test_an_equality_that_says_yes_to_all_is_no_proof(proved):
+    own = "class P:\n    def __init__(self, x):\n        self.x = x\n    def __eq__(self, other):\n        return self.x == other.x\n\ndef make(x):\n    return P(0)\n"
+    new = own.replace("return self.x == other.x", "return True")
+    proofs = await proved(
+        Change(own=own, new=new, test="from m import P, make\n\ndef test_it():\n    assert make(3) == P(3)\n")
+    )
+    assert not proofs.proven
+    assert "one answer to right and wrong operands" in proofs.unproven[CASE]
