@@ -7,6 +7,7 @@ states are sent. What cannot be copied crosses as a handle, on which the other s
 
 import array
 import base64
+import builtins
 import collections
 import datetime
 import decimal
@@ -45,6 +46,7 @@ FROZEN = {"FakeDatetime": datetime.datetime, "FakeDate": datetime.date}
 MADE_EMPTY = frozenset(
     (list, dict, set, bytearray, collections.OrderedDict, collections.defaultdict, types.SimpleNamespace)
 )
+GROUP = getattr(builtins, "BaseExceptionGroup", ())  # new in Python 3.11
 SLOT = types.MemberDescriptorType
 UNCHANGING = frozenset((tuple, frozenset, str, int, float, bytes, complex, bool))
 REAL_DATETIME, REAL_DATE = datetime.datetime, datetime.date
@@ -177,7 +179,8 @@ class Encoder:
             return peer.handle_state(self, value, kind)
         if isinstance(value, BaseException):
             cause, context = encode(value.__cause__), encode(value.__context__)
-            args, attributes = encode(value.args), self.flat({**_members_of(value, kind), **attributes_of(value)})
+            args = (value.message, tuple(value.exceptions)) if isinstance(value, GROUP) else value.args
+            args, attributes = encode(args), self.flat({**_members_of(value, kind), **attributes_of(value)})
             return ["x", encode(kind), args, attributes, cause, context, value.__suppress_context__]
         return ["o", encode(kind), self.flat(attributes_of(value)), self._payload(value, solid_base(kind))]
 
@@ -262,7 +265,7 @@ def _members_of(value, kind):
     """What a built-in exception holds besides its arguments: the path of an `ImportError`, the code of an exit."""
     found = {}
     for base in kind.__mro__:
-        if base not in (BaseException, Exception, object) and not is_python_class(base):
+        if base not in (BaseException, Exception, object, GROUP) and not is_python_class(base):
             for name, member in vars(base).items():
                 held = member.__get__(value, kind) if isinstance(member, types.MemberDescriptorType) else None
                 if held is not None and type(held) in (str, int, bool):
@@ -356,8 +359,8 @@ BY_KIND = (
     (lambda _, kind: kind is re.Pattern, lambda e, value: ["re", e.encode(value.pattern), value.flags]),
     (lambda _, kind: issubclass(kind, pathlib.PurePath), lambda _e, value: ["P", type(value).__name__, str(value)]),
     (
-        lambda value, kind: kind.__module__ == "zoneinfo" and kind.__name__ == "ZoneInfo",
-        lambda _e, value: ["zi", value.key],
+        lambda _, kind: any(base.__name__ == "ZoneInfo" for base in kind.__mro__),
+        lambda e, value: ["zi", e.encode(type(value)), value.key],
     ),
     (lambda _, kind: kind.__module__ == "numpy", _encode_numpy),
     (
@@ -598,6 +601,12 @@ class Decoder:
         keywords = dict(zip(flat[::2], flat[1::2]))  # noqa: B905 - Python 3.9
         return functools.partial(self.decode(value[1]), *self.decode(value[2]), **keywords)
 
+    def _zone(self, value):
+        kind = self.decode(value[1])
+        if not (isinstance(kind, type) and any(base.__name__ == "ZoneInfo" for base in kind.__mro__)):
+            raise CannotCross("no time zone")
+        return kind(value[2])
+
     def _weak(self, value):
         owner = self.decode(value[1])
         return weakref.ref(owner) if owner is not None else None
@@ -655,7 +664,7 @@ BY_TAG = {
     "td": lambda d, v: datetime.timedelta(*v[1:]),
     "utc": lambda d, v: datetime.timezone.utc,
     "tz": lambda d, v: datetime.timezone(d.decode(v[1]), v[2]),
-    "zi": lambda d, v: importlib.import_module("zoneinfo").ZoneInfo(v[1]),
+    "zi": Decoder._zone,
     "D": lambda d, v: decimal.Decimal(v[1]),
     "F": lambda d, v: fractions.Fraction(int(v[1], 16), int(v[2], 16)),
     "U": lambda d, v: uuid.UUID(v[1]),
