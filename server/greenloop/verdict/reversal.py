@@ -36,6 +36,7 @@ WRONG_PASSES = "it also passes when the changed code returns wrong results"
 NEVER_CALLED = "it never calls the changed code in its own process"
 OTHER_FAILURE = "with your own code put back it fails in another way than at the start"
 NOT_REACHED = "its run with your own code put back did not end"
+_GIVEN, _REACHES = "it was given ", "the new code reaches for "
 
 
 Helpers = Sequence[tuple[Lines, Sequence[Lines]]]
@@ -173,7 +174,7 @@ def _read(
     }
     # What the code reaches for it may have changed for the cases before as well.
     if reached := next((record["reached"][0] for record in values.values() if record.get("reached")), ""):
-        suspicious = {case: suspicious.get(case) or f"the new code reaches for {reached}" for case in expected}
+        suspicious = {case: suspicious.get(case) or f"{_REACHES}{reached}" for case in expected}
     unasserted = {
         case: reason
         for case, record in values.items()
@@ -196,8 +197,13 @@ def _read(
     )
 
 
+def is_suspicion(reason: str) -> bool:
+    """Is it a reason against the code itself, whether or not the test depended on it before?"""
+    return reason.startswith((_GIVEN, _REACHES))
+
+
 def _why_suspicious(values: Mapping[str, Any]) -> str:
-    return f"it was given {values['unfit']}" if values["unfit"] else ""
+    return f"{_GIVEN}{values['unfit']}" if values["unfit"] else ""
 
 
 def _why_unasserted(case: str, values: Mapping[str, Any], assertions: Asserted) -> str:

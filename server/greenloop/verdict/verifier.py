@@ -18,7 +18,7 @@ from greenloop.core.records.goal import Improvement
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, Inspection, WatchedLines
-from greenloop.core.records.spec import Case, Provenance
+from greenloop.core.records.spec import Case
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
@@ -34,7 +34,6 @@ Files = Mapping[str, str]
 OpenSession = Callable[[], Awaitable[Session]]
 
 SLOWER = 10  # times the duration with the user's own code: allows for a loaded machine or a slower algorithm
-NOT_PASSED = ("failed", "error", "missing", None)  # outcomes of a case that passes newly
 GLANCE = 1.0  # lower bound in seconds for one of many candidates
 SUITE_SHARE = 1 / 3  # of the run's time that is left: the most for one run of the related tests
 NO_TIME = "the run's time was over before it could be proven (`seconds`)"
@@ -75,8 +74,8 @@ class Verifier:
     `session` is the open sandbox for `verify` and `glance`; `open_session` opens a fresh one for `accept`.
     `tools` serve the checks that need no sandbox (None: no such checks); `ensure_unchanged` raises
     `BaselineChangedError` where the user's tests have changed since the baseline. `own_texts` are given where the
-    workspace itself has the change: the texts before it, empty for new files. `reverses_only_new_passes`: only cases
-    that did not pass before are reversed, for a whole suite run several times would take long.
+    workspace itself has the change: the texts before it, empty for new files. `reversed_cases`: the ids of
+    the cases that are reversed (None: all), for a whole suite run several times would take long.
     `improvement` is what candidates have to reach besides passing their tests.
     `own_code` returns the files of the user's own code that differ from the disk (None: it is not known any more).
     `failed` are verdicts of `glance` that are known already.
@@ -91,7 +90,7 @@ class Verifier:
     tools: Tools | None = None
     ensure_unchanged: Callable[[], Awaitable[None]] | None = None
     own_texts: Files | None = None
-    reverses_only_new_passes: bool = False
+    reversed_cases: Collection[str] | None = None
     own_code: Callable[[], Mapping[str, bytes]] | None = None
     improvement: Improvement | None = None
     failed: Mapping[Change, Verdict] = field(default_factory=dict)
@@ -349,14 +348,10 @@ class Verifier:
         return self.state.attempts[0].verdict if self.state.attempts else Verdict(status=Status.FAILED)
 
     def _reversed_inputs(self, inputs: VerificationInputs) -> VerificationInputs:
-        if not self.reverses_only_new_passes:
+        if self.reversed_cases is None:
             return inputs
         spec = inputs.problem.spec
-        cases = tuple(
-            case
-            for case in spec.cases
-            if case.provenance is Provenance.USER and inputs.outcomes.get(case.id) in NOT_PASSED
-        )
+        cases = tuple(case for case in spec.cases if case.id in self.reversed_cases)
         spec = replace(spec, cases=cases, selectors=fit_selectors([case.id for case in cases]))
         return replace(inputs, problem=replace(inputs.problem, spec=spec))
 

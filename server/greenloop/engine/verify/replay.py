@@ -22,6 +22,7 @@ from greenloop.engine.history.results import Use, require_result
 from greenloop.engine.history.rows import Record
 from greenloop.engine.history.store import History
 from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
+from greenloop.engine.verify.apart import Require, is_apart, unmet
 from greenloop.engine.verify.report import Verification, failed_cases, find_tampering, sight_reason
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
@@ -38,10 +39,13 @@ async def replay(
     *,
     settings: Callable[[Path], Settings],
     seconds: float = 0.0,
+    require: Require = "",
     report_status: Callable[[str], None] = ignore_status,
     warn: Callable[[str], None] = ignore_status,
 ) -> Verification:
     """Verifies a stored run's result again. `seconds` of wall time limit each run of the tests (0: as in the settings).
+
+    `require` says what a pass needs beyond that.
 
     Raises `UsageError` for a run that does not exist or has no result, `CannotVerifyError` when its tests have changed.
     """
@@ -90,6 +94,7 @@ async def replay(
     reason = "" if verdict.status is Status.PASSED else verdict.reason or f"{', '.join(failed[:3])} does not pass."
     reads_tests = describe_uses(problem, outcome.after) + evidence.reads_tests
     reason = reason or (sight_reason(reads_tests) if reads_tests else _why_partial(evidence))
+    reason = reason or unmet(require, apart=is_apart(evidence))
     return Verification(
         verified=not reason,
         reason=reason,
@@ -104,6 +109,8 @@ async def replay(
         sandbox=sandbox.name,
         network=place.network,
         reads_tests=reads_tests,
+        apart=is_apart(evidence),
+        require=require,
         notes=tuple(each for each in outcome.evidence.warnings if each not in reads_tests),
         changes=tuple(changes),
         seconds=round(time.monotonic() - began, 3),
