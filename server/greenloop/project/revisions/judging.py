@@ -20,7 +20,7 @@ from pathlib import PurePosixPath
 from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly
 from greenloop.project import sources
 from greenloop.project.revisions import support
-from greenloop.project.revisions.base_modules import BaseModules
+from greenloop.project.revisions.base_modules import BaseModules, module_word
 
 IMPORTABLE = {".py", ".so", ".pyd", ".pyc"}
 TEST, FOLDER, SETUP = "a test file", "in a folder of tests", "shared setup of the tests"
@@ -129,6 +129,11 @@ class Judges:
         find = support.plugin_modules
         return self._once("plugins", lambda: find(self.modules, self._tests, self.configuration))
 
+    @property
+    def _roots(self) -> frozenset[str]:
+        """The folders from which tests import."""
+        return self._once("roots", lambda: (each for test in ("", *self._tests) for each in self.modules.roots(test)))
+
     def _once(self, name: str, find: Callable[[], Iterable[str]]) -> frozenset[str]:
         if name not in self._state:
             self._state[name] = frozenset(find())
@@ -196,7 +201,7 @@ class Judges:
 
     def _shadow(self, path: str, read: Callable[[], bytes]) -> str:
         """Why a new file takes the place of a module of the standard library, or of an installed package."""
-        for root in self._once("roots", lambda: self.modules.roots(self._tests)):
+        for root in self._roots:
             first, _slash, rest = path.removeprefix(f"{root}/" if root else "").partition("/")
             if (root and not path.startswith(f"{root}/")) or (rest and rest.partition(".")[0] != "__init__"):
                 continue
@@ -214,12 +219,9 @@ class Judges:
     def _taken_names(self, new: Collection[str], roles: Mapping[str, str]) -> dict[str, str]:
         """New files that tests of the revision would import, in place of what judges or as something that judges."""
         found: dict[str, str] = {}
-        stems = {
-            PurePosixPath(path).parent.name if path.endswith("/__init__.py") else PurePosixPath(path).stem
-            for path in new
-        }
+        words = {module_word(path) for path in new}
         for test in self._tests:
-            if not any(stem and stem in self.modules.texts[test] for stem in stems):
+            if words.isdisjoint(self.modules.import_words(test)):
                 continue
             for name in self.modules.imports(test):
                 path, before = self.modules.find(name, test, new), self.modules.find(name, test)

@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 
 from greenloop.project.hidden import is_masked
 from greenloop.project.revisions import revision as working_tree
+from greenloop.project.revisions.changes import find_changes, read_judges, trusted_paths
 from greenloop.project.revisions.git import LINK, Entry, Repository, Tree, lfs_content
 from greenloop.project.revisions.judging import IMPORTABLE, IsInstalled
 from greenloop.project.revisions.revision import Revision
@@ -42,16 +43,16 @@ def compare_staged(
         entry = index.entries.get(path)
         return None if entry is None else repository.contents([entry])[path]
 
-    with working_tree.read_judges(repository, tree, installed) as judges:
+    with read_judges(repository, tree, installed) as judges:
         edited = [path for path in _changed(tree, index) if not is_masked(path, masked)]
-        changes = working_tree.find_changes(
+        changes = find_changes(
             judges,
             repository.contents(tree.entries[path] for path in edited),
             {path: partial(_content, repository, entry) for path, entry in _new(tree, index).items()},
             staged_content,
             allow,
         )
-        trusted = working_tree.trusted_paths(judges, tree, changes)
+        trusted = trusted_paths(judges, tree, changes)
 
         def is_from_base(path: str) -> bool:
             return changes.is_from_base(path) or (path not in changes.roles and path in trusted)

@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 
 from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly
 from greenloop.project import sources
-from greenloop.project.revisions.base_modules import BaseModules
+from greenloop.project.revisions.base_modules import BaseModules, module_word
 
 _WORDS = re.compile(
     r"(?:^|[_-])(?:tests?|testing|testlib|testutils?|testcases?|testkit|helpers?|fixtures?|factories|fakes?|mocks?"
@@ -31,33 +31,43 @@ _ENTRY = re.compile(r"[\w.-]+\s*=\s*([\w.]+)")
 
 def is_helper(path: str, modules: BaseModules, is_support: Callable[[str], bool], tests: Collection[str]) -> bool:
     """Is it imported, and only by `tests` and what supports them (`is_support`), and does it look like a helper?"""
-    importers = modules.importers(path)
-    if not importers or not all(is_support(importer) for importer, _name in importers):
-        return False
+    importers = _importers(path, modules, is_support)
     text, pure = modules.texts[path], PurePosixPath(path)
     parts = [*pure.parent.parts, pure.stem]
+    if not importers:
+        return False
     if any(_WORDS.search(part) for part in parts) or _FRAMEWORK.search(text) or _ASSERTS.search(text):
         return True
     return not _is_named_by_a_test(pure, tests) and any(
-        _is_given_results(modules.texts[importer], path, importer, modules) for importer, _name in importers
+        _is_given_results(modules.texts[importer], path, importer, modules) for importer in importers
     )
 
 
 def may_be_helper(path: str, modules: BaseModules, is_support: Callable[[str], bool], tests: Collection[str]) -> bool:
     """Is it imported only by tests that also import other code, and does no test file have its name?"""
-    importers = {importer for importer, _name in modules.importers(path)}
-    if not importers or _is_named_by_a_test(PurePosixPath(path), tests) or not all(map(is_support, importers)):
+    if _is_named_by_a_test(PurePosixPath(path), tests):
         return False
+    importers = _importers(path, modules, is_support)
 
     def others(importer: str) -> Iterator[str]:
         found = (modules.find(name, importer) for name in modules.imports(importer))
         return (each for each in found if each and each != path and not is_support(each))
 
-    return all(any(others(importer)) for importer in importers)
+    return bool(importers) and all(any(others(importer)) for importer in importers)
+
+
+def _importers(path: str, modules: BaseModules, is_support: Callable[[str], bool]) -> list[str]:
+    """The files that import a module; empty if one of them supports no tests."""
+    found = []
+    for importer in modules.importers(path):
+        if not is_support(importer):
+            return []
+        found.append(importer)
+    return found
 
 
 def _is_named_by_a_test(path: PurePosixPath, tests: Collection[str]) -> bool:
-    name = path.parent.name if path.stem == "__init__" else path.stem
+    name = module_word(str(path))
     stems = (PurePosixPath(test).stem for test in tests)
     return any(stem.removeprefix("test_").removesuffix("_test") == name for stem in stems)
 
