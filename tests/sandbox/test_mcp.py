@@ -63,8 +63,6 @@ async def test_old_failures_and_edited_tests_count_as_on_the_command_line(projec
         allowed = await call(client, "verify", targets=[DOUBLE], allow_test_changes=[tests], because="a mark")
         assert allowed["verified"], allowed["reason"]
         assert [each["because"] for each in allowed["judging_changes"]] == ["a mark"]
-        apart = await call(client, "verify", targets=[DOUBLE], require="apart")
-        assert apart["require"] == "apart"
 
 
 @pytest.mark.parametrize("mode", MODES)
