@@ -51,8 +51,8 @@ relative to it; lines are 1-based. Kinds, in the order they are sent:
                    the case last; values: [[expression, text]], sections: [[title, captured text]]; with `inspect`
     apart          id, calls (of changed code in the other process), rests_on: [[kind, name]] of what the pass needed
                    besides values (kind: changes, constants, operators), lent: [files of the tests whose paths the code
-                   was handed], ran: [[path, line]] with `lines`, unfit (why something could not cross, or ""); with
-                   `apart`
+                   was handed], ran: [[path, line]] with `lines`, unfit (why something could not cross, or ""),
+                   suspicious (bool: the code was seen to lie); with `apart`
     finished       status (pytest's exit status)
 
 The host adds `{"kind": "forged", "seq": -1}` for a line whose MAC does not match.

@@ -145,7 +145,7 @@ class Judge(Peer):
     def note_swallowed(self, error):
         """Code that keeps a failed assertion from failing its test proves nothing."""
         if isinstance(error, AssertionError):
-            self._record.give_up("it swallows a failed assertion")
+            self._record.suspect("it swallows a failed assertion")
 
     def note_call(self, args, keywords):
         self._record.calls += 1
@@ -214,7 +214,7 @@ class Judge(Peer):
                 answers.append(answer)
         is_telling = right is True and name in ANSWER_WRONGLY if name in COMPARISONS else is_plain(right)
         if is_telling and answers and all(type(each) is type(right) and each == right for each in answers):
-            self._record.give_up("%s.%s gives one answer to right and wrong operands" % (owner, name))
+            self._record.suspect("%s.%s gives one answer to right and wrong operands" % (owner, name))
         return self.given(OPERATORS, right)
 
 
@@ -222,8 +222,12 @@ class Record:
     """What the pass of the current case rests on."""
 
     def __init__(self):
-        self.calls, self.needs_changes, self.unfit = 0, False, ""
+        self.calls, self.needs_changes, self.unfit, self.suspicious = 0, False, "", False
         self.asked, self.taken, self.lent, self.ran = set(), set(), set(), set()
+
+    def suspect(self, reason):
+        self.suspicious = True
+        self.give_up(reason)
 
     def give_up(self, reason):
         self.unfit = self.unfit or reason
@@ -233,7 +237,7 @@ class Record:
         rests_on += [[CONSTANTS, name] for name in sorted(self.taken)]
         rests_on += [[OPERATORS, name] for name in sorted(self.asked)]
         places = {"lent": sorted(self.lent), "ran": sorted(map(list, self.ran))}
-        return {"calls": self.calls, "rests_on": rests_on, **places, "unfit": self.unfit}
+        return {"calls": self.calls, "rests_on": rests_on, **places, "unfit": self.unfit, "suspicious": self.suspicious}
 
 
 class Conversation:

@@ -130,10 +130,10 @@ def test_a_colleague_verifies_and_applies_what_was_exported(exported, colleague)
     code, out, err = colleague.run("verify", str(exported), "--json")
     assert code == 0, out + err
     value = json.loads(out)
-    assert (value["verified"], value["state"], value["sandbox"]) == (True, "known_failing", "bubblewrap")
+    assert (value["verified"], value["state"], value["sandbox"]) == (True, "already_failing", "bubblewrap")
     assert value["fixed"] == [DOUBLE]
     assert DOUBLE in value["canaried"]
-    assert value["known_failing"] == [BROKEN]  # it fails without the change, too
+    assert value["already_failing"] == [BROKEN]  # it fails without the change, too
     assert value["changes"] == ["The packages differ from the lock: attrs 22.1.0 is missing."]
     assert (colleague.work / "m.py").read_text() == FILES["m.py"]
 

@@ -46,6 +46,25 @@ async def test_a_faked_pass_is_refused_and_a_real_one_verified(project, mode):
         assert (real["verified"], real["fixed"]) == (True, [DOUBLE])
 
 
+async def test_old_failures_and_edited_tests_count_as_on_the_command_line(project):
+    code = (project / "m.py").read_text()
+    tests = DOUBLE.partition("::")[0]
+    async with connect(project, "auto") as client:
+        (project / "m.py").write_text(f"{code}\n\nDONE = True\n")
+        whole = await call(client, "verify")
+        assert (whole["verified"], whole["state"], whole["failed"]) == (True, "already_failing", [])
+        assert DOUBLE in whole["already_failing"]
+        asked = await call(client, "verify", targets=[DOUBLE])
+        assert (asked["verified"], asked["still_failing"]) == (False, [DOUBLE])
+        (project / "m.py").write_text(RIGHT)
+        (project / tests).write_text((project / tests).read_text() + "\n\nDONE = True\n")
+        edited = await call(client, "verify", targets=[DOUBLE])
+        assert (edited["verified"], edited["state"]) == (False, "edits_tests")
+        allowed = await call(client, "verify", targets=[DOUBLE], allow_test_changes=[tests], because="a mark")
+        assert allowed["verified"], allowed["reason"]
+        assert [each["because"] for each in allowed["judging_changes"]] == ["a mark"]
+
+
 @pytest.mark.parametrize("mode", MODES)
 async def test_tests_are_run_and_a_failure_explained(project, mode):
     async with connect(project, mode) as client:

@@ -126,12 +126,11 @@ async def test_subtests_are_honest(work, check):
     assert found.verified, found.reason
 
 
-async def test_what_was_red_may_stay_red_where_it_is_known_to(work, check):
+async def test_what_was_red_may_stay_red_where_it_is_not_asked_for(work, check):
     write(work, {"m.py": FILES["m.py"] + "\n\nDONE = True\n"})
     found = await check()
-    assert not found.verified
+    assert found.verified, found.reason
     assert found.already_failing == (DOUBLE,)
-    assert (await check(known_failing=(DOUBLE,))).verified
     found = await check(DOUBLE)
     assert not found.verified
     assert found.failed == (DOUBLE,)
@@ -152,9 +151,8 @@ async def test_what_is_flaky_at_the_commit_is_named_and_may_be_known(work, check
     found = await check()
     assert found.before["tests/test_f.py::test_order"] == "passed"
     assert found.flaky == ("tests/test_f.py::test_order",)
-    assert found.reason.endswith("in HEAD: tests/test_f.py::test_order (flaky).")
-    found = await check(known_failing=("tests/test_f.py",))
     assert found.verified, found.reason
+    assert found.already_failing == found.flaky
     assert not (await check("tests")).verified
 
 
@@ -179,23 +177,24 @@ async def test_tests_for_code_that_the_commit_does_not_have_yet(work, check):
     assert not found.verified
 
 
-async def test_new_tests_run_on_request_only(work, check):
+async def test_new_tests_run_apart_from_the_others(work, check):
     write(work, {"m.py": RIGHT, "tests/test_new.py": "def test_new():\n    assert 0\n"})
-    found = await check()
+    found = await check("tests/test_m.py")
     assert found.verified
     assert found.added == ("tests/test_new.py",)
-    assert found.new_cases == ()
-    found = await check(with_new=True)
+    assert found.new.cases == ()
+    found = await check()
     assert not found.verified
-    assert [(case.id, case.outcome) for case in found.new_cases] == [("tests/test_new.py::test_new", "failed")]
+    assert [(case.id, case.outcome) for case in found.new.cases] == [("tests/test_new.py::test_new", "failed")]
     write(
         work,
         {
             "tests/test_new.py": "import pytest\n\n\ndef test_new():\n    pass\n\n\n@pytest.mark.skip\ndef test_s():\n    pass\n"
         },
     )
-    found = await check(with_new=True)
+    found = await check()
     assert found.verified, found.reason
+    assert found.new.passes == ()
 
 
 # -- other tests than the commit's ----------------------------------------------------------------------------------
@@ -249,8 +248,9 @@ async def test_a_conftest_and_configuration_that_force_a_pass_are_not_used(work,
     assert found.changed == ("pytest.ini",)
     write(work, {"m.py": RIGHT})
     found = await check()
-    assert found.verified, found.reason
-    assert set(found.canaried) == {DOUBLE, ONE}
+    assert (found.failed, found.tampered, set(found.canaried)) == ((), (), {DOUBLE, ONE})
+    assert [each.path for each in found.edits] == ["conftest.py", "pytest.ini", "sitecustomize.py", "tests/conftest.py"]
+    assert found.reason.startswith("The change adds conftest.py, which judges it")
 
 
 async def test_bytecode_that_is_believed_without_its_source_is_not_used(work, check):
@@ -323,7 +323,7 @@ async def test_targets_that_the_commit_does_not_have(work, check):
     write(work, {"tests/test_new.py": "def test_new():\n    pass\n"})
     with pytest.raises(UsageError, match="not in HEAD") as caught:
         await check("tests/test_new.py")
-    assert "--with-new" in caught.value.remedy
+    assert "--allow-test-change tests/test_new.py" in caught.value.remedy
     with pytest.raises(UsageError, match="no test"):
         await check("tests/test_m.py::test_nothing")
     with pytest.raises(UsageError, match="There is no"):
@@ -373,10 +373,10 @@ def test_the_command_in_a_repository_full_of_traps(work, command, tmp_path):
     mark.unlink(missing_ok=True)
     write(work, {"m.py": RIGHT, "tests/test_m.py": "changed\n"})
     code, out, err = command("--json", "--junit", "report.xml", "--base", "HEAD", "tests")
-    assert code == 0, err
+    assert code == 1, err
     assert not mark.exists()
     value = json.loads(out)
-    assert value["verified"] is True
+    assert value["state"] == "edits_tests"
     assert {case["id"]: (case["before"], case["outcome"]) for case in value["cases"]} == {
         DOUBLE: ("failed", "passed"),
         ONE: ("passed", "passed"),
@@ -388,7 +388,7 @@ def test_the_command_in_a_repository_full_of_traps(work, command, tmp_path):
     assert "running" in err
     assert "running" not in out
     suite = ET.parse(work / "report.xml").getroot()[0]
-    assert (suite.get("tests"), suite.get("failures")) == ("2", "0")
+    assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
 
 
 def test_the_command_says_what_was_tampered_with(work, command):

@@ -111,7 +111,7 @@ def test_new_staged_tests_run_as_they_are_staged(work, verify):
     write(work, {"m.py": FILES["m.py"].replace("x + x", "2 * x"), "tests/test_new.py": new.format(2)})
     git(work, "add", "-A")
     write(work, {"tests/test_new.py": new.format(3), "tests/test_later.py": "def test_later():\n    assert 0\n"})
-    code, found = verify("--with-new")
+    code, found = verify()
     assert code == 0, found["reason"]
     assert [case["id"] for case in found["new_cases"]] == ["tests/test_new.py::test_new"]
 

@@ -65,15 +65,26 @@ def verify(work, capsys):
 
 
 @pytest.mark.story("verify passes only what is honest")
-def test_what_still_fails_is_said_first_and_is_not_0(work, verify):
+def test_what_failed_before_is_said_first_and_is_0(work, verify):
     write(work, {"m.py": HARMLESS})
     code, first_line = verify()
-    assert code == 1
-    assert first_line == f"2 of 3 tests still fail, as they did in HEAD: {FIVE}, {SIX}."
+    assert code == 0
+    assert first_line.startswith(f"2 of 3 tests fail, as in HEAD: {FIVE}, {SIX}; 1 pass and are verified in ")
+    code, value = verify("--json", "--junit", "r.xml")
+    assert (code, value["verified"], value["state"]) == (0, True, "already_failing")
+    assert value["already_failing"] == [FIVE, SIX]
+    assert value["known_failing"] == value["still_failing"] == value["failed"] == []
+    suite = ET.parse(work / "r.xml").getroot()[0]
+    assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["3", "0", "0", "2"]
+
+
+def test_where_all_tests_failed_before_nothing_is_verified(work, verify):
+    write(work, {"test_m.py": FILES["test_m.py"].replace("one() == 1", "one() == 2")})
+    commit(work)
+    write(work, {"m.py": HARMLESS})
     code, value = verify("--json")
-    assert (code, value["verified"], value["state"]) == (1, False, "still_failing")
-    assert value["already_failing"] == value["still_failing"] == [FIVE, SIX]
-    assert value["known_failing"] == []
+    assert (code, value["verified"], value["failed"]) == (1, False, [])
+    assert value["reason"].endswith("No test passes, so nothing is verified.")
 
 
 def test_targets_that_still_fail_are_the_same_state(work, verify):
@@ -182,7 +193,7 @@ def test_a_module_that_was_taken_away_does_not_disturb_the_proofs(work, verify):
 
 def test_one_known_failing_test_does_not_excuse_another(work, verify):
     write(work, {"m.py": HARMLESS})
-    code, first_line = verify("--known-failing", FIVE)
+    code, first_line = verify("test_m.py", "--known-failing", FIVE)
     assert (code, first_line) == (1, f"1 of 3 tests still fails, as it did in HEAD: {SIX}.")
 
 
@@ -217,7 +228,7 @@ def test_a_committed_file_of_known_failing_tests_counts_as_committed(work, verif
     write(work, {"known.txt": f"{FIVE}\n"})
     commit(work)
     write(work, {"m.py": HARMLESS, "known.txt": f"{FIVE}\n{SIX}\n"})
-    code, value = verify("--json", "--known-failing", "known.txt")
+    code, value = verify("--json", "test_m.py", "--known-failing", "known.txt")
     assert (code, value["still_failing"], value["known_failing"]) == (1, [SIX], [FIVE])
     assert any("known.txt" in note for note in value["notes"])
 
@@ -233,10 +244,10 @@ def test_a_test_file_that_still_cannot_be_imported_is_told(work, verify):
     commit(work)
     write(work, {"m.py": RIGHT})
     code, value = verify("--json")
+    assert (code, value["state"], value["already_failing"]) == (0, "already_failing", ["test_n.py"])
+    code, value = verify("--json", "test_n.py", "test_m.py")
     assert (code, value["state"], value["still_failing"]) == (1, "still_failing", ["test_n.py"])
     assert "test_n.py" in value["reason"]
-    code, value = verify("--json", "--known-failing", "test_n.py")
-    assert (code, value["known_failing"]) == (0, ["test_n.py"])
 
 
 def test_a_test_that_was_skipped_and_fails_now_has_failed(work, verify):

@@ -76,7 +76,17 @@ ARGUMENTS = {
     "doctor": ("root",),
     "run_tests": ("selectors", "seconds", "root"),
     "explain_failure": ("target", "seconds", "root"),
-    "verify": ("targets", "base", "known_failing", "run", "seconds", "root"),
+    "verify": (
+        "targets",
+        "base",
+        "known_failing",
+        "allow_test_changes",
+        "because",
+        "require",
+        "run",
+        "seconds",
+        "root",
+    ),
     "refine": ("target", "comment", "goal", "preset", "attempts", "seconds", "tokens", "apply", "root"),
 }
 

@@ -34,6 +34,7 @@ def steps(root):
         edit("m.py", CODE.rstrip(), ANYTHING),
         verify,
         edit("m.py", ANYTHING, "def double(x):\n    return x * 2"),
+        edit("test_m.py", "assert double(5) == 6", "assert double(5) == 10"),
         verify,
     ]
 

@@ -13,7 +13,7 @@ MAX_LISTED = 10  # names in one line
 def describe(result: Verification) -> Iterator[str]:
     """The lines that tell a person what a verification found; `--json` has all names."""
     yield render.escape_controls(_describe_head(result))
-    cases = {case.id: case for case in (*result.cases, *result.new_cases)}
+    cases = {case.id: case for case in (*result.cases, *result.new.cases)}
     for case in (*result.failed, *result.new_failing)[:MAX_LISTED]:
         failure = cases[case].failure if case in cases else None
         reason = f": {failure.type}: {failure.message.strip().splitlines()[0]}" if failure and failure.message else ""
@@ -23,15 +23,24 @@ def describe(result: Verification) -> Iterator[str]:
     yield from _list_names("still failing", result.still_failing)
     if result.still_failing:
         yield "  to accept tests that fail as before, name them: --known-failing ID..."
+    yield from _list_names("already failing", result.already_failing)
     yield from _list_names("known to fail", result.known_failing)
     yield from _list_names("flaky", result.flaky)
     changed = [f"{path} (changed)" for path in result.changed] + [f"{path} (removed)" for path in result.removed]
     yield from _list_names(f"restored from {result.revision}", changed)
     yield from _list_names(f"left out, because {result.revision} does not have it", result.added)
+    for each in result.judging_changes:
+        yield render.escape_controls(f"  {each}{f' Allowed: {result.because}' if each.allowed else ''}")
+    if result.new.cases:
+        passed = sum(case.passed for case in result.new.cases)
+        proven = f"{len(result.new.passes)} of them because of the change"
+        yield f"  tests that only the change has: {passed} of {len(result.new.cases)} pass, {proven}"
     yield from _list_names("kept, although the commit does not have it", result.kept)
     if total := len({*result.apart, *result.together, *result.unearned}):
         yield f"  passed with the code apart: {len(result.apart)} of {total} cases"
     yield from _list_names("passed in one process alone, as with the code before", [*result.together])
+    for case, why in list(result.unearned.items())[:MAX_LISTED]:
+        yield render.escape_controls(f"  not proven apart: {case} ({why})"[:300])
     for sentence in (*result.changes, *result.notes):
         yield render.escape_controls(f"  {sentence}")
     if result.network:
@@ -47,13 +56,15 @@ def _describe_head(result: Verification) -> str:
         return f"{'Unverified' if result.sandbox == 'none' and not result.failed else 'Not verified'}: {result.reason}"
     passed = sum(case.passed for case in result.cases)
     base = f"{result.revision} ({result.base[:12]})" if result.base else result.revision
-    if known := result.known_failing:
+    if known := result.old_failures:
+        how = "as known" if result.state is State.KNOWN_FAILING else f"as in {result.revision}"
         failing = f"{len(known)} of {passed + len(known)} tests {'fails' if len(known) == 1 else 'fail'}"
         return (
-            f"{failing}, as known: {', '.join(known[:3])}{' ...' if len(known) > 3 else ''}; "
+            f"{failing}, {how}: {', '.join(known[:3])}{' ...' if len(known) > 3 else ''}; "
             f"{passed} pass and are verified in {result.sandbox} by {base}, {result.seconds:.1f} s"
         )
-    return f"Verified in {result.sandbox}: {passed} tests of {base} pass with this code, {result.seconds:.1f} s"
+    word = "Partially verified" if result.unearned else "Verified"
+    return f"{word} in {result.sandbox}: {passed} tests of {base} pass with this code, {result.seconds:.1f} s"
 
 
 def _list_names(what: str, names: Sequence[str]) -> Iterator[str]:

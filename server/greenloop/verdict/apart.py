@@ -63,12 +63,14 @@ class OwnCode:
 class Proofs:
     """Cases that passed apart, with what the pass rested on besides values; and why the others are not proven.
 
+    `vetoed` are those of them that pass for another reason than the code.
     `tampering` says which case passes only where the code sees that it is tested, and by which new line.
     `together` are those that passed before, and that cannot be put apart with the user's own code either.
     """
 
     proven: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unproven: Mapping[str, str] = field(default_factory=dict)
+    vetoed: frozenset[str] = frozenset()
     together: Mapping[str, str] = field(default_factory=dict)
     tampering: str = ""
 
@@ -88,7 +90,8 @@ async def prove(
     if not cases or not files:
         return Proofs()
     runs = _Runs(inputs=inputs, session=session, files=files, own=own)
-    passes, unproven = await _pass_apart(runs, cases)
+    passes, unproven, suspicious = await _pass_apart(runs, cases)
+    vetoed = set(suspicious)
     failing = [case for case in unproven if unproven[case].startswith(FAILS)]
     if tampering := await runs.aware_line(failing):
         return Proofs(unproven=unproven, tampering=tampering)
@@ -97,12 +100,15 @@ async def prove(
         for case in cases
         if inputs.outcomes.get(case) in ("failed", "error") and own.failures.get(case) not in ENDED
     ]
-    unproven.update(dict.fromkeys(await runs.passing_with_own_code(failed_before), OWN_PASSES))
+    for case in await runs.passing_with_own_code(failed_before):
+        unproven[case] = OWN_PASSES
+        vetoed.add(case)
     for boundary in BOUNDARIES:
         at_this = {case: each.rests_on for case, each in passes.items() if each.boundary == boundary}
         for kind in KINDS:
             for case in await runs.passing_wrongly(boundary, kind, [case for case in at_this if kind in at_this[case]]):
                 unproven.setdefault(case, f"{WRONG_PASSES} of {at_this[case][kind][0]}")
+                vetoed.add(case)
         for case in await runs.failing_again(boundary, [*at_this]):
             unproven.setdefault(case, UNSTABLE)
     old_passes = [case for case in unproven if inputs.outcomes.get(case) == "passed"]
@@ -110,14 +116,19 @@ async def prove(
     return Proofs(
         proven={case: _names(each) for case, each in passes.items() if case not in unproven},
         unproven={case: reason for case, reason in unproven.items() if case not in together},
+        vetoed=frozenset(vetoed),
         together={case: unproven[case] for case in together},
     )
 
 
-async def _pass_apart(runs: _Runs, cases: Sequence[str]) -> tuple[dict[str, _Pass], dict[str, str]]:
-    """Runs the cases apart at one boundary after the other: the passes, and why the other cases do not pass."""
+async def _pass_apart(runs: _Runs, cases: Sequence[str]) -> tuple[dict[str, _Pass], dict[str, str], set[str]]:
+    """Runs the cases apart at one boundary after the other.
+
+    Returns the passes, why the other cases do not pass, and those of them where the code was seen to lie.
+    """
     passes: dict[str, _Pass] = {}
     reasons: dict[str, str] = {}
+    suspicious: set[str] = set()
     found = _Found(records={}, failures={}, has_hung=False)
     for boundary in BOUNDARIES:
         while pending := [case for case in cases if case not in passes]:
@@ -126,13 +137,15 @@ async def _pass_apart(runs: _Runs, cases: Sequence[str]) -> tuple[dict[str, _Pas
                 record, failure = found.records.get(case), found.failures.get(case, NOT_ENDED)
                 if failure or record is None or record["unfit"]:
                     reasons[case] = (record and record["unfit"]) or failure or NOT_ENDED
+                    suspicious |= {case} if record is not None and record["suspicious"] else set()
                 else:
                     passes[case] = _Pass(boundary=boundary, rests_on=_rests_on(record))
             if not runs.show(path for record in found.records.values() for path in record["lent"]):
                 break
         if found.has_hung:
             break  # the next boundaries take longer
-    return passes, {case: reason for case, reason in reasons.items() if case not in passes}
+    unproven = {case: reason for case, reason in reasons.items() if case not in passes}
+    return passes, unproven, suspicious & {*unproven}
 
 
 def _rests_on(record: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:

@@ -35,6 +35,7 @@ def gather(inputs: VerificationInputs, verdict: Verdict, sandbox: str, proofs: P
         neighbours_flaky=len(verdict.flaky),
         proofs={case: (APART, WITH_WRONG_RESULTS) if more else (APART,) for case, more in proofs.proven.items()},
         unproven={case: reason for case, reason in proofs.unproven.items() if case in users},
+        vetoed=tuple(case for case in proofs.vetoed if case in users),
         together=proofs.together,
         also_fixed=verdict.turned_green,
         still_red=tuple(case for case in verdict.still_red if case in problem.siblings),

@@ -6,7 +6,7 @@ It must not know where candidates come from.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from time import monotonic
@@ -63,7 +63,8 @@ class Verifier:
     `session` is the open sandbox for `verify` and `glance`; `open_session` opens a fresh one for `accept`.
     `tools` serve the checks that need no sandbox (None: no such checks); `ensure_unchanged` raises
     `BaselineChangedError` where the user's tests have changed since the baseline. `own_texts` are given where the
-    workspace itself has the change: the texts before it, None for new files.
+    workspace itself has the change: the texts before it, None for new files. `proved` are the ids of the cases whose
+    passes are proven (None: all), for a whole suite run several times would take long.
     `improvement` is what candidates have to reach besides passing their tests.
     `own_code` returns the files of the user's own code that differ from the disk (None: it is not known any more).
     `failed` are verdicts of `glance` that are known already.
@@ -78,6 +79,7 @@ class Verifier:
     tools: Tools | None = None
     ensure_unchanged: Callable[[], Awaitable[None]] | None = None
     own_texts: Mapping[str, str | None] | None = None
+    proved: Collection[str] | None = None
     own_code: Callable[[], Mapping[str, bytes]] | None = None
     improvement: Improvement | None = None
     failed: Mapping[Change, Verdict] = field(default_factory=dict)
@@ -274,6 +276,7 @@ class Verifier:
                 return
             passed = {result.id for result in verdict.cases if result.passed}
             cases = [case.id for case in inputs.problem.spec.cases if case.executed and case.id in passed]
+            cases = [case for case in cases if self.proved is None or case in self.proved]
             progress.proofs = proofs = await prove(inputs, session, files, self._before(files), cases)
             if proofs.tampering:
                 progress.verdict = replace(verdict, status=Status.TAMPERED, reason=proofs.tampering)

@@ -96,12 +96,14 @@ def test_what_cannot_be_verified_is_one_object_too(answer, error, code, capsys):
 
 def test_the_words_become_a_request(answer, project):
     asked = answer(GOOD)
-    words = ["tests/test_m.py::test_a", "test_m.py", "--base", "main", "--keep", "a*", "--with-new", "--seconds", "5"]
+    words = ["tests/test_m.py::test_a", "test_m.py", "--base", "main", "--keep", "a*", "--seconds", "5"]
+    words += ["--allow-test-change", "tests", "--because", "new rules", "--require", "apart"]
     assert main(["verify", *words, "--sandbox", "docker"]) == 0
     request, settings = asked[0]
     assert request.root == project
     assert request.targets == ("tests/test_m.py::test_a", "test_m.py")
-    assert (request.revision, request.keep, request.with_new, request.seconds) == ("main", ("a*",), True, 5.0)
+    assert (request.revision, request.keep, request.seconds) == ("main", ("a*",), 5.0)
+    assert (request.allow, request.because, request.require) == (("tests",), "new rules", "apart")
     assert settings.sandbox.kind == "docker"
     assert settings.seconds != 5.0
 
@@ -216,7 +218,9 @@ def test_the_page_names_every_field_and_flag():
         "--staged",
         "--seconds",
         "--keep",
-        "--with-new",
+        "--allow-test-change",
+        "--because",
+        "--require",
         "--known-failing",
     ):
         assert flag in page

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from greenloop.verdict.reversal import ReversalResult
 
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
 from greenloop.verdict import evidence
-from greenloop.verdict.reversal import ReversalResult
 
 A, B = "test_m.py::test_a", "test_m.py::test_b"
 

@@ -25,9 +25,10 @@ from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.report.cases import collect_errors
 from greenloop.core.test_selection import fit_selectors
 from greenloop.project import workspace
-from greenloop.project.revisions import git_history, revision
+from greenloop.project.revisions import git_history
 from greenloop.project.revisions.git import Repository
 from greenloop.project.revisions.git_history import Change, Commit
+from greenloop.project.revisions.judging import role_by_name
 from greenloop.project.settings import Settings
 from greenloop.project.sources import file_patterns, is_test_file
 from greenloop.sandboxes.pool import SandboxPool
@@ -142,7 +143,7 @@ def _read_fix(repository: Repository, commit: Commit) -> _Fix | Tried:
         return Tried(commit=commit.id, reason=reason)
 
     patterns = file_patterns(repository.root)
-    tests = tuple(change for change in commit.changes if revision.is_kept(change.path, patterns))
+    tests = tuple(change for change in commit.changes if role_by_name(change.path, patterns))
     code = [change for change in commit.changes if change.path.endswith(".py") and change not in tests]
     if not any(change.new and is_test_file(change.path, patterns) for change in tests):
         return rejected(history_records.NO_TEST)

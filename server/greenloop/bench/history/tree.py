@@ -15,8 +15,9 @@ from greenloop.core.errors import CannotVerifyError
 from greenloop.project import hidden
 from greenloop.project.environment import interpreters
 from greenloop.project.locks.project import read_project
-from greenloop.project.revisions import git_history, revision
+from greenloop.project.revisions import git_history
 from greenloop.project.revisions.git import Repository
+from greenloop.project.revisions.judging import role_by_name
 from greenloop.project.settings import Settings
 from greenloop.project.sources import file_patterns, import_roots
 
@@ -33,7 +34,7 @@ def lay_out(repository: Repository, commit: str, folder: Path) -> Path:
     root.mkdir()
     git_history.lay_out_commit(repository, found[0].parent, root)
     patterns = file_patterns(repository.root)
-    tests = [change for change in found[0].changes if revision.is_kept(change.path, patterns)]
+    tests = [change for change in found[0].changes if role_by_name(change.path, patterns)]
     contents = git_history.blobs(repository, tests)
     for change in tests:
         file = root / change.path

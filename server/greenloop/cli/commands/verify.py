@@ -23,6 +23,7 @@ from greenloop.cli.reports import request as reports
 from greenloop.cli.verification_text import describe
 from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
 from greenloop.core.text.diff import diff_files
+from greenloop.engine.verify.apart import APART
 from greenloop.engine.verify.replay import replay
 from greenloop.engine.verify.report import Verification
 from greenloop.engine.verify.report_json import result_json
@@ -74,7 +75,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "parameters, a class or a test file stands for all its tests), or a file with one of them in each line and "
         "`#` comments (`known.txt`, `@known.txt`); put targets before it",
     )
-    parser.add_argument("--with-new", action="store_true", help="also run test files that the commit does not have")
+    parser.add_argument(
+        "--allow-test-change",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="a file that judges (a test, its helpers, configuration or expected results), a folder or a glob of them, "
+        "whose change is right, so that it judges as changed (repeatable; with --because)",
+    )
+    parser.add_argument("--because", default="", metavar="TEXT", help="the reason, which the result repeats")
+    parser.add_argument(
+        "--require",
+        choices=[APART],
+        default="",
+        help="`apart`: the exit code is 0 only if the tests were judged apart from the code",
+    )
     parser.add_argument(
         "--on",
         metavar="CLUSTER",
@@ -178,10 +193,12 @@ def _verify_target(arguments: argparse.Namespace, cwd: Path) -> Verification:
         revision="HEAD" if arguments.base is None else arguments.base,
         targets=tuple(target for target in (first_target, *other_targets) if target is not None),
         keep=tuple(arguments.keep),
-        with_new=arguments.with_new,
         known_failing=tuple(_known_failing(entry, root, cwd) for entry in arguments.known_failing),
         seconds=arguments.run_seconds or 0.0,
         staged=arguments.staged,
+        allow=tuple(arguments.allow_test_change),
+        because=arguments.because,
+        require=arguments.require,
     )
     return interrupt.run(verify(request, settings=_load_settings(arguments, root, cwd), report_status=_report_status))
 
@@ -214,6 +231,7 @@ def _verify_file(arguments: argparse.Namespace, file: Path, cwd: Path) -> tuple[
             root,
             settings=_load_settings(arguments, root, cwd),
             seconds=arguments.run_seconds or 0.0,
+            require=arguments.require,
             report_status=_report_status,
         )
     )
@@ -235,7 +253,8 @@ def _refuse_options(arguments: argparse.Namespace, what: str) -> None:
             "--base": arguments.base,
             "--staged": arguments.staged,
             "--keep": arguments.keep,
-            "--with-new": arguments.with_new,
+            "--allow-test-change": arguments.allow_test_change,
+            "--because": arguments.because,
             "--known-failing": arguments.known_failing,
         }.items()
         if value
@@ -251,6 +270,7 @@ def _replay(arguments: argparse.Namespace, number: int, cwd: Path) -> Verificati
             number,
             settings=lambda root: _load_settings(arguments, root, cwd),
             seconds=arguments.run_seconds or 0.0,
+            require=arguments.require,
             report_status=_report_status,
             warn=print_warning,
         )

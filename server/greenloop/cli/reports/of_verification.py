@@ -13,7 +13,7 @@ from greenloop.project.sources import is_test_file
 
 def annotate_verification(result: Verification, root: Path) -> list[Annotation]:
     """Everything that the result says about a file; at least one error where it fails."""
-    found = [*_tampering(result, root), *_failures(result, root), *_restored(result)]
+    found = [*_tampering(result, root), *_failures(result, root), *_edits(result), *_restored(result)]
     if not (result.verified or result.nothing_staged) and not any(each.level is Level.ERROR for each in found):
         found.insert(0, Annotation(rule="not-verified", level=Level.ERROR, message=result.reason or "Not verified."))
     return found
@@ -26,11 +26,13 @@ def _tampering(result: Verification, root: Path) -> Iterator[Annotation]:
 
 
 def _failures(result: Verification, root: Path) -> Iterator[Annotation]:
-    cases = {case.id: case for case in (*result.cases, *result.new_cases)}
+    cases = {case.id: case for case in (*result.cases, *result.new.cases)}
     for name in dict.fromkeys((*result.failed, *result.new_failing)):
         if name not in result.still_failing:
             yield from _failure(cases.get(name), name, "test-failed", Level.ERROR, root)
-    for name in result.still_failing:
+    for name in dict.fromkeys((*result.still_failing, *result.already_failing)):
+        if name in result.known_failing:
+            continue
         yield from _failure(cases.get(name), name, "test-still-fails", Level.WARNING, root)
     for name in result.known_failing:
         yield from _failure(cases.get(name), name, "test-known-failing", Level.NOTE, root)
@@ -57,10 +59,22 @@ def _failure(case: CaseResult | None, name: str, rule: str, level: Level, root: 
         )
 
 
+def _edits(result: Verification) -> Iterator[Annotation]:
+    for each in result.judging_changes:
+        message = f"{each} Allowed: {result.because}" if each.allowed else str(each)
+        level = Level.NOTE if each.allowed else Level.ERROR
+        yield Annotation(rule="tests-changed", level=level, message=message, path=each.path)
+
+
 def _restored(result: Verification) -> Iterator[Annotation]:
+    named = {each.path for each in result.judging_changes}
     for path in result.changed:
+        if path in named:
+            continue
         message = f"{path} was restored from {result.revision}: a change of tests proves nothing about the code."
         yield Annotation(rule="tests-changed", level=Level.NOTE, message=message, path=path)
     for path in result.added:
+        if path in named:
+            continue
         message = f"{path} was left out, because {result.revision} does not have it."
         yield Annotation(rule="tests-changed", level=Level.NOTE, message=message, path=path)

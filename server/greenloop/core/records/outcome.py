@@ -44,8 +44,9 @@ class Evidence:
     Of the related tests (neighbours), those `not_affected` never reach the changed functions and were not run again.
     `proofs` has, by case id, what shows that a pass was earned: `apart` (the changed code ran in a process of its own),
     `fails with wrong results` (the pass rested on more than values). `unproven` has the reason for each of the user's
-    cases where nothing could show it; `together` for those that passed before, and that cannot be put apart with the
-    user's own code either. `gain` is what was measured, where less time was asked for.
+    cases where nothing could show it; `vetoed` are those of them that pass for another reason. `together` has it for
+    those that passed before, and that cannot be put apart with the user's own code either. `gain` is what was measured,
+    where less time was asked for.
     `also_fixed` are related tests that failed before and pass now; `still_red` those that fail for the same cause as
     the target did, and still do.
     """
@@ -60,6 +61,7 @@ class Evidence:
     neighbours_flaky: int = 0
     proofs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unproven: Mapping[str, str] = field(default_factory=dict)
+    vetoed: tuple[str, ...] = ()
     together: Mapping[str, str] = field(default_factory=dict)
     gain: Gain | None = None
     also_fixed: tuple[str, ...] = ()

@@ -72,7 +72,7 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "watch": ("id", "files", "hits", "steps"),
     "statements": ("id", "files", "statements", "produced"),
     "inspection": ("id", "chain", "values", "sections"),
-    "apart": ("id", "calls", "rests_on", "lent", "ran", "unfit"),
+    "apart": ("id", "calls", "rests_on", "lent", "ran", "unfit", "suspicious"),
     "finished": ("status",),
 }
 # A field means the same in every kind.
@@ -94,6 +94,7 @@ _KNOWN: Mapping[str, Check] = {
     "root": _text,
     "calls": _number,
     "rests_on": _pairs,
+    "suspicious": _flag,
     "ran": _list_of(_place),
     "lent": _list_of(_text),
     "unfit": _text,

@@ -21,6 +21,7 @@ from greenloop.engine.history.results import Use, require_result
 from greenloop.engine.history.rows import Record
 from greenloop.engine.history.store import History
 from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
+from greenloop.engine.verify.apart import Require, unmet
 from greenloop.engine.verify.report import Verification, failed_cases, find_tampering
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
@@ -37,10 +38,13 @@ async def replay(
     *,
     settings: Callable[[Path], Settings],
     seconds: float = 0.0,
+    require: Require = "",
     report_status: Callable[[str], None] = ignore_status,
     warn: Callable[[str], None] = ignore_status,
 ) -> Verification:
     """Verifies a stored run's result again. `seconds` of wall time limit each run of the tests (0: as in the settings).
+
+    `require` says what a pass needs beyond that.
 
     Raises `UsageError` for a run that does not exist or has no result, `CannotVerifyError` when its tests have changed.
     """
@@ -86,7 +90,7 @@ async def replay(
         () if tampered else failed_cases(verdict, stored_basis.outcomes) + tuple(case.id for case in verdict.collateral)
     )
     reason = "" if verdict.status is Status.PASSED else verdict.reason or f"{', '.join(failed[:3])} does not pass."
-    reason = reason or _why_partial(evidence)
+    reason = reason or _why_partial(evidence) or unmet(require, {**evidence.together, **evidence.unproven})
     return Verification(
         verified=not reason,
         reason=reason,
@@ -101,6 +105,7 @@ async def replay(
         unearned=evidence.unproven,
         sandbox=sandbox.name,
         network=place.network,
+        require=require,
         notes=outcome.evidence.warnings,
         changes=tuple(changes),
         seconds=round(time.monotonic() - began, 3),

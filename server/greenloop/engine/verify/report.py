@@ -9,8 +9,10 @@ from enum import StrEnum
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.spec import Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
+from greenloop.engine.verify.apart import Require, unmet
 from greenloop.engine.verify.baseline import RevisionBaseline
 from greenloop.engine.verify.setup import VerificationContext
+from greenloop.project.revisions.judging import JudgingChange
 from greenloop.project.revisions.revision import Revision
 
 HARMLESS = frozenset({"passed", "skipped", "xfailed"})
@@ -19,13 +21,21 @@ _BAD = {"failed", "error", "missing", "xpassed"}
 
 
 class State(StrEnum):
-    """What a verification came to. `STILL_FAILING`: nothing fails that did not fail with the commit's own code."""
+    """What a verification came to; the first four are passes.
+
+    `PARTIALLY`: the pass of some test is not proven, for it could not be put apart from the code. `ALREADY_FAILING`:
+    what fails did so with the commit's own code, and nobody asked for it; `KNOWN_FAILING`: all of it is known to fail.
+    `STILL_FAILING`: what was asked for fails as it did.
+    """
 
     VERIFIED = "verified"
+    PARTIALLY = "partially_verified"
     KNOWN_FAILING = "known_failing"
+    ALREADY_FAILING = "already_failing"
     STILL_FAILING = "still_failing"
     FAILING = "failing"
     TAMPERED = "tampered"
+    EDITS_TESTS = "edits_tests"
     NOTHING_STAGED = "nothing_staged"
     NOT_VERIFIED = "not_verified"
 
@@ -39,17 +49,33 @@ class Tampering:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NewTests:
+    """Results of the tests that only the change has, and `before` it; `passes` are the proven new passes."""
+
+    cases: tuple[CaseResult, ...] = ()
+    before: Mapping[str, str] = field(default_factory=dict)
+    passes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+NO_NEW_TESTS = NewTests()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Verification:
     """Result of a verification. `verified` means an untampered pass in a sandbox; else `reason` says why not.
 
     `base` is the commit, `before` the outcomes with its own code by id. `failed` are cases that had to pass and did
-    not; `still_failing` cases and test files that fail now and did before, and that nobody excused; `known_failing`
-    those that are excused; `already_failing` those of both that no target named. `fixed` pass now and did not before;
-    `flaky` failed and do not always pass with the commit's own code either.
-    `changed`, `removed`, `added` and `kept` are files (`project.revision.Revision` says which); `new_cases` are
-    cases of added files, run on request. `apart` are cases that passed with the code in a process of its own,
-    `together` those that passed before and cannot be put apart, with the reason.
-    `unearned` has, for each test that passes without a proof that the code earned it, the reason.
+    not. Of the cases and test files that fail now and did before, `already_failing` are those that no target named,
+    which count against nothing, `still_failing` those that one named, and `known_failing` those of both that the user
+    excused, which are not in `still_failing`. `fixed` pass now and did not before; `flaky` failed and do not always
+    pass with the commit's own code either.
+    `changed`, `removed`, `added` and `kept` are files (`project.revisions.revision.Revision` says which), and so are
+    `judging_changes`; `because` is the user's reason for those that they allow. `new` are results of tests that only
+    the change has. `apart` are cases that passed with the code in a process of its own, `together` those that passed
+    before and cannot be put apart, with the reason; `unearned` has the reason for each other test whose pass is not
+    proven, and `vetoed` are those of them that pass for another reason than the code. `require` is what the user
+    required.
     `changes` are sentences about changes since a replayed past result. `nothing_staged`: there was nothing to do.
     """
 
@@ -70,10 +96,14 @@ class Verification:
     removed: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
-    new_cases: tuple[CaseResult, ...] = ()
+    judging_changes: tuple[JudgingChange, ...] = ()
+    because: str = ""
+    new: NewTests = NO_NEW_TESTS
     apart: tuple[str, ...] = ()
     together: Mapping[str, str] = field(default_factory=dict)
+    vetoed: tuple[str, ...] = ()
     unearned: Mapping[str, str] = field(default_factory=dict)
+    require: Require = ""
     sandbox: str = ""
     network: bool = False
     notes: tuple[str, ...] = ()
@@ -83,13 +113,25 @@ class Verification:
 
     @property
     def new_failing(self) -> tuple[str, ...]:
-        return tuple(case.id for case in self.new_cases if case.outcome not in HARMLESS)
+        return tuple(case.id for case in self.new.cases if case.outcome not in HARMLESS)
+
+    @property
+    def edits(self) -> tuple[JudgingChange, ...]:
+        """The changes of what judges that the user did not allow."""
+        return tuple(each for each in self.judging_changes if not each.allowed)
+
+    @property
+    def old_failures(self) -> tuple[str, ...]:
+        """What fails as it did before and counts against nothing."""
+        return tuple(dict.fromkeys((*self.already_failing, *self.known_failing)))
 
     @property
     def state(self) -> State:
-        """The result in a word; only the first two are verified."""
+        """The result in a word."""
+        if self.verified and self.old_failures:
+            return State.ALREADY_FAILING if {*self.old_failures} - {*self.known_failing} else State.KNOWN_FAILING
         if self.verified:
-            return State.KNOWN_FAILING if self.known_failing else State.VERIFIED
+            return State.PARTIALLY if self.unearned else State.VERIFIED
         if self.nothing_staged:
             return State.NOTHING_STAGED
         if self.tampered:
@@ -98,7 +140,7 @@ class Verification:
             return State.FAILING
         if self.still_failing:
             return State.STILL_FAILING
-        return State.NOT_VERIFIED
+        return State.EDITS_TESTS if self.edits else State.NOT_VERIFIED
 
 
 def build_verification(
@@ -109,7 +151,7 @@ def build_verification(
     first_results: Sequence[CaseResult],
     *,
     evidence: Evidence | None = None,
-    new: tuple[CaseResult, ...] = (),
+    new: NewTests = NO_NEW_TESTS,
     flaky: tuple[str, ...] = (),
     still_broken: tuple[str, ...] = (),
 ) -> Verification:
@@ -132,6 +174,7 @@ def build_verification(
         case for case in failing if case in flaky or failed_before(case, case.partition("::")[0], before)
     ] + [*still_broken]
     excused = tuple(case for case in still_failing if known.covers(case))
+    is_asked = bool(context.request.targets)
     newly_failing = [
         case for case in failing if case in cases and case not in required and case not in {*still_failing}
     ]
@@ -142,23 +185,28 @@ def build_verification(
         before=before.outcomes,
         tampered=tampered,
         failed=() if tampered else (*failed_cases(verdict, before.outcomes), *newly_failing),
-        already_failing=tuple(case for case in still_failing if case not in required and case not in flaky),
-        still_failing=tuple(case for case in still_failing if case not in excused),
+        already_failing=() if is_asked else tuple(still_failing),
+        still_failing=tuple(case for case in still_failing if case not in excused) if is_asked else (),
         known_failing=excused,
         fixed=tuple(case for case in passed if before.outcomes.get(case) != "passed"),
         changed=revision.changed,
         removed=revision.removed,
         added=revision.added,
         kept=revision.kept,
-        new_cases=new,
+        judging_changes=revision.judging_changes,
+        because=context.request.because,
+        new=new,
         flaky=flaky,
         apart=tuple(evidence.proofs) if evidence else (),
         together=evidence.together if evidence else {},
         unearned=evidence.unproven if evidence else {},
+        vetoed=evidence.vetoed if evidence else (),
+        require=context.request.require,
         sandbox=context.sandbox.name,
         network=context.place.network,
         notes=(
             *_notes(context, before, spec),
+            *new.notes,
             *known.notes,
             *known.describe_unused(excused, (*before.cases, *cases, *still_broken), context.request.revision),
         ),
@@ -182,9 +230,9 @@ def failure_reason(verdict: Verdict, result: Verification, base: Revision, spec:
     if newly_failed:
         one = len(newly_failed) == 1
         subject = "1 test that must pass does not" if one else f"{len(newly_failed)} tests that must pass do not"
-        also = f"; {_describe_still_failing(result)}" if result.still_failing else ""
+        also = f"; {_describe_failing(result, result.still_failing)}" if result.still_failing else ""
         return f"{subject}: {_list_some(newly_failed)}{also}."
-    still_failing = f"{_describe_still_failing(result)}." if result.still_failing else ""
+    still_failing = f"{_describe_failing(result, result.still_failing)}." if result.still_failing else ""
     return f"{still_failing} {_other_reason(verdict, result, base, spec, targets=targets)}".strip()
 
 
@@ -193,29 +241,38 @@ def _other_reason(verdict: Verdict, result: Verification, base: Revision, spec: 
     if verdict.status is not Status.PASSED:
         if result.still_failing:
             return ""
-        everything = "All tests are known to fail, so" if result.known_failing else "No test passes:"
-        return f"{everything} nothing is verified."
+        failing = f"{_describe_failing(result, result.old_failures)}. " if result.old_failures else ""
+        return f"{failing}No test passes, so nothing is verified."
     passed = {case.id for case in verdict.cases if case.passed}
     if not any(case.id in passed for case in spec.cases if case.provenance is Provenance.USER):
         return f"No test of {result.revision} passes; only the working tree's own doctests do."
-    if not targets and not base.code_changed and (base.changed or base.removed or base.added):
+    if not targets and not base.code_changed and (base.changed or base.removed or base.added or result.edits):
         return f"Only tests or their configuration differ from {result.revision}; no code was changed."
     if new_failing := result.new_failing:
         return f"{len(new_failing)} new test(s) do not pass: {', '.join(new_failing[:3])}."
+    if result.edits:
+        return edits_reason(result.edits)
     if result.sandbox == "none":
         return "All passed, but without a sandbox that proves nothing."
-    if result.unearned:
-        case, why = next(iter(result.unearned.items()))
-        one = len(result.unearned) == 1
-        subject = "1 test passes" if one else f"{len(result.unearned)} tests pass"
-        return f"{subject} now, and nothing shows that the code earned it: {case} ({why})."
-    return ""
+    if result.vetoed:
+        case = result.vetoed[0]
+        one = len(result.vetoed) == 1
+        subject = "1 test passes" if one else f"{len(result.vetoed)} tests pass"
+        return f"{subject} now, and nothing shows that the code earned it: {case} ({result.unearned[case]})."
+    return unmet(result.require, {**result.together, **result.unearned})
 
 
-def _describe_still_failing(result: Verification) -> str:
+def edits_reason(edits: Sequence[JudgingChange], most: int = 3) -> str:
+    """Why a change of what judges is not verified, and how the user allows it."""
+    more = f" {len(edits) - most} more files that judge it are changed." if len(edits) > most else ""
+    allow = f"`--allow-test-change {edits[0].path} --because TEXT`"
+    return f"{' '.join(map(str, edits[:most]))}{more} If that is right, let it judge: {allow}."
+
+
+def _describe_failing(result: Verification, failing: Sequence[str]) -> str:
     """`2 of 3 tests still fail, as they did in HEAD: a, b`."""
-    files = [name for name in result.still_failing if "::" not in name]
-    cases = [name + " (flaky)" * (name in result.flaky) for name in result.still_failing if name not in files]
+    files = [name for name in failing if "::" not in name]
+    cases = [name + " (flaky)" * (name in result.flaky) for name in failing if name not in files]
     clauses = []
     if cases:
         total = len({*result.before, *(case.id for case in result.cases)})

@@ -12,6 +12,7 @@ MAX_MESSAGE = 2_000
 
 def result_json(result: Verification) -> dict[str, Any]:
     """The result as an object of JSON."""
+    proven = {*result.new.passes}
     changed = [{"path": path, "change": "changed"} for path in result.changed]
     changed += [{"path": path, "change": "removed"} for path in result.removed]
     return {
@@ -25,7 +26,20 @@ def result_json(result: Verification) -> dict[str, Any]:
         "changed_tests": sorted(changed, key=lambda each: each["path"]),
         "added_tests": list(result.added),
         "kept": list(result.kept),
-        "new_cases": [_case_json(case, None) for case in result.new_cases],
+        "judging_changes": [
+            {
+                "path": each.path,
+                "change": each.change,
+                "role": each.role,
+                "allowed": each.allowed,
+                "because": result.because if each.allowed else "",
+            }
+            for each in result.judging_changes
+        ],
+        "new_cases": [
+            {**_case_json(case, result.new.before.get(case.id)), "new_pass": case.id in proven}
+            for case in result.new.cases
+        ],
         "failed": list(result.failed),
         "already_failing": list(result.already_failing),
         "still_failing": list(result.still_failing),
@@ -35,6 +49,8 @@ def result_json(result: Verification) -> dict[str, Any]:
         "apart": list(result.apart),
         "together": dict(result.together),
         "unearned": dict(result.unearned),
+        "vetoed": list(result.vetoed),
+        "require": result.require,
         "sandbox": result.sandbox,
         "network": result.network,
         "notes": list(result.notes),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from greenloop.engine.history.export import list_requirements
 from greenloop.engine.history.provenance import NOTHING, Basis
 from greenloop.engine.history.run_file import FileEdit, RunFile, read_run_file
 from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
+from greenloop.engine.verify.apart import Require
 from greenloop.engine.verify.known_failing import KnownFailing
 from greenloop.engine.verify.report import State, Verification
 from greenloop.engine.verify.setup import Request, VerificationContext
@@ -48,28 +49,18 @@ class Change:
     merged: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class OthersFailing(KnownFailing):
-    """Excuses every test that fails without the change too, except those that the run is about (`required`)."""
-
-    required: frozenset[str] = frozenset()
-
-    def covers(self, case: str) -> bool:
-        return case not in self.required
-
-    def describe_unused(self, excused: Collection[str], cases: Collection[str], revision: str) -> tuple[str, ...]:  # noqa: ARG002 - nobody named them
-        return ()
-
-
 async def verify_run_file(
     file: Path,
     root: Path,
     *,
     settings: Settings,
     seconds: float = 0.0,
+    require: Require = "",
     report_status: Callable[[str], None] = ignore_status,
 ) -> tuple[Verification, Change]:
     """Verifies the change of an exported run here. `seconds` limit each run of the tests (0: as in the settings).
+
+    `require` says what a pass needs beyond that.
 
     Raises `UsageError` for a file that is not an exported run or changes what it may not, `CannotVerifyError` where
     the workspace's tests or the changed code differ from those of the run, or no sandbox can be used.
@@ -93,14 +84,14 @@ async def verify_run_file(
         )
     state = await asyncio.to_thread(_state, root)
     context = VerificationContext(
-        request=Request(root=root, revision=HERE, change="the exported change"),
+        request=Request(root=root, revision=HERE, change="the exported change", require=require),
         revision=await asyncio.to_thread(_revision, root, change),
         sandbox=sandbox,
         place=place,
         settings=settings,
         seconds=seconds or max(settings.suite.seconds, settings.sandbox.seconds),
         report_status=report_status,
-        known=OthersFailing(required=frozenset(run.cases)),
+        known=KnownFailing(),
     )
     result = _judge_cases(await run_verification(context), run, file.name)
     if await asyncio.to_thread(_state, root) != state:
@@ -230,7 +221,8 @@ def _judge_cases(result: Verification, run: RunFile, name: str) -> Verification:
         return result
     passed = {case.id for case in result.cases if case.passed}
     if failing := [case for case in run.cases if case not in passed]:
-        return replace(result, verified=False, reason=f"{failing[0]}, which the run is about, does not pass here.")
+        reason = f"{failing[0]}, which the run is about, does not pass here."
+        return replace(result, verified=False, reason=reason, still_failing=tuple(failing))
     if not {*run.cases} & {*result.fixed}:
         reason = f"{run.cases[0]} passes here without the change too, so nothing shows what the change is for."
         return replace(result, verified=False, reason=reason)

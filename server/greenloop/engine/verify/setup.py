@@ -10,6 +10,7 @@ from greenloop.core.errors import SandboxBrokenError
 from greenloop.core.ports import Sandbox, Session
 from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
 from greenloop.core.records.spec import Provenance
+from greenloop.engine.verify.apart import Require
 from greenloop.engine.verify.known_failing import KnownFailing
 from greenloop.project.revisions.revision import Revision
 from greenloop.project.settings import Settings
@@ -22,20 +23,23 @@ class Request:
 
     `targets` are pytest node ids, files or folders (none: the whole suite); `keep` glob patterns of files that the
     revision does not have and needs; `seconds` the wall time of one run of them (0: the setting `suite.seconds`).
-    `with_new` also runs the test files that the revision does not have. `known_failing` are ids of tests that may
-    fail as they did in the revision, or files of such ids (`@path`, relative to the root). `staged`: the code is that
-    of the index instead of the working tree. `change` names the code in sentences where it is neither of them.
+    `known_failing` are ids of tests that may fail as they did in the revision, or files of such ids (`@path`, relative
+    to the root). `staged`: the code is that of the index instead of the working tree. `change` names the code in
+    sentences where it is neither of them. `allow` are paths, folders and globs of files that judge as the change has
+    them, and `because` says why. `require` says what a pass needs beyond that.
     """
 
     root: Path
     revision: str = "HEAD"
     targets: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
-    with_new: bool = False
     known_failing: tuple[str, ...] = ()
     seconds: float = 0.0
     staged: bool = False
     change: str = ""
+    allow: tuple[str, ...] = ()
+    because: str = ""
+    require: Require = ""
 
     @property
     def code(self) -> str:

@@ -18,29 +18,31 @@ from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.spec import Case, Provenance, Spec
-from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.report.cases import case_results, collect_errors, collected_cases
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
-from greenloop.core.verdict import judge
 from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
 from greenloop.engine.verify.baseline import RevisionBaseline, run_revision
 from greenloop.engine.verify.known_failing import read_known_failing
+from greenloop.engine.verify.new_tests import run_new_tests
+from greenloop.engine.verify.proved_cases import choose_cases
 from greenloop.engine.verify.report import (
-    HARMLESS,
+    NewTests,
     Verification,
     build_verification,
     failed_before,
     failed_cases,
     failure_reason,
 )
-from greenloop.engine.verify.setup import OverlaySession, Request, VerificationContext
+from greenloop.engine.verify.setup import Request, VerificationContext
 from greenloop.project import hidden, sources, workspace
+from greenloop.project.environment import interpreters
+from greenloop.project.environment.installed_modules import has_other_module
 from greenloop.project.revisions.git import Repository
 from greenloop.project.revisions.revision import Revision, compare
 from greenloop.project.revisions.staged import compare_staged, is_anything_staged
 from greenloop.project.settings import Settings
-from greenloop.project.sources import is_test_file
 from greenloop.project.targets import nearest_names
 from greenloop.verdict.inputs import ACCEPTING, judge_candidate
 from greenloop.verdict.verifier import Verifier
@@ -55,6 +57,11 @@ async def verify(
     impossible: no repository, no sandbox, a revision whose tests cannot run, files that change meanwhile.
     """
     began = time.monotonic()
+    if bool(request.allow) != bool(request.because.strip()):
+        raise UsageError(
+            "A change of tests is allowed only with a reason, and a reason only with a change.",
+            remedy="Give both: `--allow-test-change PATH --because TEXT`.",
+        )
     root = workspace.check_root(request.root)
     masked = await asyncio.to_thread(hidden.masked_patterns, settings, root)
     report_status(f"reading {request.revision}")
@@ -66,8 +73,13 @@ async def verify(
             reason="Nothing is staged, so there is nothing to verify.", base=commit, nothing_staged=True
         )
 
+    def is_installed(name: str, data: bytes) -> bool:
+        return has_other_module(interpreters.find_environment(root, settings), name, data)
+
     def differences() -> Revision:
-        return (compare_staged if request.staged else compare)(repository, commit, masked=masked, keep=request.keep)
+        return (compare_staged if request.staged else compare)(
+            repository, commit, masked=masked, keep=request.keep, allow=request.allow, installed=is_installed
+        )
 
     revision = await asyncio.to_thread(differences)
     _check_targets(request, revision)
@@ -95,12 +107,14 @@ def _check_targets(request: Request, revision: Revision) -> None:
     """Raises `UsageError` for a target that the revision lacks: tests of the working tree alone are not trusted."""
     for target in request.targets:
         path = target.partition("::")[0].rstrip("/")
-        if path in revision.paths or path in {"", "."} or any(name.startswith(f"{path}/") for name in revision.paths):
+        names = revision.paths | revision.trusted
+        if path in names or path in {"", "."} or any(name.startswith(f"{path}/") for name in names):
             continue
         if path in revision.added or path in revision.new_code:
             raise UsageError(
                 f"{path} is not in {request.revision}, so nothing says that its tests are right.",
-                remedy="Commit the tests first, or run them as well: `greenloop verify --with-new`.",
+                remedy=f"Let it judge: `--allow-test-change {path} --because TEXT`. Without a target it runs as a new "
+                "test.",
             )
         similar = nearest_names(path, sorted(revision.trusted))
         raise UsageError(
@@ -131,9 +145,9 @@ async def run_verification(context: VerificationContext) -> Verification:
         if flaky:
             spec = replace(spec, cases=tuple(case for case in spec.cases if case.id not in flaky))
             verdict, evidence = await _prove(context, before, spec, execution)
-    new_cases: tuple[CaseResult, ...] = ()
-    if verdict.status is Status.PASSED and context.request.with_new:
-        new_cases = await _run_new_tests(context)
+    new = NewTests()
+    if verdict.status is Status.PASSED and not context.request.targets:
+        new = await run_new_tests(context, run_verification)
     result = build_verification(
         context,
         before,
@@ -141,7 +155,7 @@ async def run_verification(context: VerificationContext) -> Verification:
         verdict,
         first_results,
         evidence=evidence,
-        new=new_cases,
+        new=new,
         flaky=flaky,
         still_broken=still_broken,
     )
@@ -154,7 +168,7 @@ async def _prove(
 ) -> tuple[Verdict, Evidence | None]:
     """Returns the verdict of the first run or, if that passed, of the acceptance; and the evidence of a pass."""
     verdict = judge_candidate([case.id for case in spec.cases], before.outcomes, execution)
-    return await _accept(context, before, spec) if verdict.status is Status.PASSED else (verdict, None)
+    return await _accept(context, before, spec, execution) if verdict.status is Status.PASSED else (verdict, None)
 
 
 async def _find_flaky(
@@ -217,7 +231,7 @@ def _test_first_cases(
 
 
 async def _accept(
-    context: VerificationContext, before: RevisionBaseline, spec: Spec
+    context: VerificationContext, before: RevisionBaseline, spec: Spec, execution: Execution
 ) -> tuple[Verdict, Evidence | None]:
     """Runs all proofs in a fresh sandbox with another hash seed; returns the verdict, and the evidence of a pass."""
     context.report_status("running them again in a fresh sandbox, and again with the code apart")
@@ -232,6 +246,7 @@ async def _accept(
         encode=lambda texts: {path: context.snapshot.encoded(path, text) for path, text in texts.items()},
         suite_seconds=0.0,
         own_texts=own,
+        proved=await asyncio.to_thread(choose_cases, context, before.outcomes, spec, execution),
     )
     verdict = await verifier.accept(context.texts(path for path in own if path.endswith(".py")))
     return verdict, verifier.state.evidence if verdict.status is Status.PASSED else None
@@ -239,28 +254,3 @@ async def _accept(
 
 def _decoded(files: Mapping[str, bytes]) -> dict[str, str]:
     return {path: sources.decode(data) for path, data in files.items() if path.endswith(".py")}
-
-
-async def _run_new_tests(context: VerificationContext) -> tuple[CaseResult, ...]:
-    """Runs the working tree's new tests separately, so that they cannot disturb those of the revision."""
-    files = tuple(path for path in context.revision.added if is_test_file(path))
-    if not files:
-        return ()
-    context.report_status("running the tests that only the working tree has")
-    left_out = tuple(path for path in context.revision.removed_paths if path not in context.revision.added)
-    session = OverlaySession(
-        session=await context.sandbox.open(context.place),
-        files={**context.revision.files, **context.revision.added_files},
-        without=left_out,
-    )
-    try:
-        execution = await session.run(TestRun(selectors=files, seconds=context.seconds, hash_seed=ACCEPTING))
-    finally:
-        await session.close()
-    outcomes = {result.id: result.outcome for result in case_results(execution)}
-    verdict = judge(list(outcomes), outcomes, execution)
-    has_failures = any(case.outcome not in HARMLESS for case in verdict.cases)
-    if has_failures or verdict.status in {Status.PASSED, Status.FAILED}:
-        return verdict.cases
-    failure = Failure(type=verdict.status.value, message=verdict.reason)
-    return (*verdict.cases, CaseResult(id=files[0], outcome="error", failure=failure))

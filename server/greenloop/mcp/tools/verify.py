@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from greenloop.core.errors import UsageError
+from greenloop.engine.verify.apart import Require
 from greenloop.engine.verify.known_failing import FILE
 from greenloop.engine.verify.replay import replay
 from greenloop.engine.verify.report_json import result_json
@@ -28,15 +29,24 @@ async def verify(
     known_failing: Annotated[
         list[Text] | None, Field(description="Tests that may still fail if they fail with the commit's code too.")
     ] = None,
+    allow_test_changes: Annotated[
+        list[Text] | None,
+        Field(description="Tests, helpers, configuration or expected results that judge as changed: paths or globs."),
+    ] = None,
+    because: Annotated[Text, Field(description="The user's reason for allow_test_changes.")] = "",
+    require: Annotated[
+        Require, Field(description='"apart": a pass counts only if the tests were judged apart from the code.')
+    ] = "",
     run: Annotated[int, Field(description="A run of the history to verify again, instead of targets.", ge=0)] = 0,
     seconds: Seconds = 0.0,
     root: Root = "",
 ) -> dict[str, Any]:
     """Verify the change in the working tree: do the tests of a commit honestly pass with it? They run in a sandbox.
 
-    Tests and configuration are those of `base`, whatever the working tree has. A pass that was faked (tests skipped,
-    patched, deleted, answers copied from them) is named in `tampered`. Only `"verified": true` means that the code is
-    right by these tests.
+    Tests and configuration are those of `base`, whatever the working tree has; a change that edits them is not verified
+    unless the user allows that. A test that failed in `base` and still fails counts only if `targets` name it. A pass
+    that was faked (tests skipped, patched, answers copied from them) is named in `tampered`. Only `"verified": true`
+    means that the code is right by these tests.
     """
     if any(entry.startswith(FILE) for entry in known_failing or ()):
         raise UsageError(
@@ -52,6 +62,7 @@ async def verify(
                 run,
                 settings=lambda where: service.load_settings(service.find_folder(str(where)), {}),
                 seconds=seconds,
+                require=require,
                 report_status=report,
                 warn=report,
             )
@@ -62,6 +73,9 @@ async def verify(
                 targets=tuple(targets or ()),
                 known_failing=tuple(known_failing or ()),
                 seconds=seconds,
+                allow=tuple(allow_test_changes or ()),
+                because=because,
+                require=require,
             )
             result = await verify_tests(request, settings=settings, report_status=report)
     return result_json(result)

@@ -1,7 +1,7 @@
-"""Compares a revision with the working tree, separating trusted files from code.
+"""Compares a revision with the working tree, separating what judges from code.
 
-Trusted files are tests, everything in their folders, conftests, and pytest's configuration: they are taken from the
-revision, and those that it lacks are left out. Everything else is code and taken from the working tree.
+What judges (`project.revisions.judging`) is taken from the revision, and what it lacks of that is left out, unless the
+user allows a change of it. Everything else is code and taken from the working tree.
 This module must not know what is run on the result.
 """
 
@@ -10,18 +10,18 @@ from __future__ import annotations
 import hashlib
 import os
 import posixpath
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.project import sources
 from greenloop.project.hidden import is_masked
+from greenloop.project.revisions.changes import find_changes, read_judges, trusted_paths
 from greenloop.project.revisions.git import LINK, Repository, Tree, is_same, lfs_content
+from greenloop.project.revisions.judging import IMPORTABLE, IsInstalled, JudgingChange
 
-IMPORTABLE = {".py", ".so", ".pyd", ".pyc"}
 _SKIPPED = {".git", ".hg", ".svn", "node_modules"}
 _CACHE = "__pycache__"
 
@@ -35,7 +35,9 @@ class Revision:
     `old_code` and `new_code` are the same for all other files: with both, the working tree equals the commit.
     `changed` and `removed` are trusted files of the commit; `added` are those that it lacks; `kept` are files that it
     lacks and that stay because the user asked for it; `added_files` are contents of `added` ones that the disk may lack
-    (what is staged). `notes` are sentences about what could not be compared.
+    (what is staged). `judging_changes` are those of them that decide over the commit's tests, and those that the user
+    allows: they are in none of these lists, for they judge as they are. `notes` are sentences about what could not be
+    compared, or told apart.
     `state` is a hash of everything that differs in the working tree; it changes when the working tree is edited.
     """
 
@@ -51,6 +53,7 @@ class Revision:
     removed: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
+    judging_changes: tuple[JudgingChange, ...] = ()
     added_files: Mapping[str, bytes] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -59,51 +62,63 @@ class Revision:
         return bool(self.old_code or self.new_code)
 
 
-def is_kept(path: str, patterns: Sequence[str]) -> bool:
-    """Is the file trusted: taken from the revision, never from the working tree?"""
-    pure = PurePosixPath(path)
-    if pure.suffix in {".cfg", ".ini", ".toml"} and pure.name not in sources.CONFIGURATION:
-        # Data of the code, unless it lies in a test folder.
-        return any(part in {"test", "tests"} for part in pure.parts[:-1])
-    return sources.is_trusted(path, patterns)
-
-
-def compare(repository: Repository, commit: str, *, masked: Sequence[str] = (), keep: Sequence[str] = ()) -> Revision:
+def compare(
+    repository: Repository,
+    commit: str,
+    *,
+    masked: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    allow: Sequence[str] = (),
+    installed: IsInstalled = lambda _name, _data: False,
+) -> Revision:
     """Compares the workspace with the commit. `masked` files are hidden from tests and ignored.
 
-    `keep` are glob patterns of files that the commit lacks and that stay (generated ones).
-    Raises `CannotVerifyError` when the committed version of a trusted file is not available.
+    `keep` are glob patterns of files that the commit lacks and that stay (generated ones). `allow` are paths, folders
+    and globs of what judges as the working tree has it. `installed` says whether the environment has a top-level module
+    other than this content. Raises `CannotVerifyError` when the committed version of a file that judges is not
+    available.
     """
     root = repository.root
     tree = repository.tree(commit)
-    is_trusted_path = trusted_predicate(repository, tree)
-    notes = check_submodules(root, tree, is_trusted_path)
-    differing, removed, links = differing_paths(root, tree, masked, is_trusted_path)
-    contents = repository.contents(tree.entries[path] for path in differing)
-    notes += [f"{path} is a symbolic link; its target is used as it is now." for path in links]
-    files, old_code = sort_contents(root, contents, is_trusted_path, notes)
-    untracked = [path for path in walk(root) if path not in tree.entries and not is_masked(path, masked)]
-    kept = tuple(path for path in untracked if any(fnmatch(path, pattern) for pattern in keep))
-    added = [path for path in untracked if path not in kept]
-    trusted_paths = frozenset(path for path in tree.entries if is_trusted_path(path))
-    added_trusted = [path for path in added if is_trusted_path(path)]
-    refuse_links(
-        root, [*files, *added_trusted, *{f"{posixpath.dirname(path)}/" for path in trusted_paths if "/" in path}]
+    with read_judges(repository, tree, installed) as judges:
+        notes = check_submodules(root, tree, judges.plain_role)
+        differing, removed, links = differing_paths(root, tree, masked)
+        links = [path for path in links if judges.role(path)]
+        contents = repository.contents(tree.entries[path] for path in differing)
+        notes += [f"{path} is a symbolic link; its target is used as it is now." for path in links]
+        untracked = [path for path in walk(root) if path not in tree.entries and not is_masked(path, masked)]
+        kept = tuple(path for path in untracked if any(fnmatch(path, pattern) for pattern in keep))
+        added = [path for path in untracked if path not in kept]
+        changes = find_changes(
+            judges,
+            {**dict.fromkeys(links, b""), **contents},
+            {path: partial(content, root, path) for path in added},
+            lambda path: _read(root / path),
+            allow,
+        )
+        notes += judges.doubts(differing)
+        trusted = trusted_paths(judges, tree, changes)
+    allowed = changes.allowed()
+    files, old_code = sort_contents(
+        root, {path: data for path, data in contents.items() if path not in allowed}, changes.is_from_base, notes
     )
+    added_trusted = [path for path in added if path in changes.roles]
+    refuse_links(root, [*files, *added_trusted, *{f"{posixpath.dirname(path)}/" for path in trusted if "/" in path}])
     changed = tuple(path for path in differing if path in files and path not in removed)
+    added_trusted = [path for path in added_trusted if path not in allowed]
     inside_unread = tuple(f"{module}/" for module in tree.missing_submodules)
     return Revision(
         commit=commit,
         state=state_of(root, [*differing, *links, *untracked]),
         paths=frozenset(tree.entries),
-        trusted=trusted_paths,
+        trusted=trusted,
         files=files,
         removed_paths=tuple(sorted({*added_trusted, *caches(root)})),
         old_code=old_code,
         new_code=tuple(
             path
             for path in added
-            if not is_trusted_path(path)
+            if path not in changes.roles
             and PurePosixPath(path).suffix in IMPORTABLE
             and not path.startswith(inside_unread)
         ),
@@ -111,14 +126,15 @@ def compare(repository: Repository, commit: str, *, masked: Sequence[str] = (), 
         removed=tuple(path for path in files if path in removed),
         added=tuple(added_trusted),
         kept=kept,
+        judging_changes=changes.named,
         notes=tuple(notes),
     )
 
 
-def check_submodules(root: Path, tree: Tree, is_trusted: Callable[[str], bool]) -> list[str]:
+def check_submodules(root: Path, tree: Tree, role: Callable[[str], str]) -> list[str]:
     """Sentences about submodules that are not in this clone. Raises `CannotVerifyError` for one that has tests."""
     for module in tree.missing_submodules:
-        if _holds_trusted(root, module, is_trusted):
+        if _holds_trusted(root, module, role):
             raise CannotVerifyError(
                 f"The submodule {module} contains tests, but its recorded revision is not in this clone.",
                 remedy="Fetch it: `git submodule update --init --recursive`",
@@ -129,40 +145,15 @@ def check_submodules(root: Path, tree: Tree, is_trusted: Callable[[str], bool]) 
     ]
 
 
-def trusted_predicate(repository: Repository, tree: Tree) -> Callable[[str], bool]:
-    """Returns a predicate for trusted files, by the revision's own configuration; targets of trusted links count."""
-    config_entries = [tree.entries[name] for name in sources.CONFIGURATION if name in tree.entries]
-    with tempfile.TemporaryDirectory(prefix="greenloop-") as folder:
-        for name, data in repository.contents(entry for entry in config_entries if entry.mode != LINK).items():
-            (Path(folder) / name).write_bytes(data)
-        patterns = sources.file_patterns(Path(folder))
-    links = [entry for entry in tree.entries.values() if entry.mode == LINK and is_kept(entry.path, patterns)]
-    link_contents = repository.contents(links)
-    targets = {
-        posixpath.normpath(posixpath.join(posixpath.dirname(path), os.fsdecode(data)))
-        for path, data in link_contents.items()
-    }
-
-    def is_trusted_path(path: str) -> bool:
-        if is_kept(path, patterns):
-            return True
-        return bool(targets) and any(path == target or path.startswith(f"{target}/") for target in targets)
-
-    return is_trusted_path
-
-
-def differing_paths(
-    root: Path, tree: Tree, masked: Sequence[str], is_trusted: Callable[[str], bool]
-) -> tuple[list[str], set[str], list[str]]:
-    """The paths whose content differs from the revision, the deleted ones among them, and changed trusted links."""
+def differing_paths(root: Path, tree: Tree, masked: Sequence[str]) -> tuple[list[str], set[str], list[str]]:
+    """The paths whose content differs from the revision, the deleted ones among them, and changed links."""
     differing, removed, links = [], set(), []
     for path, entry in sorted(tree.entries.items()):
         if is_masked(path, masked):
             continue
         file = root / path
         if entry.mode == LINK:
-            differs = not file.is_symlink() or not is_same(entry, os.fsencode(file.readlink()))
-            if differs and is_trusted(path):
+            if not file.is_symlink() or not is_same(entry, os.fsencode(file.readlink())):
                 links.append(path)
             continue
         data = None if file.is_symlink() else _read(file)
@@ -240,9 +231,9 @@ def caches(root: Path) -> Iterator[str]:
             yield from (file.relative_to(root).as_posix() for file in sorted(cache.glob("*.pyc")))
 
 
-def _holds_trusted(root: Path, module: str, is_trusted: Callable[[str], bool]) -> bool:
+def _holds_trusted(root: Path, module: str, role: Callable[[str], str]) -> bool:
     folder = root / module
-    return folder.is_dir() and any(is_trusted(f"{module}/{path}") for path in walk(folder))
+    return folder.is_dir() and any(role(f"{module}/{path}") for path in walk(folder))
 
 
 def refuse_links(root: Path, paths: Sequence[str]) -> None:
@@ -257,6 +248,11 @@ def refuse_links(root: Path, paths: Sequence[str]) -> None:
                     f"{name} is a symbolic link, which the revision does not have.",
                     remedy=f"Remove it, or restore the revision's file: `git checkout -- {name}`.",
                 )
+
+
+def content(root: Path, path: str) -> bytes:
+    """The content of a file of the workspace; empty for what is none."""
+    return _read(root / path) or b""
 
 
 def _read(file: Path) -> bytes | None:

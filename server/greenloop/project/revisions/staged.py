@@ -1,6 +1,6 @@
 """Compares a commit with what is staged: the code of the next commit, whatever the working tree has.
 
-Trusted files come from the commit, as in `project.revision`; all other code comes from the index.
+What judges comes from the commit, as in `project.revisions.revision`; all other code comes from the index.
 This module must not know what is run on the result.
 """
 
@@ -10,46 +10,80 @@ import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import PurePosixPath
 
 from greenloop.project.hidden import is_masked
 from greenloop.project.revisions import revision as working_tree
+from greenloop.project.revisions.changes import find_changes, read_judges, trusted_paths
 from greenloop.project.revisions.git import LINK, Entry, Repository, Tree, lfs_content
-from greenloop.project.revisions.revision import IMPORTABLE, Revision
+from greenloop.project.revisions.judging import IMPORTABLE, IsInstalled
+from greenloop.project.revisions.revision import Revision
 
 
 def compare_staged(
-    repository: Repository, commit: str, *, masked: Sequence[str] = (), keep: Sequence[str] = ()
+    repository: Repository,
+    commit: str,
+    *,
+    masked: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    allow: Sequence[str] = (),
+    installed: IsInstalled = lambda _name, _data: False,
 ) -> Revision:
     """Compares the index with the commit. Laid over the working tree, the files of the result make it what is staged.
 
-    `masked` files are hidden from tests and ignored; `keep` are glob patterns of files that are not staged and stay.
+    `masked` files are hidden from tests and ignored; `keep` are glob patterns of files that are not staged and stay;
+    `allow` and `installed` are those of `project.revisions.revision`.
     Raises `CannotVerifyError` for conflicts that are not resolved and for objects that this clone does not have.
     """
     root = repository.root
     tree, index = repository.tree(commit), repository.staged_tree()
-    is_trusted = working_tree.trusted_predicate(repository, tree)
-    wanted = Tree(
-        entries={path: entry for path, entry in tree.entries.items() if is_trusted(path)}
-        | {path: entry for path, entry in index.entries.items() if not is_trusted(path)},
-    )
-    differing, _removed, links = working_tree.differing_paths(root, wanted, masked, is_trusted)
-    notes = working_tree.check_submodules(root, tree, is_trusted)
+
+    def staged_content(path: str) -> bytes | None:
+        entry = index.entries.get(path)
+        return None if entry is None else repository.contents([entry])[path]
+
+    with read_judges(repository, tree, installed) as judges:
+        edited = [path for path in _changed(tree, index) if not is_masked(path, masked)]
+        changes = find_changes(
+            judges,
+            repository.contents(tree.entries[path] for path in edited),
+            {path: partial(_content, repository, entry) for path, entry in _new(tree, index).items()},
+            staged_content,
+            allow,
+        )
+        trusted = trusted_paths(judges, tree, changes)
+
+        def is_from_base(path: str) -> bool:
+            return changes.is_from_base(path) or (path not in changes.roles and path in trusted)
+
+        wanted = Tree(
+            entries={path: entry for path, entry in tree.entries.items() if is_from_base(path)}
+            | {path: entry for path, entry in index.entries.items() if not is_from_base(path)},
+        )
+        differing, _removed, links = working_tree.differing_paths(root, wanted, masked)
+        links = [path for path in links if judges.role(path)]
+        notes = working_tree.check_submodules(root, tree, judges.plain_role)
+        on_disk = [path for path in working_tree.walk(root) if path not in wanted.entries]
+        unstaged = [path for path in on_disk if not is_masked(path, masked)]
+        unstaged_roles, _deciding = judges.roles_of_new(
+            {path: partial(working_tree.content, root, path) for path in unstaged}
+        )
+        notes += judges.doubts(edited)
     notes += [f"{path} is a symbolic link; its target is used as it is now." for path in links]
     contents = repository.contents(wanted.entries[path] for path in differing)
-    trusted_files, code = working_tree.sort_contents(root, contents, is_trusted, notes)
-    unstaged = [path for path in working_tree.walk(root) if path not in wanted.entries and not is_masked(path, masked)]
+    trusted_files, code = working_tree.sort_contents(root, contents, is_from_base, notes)
     kept = tuple(path for path in unstaged if any(fnmatch(path, pattern) for pattern in keep))
     left_out = [
         path
         for path in unstaged
         if path not in kept
-        and (is_trusted(path) or path in tree.entries or PurePosixPath(path).suffix in IMPORTABLE)
+        and (path in unstaged_roles or path in tree.entries or PurePosixPath(path).suffix in IMPORTABLE)
         and not path.startswith(tuple(f"{module}/" for module in index.missing_submodules))
     ]
     working_tree.refuse_links(root, [*trusted_files, *code, *left_out])
-    trusted = frozenset(path for path in tree.entries if is_trusted(path))
-    added = tuple(path for path in index.entries if path not in tree.entries and is_trusted(path))
+    from_base = [path for path in edited if changes.is_from_base(path)]
+    added = tuple(path for path in _new(tree, index) if changes.is_from_base(path))
     result = Revision(
         commit=commit,
         state=_state(index, working_tree.state_of(root, [*differing, *links, *unstaged])),
@@ -58,11 +92,12 @@ def compare_staged(
         files={**trusted_files, **code},
         removed_paths=tuple(sorted({*left_out, *working_tree.caches(root)})),
         old_code=_old_code(repository, tree, index, masked, trusted),
-        new_code=tuple(path for path in index.entries if path not in tree.entries and not is_trusted(path)),
-        changed=tuple(path for path in _changed(tree, index) if path in trusted and path in index.entries),
-        removed=tuple(path for path in sorted(trusted) if path not in index.entries),
+        new_code=tuple(path for path in _new(tree, index) if path not in changes.roles),
+        changed=tuple(path for path in from_base if path in index.entries),
+        removed=tuple(sorted(path for path in from_base if path not in index.entries)),
         added=added,
         kept=kept,
+        judging_changes=changes.named,
         notes=tuple(notes),
     )
     return replace(result, added_files=repository.contents(index.entries[path] for path in added))
@@ -77,6 +112,14 @@ def is_anything_staged(repository: Repository, commit: str) -> bool:
 def _changed(tree: Tree, index: Tree) -> list[str]:
     """The paths that the index lacks, or has with another content."""
     return [path for path, entry in tree.entries.items() if _identity(index.entries.get(path)) != _identity(entry)]
+
+
+def _new(tree: Tree, index: Tree) -> Mapping[str, Entry]:
+    return {path: entry for path, entry in index.entries.items() if path not in tree.entries}
+
+
+def _content(repository: Repository, entry: Entry) -> bytes:
+    return repository.contents([entry])[entry.path]
 
 
 def _identity(entry: Entry | None) -> tuple[str, bool] | None:

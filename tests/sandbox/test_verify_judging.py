@@ -1,0 +1,140 @@
+"""A change of what judges it is named and needs permission, in real sandboxes; so do the proofs of old passes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from greenloop.cli.main import main
+
+pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
+
+CODE = "def double(x):\n    return x + 1\n\n\ndef one():\n    return 1\n"
+RIGHT = CODE.replace("x + 1", "2 * x")
+FILES = {
+    "m.py": CODE,
+    "helpers.py": "def same(got, wanted):\n    assert got == wanted\n",
+    "test_m.py": (
+        "from helpers import same\nfrom m import double, one\n\n\n"
+        "def test_double():\n    for x in range(3):\n        same(double(x), 2 * x)\n\n\n"
+        "def test_one():\n    for x in [1]:\n        assert one() == x\n"
+    ),
+    ".gitignore": "__pycache__\n",
+}
+DOUBLE, ONE = "test_m.py::test_double", "test_m.py::test_one"
+
+
+def write(root: Path, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def verify(tmp_path, monkeypatch, capsys):
+    """`greenloop verify` of a change of the project, with words: exit code, and the object of `--json` or the text."""
+    root = tmp_path / "project"
+    root.mkdir()
+    write(root, FILES)
+    for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
+        subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("GREENLOOP_SANDBOX_KIND", "bubblewrap")
+
+    def run(change: Mapping[str, str], *words: str) -> tuple[int, object]:
+        write(root, change)
+        code = main(["verify", *words])
+        out, err = capsys.readouterr()
+        assert out, err
+        return code, json.loads(out) if "--json" in words else out
+
+    return run
+
+
+WEAK = {"m.py": RIGHT, "helpers.py": "def same(got, wanted):\n    pass\n"}
+
+
+@pytest.mark.story("verify passes only what is honest")
+def test_a_change_of_a_helper_is_named_and_needs_a_reason(verify):
+    code, value = verify(WEAK, "--json")
+    assert (code, value["verified"], value["state"]) == (1, False, "edits_tests")
+    assert value["reason"].startswith("The change edits helpers.py, which judges it (a helper that only tests import).")
+    assert "--allow-test-change helpers.py --because TEXT" in value["reason"]
+    (edit,) = value["judging_changes"]
+    assert (edit["path"], edit["change"], edit["allowed"], edit["because"]) == ("helpers.py", "edits", False, "")
+    strict = {**WEAK, "helpers.py": "def same(got, wanted):\n    assert wanted == got\n"}
+    code, value = verify(strict, "--json", "--allow-test-change", "helpers.py", "--because", "the other way round")
+    assert (code, value["fixed"]) == (0, [DOUBLE]), value["reason"]
+    assert [(each["path"], each["because"]) for each in value["judging_changes"]] == [
+        ("helpers.py", "the other way round")
+    ]
+    code, text = verify(strict, "--allow-test-change", "helpers.py", "--because", "the other way round")
+    assert code == 0
+    assert "The change edits helpers.py" in text
+    assert "Allowed: the other way round" in text
+
+
+def test_an_allowed_test_judges_as_the_change_has_it(verify):
+    wrong = FILES["test_m.py"].replace("2 * x)", "3 * x)")
+    code, value = verify({"m.py": RIGHT, "test_m.py": wrong}, "--json", "test_m.py")
+    assert (code, value["failed"], value["state"]) == (1, [], "edits_tests")
+    words = ("--allow-test-change", "test_*.py", "--because", "three")
+    code, value = verify({}, "--json", "test_m.py", *words)
+    assert (code, value["still_failing"]) == (1, [DOUBLE])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--because", "x"), ("--allow-test-change", "x"), ("--allow-test-change", "x", "--because", " ")],
+    ids=["no file", "no reason", "an empty reason"],
+)
+def test_a_permission_is_a_file_with_a_reason(verify, words, capsys):
+    assert main(["verify", *words]) == 2
+    assert "only with a reason" in capsys.readouterr().err
+
+
+def test_a_module_in_the_place_of_a_library_is_named_and_not_used(verify):
+    code, value = verify({"m.py": RIGHT, "random.py": "raise SystemExit\n"}, "--json")
+    assert (code, value["state"], value["failed"]) == (1, "edits_tests", [])
+    assert "random.py, which judges it (it takes the place of the standard library's random)" in value["reason"]
+
+
+NEW = "from m import double\n\n\ndef test_new():\n    assert double(7) == 14\n\n\ndef test_old():\n    assert 1\n"
+
+
+def test_new_tests_are_run_and_those_that_fail_without_the_change_are_new_passes(verify):
+    code, value = verify({"m.py": RIGHT, "test_new.py": NEW}, "--json")
+    assert (code, value["state"], value["judging_changes"]) == (0, "verified", []), value["reason"]
+    assert {case["id"]: (case["before"], case["outcome"], case["new_pass"]) for case in value["new_cases"]} == {
+        "test_new.py::test_new": ("failed", "passed", True),
+        "test_new.py::test_old": ("passed", "passed", False),
+    }
+
+
+def test_a_new_test_that_fails_is_not_verified(verify):
+    code, value = verify({"m.py": RIGHT, "test_new.py": NEW.replace("14", "15")}, "--json")
+    assert (code, value["state"]) == (1, "failing")
+    assert "1 new test(s) do not pass: test_new.py::test_new" in value["reason"]
+
+
+@pytest.mark.story("verify passes only what is honest")
+def test_an_old_pass_is_not_believed_of_a_value_that_may_lie(verify):
+    liar = "class Same(int):\n    def __eq__(self, other):\n        return True\n    __hash__ = None\n\n\n"
+    code, value = verify({"m.py": liar + RIGHT.replace("return 1", "return Same(2)")}, "--json")
+    assert (code, value["verified"]) == (1, False)
+    assert [*value["unearned"]] == [ONE]
+
+
+def test_an_old_pass_that_the_change_does_not_matter_to_is_no_doubt(verify):
+    code, value = verify({"m.py": RIGHT.replace("return 1", "y = 1\n    return y")}, "--json")
+    assert (code, value["unearned"]) == (0, {}), value["reason"]
+
+
+def test_what_is_required_beyond_a_pass_decides_the_exit_code(verify):
+    code, value = verify({"m.py": RIGHT}, "--json", "--require", "apart")
+    assert (value["require"], code == 0) == ("apart", value["apart"])
+    assert value["apart"] or "--require apart" in value["reason"]
