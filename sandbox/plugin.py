@@ -14,11 +14,11 @@ import time
 import pytest
 
 
-def run_pytest(request, report, key, scratch, sign, siblings, session=None, oracle=None):
+def run_pytest(request, report, key, scratch, sign, siblings, session=None, oracle=None, marks=None):
     """Runs pytest on the request's selectors and reports to the descriptor `report`. Returns pytest's exit status.
 
     `siblings` holds the other files of this folder by name; `session` is a pytest session that was configured before
-    the fork, `oracle` the process for the request's modules; either may be None.
+    the fork, `oracle` the process for the request's modules, `marks` the socket of a measured run; each may be None.
     """
     modules_before = frozenset(sys.modules)
     root = os.path.realpath(request["root"])
@@ -78,6 +78,8 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None, orac
     if oracle is not None:
         oracle.install_stand_ins()
         plugins.append(oracle.plugin(send))
+    if marks is not None:
+        plugins.append(siblings["call_costs"].plugin(marks, request["passes"]))
     if session is not None:
         return session.run(node_ids, plugins, session_reporter)
     options = siblings["options"].pytest_arguments(root, scratch)

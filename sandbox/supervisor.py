@@ -31,6 +31,7 @@ LOADED_WHEN_IDLE = (
     "safe_repr",
     "shared_tables",
     "line_tracer",
+    "call_costs",
     "failure_inspection",
     "oracle_codec",
     "oracle_seccomp",

@@ -48,7 +48,7 @@ async def measure_pairs(
 
 def compare(goal: Goal, befores: Sequence[float], afters: Sequence[float]) -> Gain:
     """Returns the gain of paired costs, with the interval of the order statistics for the median of their ratios."""
-    ratios = sorted(after / max(before, 1e-9) for before, after in zip(befores, afters, strict=True))
+    ratios = sorted(after / before for before, after in zip(befores, afters, strict=True))
     cut = _cut(len(ratios))
     return Gain(
         goal=goal,
