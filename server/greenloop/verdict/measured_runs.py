@@ -19,6 +19,7 @@ from greenloop.core.summary import show_cost
 
 RESOLUTION = 2e-5  # seconds: a mark takes longer from one process to the other and back
 LITTLE = 1e-3  # seconds of repeated calls that are never too many
+KEPT = 5e-3  # seconds of first calls: with less, what only they have to do may be most of it
 SPENT = 0.5  # of a gain: what may be spent elsewhere, and by how much a peak seen from outside may fall short
 RESIDENT = 1_000_000  # bytes: steps in which a process takes memory, and gives it back
 
@@ -75,6 +76,9 @@ def _time_reason(gain: Gain, after: Sequence[RunCost], below: float) -> str:
     old, new = gain.repeated_before, gain.repeated_after
     if old and new >= max(below * old, LITTLE):
         return f"repeated calls take {show_cost(Goal.TIME, old)} with your code and {show_cost(Goal.TIME, new)} with it"
+    if old and gain.after > KEPT and new < SPENT * gain.after * old / gain.before:
+        costs = f"{show_cost(Goal.TIME, gain.after)} at first and {show_cost(Goal.TIME, new)} when they are repeated"
+        return f"it seems to keep results from one call to the next: calls take {costs}"
     return ""
 
 
