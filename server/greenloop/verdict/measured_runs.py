@@ -58,9 +58,10 @@ def check_gain(gain: Gain, before: Sequence[RunCost], after: Sequence[RunCost], 
 
 
 def _with_repeated(gain: Gain, before: Sequence[RunCost], after: Sequence[RunCost]) -> Gain:
-    if gain.goal is Goal.MEMORY or not any(run.repeated for run in before):
+    pairs = [(old.repeated, new.repeated) for old, new in zip(before, after, strict=True) if old.repeated]
+    if gain.goal is Goal.MEMORY or not pairs:
         return gain
-    old, new = (median(run.repeated for run in runs if run.repeated) for runs in (before, after))
+    old, new = (median(column) for column in zip(*pairs, strict=True))
     return replace(gain, repeated_before=old, repeated_after=new)
 
 
@@ -89,7 +90,7 @@ def _memory_reason(before: Sequence[RunCost], after: Sequence[RunCost]) -> str:
         return f"Python's allocator is said to have {least} bytes in use"
     saved = median(run.bytes for run in before) - median(run.bytes for run in after)
     old, new = (median(run.costs.peak for run in runs) for runs in (before, after))
-    if old - new < max(SPENT * saved, 0) - RESIDENT:
+    if old - new < (SPENT * saved if saved > 0 else saved / SPENT) - RESIDENT:
         sizes = " and ".join(show_cost(Goal.MEMORY, size) for size in (old, new))
         return f"seen from outside, the process grows by {sizes}, with your code and with it"
     return ""
