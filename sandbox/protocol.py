@@ -20,7 +20,7 @@ Host and supervisor exchange *messages*: four bytes of length (big endian), then
                          `dirty`: something of the run could not be removed, so this sandbox must not be used again;
                          `status` is the worker's exit status by waitpid (negative: signal), `killed` is empty or one of
                          timeout, memory, processes, disk, output, report;
-                         `costs` (null without `passes`, or where the run did not end well), by the supervisor's clocks:
+                         `costs` (null without `passes`, or where marks are missing), by the supervisor's clocks:
                          {"calls": [seconds of each call in running order], "imports": seconds of the collection,
                          "elapsed": seconds beside the calls, from the worker's start, "processor": processor time of
                          all processes beside them, in seconds, "peak": bytes by which the worker had grown in a call,
