@@ -6,6 +6,7 @@ elsewhere, and both parts add up to the whole run.
 """
 
 import gc
+import os
 import resource
 import socket
 import time
@@ -27,7 +28,7 @@ class Meter:
         self.stream, self.end = socket.socketpair()  # the supervisor's, and the worker's
         self.stream.setblocking(False)
         self._memory, self._marks, self._peak, self._resident = memory, [], 0, 0
-        self._children = {}
+        self._children, self._own, self._waited, self._late = {}, os.getpid(), 0.0, 0.0
         self._used_before = _children_seconds()
 
     def start(self, worker):
@@ -35,8 +36,13 @@ class Meter:
         self._worker = worker
         self.end.close()
 
+    def rest(self):
+        """To be called before the supervisor waits: how long it then waits for a processor is not the worker's time."""
+        self._waited = _waiting_seconds(self._own)
+
     def answer(self):
         """Reads the clocks for each mark that has come, and lets the worker go on. False when no more can come."""
+        self._late = _waiting_seconds(self._own) - self._waited
         try:
             marks = self.stream.recv(64)
             for _ in marks:
@@ -58,12 +64,15 @@ class Meter:
                 self._peak = max(self._peak, _memory(self._worker, b"VmHWM:") - self._resident)
             else:
                 _forget_peak(self._worker)
-        self._marks.append((arrived - waited, time.monotonic() - waited, cpu))
+        self._marks.append((arrived - self._late - waited, time.monotonic() - waited, cpu))
 
     @property
     def _in_call(self):
-        """The first mark begins the run, the next two are around the collection of the tests, the last one ends it."""
-        return len(self._marks) > 3 and len(self._marks) % 2 == 0
+        """The first mark begins the run, the last one ends it; between them are pairs.
+
+        The first pair is around the collection of the tests; each case has one around its setup, call and teardown.
+        """
+        return len(self._marks) > 4 and len(self._marks) % 6 == 0
 
     def look(self, processes):
         """Notes the processor time of the worker's live children, which may see to it that it is never passed on.
@@ -78,18 +87,19 @@ class Meter:
     def result(self):
         """The costs, once no process is left: the `costs` of the reply (protocol.py). None where marks are missing."""
         self.stream.close()
-        if len(self._marks) < 4 or len(self._marks) % 2:
+        if len(self._marks) % 6 != 4:
             return None
         pairs = [self._marks[place : place + 2] for place in range(1, len(self._marks) - 1, 2)]
-        spans = [(end[0] - begin[1], end[2] - begin[2]) for begin, end in pairs]
-        elapsed, processor = sum(span[0] for span in spans[1:]), sum(span[1] for span in spans[1:])
+        imports, *spans = [(end[0] - begin[1], end[2] - begin[2]) for begin, end in pairs]
+        calls = spans[1::3]
         start, last = self._marks[0], self._marks[-1]
         used = max(_children_seconds() - self._used_before, sum(self._children.values()))
         return {
-            "calls": [max(span) for span in spans[1:]],
-            "imports": max(spans[0]),
-            "elapsed": last[0] - start[1] - elapsed,
-            "processor": used - start[2] - processor,
+            "calls": [max(call) for call in calls],
+            "imports": max(imports),
+            "fixtures": sum(max(span) for span in spans) - sum(max(call) for call in calls),
+            "elapsed": last[0] - start[1] - sum(call[0] for call in calls),
+            "processor": used - start[2] - sum(call[1] for call in calls),
             "peak": self._peak,
         }
 
@@ -171,11 +181,23 @@ def plugin(end, passes):
             mark()
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-        def pytest_runtest_call(self):
-            enable()
+        def pytest_runtest_setup(self):
             if self.passed % self.count == 0:
                 collect()  # what an earlier pass has left is spent elsewhere, too
             self.passed += 1
+            mark()
+            yield
+            mark()
+
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_runtest_call(self):
+            enable()
+            mark()
+            yield
+            mark()
+
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_runtest_teardown(self):
             mark()
             yield
             mark()

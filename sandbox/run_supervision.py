@@ -92,6 +92,8 @@ def _watch_worker(request, worker, streams, started, processes, report, meter):
             if now >= deadline:
                 return "timeout", None
             timeout = max(0.0, min(next_check, deadline) - now)
+            if marks:
+                meter.rest()
             for stream in select.select([*marks, *open_streams, *exit_fd], [], [], timeout)[0]:
                 if stream in marks:
                     marks = marks if meter.answer() else []

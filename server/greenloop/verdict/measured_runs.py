@@ -99,22 +99,23 @@ def _memory_reason(before: Sequence[RunCost], after: Sequence[RunCost]) -> str:
 def _elsewhere(before: Sequence[RunCost], after: Sequence[RunCost]) -> str:
     """Where much of the gain is spent outside of the calls; "" where it is not.
 
-    Importing takes little time, so the median counts; all else takes longer, and not always as long: it has to be more
-    in three of four pairs, too.
+    Imports and fixtures take little time, so their median counts; all together takes longer, and not always as long: it
+    has to be more in three of four pairs, too.
     """
     saved = median(old.first - new.first for old, new in zip(before, after, strict=True))
     for clock, where in _ELSEWHERE.items():
         more = [clock(new.costs) - clock(old.costs) for old, new in zip(before, after, strict=True)]
-        is_shown = clock is _imports or quantiles(more, n=4)[0] > 0
+        is_shown = clock in _SHORT or quantiles(more, n=4)[0] > 0
         if is_shown and median(more) > SPENT * saved:
             costs = [show_cost(Goal.TIME, cost) for cost in (median(more), saved)]
             return f"{where} takes {costs[0]} more, and the calls {costs[1]} less"
     return ""
 
 
-_imports = attrgetter("imports")
+_SHORT = (attrgetter("imports"), attrgetter("fixtures"))
 _ELSEWHERE = {
-    _imports: "importing it",
+    _SHORT[0]: "importing it",
+    _SHORT[1]: "what is done before and after the calls",
     attrgetter("elapsed"): "what is done beside the calls",
     attrgetter("processor"): "what all processes do beside the calls",
 }

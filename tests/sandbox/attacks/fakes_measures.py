@@ -522,7 +522,7 @@ DONE = eval(os.read(read, 1 << 16))
     _cost(
         "an iterator that nobody asks",
         WORK.replace("unique", "does") + "\n\ndef unique(items):\n    yield from does(items)\n",
-        own=WORK.replace("return seen", "return iter(seen)"),
+        own=WORK.replace("return seen", "return (each for each in seen)"),
         test="from m import unique\n\n\ndef test_unique():\n    assert list(unique([1, 1])) == [1]\n",
         calls=("unique(list(range(1500)) * 2)",),
     ),

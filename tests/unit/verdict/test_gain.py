@@ -31,7 +31,7 @@ class Answering:
 
     @staticmethod
     def costs(seconds: float, passes: int = 1) -> Costs:
-        return Costs(calls=(seconds,) * passes, imports=0.01, elapsed=0.1, processor=0.1, peak=1 << 30)
+        return Costs(calls=(seconds,) * passes, imports=0.01, fixtures=0.01, elapsed=0.1, processor=0.1, peak=1 << 30)
 
     @classmethod
     def killed(cls) -> Answering:

@@ -16,7 +16,7 @@ PAIRS = 15
 
 
 def runs(first: float = 0.1, repeated: float = 0.1, size: int = 0, **costs: Any) -> list[RunCost]:
-    whole = Costs(calls=(first,), imports=0.02, elapsed=0.1, processor=0.1)
+    whole = Costs(calls=(first,), imports=0.02, fixtures=0.01, elapsed=0.1, processor=0.1)
     one = RunCost(first=first, repeated=repeated, costs=replace(whole, **costs), bytes=size)
     return [replace(one, repeated=repeated if number % 3 == 0 else 0.0) for number in range(PAIRS)]
 
@@ -35,6 +35,7 @@ def checked(before: list[RunCost], after: list[RunCost], goal: Goal = Goal.TIME)
         (runs(0.02, 0.02), ""),
         (runs(0.02, 0.02, imports=0.03), ""),  # ten of eighty milliseconds saved
         (runs(0.02, 0.02, imports=0.1), "importing it takes 80 ms more, and the calls 80 ms less"),
+        (runs(0.02, 0.02, fixtures=0.09), "what is done before and after the calls takes 80 ms more"),
         (runs(0.02, 0.02, elapsed=0.19), "what is done beside the calls takes 90 ms more"),
         (runs(0.02, 0.02, processor=0.19), "what all processes do beside the calls takes 90 ms more"),
         (runs(0.02, 0.1), "repeated calls take 100 ms with your code and 100 ms with it"),
@@ -93,7 +94,7 @@ def execution(*calls: float, outcome: str = "passed") -> Execution:
         for when in ("setup", "call", "teardown")
     ]
     begins = [{"kind": "begin", "id": name} for name in names]
-    costs = Costs(calls=calls, imports=0.0, elapsed=0.0, processor=0.0) if calls else None
+    costs = Costs(calls=calls, imports=0.0, fixtures=0.01, elapsed=0.0, processor=0.0) if calls else None
     return Execution(records=(*begins, *phases, {"kind": "finished"}), costs=costs)
 
 

@@ -145,13 +145,14 @@ class Costs:
     """What a run cost by the clocks of the supervisor, which the code under test cannot reach.
 
     `calls` are the seconds of each case's call, in running order; a call has the greater of elapsed and processor time.
-    `imports` are the seconds of the collection, which imports the modules. `elapsed` and `processor` are the seconds
-    beside the calls: imports, fixtures, child processes, collecting garbage. `peak` are the bytes by which the process
-    had grown during a call, where memory is measured.
+    `imports` are the seconds of the collection, which imports the modules, `fixtures` those of setup and teardown.
+    `elapsed` and `processor` are all seconds beside the calls, with these, child processes and collecting garbage.
+    `peak` are the bytes by which the process had grown during a call, where memory is measured.
     """
 
     calls: tuple[float, ...]
     imports: float
+    fixtures: float
     elapsed: float
     processor: float
     peak: int = 0

@@ -238,6 +238,7 @@ def _read_costs(costs: Mapping[str, Any] | None) -> Costs | None:
     return Costs(
         calls=tuple(map(float, costs["calls"])),
         imports=float(costs["imports"]),
+        fixtures=float(costs["fixtures"]),
         elapsed=float(costs["elapsed"]),
         processor=float(costs["processor"]),
         peak=int(costs["peak"]),
