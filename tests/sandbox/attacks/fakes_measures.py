@@ -561,7 +561,7 @@ DONE = eval(os.read(read, 1 << 16))
     ),
     _cost(
         "lines that are not printed",
-        "def total(count):\n    return sum(range(count))\n",
+        "import sys\n\n\ndef total(count):\n    return sum(range(count))\n",
         "test",
         own=PRINTS_ALL,
         test=SUMS,
