@@ -593,7 +593,7 @@ DONE = eval(os.read(read, 1 << 16))
 
 
         def total(count):
-            squares = mmap.mmap(-1, 40 * count)
+            squares = mmap.mmap(-1, 40 * max(count, 1))
             for each in range(count):
                 squares[40 * each : 40 * each + 8] = (each * each).to_bytes(8, "little")
             return sum(int.from_bytes(squares[40 * each : 40 * each + 8], "little") for each in range(count))
