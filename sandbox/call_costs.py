@@ -24,10 +24,10 @@ class Meter:
     thread did not wait for a processor. What its children cost is known when all are gone, so it is spent elsewhere.
     """
 
-    def __init__(self, memory):
+    def __init__(self):
         self.stream, self.end = socket.socketpair()  # the supervisor's, and the worker's
         self.stream.setblocking(False)
-        self._memory, self._marks, self._peak, self._resident = memory, [], 0, 0
+        self._marks, self._peak, self._resident = [], 0, 0
         self._children, self._own, self._waited, self._late = {}, os.getpid(), 0.0, 0.0
         self._used_before = _children_seconds()
 
@@ -57,13 +57,12 @@ class Meter:
     def _mark(self):
         arrived = time.monotonic()
         cpu, waited = _process_seconds(self._worker), _waiting_seconds(self._worker)
-        if self._memory:
-            if not self._marks:
-                self._resident = _memory(self._worker, b"VmRSS:")
-            elif self._in_call:
-                self._peak = max(self._peak, _memory(self._worker, b"VmHWM:") - self._resident)
-            else:
-                _forget_peak(self._worker)
+        if not self._marks:
+            self._resident = _memory(self._worker, b"VmRSS:")
+        elif self._in_call:
+            self._peak = max(self._peak, _memory(self._worker, b"VmHWM:") - self._resident)
+        else:
+            _forget_peak(self._worker)
         self._marks.append((arrived - self._late - waited, time.monotonic() - waited, cpu))
 
     @property
@@ -81,7 +80,7 @@ class Meter:
         """
         for pid, _threads, _size in processes:
             self._children[pid] = max(self._children.get(pid, 0.0), _process_seconds(pid))
-        if self._memory and self._in_call:
+        if self._in_call:
             self._peak = max(self._peak, sum(size for _, _, size in processes) - self._resident)
 
     def result(self):
@@ -147,15 +146,16 @@ def _forget_peak(pid):
 # -- in the worker ----------------------------------------------------------------------------------------------------
 
 
-def plugin(end, passes):
+def plugin(end, passes, memory):
     """Makes the plugin that runs all cases so many times and marks their calls; to be made before code of the project.
 
-    The collector of garbage stays on: what would switch it off does nothing meanwhile, nor does what would make
-    `tracemalloc` forget.
+    The collector of garbage stays on: what would switch it off does nothing meanwhile, nor, where `memory` is recorded,
+    does what would make `tracemalloc` forget.
     """
     send, receive, collect, enable = end.send, end.recv, gc.collect, gc.enable
     gc.disable = gc.freeze = gc.set_threshold = _do_nothing
-    tracemalloc.start = tracemalloc.stop = tracemalloc.reset_peak = tracemalloc.clear_traces = _do_nothing
+    if memory:
+        tracemalloc.start = tracemalloc.stop = tracemalloc.reset_peak = tracemalloc.clear_traces = _do_nothing
 
     def mark():
         send(b".")
@@ -197,9 +197,11 @@ def plugin(end, passes):
             mark()
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-        def pytest_runtest_teardown(self):
+        def pytest_runtest_teardown(self, item, nextitem):
             mark()
             yield
+            if nextitem is item:  # pytest would leave its fixtures as they are
+                item.session._setupstate.teardown_exact(item.parent)
             mark()
 
     return Marks()

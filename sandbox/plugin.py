@@ -79,7 +79,7 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None, orac
         oracle.install_stand_ins()
         plugins.append(oracle.plugin(send))
     if marks is not None:
-        plugins.append(siblings["call_costs"].plugin(marks, request["passes"]))
+        plugins.append(siblings["call_costs"].plugin(marks, request["passes"], request["profile"] is not None))
     if session is not None:
         return session.run(node_ids, plugins, session_reporter)
     options = siblings["options"].pytest_arguments(root, scratch)

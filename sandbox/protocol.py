@@ -24,7 +24,7 @@ Host and supervisor exchange *messages*: four bytes of length (big endian), then
                          {"calls": [seconds of each call in running order], "imports": seconds of the collection,
                          "fixtures": seconds of setup and teardown, "elapsed": seconds beside the calls, from the
                          worker's start, "processor": processor time of all processes beside them, in seconds, "peak":
-                         bytes by which the worker had grown in a call, with `profile`}
+                         bytes by which the worker had grown in a call}
 
 A worker sends only its *report*: a pipe with one line for each record, `MAC JSON\\n`, where MAC is a keyed hash of the
 JSON. Every record has `kind` and a gapless `seq` from 0. `Frame` is [path, line, function]; paths inside the root are

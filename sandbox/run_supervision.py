@@ -20,7 +20,7 @@ def supervise_run(request, siblings, protocol, alone, session=None):
     report_in, report_out = os.pipe()
     output_in, output_out = os.pipe()
     control_in, control_out = os.pipe()
-    meter = siblings["call_costs"].Meter(bool(request["profile"])) if request["passes"] else None
+    meter = siblings["call_costs"].Meter() if request["passes"] else None
     worker = os.fork()
     if worker == 0:
         code = 97

@@ -28,7 +28,8 @@ RESIDENT = 1_000_000  # bytes: steps in which a process takes memory, and gives 
 class RunCost:
     """What a run cost. Seconds of the first pass over the cases, and of a repeated one (0: there was none).
 
-    `costs` are the supervisor's. `bytes` is the peak of Python's own allocator, 0 where memory was not measured.
+    `costs` are the supervisor's; their `peak` is 0 where it was not measured. `bytes` is the peak of Python's own
+    allocator, 0 where memory was not measured.
     """
 
     first: float
@@ -89,7 +90,8 @@ def _memory_reason(before: Sequence[RunCost], after: Sequence[RunCost]) -> str:
     if least <= 0:
         return f"Python's allocator is said to have {least} bytes in use"
     saved = median(run.bytes for run in before) - median(run.bytes for run in after)
-    old, new = (median(run.costs.peak for run in runs) for runs in (before, after))
+    pairs = [(old.costs.peak, new.costs.peak) for old, new in zip(before, after, strict=True) if old.costs.peak]
+    old, new = (median(column) for column in zip(*pairs, strict=True))
     if old - new < (SPENT * saved if saved > 0 else saved / SPENT) - RESIDENT:
         sizes = " and ".join(show_cost(Goal.MEMORY, size) for size in (old, new))
         return f"seen from outside, the process grows by {sizes}, with your code and with it"

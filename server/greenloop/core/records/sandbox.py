@@ -147,7 +147,7 @@ class Costs:
     `calls` are the seconds of each case's call, in running order; a call has the greater of elapsed and processor time.
     `imports` are the seconds of the collection, which imports the modules, `fixtures` those of setup and teardown.
     `elapsed` and `processor` are all seconds beside the calls, with these, child processes and collecting garbage.
-    `peak` are the bytes by which the process had grown during a call, where memory is measured.
+    `peak` are the bytes by which the process had grown during a call.
     """
 
     calls: tuple[float, ...]
