@@ -14,11 +14,11 @@ import time
 import pytest
 
 
-def run_pytest(request, report, key, scratch, sign, siblings, session=None):
+def run_pytest(request, report, key, scratch, sign, siblings, session=None, marks=None):
     """Runs pytest on the request's selectors and reports to the descriptor `report`. Returns pytest's exit status.
 
     `siblings` holds the other files of this folder by name; `session` is a pytest session that was configured before
-    the fork, or None.
+    the fork, `marks` the socket of a measured run; either may be None.
     """
     modules_before = frozenset(sys.modules)
     root = os.path.realpath(request["root"])
@@ -66,6 +66,8 @@ def run_pytest(request, report, key, scratch, sign, siblings, session=None):
         plugins.append(siblings["line_profiler"].plugin(root, wanted["lines"], wanted["memory"], send))
     if request["apart"] is not None:
         plugins.append(_put_apart(request["apart"], root, scratch, send, siblings))
+    if marks is not None:
+        plugins.append(siblings["call_costs"].plugin(marks, request["passes"], request["profile"] is not None))
     if session is not None:
         return session.run(node_ids, plugins, session_reporter)
     options = siblings["options"].pytest_arguments(root, scratch)

@@ -15,10 +15,16 @@ Host and supervisor exchange *messages*: four bytes of length (big endian), then
                           "reason", "spoilt"}
                          `reason`: why there is no session; `spoilt`: why this supervisor must not be used any more
     host -> supervisor   {"kind": "run", ...}                      see `run_request`
-    supervisor -> host   {"kind": "done", "report", "status", "killed", "output", "leftover", "seconds", "dirty"}
+    supervisor -> host   {"kind": "done", "report", "status", "killed", "output", "leftover", "seconds", "silent",
+                          "costs", "dirty"}
                          `dirty`: something of the run could not be removed, so this sandbox must not be used again;
                          `status` is the worker's exit status by waitpid (negative: signal), `killed` is empty or one of
-                         timeout, memory, processes, disk, output, report
+                         timeout, memory, processes, disk, output, report;
+                         `costs` (null without `passes`, or where marks are missing), by the supervisor's clocks:
+                         {"calls": [seconds of each call in running order], "imports": seconds of the collection,
+                         "fixtures": seconds of setup and teardown, "elapsed": seconds beside the calls, from the
+                         worker's start, "processor": processor time of all processes beside them, in seconds, "peak":
+                         bytes by which the worker had grown in a call}
 
 A worker sends only its *report*: a pipe with one line for each record, `MAC JSON\\n`, where MAC is a keyed hash of the
 JSON. Every record has `kind` and a gapless `seq` from 0. `Frame` is [path, line, function]; paths inside the root are
@@ -145,6 +151,7 @@ def run_request(
     profile=None,
     inspect=None,
     only=(),
+    passes=0,
     case_seconds=0.0,
     baseline=False,
     session=False,
@@ -182,6 +189,8 @@ def run_request(
     the expressions in that frame of the traceback (`path:line`, a function, or "": the innermost of the project;
     failure_inspection.py).
     `only`: of the selected cases those with these ids run, in this order (empty: all).
+    `passes`: the supervisor measures what the calls cost, and all cases run so many times (0: it does not;
+    call_costs.py).
     `case_seconds`: from the first case on, the run ends as after `seconds` when nothing is reported for so long.
     `baseline`: report which packages were imported. `session`: use the prepared pytest session.
     `wall`: the worker makes mounts of its own and covers these paths ({"files", "folders"}).
@@ -211,6 +220,7 @@ def run_request(
         },
         "inspect": inspect and {"expressions": list(inspect["expressions"]), "frame": str(inspect["frame"])},
         "only": list(only),
+        "passes": int(passes),
         "case_seconds": float(case_seconds),
         "baseline": bool(baseline),
         "session": bool(session),

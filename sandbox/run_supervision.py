@@ -20,12 +20,13 @@ def supervise_run(request, siblings, protocol, alone, session=None):
     report_in, report_out = os.pipe()
     output_in, output_out = os.pipe()
     control_in, control_out = os.pipe()
+    meter = siblings["call_costs"].Meter() if request["passes"] else None
     worker = os.fork()
     if worker == 0:
         code = 97
         try:
             code = siblings["worker"].run_worker(
-                request, siblings, protocol, control_out, report_out, output_out, session
+                request, siblings, protocol, control_out, report_out, output_out, session, meter and meter.end
             )
         except BaseException as error:
             os.write(2, ("%s: %s\n" % (type(error).__name__, error)).encode("utf-8", "replace"))
@@ -38,7 +39,9 @@ def supervise_run(request, siblings, protocol, alone, session=None):
     for stream in (*streams, control_in):
         os.set_blocking(stream, False)
     report.last = started
-    killed, status = _watch_worker(request, worker, streams, started, processes, report)
+    if meter is not None:
+        meter.start(worker)
+    killed, status = _watch_worker(request, worker, streams, started, processes, report, meter)
     silent = time.monotonic() - report.last
     if killed == "timeout":
         # pytest's faulthandler prints every thread's stack on SIGABRT: the only way to see where a loop hangs.
@@ -62,6 +65,7 @@ def supervise_run(request, siblings, protocol, alone, session=None):
         "leftover": leftover,
         "seconds": time.monotonic() - started,
         "silent": silent,
+        "costs": meter and meter.result(),
     }
 
 
@@ -71,13 +75,14 @@ def _setup_failure(text, status):
     return "The run could not be isolated: %s." % last_line.rstrip(".")
 
 
-def _watch_worker(request, worker, streams, started, processes, report):
+def _watch_worker(request, worker, streams, started, processes, report, meter):
     """(why the worker must be killed or "", its exit status or None while it lives)."""
     whole, case_seconds, has_begun = started + request["seconds"], request["case_seconds"], False
     disk_before = _disk_use(request["root"]) if request["watch_disk"] else (0, 0)
     next_check = started + TICK_SECONDS
     open_streams = set(streams)
     exit_fd = _exit_fd(worker)
+    marks = [meter.stream] if meter is not None else []
     try:
         while True:
             now, deadline = time.monotonic(), whole
@@ -87,8 +92,12 @@ def _watch_worker(request, worker, streams, started, processes, report):
             if now >= deadline:
                 return "timeout", None
             timeout = max(0.0, min(next_check, deadline) - now)
-            for stream in select.select([*open_streams, *exit_fd], [], [], timeout)[0]:
-                if stream in open_streams and _drain(stream, streams, 1 << 20) == 0:
+            if marks:
+                meter.rest()
+            for stream in select.select([*marks, *open_streams, *exit_fd], [], [], timeout)[0]:
+                if stream in marks:
+                    marks = marks if meter.answer() else []
+                elif stream in open_streams and _drain(stream, streams, 1 << 20) == 0:
                     open_streams.discard(stream)  # no process has this pipe open any more; the worker may still run
             pid, raw = processes.waitpid(worker, os.WNOHANG)
             if pid == worker:
@@ -101,6 +110,8 @@ def _watch_worker(request, worker, streams, started, processes, report):
                 excess = _exceeded_limit(request, disk_before, processes)
                 if excess:
                     return excess, None
+                if meter is not None:
+                    meter.look(processes.descendants())
     finally:
         for fd in exit_fd:
             os.close(fd)

@@ -31,6 +31,7 @@ LOADED_WHEN_IDLE = (
     "function_tracer",
     "safe_repr",
     "line_tracer",
+    "call_costs",
     "failure_inspection",
     "apart_judge",
 )

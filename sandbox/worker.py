@@ -10,10 +10,11 @@ import tempfile
 ISOLATED = b"up"  # what a worker writes to its control pipe once it is isolated
 
 
-def run_worker(request, siblings, protocol, control, report, output, session):
+def run_worker(request, siblings, protocol, control, report, output, session, marks):
     """Runs pytest and returns its exit status. `control`, `report` and `output` are descriptors to write to.
 
-    `session` is a prepared pytest session of this process, or None. Raises `OSError` when isolation fails.
+    `session` is a prepared pytest session of this process, `marks` the socket of a measured run; either may be None.
+    Raises `OSError` when isolation fails.
     """
     os.setsid()
     siblings["processes"].use_long_slices()
@@ -22,7 +23,8 @@ def run_worker(request, siblings, protocol, control, report, output, session):
     os.dup2(null, 0)
     os.dup2(output, 1)
     os.dup2(output, 2)
-    _close_all_but({0, 1, 2, control, report, *(session.descriptors if session else ())})
+    kept = {*(session.descriptors if session else ()), *([marks.fileno()] if marks else ())}
+    _close_all_but({0, 1, 2, control, report, *kept})
     _prefer_for_oom_kill()
     root, scratch, processes = request["root"], scratch_folder(request["scratch"]), siblings["processes"]
     _isolate(request, siblings["isolation"], protocol, root)
@@ -42,7 +44,7 @@ def run_worker(request, siblings, protocol, control, report, output, session):
         reopen_streams()
     key = bytes.fromhex(request["key"])
     request["key"] = ""
-    code = siblings["plugin"].run_pytest(request, report, key, scratch, protocol.sign, siblings, session)
+    code = siblings["plugin"].run_pytest(request, report, key, scratch, protocol.sign, siblings, session, marks)
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -25,13 +25,15 @@ def plugin(root, spans, memory, send):
     for path, start, end in spans:
         by_file.setdefault(os.path.join(root, path), (files.index(path), []))[1].append((start, end))
 
+    start, stop, in_use = tracemalloc.start, tracemalloc.stop, tracemalloc.get_traced_memory
+
     class Profile:
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_runtest_call(self, item):
             profiler = LineProfiler(by_file, memory)
             if memory:
-                tracemalloc.start()
-            before = tracemalloc.get_traced_memory()[0] if memory else 0
+                start()
+            before = in_use()[0] if memory else 0
             if by_file:
                 sys.settrace(profiler.trace_calls)
             try:
@@ -39,9 +41,9 @@ def plugin(root, spans, memory, send):
             finally:
                 if by_file:
                     sys.settrace(None)
-                peak = tracemalloc.get_traced_memory()[1] - before if memory else 0
+                peak = in_use()[1] - before if memory else 0
                 if memory:
-                    tracemalloc.stop()
+                    stop()
             lines = [[*place, *totals] for place, totals in profiler.lines.items()]
             send({"kind": "profile", "id": item.nodeid, "files": files, "lines": lines, "peak": peak})
 

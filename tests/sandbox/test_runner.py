@@ -96,6 +96,59 @@ def test_what_cannot_be_laid_down_is_said(driven):
     assert driven.run("keep.txt")[0]["kind"] == "done"
 
 
+COSTING = """
+import os
+import time
+
+
+def burn(seconds):
+    began = time.process_time()
+    while time.process_time() - began < seconds:
+        pass
+
+
+burn(0.05)
+
+
+def test_waits():
+    time.sleep(0.05)
+
+
+def test_works():
+    burn(0.05)
+
+
+def test_has_it_done():
+    if os.fork() == 0:
+        burn(0.05)
+        os._exit(0)
+    os.wait()
+
+
+def test_lies():
+    time.perf_counter = time.monotonic = lambda: 0.0
+"""
+
+
+def test_what_calls_cost_is_measured_from_outside(driven):
+    reply, outcomes = driven.run("test_m.py", files={"test_m.py": COSTING.encode()}, passes=2)
+    assert [*outcomes.values()] == ["passed"] * 4
+    costs = reply["costs"]
+    first, again = costs["calls"][:4], costs["calls"][4:]
+    for calls in (first, again):
+        assert all(0.05 <= seconds < 5 for seconds in calls[:3])
+        assert 0 < calls[3] < 0.05
+    assert costs["imports"] >= 0.05
+    assert costs["elapsed"] > costs["imports"]
+    assert costs["processor"] >= 0.05 + 2 * 0.05  # at import, and by both children
+
+
+def test_a_call_that_does_not_end_has_no_cost(driven):
+    text = b"import os\n\n\ndef test_ends():\n    os._exit(0)\n"
+    assert driven.run("test_m.py", files={"test_m.py": text}, passes=1)[0]["costs"] is None
+    assert driven.run("test_m.py", files={"test_m.py": b"def test_a():\n    pass\n"})[0]["costs"] is None
+
+
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root, as the supervisor has it in Docker")
 def test_the_worker_drops_to_a_user():
     python = Path("/usr/bin/python3")

@@ -232,9 +232,12 @@ def attempt_gain(attempt: Attempt) -> str:
 
 
 def describe_gain(gain: Gain) -> str:
-    """`41 ms → 6 ms (0.15, 0.13 to 0.17)`: the cost before and after, and the ratio with its interval."""
+    """`41 ms → 6 ms, repeated 40 ms → 5 ms (0.15, 0.13 to 0.17)`: costs before and after, the ratio, its interval."""
     ratio = f"{gain.ratio:.2f}, {gain.low:.2f} to {gain.high:.2f}"
     costs = f"{show_cost(gain.goal, gain.before)} → {show_cost(gain.goal, gain.after)}"
+    if gain.repeated_before:
+        repeated = (show_cost(gain.goal, cost) for cost in (gain.repeated_before, gain.repeated_after))
+        costs += f", repeated {' → '.join(repeated)}"
     if gain.bytes_before:
         memory = (show_cost(Goal.MEMORY, cost) for cost in (gain.bytes_before, gain.bytes_after))
         costs += f" and {' → '.join(memory)}"

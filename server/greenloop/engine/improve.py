@@ -68,7 +68,7 @@ async def add_goal(context: BaselineContext, baseline: Baseline, tools: Tools, i
     cost = 0.0
     if goal is not Goal.LIMITS:
         _check_kind(baseline.problem, goal)
-        cost = await bench.own_cost(workload, context.deadline.left_to_search)
+        workload, cost = await bench.calibrate(workload, context.deadline.left_to_search)
     comparison, doubt = await _comparison(context, baseline, inputs, calls)
     if comparison is not None:
         problem = baseline.problem

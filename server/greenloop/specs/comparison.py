@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
 
 from greenloop.core.docstrings.sections import parse_sections
 from greenloop.core.generated_tests import generated_path
@@ -25,6 +24,7 @@ INPUTS = 200  # made up for one function
 SECONDS = 0.2  # for one call of the old version; what takes longer is not compared
 RUNTIME = ("same_results.py", "recorded_calls.py")
 RECORDED = "test_same_recorded"
+FIRST = "test_same_first"  # what calls gave the tests, in a process where nothing was called before
 LEAST = 10  # calls that are compared where the time does not suffice for all
 ENOUGH = "test_same_enough"  # it fails where too few were
 EFFECTS = "test_same_effects"  # run with the user's own code only; it fails where that does what no result shows
@@ -48,6 +48,11 @@ class Comparison:
     def recorded(self) -> str:
         """The id of the test that compares the calls of the tests."""
         return f"{self.path}::{RECORDED}"
+
+    @property
+    def first(self) -> str:
+        """The id of the test that fails where a call gave a test of the user something else than before."""
+        return f"{self.path}::{FIRST}"
 
     @property
     def effects(self) -> str:
@@ -82,7 +87,7 @@ def build_comparison(problem: Problem, calls: Sequence[str]) -> Comparison:
     names = [each.partition("def ")[2].partition("(")[0] for each in tests]
     hypothesis = [property_tests.HYPOTHESIS, property_tests.NAMES] if values else []
     constants = f"MODULE = {module!r}\nQUALNAME = {region.qualname!r}\nBEFORE = {text!r}"
-    parts = [*map(_runtime, RUNTIME), *hypothesis, constants, _RECORDING, *tests]
+    parts = [*map(goals.runtime_text, RUNTIME), *hypothesis, constants, _RECORDING, *tests]
     return Comparison(
         path=path,
         files={path: "\n\n\n".join(parts) + "\n"},
@@ -101,6 +106,10 @@ def {RECORDED}():
     assert not difference, difference
 
 
+def {FIRST}():
+    assert not CHANGED, f"{{CHANGED[0]}}, which differs from before"
+
+
 def {ENOUGH}():
     assert COMPARED or LATE, "no call of the tests can be repeated"
     number = len(COMPARED) or "none"
@@ -111,14 +120,6 @@ def {ENOUGH}():
 
 def {EFFECTS}():
     assert not BEFORE_EFFECTS, "it " + " and ".join(sorted(BEFORE_EFFECTS))"""
-
-
-def _runtime(name: str) -> str:
-    """The text of a module that runs in the sandbox, without what the one above it already has."""
-    text = files("greenloop.specs.properties").joinpath(name).read_text(encoding="utf-8")
-    if name != RUNTIME[0]:
-        text = text.partition("\n)\n")[2]  # behind its import of the first one
-    return text.strip()
 
 
 def _values(
@@ -153,7 +154,7 @@ def test_same_made_up({", ".join(names)}):
     now = importlib.import_module(MODULE).{head.name}
     old = observe(before, [], {{{arguments}}}, {SECONDS}) if time_left() else TOO_MUCH
     new = observe(now, [], {{{arguments}}}) if old != TOO_MUCH else old
-    assert is_same(old, new), {message}"""
+    assert is_same(old, new, is_made_up=True), {message}"""
 
 
 def _call_test(number: int, call: str) -> str:

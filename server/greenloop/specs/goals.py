@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.resources import files
 
 from greenloop.core.errors import SettingsError
 from greenloop.core.generated_tests import generated_path
@@ -15,6 +18,26 @@ from greenloop.project.sources import import_name_in_tests
 from greenloop.specs.changed_code import name_line
 
 MOST_CALLS = 50
+_RESULTS = "RESULTS ="
+_RESULT = re.compile(r"result ([0-9a-f]{32})")
+# Afterwards, as a fixture, so that comparing is no part of what is measured.
+_COMPARES = '''import hashlib
+
+import pytest
+
+
+@pytest.fixture
+def result_of_call(request, capsys):
+    results = []
+
+    def take(value):
+        results.append(list(itertools.islice(value, MOST_ITEMS)) if hasattr(value, "__next__") else value)
+
+    yield take
+    text = repr((describe(results), tuple(capsys.readouterr())))
+    result = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).hexdigest()
+    expected = "" if RESULTS is None else RESULTS.get(request.node.nodeid, result)
+    assert expected == result, f"it does something else than before (result {result})"'''
 DOCTEST = "doctest:"  # begins the selector of a docstring
 INSTRUCTIONS = {
     Goal.TIME: "Make it faster: another algorithm or data structure, less repeated work. Keep no results from one call "
@@ -88,10 +111,28 @@ def build_workload(problem: Problem, calls: Sequence[str]) -> Workload:
     region = problem.regions[0]
     path, module = generated_path(region, "workload"), import_name_in_tests(region.path, problem.root)
     tests = [
-        f"def test_workload_{number}():\n    from {module} import {region.qualname.partition('.')[0]}\n\n    {call}"
+        f"def test_workload_{number}(result_of_call):\n    from {module} import {region.qualname.partition('.')[0]}\n\n"
+        f"    result_of_call({call})"
         for number, call in enumerate(calls, 1)
     ]
-    return Workload(selectors=(path,), calls=tuple(calls), files={path: "\n\n\n".join(tests) + "\n"})
+    parts = [runtime_text("same_results.py"), f"{_RESULTS} None", _COMPARES, *tests]
+    return Workload(selectors=(path,), calls=tuple(calls), files={path: "\n\n\n".join(parts) + "\n"})
+
+
+def with_results(workload: Workload, said: Mapping[str, str]) -> Workload:
+    """The workload whose calls have to give what they gave before: `said`, by case, is how the test then failed."""
+    found = {case: _RESULT.search(text) for case, text in said.items()}
+    results = {case: match[1] for case, match in found.items() if match}
+    texts = {
+        path: text.replace(f"{_RESULTS} None", f"{_RESULTS} {results!r}", 1) for path, text in workload.files.items()
+    }
+    return replace(workload, files=texts)
+
+
+def runtime_text(name: str) -> str:
+    """The text of a module that runs in the sandbox, without its imports from another one that is above it there."""
+    text = files("greenloop.specs.properties").joinpath(name).read_text(encoding="utf-8")
+    return text.partition("\n)\n")[2].strip() if "from greenloop." in text else text.strip()
 
 
 def case_selectors(spec: Spec) -> tuple[str, ...]:

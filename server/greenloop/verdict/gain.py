@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import ceil
 from statistics import median
 from time import monotonic
 
@@ -14,12 +15,14 @@ from greenloop.core.records.goal import Gain, Goal, ProfiledLine, Workload
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, ProfiledLines, TestRun, WatchedLines
 from greenloop.core.records.spec import Provenance
-from greenloop.core.report.cases import case_results, describe_end, passed_seconds
-from greenloop.core.report.traces import LineCost, line_costs, peak_bytes
+from greenloop.core.report.cases import case_results, describe_end
+from greenloop.core.report.traces import LineCost, line_costs
 from greenloop.core.summary import show_cost
 from greenloop.project.syntax import definitions
+from greenloop.specs import goals
 from greenloop.specs.goals import failed_call
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
+from greenloop.verdict.measured_runs import RunCost, check_gain, read_cost
 from greenloop.verdict.paired_costs import LOOKS, measure_pairs
 
 LONGEST = 120  # characters of a profiled line
@@ -30,6 +33,9 @@ _SOURCES = {
 }
 # What costs less disappears in the noise of starting a test.
 LEAST = {Goal.TIME: 0.005, Goal.MEMORY: 100_000}
+REPEATED_EVERY = 3  # of so many pairs, one repeats the calls in its processes, too
+REPEATED_SECONDS = 0.02  # that the user's own code takes for the repeated calls at least
+MOST_REPEATS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,61 +51,60 @@ class Bench:
     memory: float = 0.0
     lots: random.Random = field(default_factory=random.Random)
 
-    async def measure(self, files: Mapping[str, str], workload: Workload, *, below: float) -> Gain | None:
+    async def measure(self, files: Mapping[str, str], workload: Workload, *, below: float) -> Gain | str:
         """Measures the candidate of these changed texts in pairs of runs, as many as the answer needs.
 
-        `below` is what the interval has to stay under. None: the workload did not run to its end.
+        `below` is what the interval has to stay under. Returns why the workload did not run to its end, where it did
+        not.
         """
         # Both are laid over the project, so that neither profits from what the other has to compile or read anew.
         own = {path: self.inputs.problem.files[path] for path in files if path in self.inputs.problem.files}
-        if self.memory:
-            return await self._measure_both(workload, own, files, below)
-        return await measure_pairs(
-            self.goal,
-            lambda is_new: self.cost(workload, files if is_new else own),
-            below=below,
-            lots=self.lots,
-        )
-
-    async def _measure_both(
-        self, workload: Workload, own: Mapping[str, str], files: Mapping[str, str], below: float
-    ) -> Gain | None:
-        """Measures time and memory as one cost, of which each ratio has its share as its exponent.
-
-        Each has a run of its own, as recording memory takes time.
-        """
-        by_memory = replace(self, goal=Goal.MEMORY)
-        measured: dict[bool, list[tuple[float, float]]] = {False: [], True: []}
+        runs: dict[bool, list[RunCost]] = {False: [], True: []}
+        failures: list[str] = []
 
         async def cost(is_new: bool) -> float | None:
-            texts = files if is_new else own
-            seconds, most = [await each.cost(workload, texts) for each in (self, by_memory)]
-            if seconds is None or most is None:
+            is_thorough = len(runs[is_new]) % REPEATED_EVERY == 0
+            passes = 1 + workload.repeats if is_thorough else 1
+            run, execution = await self._measured(workload, files if is_new else own, passes, is_seen=is_thorough)
+            if run is None:
+                failures.append(_describe_failure(workload, execution))
                 return None
-            measured[is_new].append((seconds, most))
-            # Below that, memory is that of starting a test.
-            return float(max(seconds, 1e-9) ** (1 - self.memory) * max(most, LEAST[Goal.MEMORY]) ** self.memory)
+            runs[is_new].append(run)
+            return self._combine(run)
 
         gain = await measure_pairs(self.goal, cost, below=below, lots=self.lots)
         if gain is None:
-            return None
-        (before, bytes_before), (after, bytes_after) = (
-            [median(column) for column in zip(*measured[is_new], strict=True)] for is_new in (False, True)
-        )
-        return replace(gain, before=before, after=after, bytes_before=bytes_before, bytes_after=bytes_after)
+            return failures[0]
+        if self.goal is Goal.TIME:
+            before, after = (median(run.first for run in runs[is_new]) for is_new in (False, True))
+            gain = replace(gain, before=before, after=after)
+        if self.memory:
+            before, after = (float(median(run.bytes for run in runs[is_new])) for is_new in (False, True))
+            gain = replace(gain, bytes_before=before, bytes_after=after)
+        return check_gain(gain, runs[False], runs[True], below=below)
 
-    async def own_cost(self, workload: Workload, seconds_left: float) -> float:
-        """Returns the cost of the workload with the user's own code: seconds, or bytes.
+    def _combine(self, run: RunCost) -> float:
+        """The cost of a run as one number; of time and memory, each has its share as its exponent."""
+        if self.goal is Goal.MEMORY:
+            return float(run.bytes)
+        if not self.memory:
+            return run.first
+        # Below that, memory is that of starting a test.
+        return float(run.first ** (1 - self.memory) * max(run.bytes, LEAST[Goal.MEMORY]) ** self.memory)
+
+    async def calibrate(self, workload: Workload, seconds_left: float) -> tuple[Workload, float]:
+        """Returns the workload with its repeats, and its cost with the user's own code: seconds, or bytes.
 
         Raises `CannotVerifyError` where it does not run to its end, costs too little to compare, or takes so long that
         a candidate could not be measured in the time that is left.
         """
+        workload = await self._with_results(workload)
         began = monotonic()
-        execution = await self._measured(workload, {})
-        cost, taken = self._cost_of(execution), monotonic() - began
+        run, execution = await self._measured(workload, {}, 1)
+        taken = monotonic() - began
         problem = self.inputs.problem
         name = problem.regions[0].qualname
-        if cost is None:
+        if run is None:
             raise CannotVerifyError(
                 f"What calls {name} does not run to its end: {_describe_failure(workload, execution)}",
                 remedy=_remedy(problem, workload, execution),
@@ -110,12 +115,29 @@ class Bench:
                 f"{seconds_left:.0f} s that are left.",
                 remedy=f"{_other_calls(name, workload, 'less')} Or allow more: --seconds N.",
             )
+        cost = float(run.bytes) if self.goal is Goal.MEMORY else run.first
         if cost < LEAST[self.goal]:
             raise CannotVerifyError(
                 f"What calls {name} takes {show_cost(self.goal, cost)}: too little to compare.",
                 remedy=_other_calls(name, workload, "more"),
             )
-        return cost
+        if self.goal is Goal.TIME:
+            repeats = min(max(1, ceil(REPEATED_SECONDS / cost)), MOST_REPEATS)
+            again, _execution = await self._measured(workload, {}, 1 + repeats)
+            workload = replace(workload, repeats=repeats if again is not None else 0)  # some tests run only once
+        return workload, cost
+
+    async def _with_results(self, workload: Workload) -> Workload:
+        """Returns the workload with what its calls give, where that is the same twice."""
+        if not workload.calls:
+            return workload
+        known: list[dict[str, str]] = []
+        for _number in range(2):
+            execution = await self.run(workload, {})
+            results = (result for result in case_results(execution) if result.failure)
+            known.append({each.id: each.failure.message for each in results if each.failure})
+        same = {case: said for case, said in known[0].items() if known[1].get(case) == said}
+        return goals.with_results(workload, same)
 
     async def profile(self, files: Mapping[str, str], workload: Workload) -> tuple[ProfiledLine, ...]:
         """Returns what the lines of the function cost over the changed texts, the dearest first, without free ones."""
@@ -136,29 +158,46 @@ class Bench:
         profile: ProfiledLines | None = None,
         *,
         more_seconds: float = 0.0,
+        passes: int = 0,
     ) -> Execution:
-        """Runs the workload over these changed texts; of the user's own code, where there are none."""
+        """Runs the workload over these changed texts; of the user's own code, where there are none.
+
+        With `passes`, so many times, and the supervisor measures what the calls cost.
+        """
         inputs = self.inputs
         added = {path: text.encode() for path, text in workload.files.items()}
         run = TestRun(
             selectors=workload.selectors,
             files={**inputs.problem.buffers, **inputs.generated_files, **added, **inputs.encode(files)},
+            profile=profile,
+            passes=passes,
             seconds=inputs.limits.seconds + more_seconds,
         )
-        execution = await self.session.run(replace(run, profile=profile))
+        execution = await self.session.run(run)
         check_sandbox(execution)
         return execution
 
-    async def _measured(self, workload: Workload, files: Mapping[str, str]) -> Execution:
-        return await self.run(workload, files, ProfiledLines(memory=True) if self.goal is Goal.MEMORY else None)
+    async def _measured(
+        self, workload: Workload, files: Mapping[str, str], passes: int, *, is_seen: bool = True
+    ) -> tuple[RunCost | None, Execution]:
+        """Runs the workload over these changed texts; returns its cost, None where it does not end well.
 
-    def _cost_of(self, execution: Execution) -> float | None:
-        """Returns what the cases cost without their fixtures; None where one did not pass."""
-        return peak_bytes(execution) if self.goal is Goal.MEMORY else passed_seconds(execution)
-
-    async def cost(self, workload: Workload, files: Mapping[str, str]) -> float | None:
-        """Runs the workload over these changed texts; returns its seconds or bytes, None where it does not end well."""
-        return self._cost_of(await self._measured(workload, files))
+        Python's allocator takes time and memory to record what it does, so that its number has a run of its own. With
+        memory as the goal, the other run shows what is seen from outside (`is_seen`).
+        """
+        execution, seen = Execution(), None
+        if is_seen or self.goal is Goal.TIME:
+            execution = await self.run(workload, files, passes=passes)
+            seen = read_cost(execution, passes)
+            if seen is None or (self.goal is Goal.TIME and not self.memory):
+                return seen, execution
+        execution = await self.run(workload, files, ProfiledLines(memory=True), passes=1)
+        recorded = read_cost(execution, 1)
+        if recorded is None:
+            return None, execution
+        if seen is None:
+            return replace(recorded, costs=replace(recorded.costs, peak=0)), execution
+        return replace(seen, bytes=recorded.bytes), execution
 
 
 def _other_calls(name: str, workload: Workload, amount: str) -> str:

@@ -12,7 +12,7 @@ from greenloop.core.ports import Session
 from greenloop.core.records.goal import Gain, Goal, Improvement, ProfiledLine, Workload
 from greenloop.core.records.spec import Case
 from greenloop.core.records.verdict import CaseResult, Failure
-from greenloop.core.report.cases import case_results, describe_end, passed_seconds
+from greenloop.core.report.cases import all_passed, case_results, describe_end
 from greenloop.core.summary import describe_gain, show_cost
 from greenloop.specs import goals
 from greenloop.specs.comparison import Comparison
@@ -40,8 +40,9 @@ async def judge(
     if wanted.workload is not None:
         failure = None
         if is_same:
-            gain = await bench.measure(files, wanted.workload, below=wanted.below)
-            failure = await _missed(bench, files, wanted, gain)
+            measured = await bench.measure(files, wanted.workload, below=wanted.below)
+            gain = measured if isinstance(measured, Gain) else None
+            failure = await _missed(bench, files, wanted.workload, measured, wanted.below)
         results.append(_result(goals.gain_case(problem, wanted.goal), failure, was_run=is_same))
     return results, gain
 
@@ -54,14 +55,14 @@ async def try_comparison(bench: Bench, found: Comparison) -> tuple[Workload | No
     """
     wanted = (found.recorded, *found.alone)
     for kept in dict.fromkeys((wanted, found.alone)):  # the user's tests may not bear to be recorded
-        workload = found.workload((*kept, found.effects))
+        workload = found.workload((*kept, found.first, found.effects))
         execution = await bench.run(workload, {}, more_seconds=COMPARING)
         results = {each.id: each for each in case_results(execution)}
         tests_pass = all(each.passed for each in results.values() if not each.id.startswith(found.path))
         if tests_pass and all(each in results and results[each].outcome != "missing" for each in kept):
             break
     said = {each: _said(results[each]) for each in (*kept, found.enough, found.effects) if each in results}
-    held = [each for each in kept if each in results and results[each].passed]
+    held = [each for each in (*kept, found.first) if each in results and results[each].passed]
     differing = next((said[each] for each in kept if "differs from before" in said.get(each, "")), "")
     if execution.killed == "timeout":
         seconds = f"{_comparing_seconds(bench):.0f} s"
@@ -72,7 +73,7 @@ async def try_comparison(bench: Bench, found: Comparison) -> tuple[Workload | No
         held, doubt = [], found.reason or said.get(found.enough, "the comparison does not run to its end")
     else:
         doubt = said.get(found.effects, "")
-    return (found.workload(held) if held else None), doubt
+    return (found.workload(held) if {*held} & {*kept} else None), doubt
 
 
 def _said(result: CaseResult) -> str:
@@ -95,7 +96,7 @@ async def with_profiles(
 async def compare_results(bench: Bench, files: Mapping[str, str], comparison: Workload) -> Failure | None:
     """Runs the comparison over these changed texts; returns the first difference, or None."""
     execution = await bench.run(comparison, files, more_seconds=COMPARING)
-    if passed_seconds(execution) is not None:
+    if all_passed(execution):
         return None
     if execution.killed == "timeout":
         said = (
@@ -113,16 +114,20 @@ def _comparing_seconds(bench: Bench) -> float:
     return bench.inputs.limits.seconds + COMPARING
 
 
-async def _missed(bench: Bench, files: Mapping[str, str], wanted: Improvement, gain: Gain | None) -> Failure | None:
+async def _missed(
+    bench: Bench, files: Mapping[str, str], workload: Workload, measured: Gain | str, below: float
+) -> Failure | None:
     """Returns why a measured candidate does not cost less, with its dearest lines; None where it does."""
-    if gain is not None and gain.high < wanted.below:
+    if isinstance(measured, str):
+        message = f"The calls that are to be measured do not run to their end: {measured}"
+    elif measured.high >= below:
+        message = f"{describe_gain(measured)}: less than {below:g} of it is asked for."
+        message = "\n".join([message, *await describe_profile(bench, files, workload)])
+    elif measured.refused:
+        message = f"{describe_gain(measured)} is not believed: {measured.refused}."
+    else:
         return None
-    if gain is None or wanted.workload is None:
-        message = "The calls that are to be measured do not run to their end."
-        return Failure(type=TYPES[wanted.goal], message=message, text=message)
-    message = f"{describe_gain(gain)}: less than {wanted.below:g} of it is asked for."
-    message = "\n".join([message, *await describe_profile(bench, files, wanted.workload)])
-    return Failure(type=TYPES[wanted.goal], message=message, text=message)
+    return Failure(type=TYPES[bench.goal], message=message, text=message)
 
 
 async def describe_profile(bench: Bench, files: Mapping[str, str], workload: Workload) -> list[str]:

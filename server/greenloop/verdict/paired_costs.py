@@ -24,7 +24,7 @@ CONFIDENCE = 0.9999  # of each look: all three together let pass fewer than 1 of
 async def measure_pairs(
     goal: Goal, cost: Callable[[bool], Awaitable[float | None]], *, below: float, lots: random.Random
 ) -> Gain | None:
-    """Measures pairs until the interval lies on one side of `below`, or there are 33.
+    """Measures pairs until the interval lies on one side of `below`, half of them do not cost less, or there are 33.
 
     `cost(True)` runs the new version and returns its cost, `cost(False)` the old one; None: it did not run to its end,
     and nothing is returned. `lots` draws which of the two is first.
@@ -41,14 +41,14 @@ async def measure_pairs(
             befores.append(second if is_new_first else first)
             afters.append(first if is_new_first else second)
         gain = compare(goal, befores, afters)
-        if gain.low >= below or (gain.high < below and pairs != HOPELESS):
+        if gain.low >= below or gain.ratio >= 1 or (gain.high < below and pairs != HOPELESS):
             break
     return gain
 
 
 def compare(goal: Goal, befores: Sequence[float], afters: Sequence[float]) -> Gain:
     """Returns the gain of paired costs, with the interval of the order statistics for the median of their ratios."""
-    ratios = sorted(after / max(before, 1e-9) for before, after in zip(befores, afters, strict=True))
+    ratios = sorted(after / before for before, after in zip(befores, afters, strict=True))
     cut = _cut(len(ratios))
     return Gain(
         goal=goal,

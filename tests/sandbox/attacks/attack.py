@@ -106,6 +106,28 @@ class Fake:
         return f"{self.family}: {self.name}"
 
 
+@dataclass(frozen=True, kw_only=True)
+class CostFake:
+    """A whole module `m.py` that does what the user's own does, `own`, and seems to cost less where it does not.
+
+    `believed` says what took the seeming for the cost, as long as the process of the code was asked for its time: its
+    `clock`, the test alone (the `test` did not compare), or nothing (""). `memory`: bytes are to be saved, not seconds.
+    `calls` are measured in place of the test.
+    """
+
+    name: str
+    code: str
+    own: str
+    test: str
+    believed: str = ""
+    memory: bool = False
+    calls: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        return self.name
+
+
 def module(body: str) -> str:
     """The body as the function `strike` of a module."""
     return "import aim\n\n\ndef strike():\n" + textwrap.indent(textwrap.dedent(body).strip("\n"), "    ") + "\n"

@@ -79,3 +79,13 @@ def test_calls_become_tests_beside_the_module():
     names: dict = {}
     exec(compile(text, "t", "exec"), names)
     assert [name for name in names if name.startswith("test_")] == ["test_workload_1"]
+
+
+def test_a_measured_call_has_to_give_what_it_gave_before():
+    """What it gave is learned from the messages with which the tests fail as long as nothing is known."""
+    workload = goals.build_workload(PROBLEM, ["Box().put()"])
+    case = "pkg/test_greenloop_workload_m.py::test_workload_1"
+    said = f"AssertionError: it does something else than before (result {'0a' * 16})"
+    (text,) = goals.with_results(workload, {case: said, "other": "no result"}).files.values()
+    assert f"\nRESULTS = {{{case!r}: '{'0a' * 16}'}}\n" in text
+    assert "\nRESULTS = None\n" in next(iter(workload.files.values()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.goal import Gain, Goal, Workload
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution, Limits
+from greenloop.core.records.sandbox import Costs, Execution, Limits
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.summary import describe_gain
 from greenloop.verdict import gain
@@ -26,7 +27,11 @@ class Answering:
         call = {**phase, "when": "call", "outcome": outcome, "seconds": seconds, **failure}
         records = ({**phase, "when": "setup"}, call, {**phase, "when": "teardown"})
         begin = {"kind": "begin", "id": "t.py::test_workload_2"}
-        self.execution = Execution(records=(begin, *records, {"kind": "finished"}), status=0)
+        self.execution = Execution(records=(begin, *records, {"kind": "finished"}), status=0, costs=self.costs(seconds))
+
+    @staticmethod
+    def costs(seconds: float, passes: int = 1) -> Costs:
+        return Costs(calls=(seconds,) * passes, imports=0.01, fixtures=0.01, elapsed=0.1, processor=0.1, peak=1 << 30)
 
     @classmethod
     def killed(cls) -> Answering:
@@ -34,8 +39,9 @@ class Answering:
         session.execution = Execution(records=session.execution.records[:1], killed="timeout", seconds=10.0)
         return session
 
-    async def run(self, _run) -> Execution:
-        return self.execution
+    async def run(self, run) -> Execution:
+        costs = self.execution.costs
+        return replace(self.execution, costs=costs and self.costs(costs.calls[0], run.passes or 1))
 
 
 @pytest.mark.parametrize(
@@ -65,7 +71,7 @@ async def complaint(
         problem=problem, outcomes={}, limits=Limits(), suite_seconds=1.0, encode=lambda _texts: {}
     )
     with pytest.raises(CannotVerifyError) as caught:
-        await gain.Bench(inputs=inputs, session=session).own_cost(
+        await gain.Bench(inputs=inputs, session=session).calibrate(
             Workload(selectors=("t.py",), calls=calls), seconds_left
         )
     return caught.value
@@ -103,7 +109,7 @@ class Remembering(Answering):
 
     async def run(self, run) -> Execution:
         self.files.append(dict(run.files))
-        return self.execution
+        return await super().run(run)
 
 
 async def test_both_versions_are_laid_over_the_project():
@@ -121,7 +127,7 @@ async def test_both_versions_are_laid_over_the_project():
     found = await gain.Bench(inputs=inputs, session=session).measure(
         {"m.py": "new"}, Workload(selectors=("t.py",)), below=0.9
     )
-    assert found is not None
+    assert isinstance(found, Gain)
     assert sorted(files["m.py"] for files in session.files) == [b"new"] * found.pairs + [b"old"] * found.pairs
 
 
@@ -130,8 +136,10 @@ class Costing(Answering):
 
     async def run(self, run) -> Execution:
         seconds, most = run.files["m.py"].decode().split()
-        records = (*Answering("passed", float(seconds)).execution.records, {"kind": "profile", "peak": int(most)})
-        return Execution(records=records if run.profile else records[:-1], status=0)
+        execution = Answering("passed", float(seconds)).execution
+        records = (*execution.records, {"kind": "profile", "peak": int(most)})
+        costs = replace(self.costs(float(seconds), run.passes), peak=int(most))
+        return Execution(records=records if run.profile else records[:-1], status=0, costs=costs)
 
 
 async def measure_change(old: str, new: str, memory: float) -> Gain:
@@ -146,7 +154,8 @@ async def measure_change(old: str, new: str, memory: float) -> Gain:
     )
     bench = gain.Bench(inputs=inputs, session=Costing("passed", 1.0), memory=memory)
     found = await bench.measure({"m.py": new}, Workload(selectors=("t.py",)), below=0.9)
-    assert found is not None
+    assert isinstance(found, Gain)
+    assert not found.refused
     return found
 
 
@@ -169,3 +178,26 @@ async def test_memory_has_its_share_in_what_is_measured(new, memory, ratio):
     assert (found.bytes_before, found.bytes_after) == ((4e6, most) if memory else (0.0, 0.0))
     if memory == 0.2:
         assert describe_gain(found) == "1.0 s → 500 ms and 4.0 MB → 8.0 MB (0.66, 0.66 to 0.66)"
+
+
+async def test_calls_are_repeated_as_often_as_takes_a_while():
+    region = Region(path="m.py", qualname="f", start=1, end=2)
+    problem = Problem(root=Path("/w"), spec=Spec(), regions=(region,), originals={}, files={})
+    inputs = VerificationInputs(
+        problem=problem, outcomes={}, limits=Limits(), suite_seconds=1.0, encode=lambda _texts: {}
+    )
+    for seconds, repeats in ((0.005, 4), (0.1, 1)):
+        bench = gain.Bench(inputs=inputs, session=Answering("passed", seconds))
+        workload, cost = await bench.calibrate(Workload(selectors=("t.py",)), 600.0)
+        assert (workload.repeats, cost) == (repeats, seconds)
+
+
+async def test_a_candidate_whose_calls_fail_is_told_which_one():
+    region = Region(path="m.py", qualname="f", start=1, end=2)
+    problem = Problem(root=Path("/w"), spec=Spec(), regions=(region,), originals={}, files={"m.py": "old"})
+    inputs = VerificationInputs(
+        problem=problem, outcomes={}, limits=Limits(), suite_seconds=1.0, encode=lambda _texts: {}
+    )
+    bench = gain.Bench(inputs=inputs, session=Answering("failed", 2.0, type="ValueError", message="no"))
+    said = await bench.measure({"m.py": "new"}, Workload(selectors=("t.py",), calls=("f(1)", "f(2)")), below=0.9)
+    assert said == "`f(2)`: ValueError: no"

@@ -33,11 +33,13 @@ _WORDS = {
 class Workload:
     """What is run to measure or compare a candidate: selectors, and files beyond the project's own that they need.
 
-    `calls` are the user's: test number N, from 1, makes the Nth of them.
+    `calls` are the user's: test number N, from 1, makes the Nth of them. `repeats`: how often all of it is repeated in
+    some of the measured runs, in the same process.
     """
 
     selectors: tuple[str, ...]
     calls: tuple[str, ...] = ()
+    repeats: int = 0
     files: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -76,6 +78,8 @@ class Gain:
 
     `goal` tells the unit: seconds, or bytes at the moment when the most were in use.
     `low`..`high` is an interval for that median with a confidence of at least 99 %, from this number of `pairs`.
+    `repeated_before` and `repeated_after` are the seconds of calls that are repeated in one process, or 0.
+    `refused` is why the gain is not believed whatever its interval, or "".
     `bytes_before` and `bytes_after` are the memory where that has a share in the ratio of times, else 0.
     `lines_before` and `lines_after` are the lines of the function that cost most, in both texts, of an accepted change.
     """
@@ -87,6 +91,9 @@ class Gain:
     low: float
     high: float
     pairs: int
+    repeated_before: float = 0.0
+    repeated_after: float = 0.0
+    refused: str = ""
     bytes_before: float = 0.0
     bytes_after: float = 0.0
     lines_before: tuple[ProfiledLine, ...] = ()

@@ -121,7 +121,7 @@ class TestRun:
     produced a compared value; `profile` records what their lines cost; `inspect` describes failures with the values of
     their locals; `collect` only collects. `baseline`: this is
     the user's own code, from which a back end may learn to run faster. `apart` puts the changed code into a process of
-    its own.
+    its own. `passes`: what the calls cost is measured, and all cases run so many times (0: nothing is measured).
     `only`: of the selected cases those with these ids run, in this order (empty: all). `case_seconds`: the run ends, as
     after `seconds`, when a case takes so long (0: no such limit).
     """
@@ -140,9 +140,28 @@ class TestRun:
     inspect: Inspection | None = None
     collect: bool = False
     only: tuple[str, ...] = ()
+    passes: int = 0
     seconds: float = 10.0
     case_seconds: float = 0.0
     hash_seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Costs:
+    """What a run cost by the clocks of the supervisor, which the code under test cannot reach.
+
+    `calls` are the seconds of each case's call, in running order; a call has the greater of elapsed and processor time.
+    `imports` are the seconds of the collection, which imports the modules, `fixtures` those of setup and teardown.
+    `elapsed` and `processor` are all seconds beside the calls, with these, child processes and collecting garbage.
+    `peak` are the bytes by which the process had grown during a call.
+    """
+
+    calls: tuple[float, ...]
+    imports: float
+    fixtures: float
+    elapsed: float
+    processor: float
+    peak: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +171,7 @@ class Execution:
     `records` arrive in order over the supervised pipe (sandbox/protocol.py describes each kind);
     `status` is the worker's exit status from waitpid (negative: signal); `killed` is the reason of a kill, or "";
     `broken` is why the sandbox itself failed, in one sentence, or "". `silent` are the seconds without any record
-    before the end: for a run that was killed, how long its last case had taken at least.
+    before the end: for a run that was killed, how long its last case had taken at least. `costs`: see `TestRun.passes`.
     """
 
     records: tuple[Mapping[str, Any], ...] = ()
@@ -163,6 +182,7 @@ class Execution:
     leftover: int = 0
     seconds: float = 0.0
     silent: float = 0.0
+    costs: Costs | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

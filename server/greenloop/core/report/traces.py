@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import Frame
-from greenloop.core.report.cases import Record, passed_seconds, read_frame, records_of_kind
+from greenloop.core.report.cases import Record, read_frame, records_of_kind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,9 +110,8 @@ def line_costs(execution: Execution, path: str) -> dict[int, LineCost]:
 
 
 def peak_bytes(execution: Execution) -> int | None:
-    """The most bytes that any case allocated; None where a case did not pass or was not run."""
-    peaks = [int(record["peak"]) for record in records_of_kind(execution, "profile")]
-    return None if passed_seconds(execution) is None or not peaks else max(peaks)
+    """The most bytes that any case allocated, by Python's allocator in its process; None where it was not asked."""
+    return max((int(record["peak"]) for record in records_of_kind(execution, "profile")), default=None)
 
 
 def _reach(item: Record) -> ReachedFunction:

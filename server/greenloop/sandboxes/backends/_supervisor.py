@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
+from greenloop.core.records.sandbox import Costs, Execution, SandboxSpec, TestRun
 from greenloop.core.report.schema import well_formed
 from greenloop.sandboxes import payload
 
@@ -201,6 +201,7 @@ def run_request(
         },
         inspect=run.inspect and asdict(run.inspect),
         only=run.only,
+        passes=run.passes,
         case_seconds=run.case_seconds,
         baseline=run.baseline,
         files=files,
@@ -224,9 +225,23 @@ def read_execution(message: Mapping[str, Any], key: bytes) -> Execution:
             leftover=int(message["leftover"]),
             seconds=float(message["seconds"]),
             silent=float(message.get("silent", 0.0)),
+            costs=_read_costs(message.get("costs")),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise SupervisorError(f"The sandbox's reply has no valid {error}.") from error
+
+
+def _read_costs(costs: Mapping[str, Any] | None) -> Costs | None:
+    if costs is None:
+        return None
+    return Costs(
+        calls=tuple(map(float, costs["calls"])),
+        imports=float(costs["imports"]),
+        fixtures=float(costs["fixtures"]),
+        elapsed=float(costs["elapsed"]),
+        processor=float(costs["processor"]),
+        peak=int(costs["peak"]),
+    )
 
 
 def descendants(pid: int) -> list[int]:

@@ -104,7 +104,17 @@ class ClusterSession:
         Cases are collected first, over the same files: what the code under test does to the collection counts.
         """
         selection = (run.selectors, run.only)
-        if run.collect or run.trace or run.watch or run.statements or run.profile or run.inspect or run.case_seconds:
+        whole = (
+            run.collect,
+            run.trace,
+            run.watch,
+            run.statements,
+            run.profile,
+            run.inspect,
+            run.passes,
+            run.case_seconds,
+        )
+        if any(whole):
             return (), ()
         slots = int(self._ray.cluster_resources().get("CPU", 0) / self._processors)
         if slots < 2 or selection in self._short:

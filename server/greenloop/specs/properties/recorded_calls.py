@@ -19,6 +19,7 @@ from typing import Any
 from greenloop.specs.properties.same_results import (
     SKIPPED,
     TOO_MUCH,
+    describe,
     is_same,
     load_before,
     observe,
@@ -33,7 +34,10 @@ MOST_VARIED = 300  # calls with varied arguments
 FAR = 100_000  # from a number to a much larger one
 ONE_CALL = 1.0  # second for the old version; what takes longer is not compared
 CALLS: list[tuple[list[Any], dict[str, Any]]] = []
+RETURNED: dict[int, Any] = {}  # what those of them that returned gave the test then, described, by their number
+CHANGED: list[str] = []  # sentences about calls that gave a test something else than before
 _COPYING = [0.0]
+_PAUSES = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 def find_function(module: types.ModuleType, qualname: str) -> types.FunctionType | None:
@@ -52,23 +56,30 @@ def record_calls(name: str, qualname: str) -> None:
     function = find_function(importlib.import_module(name), qualname)
     if function is None:
         return
-    wanted = function.__code__
+    wanted = _place(function.__code__)
+    running: dict[types.FrameType, int] = {}
 
-    def profile(frame: types.FrameType, event: str, _argument: Any) -> None:
-        code = frame.f_code
-        if event != "call" or code.co_name != wanted.co_name or code.co_firstlineno != wanted.co_firstlineno:
-            return
-        caller = frame.f_back
-        if code.co_filename != wanted.co_filename or (caller is not None and caller.f_code is code):
-            return
-        began = time.monotonic()
+    def profile(frame: types.FrameType, event: str, value: Any) -> None:
+        began, code, caller = time.monotonic(), frame.f_code, frame.f_back
         with contextlib.suppress(Exception):
-            CALLS.append(copy.deepcopy(_arguments(frame)))
+            if event == "return" and frame in running:
+                number = running.pop(frame)
+                if value is not None and not code.co_flags & _PAUSES:  # None: perhaps it raises an exception
+                    RETURNED[number] = describe(copy.deepcopy(value))
+            elif event != "call" or len(CALLS) == MOST_CALLS or (caller is not None and caller.f_code is code):
+                return
+            elif _place(code) == wanted:
+                CALLS.append(copy.deepcopy(_arguments(frame)))
+                running[frame] = len(CALLS) - 1
         _COPYING[0] += time.monotonic() - began
-        if len(CALLS) >= MOST_CALLS or _COPYING[0] > MOST_COPYING:
+        if (len(CALLS) == MOST_CALLS and not running) or _COPYING[0] > MOST_COPYING:
             sys.setprofile(None)
 
     sys.setprofile(profile)
+
+
+def _place(code: types.CodeType) -> tuple[str, int, str]:
+    return code.co_name, code.co_firstlineno, code.co_filename
 
 
 def _arguments(frame: types.FrameType) -> tuple[list[Any], dict[str, Any]]:
@@ -98,7 +109,7 @@ def compare_calls(name: str, qualname: str, text: str) -> str:
     is_method = isinstance(owner, type) and bool(vars(owner).get(new.__name__) is new)
     restart_time()
     is_bound = isinstance(owner, type) and not isinstance(vars(owner).get(new.__name__), staticmethod)
-    for positional, named, is_varied in _with_varied(int(is_bound)):
+    for number, (positional, named, is_varied) in enumerate(_with_varied(int(is_bound))):
         if not time_left():
             SKIPPED.append(True)
             break
@@ -107,16 +118,22 @@ def compare_calls(name: str, qualname: str, text: str) -> str:
                 swapped.callback(setattr, owner, new.__name__, new)
                 setattr(owner, new.__name__, old)
             first = observe(old, positional, named, ONE_CALL)
-        if is_varied and first[:2] in (("raises", "TypeError"), ("raises", "AttributeError")):
+        if is_varied and first[0] == "raises" and first[1][0] in ("TypeError", "AttributeError"):
             continue
+        if first[0] == "returns" and first[1] != RETURNED.get(number, first[1]):
+            CHANGED.append(f"{_shown(qualname, positional, named)} gave a test {RETURNED[number]!r:.200}")
         second = observe(new, positional, named) if first != TOO_MUCH else first
         if is_varied and second != TOO_MUCH and (first[0], second[0]) == ("raises", "raises"):
             continue  # values that it is not made for: which error they cause is no promise
         if not is_same(first, second):
-            shown = ", ".join([f"{each!r:.60}" for each in positional] + [f"{k}={v!r:.60}" for k, v in named.items()])
-            return f"{qualname}({shown}) differs from before: {tell(first, second)}"
+            return f"{_shown(qualname, positional, named)} differs from before: {tell(first, second)}"
     restart_time()
     return ""
+
+
+def _shown(qualname: str, positional: list[Any], named: dict[str, Any]) -> str:
+    arguments = [f"{each!r:.60}" for each in positional] + [f"{key}={each!r:.60}" for key, each in named.items()]
+    return f"{qualname}({', '.join(arguments)})"
 
 
 def _owner(module: types.ModuleType, qualname: str) -> Any:

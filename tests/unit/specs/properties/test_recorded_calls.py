@@ -132,3 +132,23 @@ def test_values_like_one(value, some):
     varied = list(recorded_calls.vary(value))
     assert all(each in varied for each in some)
     assert value not in varied
+
+
+@pytest.mark.parametrize(
+    ("now", "told"),
+    [
+        (CODE, ""),
+        # It knows whether it was called before.
+        (
+            CODE.replace("@functools.lru_cache(maxsize=None)\ndef fib", "FIRST = [1]\n\n\ndef fib").replace(
+                "    return n if n < 2", "    if FIRST:\n        return FIRST.pop()\n    return n if n < 2"
+            ),
+            "fib(10) gave a test ('int', 1)",
+        ),
+    ],
+)
+def test_what_a_call_gave_the_test_is_compared_too(compare, now, told):
+    recorded_calls.CHANGED.clear()
+    recorded_calls.RETURNED.clear()
+    compare("fib", lambda module: module.fib(10), now)
+    assert recorded_calls.CHANGED[:1] == [told][: bool(told)]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import copy
+import gc
 import socket
+import sys
 import threading
 import time
 from pathlib import Path
@@ -158,3 +160,34 @@ def test_the_limit_waits_for_the_end_of_a_callback_of_hypothesis_where_it_would_
 
     assert same_results.observe(endless, [], {}, 0.05) == same_results.TOO_MUCH
     assert seen == [1]
+
+
+def raises(message):
+    raise ValueError(message)
+
+
+def test_messages_of_exceptions_are_compared_but_for_made_up_inputs():
+    old, new = (same_results.observe(raises, [message], {}) for message in ("a", "b"))
+    assert not same_results.is_same((*old[:2], [], *old[3:]), (*new[:2], [], *new[3:]))
+    assert same_results.is_same((*old[:2], [], *old[3:]), (*new[:2], [], *new[3:]), is_made_up=True)
+    assert same_results.tell(old, new) == "('raises', ('ValueError', 'b')) instead of ('raises', ('ValueError', 'a'))"
+
+
+def test_addresses_in_messages_are_no_difference():
+    old, new = (same_results.observe(lambda: raises(object()), [], {}) for _ in range(2))
+    assert same_results.is_same(old, new)
+
+
+def test_the_error_output_is_compared():
+    def show(word):
+        sys.stderr.write(word)
+
+    old, new = (same_results.observe(show, [word], {})[4:] for word in ("a", "b"))
+    assert old[:-1] != new[:-1]
+
+
+def test_switching_the_collector_of_garbage_is_an_effect():
+    try:
+        assert same_results.observe(gc.disable, [], {})[-1] == {"switches the collector of garbage"}
+    finally:
+        gc.enable()

@@ -1,0 +1,123 @@
+"""Reads what a measured run cost, and says why a gain is not believed although the calls themselves cost less.
+
+Pure. What a call no longer costs may be spent elsewhere: at import, in a fixture, a thread or a child process, by a
+later call, or by collecting garbage; all that has to stay below the gain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from statistics import median, quantiles
+
+from greenloop.core.records.goal import Gain, Goal
+from greenloop.core.records.sandbox import Costs, Execution
+from greenloop.core.report.cases import all_passed, case_results
+from greenloop.core.report.traces import peak_bytes
+from greenloop.core.summary import show_cost
+
+RESOLUTION = 2e-5  # seconds: a mark takes longer from one process to the other and back
+LITTLE = 1e-3  # seconds of repeated calls that are never too many
+KEPT = 5e-3  # seconds of first calls: with less, what only they have to do may be most of it
+SPENT = 0.5  # of a gain: what may be spent elsewhere, and by how much a peak seen from outside may fall short
+RESIDENT = 1_000_000  # bytes: steps in which a process takes memory, and gives it back
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunCost:
+    """What a run cost. Seconds of the first pass over the cases, and of a repeated one (0: there was none).
+
+    `costs` are the supervisor's; their `peak` is 0 where it was not measured. `bytes` is the peak of Python's own
+    allocator, 0 where memory was not measured.
+    """
+
+    first: float
+    repeated: float
+    costs: Costs
+    bytes: int = 0
+
+
+def read_cost(execution: Execution, passes: int) -> RunCost | None:
+    """Returns what a run of so many passes cost; None where a case did not pass, or a mark is missing."""
+    costs, cases = execution.costs, len(case_results(execution))
+    if costs is None or not all_passed(execution) or len(costs.calls) != cases * passes:
+        return None
+    repeated = sum(costs.calls[cases:]) / (passes - 1) if passes > 1 else 0.0
+    return RunCost(first=sum(costs.calls[:cases]), repeated=repeated, costs=costs, bytes=peak_bytes(execution) or 0)
+
+
+def check_gain(gain: Gain, before: Sequence[RunCost], after: Sequence[RunCost], *, below: float) -> Gain:
+    """Returns the gain with the costs of repeated calls, and with the reason why it is not believed, if there is one.
+
+    The runs of both versions are paired; those of a pair made the same number of passes.
+    """
+    gain = _with_repeated(gain, before, after)
+    reasons = [_memory_reason(before, after)] if any(run.bytes for run in before) else []
+    reasons += [_time_reason(gain, after, below), _elsewhere(before, after)] if gain.goal is Goal.TIME else []
+    return replace(gain, refused=next(filter(None, reasons), ""))
+
+
+def _with_repeated(gain: Gain, before: Sequence[RunCost], after: Sequence[RunCost]) -> Gain:
+    pairs = [(old.repeated, new.repeated) for old, new in zip(before, after, strict=True) if old.repeated]
+    if gain.goal is Goal.MEMORY or not pairs:
+        return gain
+    old, new = (median(column) for column in zip(*pairs, strict=True))
+    return replace(gain, repeated_before=old, repeated_after=new)
+
+
+def _time_reason(gain: Gain, after: Sequence[RunCost], below: float) -> str:
+    """Why the seconds of the calls are no gain.
+
+    First and repeated calls both have to cost less: neither may leave its work to the other, and results that are kept
+    make only repeated ones cheap.
+    """
+    least = min(run.first for run in after)
+    if least < RESOLUTION:
+        return f"it is said to take {least * 1000:.3f} ms, less than a clock outside its process can show"
+    old, new = gain.repeated_before, gain.repeated_after
+    if old and new >= max(below * old, LITTLE):
+        return f"repeated calls take {show_cost(Goal.TIME, old)} with your code and {show_cost(Goal.TIME, new)} with it"
+    if old and gain.after > KEPT and new < SPENT * gain.after * old / gain.before:
+        costs = f"{show_cost(Goal.TIME, gain.after)} at first and {show_cost(Goal.TIME, new)} when they are repeated"
+        return f"it seems to keep results from one call to the next: calls take {costs}"
+    return ""
+
+
+def _memory_reason(before: Sequence[RunCost], after: Sequence[RunCost]) -> str:
+    """Why the bytes are no gain: their number is that of the process itself, so it must be seen from outside, too."""
+    least = min(run.bytes for run in after)
+    if least <= 0:
+        return f"Python's allocator is said to have {least} bytes in use"
+    saved = median(run.bytes for run in before) - median(run.bytes for run in after)
+    pairs = [(old.costs.peak, new.costs.peak) for old, new in zip(before, after, strict=True) if old.costs.peak]
+    old, new = (median(column) for column in zip(*pairs, strict=True))
+    if old - new < (SPENT * saved if saved > 0 else saved / SPENT) - RESIDENT:
+        sizes = " and ".join(show_cost(Goal.MEMORY, size) for size in (old, new))
+        return f"seen from outside, the process grows by {sizes}, with your code and with it"
+    return ""
+
+
+def _elsewhere(before: Sequence[RunCost], after: Sequence[RunCost]) -> str:
+    """Where much of the gain is spent outside of the calls; "" where it is not.
+
+    Imports and fixtures take little time, so their median counts; all together takes longer, and not always as long: it
+    has to be more in three of four pairs, too.
+    """
+    saved = median(old.first - new.first for old, new in zip(before, after, strict=True))
+    for clock, where in _ELSEWHERE.items():
+        more = [clock(new.costs) - clock(old.costs) for old, new in zip(before, after, strict=True)]
+        is_shown = clock in _SHORT or quantiles(more, n=4)[0] > 0
+        if is_shown and median(more) > SPENT * saved:
+            costs = [show_cost(Goal.TIME, cost) for cost in (median(more), saved)]
+            return f"{where} takes {costs[0]} more, and the calls {costs[1]} less"
+    return ""
+
+
+_SHORT = (attrgetter("imports"), attrgetter("fixtures"))
+_ELSEWHERE = {
+    _SHORT[0]: "importing it",
+    _SHORT[1]: "what is done before and after the calls",
+    attrgetter("elapsed"): "what is done beside the calls",
+    attrgetter("processor"): "what all processes do beside the calls",
+}
