@@ -21,11 +21,11 @@ import pytest
 import pytest_asyncio
 
 from greenloop.core.ports import Session
+from greenloop.core.python.test_functions import find_tests
 from greenloop.core.records.outcome import Evidence, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Environment, Limits, SandboxSpec, TestRun
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
-from greenloop.core.python.test_functions import find_tests
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.summary import verification_level

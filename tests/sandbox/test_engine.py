@@ -97,7 +97,7 @@ async def test_wrong_then_right(play):
     assert outcome.verified is Verified.VERIFIED
     assert outcome.after == {"m.py": "def double(x):\n    return x * 2\n"}
     assert play.attempts == [(Status.FAILED, "AssertionError"), (Status.PASSED, "")]
-    assert (outcome.evidence.canaried, outcome.evidence.canary_total) == (1, 1)
+    assert outcome.evidence.proofs == {"test_m.py::test_double": ("apart",)}
     assert (play.root / "m.py").read_text() == DOUBLE
 
 
@@ -333,35 +333,11 @@ async def test_a_faked_pass_is_named_tampering(play, fake):
     assert outcome.best == 2
 
 
-# Reads the line that compares, sees by its text which twin of the canary it is, and does what each of them wants.
-KNOWS_THE_CANARY = """import sys
-
-
-class Liar:
-    def __eq__(self, other):
-        frame = sys._getframe(1)
-        with open(frame.f_code.co_filename) as stream:
-            line = stream.read().splitlines()[frame.f_lineno - 1]
-        return "== (" not in line
-
-
-def double(x):
-    return Liar()
-"""
-
-
 @pytest.mark.story("a faked pass is named")
-async def test_who_knows_the_canary_wins_in_one_process_but_gets_no_badge(play):
-    outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", code(KNOWS_THE_CANARY))
-    assert outcome.solved
-    assert (outcome.evidence.canaried, outcome.evidence.out_of_process) == (1, 0)
-
-
-@pytest.mark.story("a faked pass is named")
-async def test_its_honest_twin_is_verified_out_of_process(play):
+async def test_what_is_proven_apart_is_counted(play):
     outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", RIGHT)
-    assert (outcome.evidence.canaried, outcome.evidence.out_of_process) == (1, 1)
-    assert "tamper check 1/1, isolated re-run 1/1" in outcome.message
+    assert outcome.evidence.proofs == {"test_m.py::test_double": ("apart",)}
+    assert outcome.message.endswith("proven apart 1/1.")
 
 
 RAISING = """import unittest

@@ -105,8 +105,8 @@ async def test_an_honest_change_is_verified(work, check):
     found = await check()
     assert (found.verified, found.reason) == (True, "")
     assert found.fixed == (DOUBLE,)
-    assert set(found.canaried) == {DOUBLE, ONE}
-    assert (found.not_canaried, found.failed, found.tampered, found.changed) == ((), (), (), ())
+    assert (set(found.apart), found.together, found.unearned) == ({DOUBLE, ONE}, {}, {})
+    assert (found.failed, found.tampered, found.changed) == ((), (), ())
     assert found.before == {DOUBLE: "failed", ONE: "passed"}
     assert (found.sandbox, found.network) == ("bubblewrap", False)
     assert not (work / ".git/index.lock").exists()
@@ -250,7 +250,7 @@ async def test_a_conftest_and_configuration_that_force_a_pass_are_not_used(work,
     write(work, {"m.py": RIGHT})
     found = await check()
     assert found.verified, found.reason
-    assert set(found.canaried) == {DOUBLE, ONE}
+    assert set(found.apart) == {DOUBLE, ONE}
 
 
 async def test_bytecode_that_is_believed_without_its_source_is_not_used(work, check):
@@ -451,7 +451,7 @@ async def test_a_past_result_holds_again(work, past, settings):
     found = await replay(past, settings=lambda _root: settings)
     assert found.verified, found.reason
     assert found.fixed == (DOUBLE,)
-    assert found.canaried == (DOUBLE,)
+    assert found.apart == (DOUBLE,)
     assert found.changes == ()
 
 
@@ -490,7 +490,7 @@ async def test_a_past_result_that_sees_its_tests_is_not_verified(work, settings)
     reading = "def double(x):\n    return int(open('tests/test_m.py').read().partition('== ')[2][:2])\n"
     after = {"m.py": reading + FILES["m.py"].partition("x + 1\n")[2]}
     found = await replay(await past_run(work, settings, after=after), settings=lambda _root: settings)
-    assert (found.verified, found.reads_tests) == (False, ("It newly reads tests/test_m.py in m.py.",))
+    assert (found.verified, list(found.unearned)) == (False, [DOUBLE])
 
 
 @pytest.mark.parametrize("approved", [1, 0])

@@ -30,8 +30,8 @@ def describe(result: Verification) -> Iterator[str]:
     yield from _list_names(f"left out, because {result.revision} does not have it", result.added)
     yield from _list_names("kept, although the commit does not have it", result.kept)
     if total := len({*result.apart, *result.together, *result.unearned}):
-        yield f"  passed with the code apart: {len(result.apart)} of {total} cases"
-    yield from _list_names("passed in one process alone, as with the code before", [*result.together])
+        yield f"  proven apart: {len(result.apart)} of {total} cases"
+    yield from _list_names("ran in one process, as with the code before", [*result.together])
     for sentence in (*result.changes, *result.notes):
         yield render.escape_controls(f"  {sentence}")
     if result.network:

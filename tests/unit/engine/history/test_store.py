@@ -61,7 +61,7 @@ def an_outcome(attempts: int = 2) -> Outcome:
         best=1,
         before={"m.py": "def f():\n    return 1\n", "new.py": None},
         after={"m.py": "def f():\n    return 2\n", "new.py": "x = 1\r\n"},
-        evidence=Evidence(sandbox="bubblewrap", cases={"user": (1, 1)}, canaried=1, canary_total=1, warnings=("w",)),
+        evidence=Evidence(sandbox="bubblewrap", cases={"user": (1, 1)}, proofs={"a": ("apart",)}, warnings=("w",)),
     )
 
 
