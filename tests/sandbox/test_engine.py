@@ -317,9 +317,6 @@ async def test_line_ends_indentation_and_encoding_stay(play, source, after):
 
 FAKES = {
     "exit": "import os\n\n\ndef double(x):\n    os._exit(0)\n",
-    "always equal": (
-        "class Yes:\n    def __eq__(self, other):\n        return True\n\n\ndef double(x):\n    return Yes()\n"
-    ),
     "skip": "import pytest\n\n\ndef double(x):\n    pytest.skip('no')\n",
 }
 
@@ -366,12 +363,29 @@ def double(x):
 """
 
 
-async def test_expected_exceptions_have_twins_too(play):
-    files = {"m.py": DOUBLE, "test_m.py": RAISING}
-    outcome = await play(files, "test_m.py::TestUnit", code(SWALLOWS), code(CHECKED))
+async def test_an_expected_exception_is_proven_apart(play):
+    outcome = await play({"m.py": DOUBLE, "test_m.py": RAISING}, "test_m.py::TestUnit", code(CHECKED))
     assert outcome.solved, outcome.message
-    assert play.attempts[0][0] is Status.TAMPERED
-    assert (outcome.evidence.canaried, outcome.evidence.out_of_process) == (1, 1)
+    assert outcome.evidence.proofs == {"test_m.py::TestUnit::test_double": ("apart",)}
+
+
+ALWAYS_EQUAL = "class Yes:\n    def __eq__(self, other):\n        return True\n\n\ndef double(x):\n    return Yes()\n"
+
+
+@pytest.mark.story("a faked pass is named")
+@pytest.mark.parametrize(
+    ("tests", "target", "case", "fake"),
+    [
+        (TEST, "test_m.py::test_double", "test_m.py::test_double", ALWAYS_EQUAL),
+        (RAISING, "test_m.py::TestUnit", "test_m.py::TestUnit::test_double", SWALLOWS),
+    ],
+    ids=["always equal", "swallowed by unittest"],
+)
+async def test_a_pass_that_only_one_process_makes_possible_is_not_verified(play, tests, target, case, fake):
+    outcome = await play({"m.py": DOUBLE, "test_m.py": tests}, target, code(fake))
+    assert outcome.verified is Verified.PARTIALLY
+    assert (outcome.evidence.proofs, list(outcome.evidence.unproven)) == ({}, [case])
+    assert "apart it fails with AssertionError" in outcome.message
 
 
 @pytest.mark.story("candidates run within limits")
