@@ -11,6 +11,7 @@ import threading
 import types
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from inside import load_apart
@@ -19,6 +20,7 @@ apart = load_apart()
 CannotCross = apart["apart_rules"].CannotCross
 Peer, Gone = apart["apart_peer"].Peer, apart["apart_peer"].Gone
 SECONDS = 20.0
+ROOT = str(Path(__file__).resolve().parents[2])  # the tests of this repository are the tests
 
 # The user's own project, which both sides have.
 SHOP = """
@@ -84,7 +86,7 @@ def shop_module() -> Iterator[types.ModuleType]:
 def request(**more: Any) -> dict[str, Any]:
     """The `apart` field of a run, as `apart_changes.complete` makes it."""
     allowed = sorted({*apart["apart_rules"].STANDARD, "shop", "numpy"})
-    return {"root": "/nowhere", "allowed": allowed, "project": ["shop"], "tests": [], "modules": {}, **more}
+    return {"root": ROOT, "allowed": allowed, "project": ["shop"], "tests": [], "modules": {}, **more}
 
 
 class Code(Peer):
@@ -101,7 +103,7 @@ class Code(Peer):
         while True:
             try:
                 self.serve()
-            except Gone:
+            except (Gone, OSError):
                 return
             except CannotCross as error:
                 self.send("unfit", [str(error)])

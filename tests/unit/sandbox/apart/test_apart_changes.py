@@ -11,9 +11,9 @@ from two_sides import apart
 changes = apart["apart_changes"]
 
 
-def complete(tmp_path, own, files, **more):
+def complete(tmp_path, before, files, **more):
     """What both processes are told of a change of these files in a project that has others."""
-    for path, text in own.items():
+    for path, text in before.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(textwrap.dedent(text))
     files = {path: text and textwrap.dedent(text) for path, text in files.items()}
