@@ -49,9 +49,10 @@ relative to it; lines are 1-based. Kinds, in the order they are sent:
     inspection     id, when, chain: [{type, message, led (cause|context: how it led to the next one; "" for the last
                    one), frames: [[path, line, function, line of code, [[variable, text]]]]}], the exception that failed
                    the case last; values: [[expression, text]], sections: [[title, captured text]]; with `inspect`
-    apart          id, calls (of changed code in the other process), in_place (bool: arguments were to be changed),
-                   asked: [operators and constants of changed code that the test relied on], lent: [files of the
-                   tests whose paths it was handed], unfit (why something could not cross, or ""); with `apart`
+    apart          id, calls (of changed code in the other process), rests_on: [[kind, name]] of what the pass needed
+                   besides values (kind: changes, constants, operators), lent: [files of the tests whose paths the code
+                   was handed], ran: [[path, line]] with `lines`, unfit (why something could not cross, or ""); with
+                   `apart`
     finished       status (pytest's exit status)
 
 The host adds `{"kind": "forged", "seq": -1}` for a line whose MAC does not match.
@@ -166,9 +167,11 @@ def run_request(
     `files` (relative path -> bytes) are laid over the workspace for this run and removed after it; the files of
     `without` are hidden meanwhile.
     `apart`: the changed code runs in a process of its own (apart/). {"files": its Python texts by path, None where one
-    was taken away; "tests": paths of test files; "visible": files of the tests that the code may read; "in_place":
-    apply changes of arguments; "outer": the callers of changed functions run with them; "wrong": give the tests wrong
-    results; "own": ask the workspace's own code instead; "seed": the hash seed of the code's process}.
+    was taken away; "tests": paths of test files; "visible": files of the tests that the code may read; "constants":
+    take those of the changed code; "in_place": apply changes of arguments; "outer": the callers of changed functions
+    run with them; "wrong": of this kind of what a pass may rest on, give the tests wrong ones; "own": ask the
+    workspace's own code instead; "seed": the hash seed of the code's process; "lines": record which lines of these
+    texts run; "aware": let the code see that tests run}.
     `watch` lists (path, first line, last line) whose execution is recorded for each case.
     `statements`: {"lines": [(path, first line, last line)] of the functions that may be at fault, "failing": ids of
     failing cases whose compared values are followed}; records which of these lines each case runs
@@ -225,8 +228,9 @@ def run_request(
             "files": {check_path(path): text for path, text in apart["files"].items()},
             "tests": [check_path(path) for path in apart["tests"]],
             "visible": [check_path(path) for path in apart["visible"]],
+            "wrong": str(apart["wrong"]),
             "seed": int(apart["seed"]),
-            **{name: bool(apart[name]) for name in ("in_place", "outer", "wrong", "own")},
+            **{name: bool(apart[name]) for name in ("constants", "in_place", "outer", "own", "lines", "aware")},
         },
         "uid": uid,
         "count_processes": bool(count_processes),

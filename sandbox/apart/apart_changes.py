@@ -49,7 +49,7 @@ def complete(request, root):
         "modules": modules,
         "rebound": _rebound(own),
         "files": {path: _without_tests(text) if text and is_test[path] else text for path, text in files.items()},
-        "hidden": [*_folders_of_tests(root), *(path for path in is_test if is_test[path])],
+        "hidden": [] if request["aware"] else [*_folders_of_tests(root), *(path for path in is_test if is_test[path])],
     }
 
 
@@ -174,7 +174,8 @@ def _compare(old_tree, new_tree, module, seeds):
             seeds.add(last)
         elif is_class:
             if _class_itself(before) != _class_itself(node):
-                module["touched"].append(name)
+                # Members cannot be added to an enumeration: the changed one takes its place.
+                module["classes" if _is_enum(node) else "touched"].append(name)
                 seeds.add(last)
         elif ast.dump(before) != ast.dump(node):
             seeds.add(last)
@@ -211,6 +212,10 @@ def _class_itself(node):
     is_text = lambda each: isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)  # noqa: E731
     body = [each for each in node.body if not isinstance(each, functions) and not is_text(each)]
     return _dumps(body), _dumps(node.decorator_list + node.bases + node.keywords)
+
+
+def _is_enum(node):
+    return any("Enum" in each or "Flag" in each for each in _dumps(node.bases))
 
 
 def _dumps(nodes):

@@ -20,6 +20,7 @@ from apart_view import restrict
 
 EXPORT = "__apart_export__"
 ABSENT = frozenset(("pytest", "_pytest", "_hypothesis_pytestplugin", "greenloop"))
+PLAIN_TYPES = frozenset((int, str, float, bool, bytes, type(None), complex))
 DEPTH = 5000  # the judge's own limit holds first
 
 
@@ -86,6 +87,9 @@ class CodeFinder(importlib.abc.MetaPathFinder):
         self._root, self._functions, self._finders = root + "/", functions, finders
         self._texts = {os.path.join(root, *path.split("/")): text for path, text in files.items()}
 
+    def after_import(self):
+        """Is replaced by what has to happen after each import."""
+
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in ABSENT:
             return None
@@ -100,7 +104,7 @@ class CodeFinder(importlib.abc.MetaPathFinder):
 
     def _spec(self, name, path):
         locations = [os.path.dirname(path)] if path.endswith("/__init__.py") else None
-        loader = Loader(name, path, None, self._export, lambda _: None, self._texts.get(path))
+        loader = Loader(name, path, None, self._export, lambda _: self.after_import(), self._texts.get(path))
         return importlib.util.spec_from_file_location(name, path, loader=loader, submodule_search_locations=locations)
 
     def _export(self, module):
@@ -112,6 +116,17 @@ class CodeFinder(importlib.abc.MetaPathFinder):
             return decorate
 
         return note
+
+
+def is_plain(value, depth=0):
+    """Whether a value is made of plain data alone."""
+    if depth > 6:
+        return False
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return all(is_plain(each, depth + 1) for each in value)
+    if isinstance(value, dict):
+        return all(is_plain(each, depth + 1) for pair in value.items() for each in pair)
+    return type(value) in PLAIN_TYPES or type(value).__module__ in ("re", "datetime", "decimal", "fractions")
 
 
 def changed_file(name, path, changed):
@@ -139,29 +154,33 @@ class Code(Peer):
 
     def __init__(self, request, wire, functions):
         super().__init__(False, request, wire)
-        self._functions, self._context = functions, CodeContext(request)
-        self._context.start()
+        self._functions, self.context = functions, CodeContext(request)
+        self.context.start()
+        self._lines = _Lines(request)
 
     def outgoing(self, encoder):
-        return self._context.outgoing(self, encoder)
+        return {**self.context.outgoing(self, encoder), **self._lines.fields()}
 
     def incoming(self, message):
-        self._context.incoming(self, message)
+        self.context.incoming(self, message)
 
     def serve_question(self, kind, values):
         if kind == "call":
             module, key, is_bare, args, keywords = values
             importlib.import_module(module)
             function = self._functions[module, key] if is_bare else self._decorated(module, key)
-            return _run(function(*args, **keywords)) if _is_async(function) else function(*args, **keywords)
+            with self._lines:
+                return _run(function(*args, **keywords)) if _is_async(function) else function(*args, **keywords)
         if kind == "run":
             return _run(values[0])
         if kind == "anext":
             return _run(_next_of(values[0]))
         if kind == "get":
             return self._find(*values)
-        if kind == "list":
+        if kind == "functions":
             return [name for name, value in vars(self._find(*values)).items() if isinstance(value, types.FunctionType)]
+        if kind == "attributes":
+            return {name: value for name, value in vars(self._find(*values)).items() if is_plain(value)}
         if kind == "names":
             module = importlib.import_module(values[0])
             return [name for name in vars(module) if not (name.startswith("__") and name.endswith("__"))]
@@ -181,6 +200,35 @@ class Code(Peer):
             raw = vars(found).get(name) if isinstance(found, type) else None
             found = raw.fget if isinstance(raw, property) else getattr(found, name)
         return found
+
+
+class _Lines:
+    """Notes which lines of the changed files run, where that is asked for."""
+
+    def __init__(self, request):
+        paths = request["files"] if request["lines"] else ()
+        self._paths = {os.path.join(request["root"], *path.split("/")): path for path in paths}
+        self._ran = set()
+
+    def __enter__(self):
+        if self._paths:
+            sys.settrace(self._trace)
+
+    def __exit__(self, *_error):
+        if self._paths:
+            sys.settrace(None)
+
+    def fields(self):
+        ran, self._ran = self._ran, set()
+        return {"ran": sorted(ran)} if ran else {}
+
+    def _trace(self, frame, event, _argument):
+        path = self._paths.get(frame.f_code.co_filename)
+        if path is None:
+            return None
+        if event == "line":
+            self._ran.add((path, frame.f_lineno))
+        return self._trace
 
 
 def _is_async(function):
@@ -221,11 +269,15 @@ def main(fd):
     wire.flush()
     if reason:
         return
-    sys.argv[:] = [""]
+    sys.argv[:] = ["pytest"] if request["aware"] else [""]
+    if request["aware"]:
+        sys.modules.update((name, types.ModuleType(name)) for name in ABSENT)
     sys.modules["__main__"] = types.ModuleType("__main__")
     functions = {}
-    sys.meta_path[:] = [CodeFinder(request["root"], request["files"], functions, sys.meta_path[:])]
+    finder = CodeFinder(request["root"], request["files"], functions, sys.meta_path[:])
+    sys.meta_path[:] = [finder]
     code = Code(request, wire, functions)
+    finder.after_import = code.context.forget  # the judge has imported the modules of its own
     sys.setrecursionlimit(DEPTH)
     while True:
         try:

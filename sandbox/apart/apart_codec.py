@@ -5,6 +5,7 @@ keep, so that identity, cycles and changes in place survive a call; of objects t
 states are sent. What cannot be copied crosses as a handle, on which the other side may call back.
 """
 
+import array
 import base64
 import collections
 import datetime
@@ -36,10 +37,15 @@ PAYLOADS = frozenset(
     (
         str, bytes, bool, int, float, complex, tuple, list, dict, set, frozenset, bytearray, collections.OrderedDict,
         collections.defaultdict, collections.deque, datetime.datetime, datetime.date, datetime.time, datetime.timedelta,
+        types.SimpleNamespace,
     )
 )  # fmt: skip
 # freezegun gives its own classes while time stands still.
 FROZEN = {"FakeDatetime": datetime.datetime, "FakeDate": datetime.date}
+MADE_EMPTY = frozenset(
+    (list, dict, set, bytearray, collections.OrderedDict, collections.defaultdict, types.SimpleNamespace)
+)
+SLOT = types.MemberDescriptorType
 UNCHANGING = frozenset((tuple, frozenset, str, int, float, bytes, complex, bool))
 REAL_DATETIME, REAL_DATE = datetime.datetime, datetime.date
 # States are applied in this order: a container hashes and compares what it holds.
@@ -97,14 +103,14 @@ class Encoder:
             return ["s", self._note(value._apart_number, None)]
         number = peer.numbers.get(id(value))
         if number is None:
-            if isinstance(value, (type, *FUNCTIONS)):
+            if issubclass(kind, (type, *FUNCTIONS)):
                 name = rules.name_of(value)
                 if name:
                     return ["g", *name]
             elif kind is types.ModuleType:
                 if value.__name__.split(".")[0] in rules.modules:
                     return ["m", value.__name__]
-            elif isinstance(value, enum.Enum):
+            elif issubclass(kind, enum.Enum):
                 if value._name_:
                     return ["e", self.encode(kind), value._name_]
                 return ["ev", self.encode(kind), self.encode(value._value_)]
@@ -133,8 +139,9 @@ class Encoder:
 
     def _note(self, number, value):
         """Notes that an object belongs to the message; its state is looked at later."""
-        # Of a stand-in for the other side's function, what it holds is not looked at.
-        is_stand_in = value is None or (number[0] != self.peer.tag and type(value) is types.FunctionType)
+        # Of a stand-in for the other side's function or class, what it holds is not looked at.
+        is_foreign = number[0] == self.peer.other_tag
+        is_stand_in = value is None or (is_foreign and isinstance(value, (type, types.FunctionType)))
         self._children.append((number, None if is_stand_in else value))
         if number not in self.seen:
             self.seen.add(number)
@@ -170,14 +177,14 @@ class Encoder:
             return peer.handle_state(self, value, kind)
         if isinstance(value, BaseException):
             cause, context = encode(value.__cause__), encode(value.__context__)
-            args, attributes = encode(value.args), self.flat(attributes_of(value))
+            args, attributes = encode(value.args), self.flat({**_members_of(value, kind), **attributes_of(value)})
             return ["x", encode(kind), args, attributes, cause, context, value.__suppress_context__]
         return ["o", encode(kind), self.flat(attributes_of(value)), self._payload(value, solid_base(kind))]
 
     def _payload(self, value, base):
         """The part of an instance that a built-in base holds."""
         encode = self.encode
-        if base is object:
+        if base in (object, types.SimpleNamespace):
             return None
         if base is collections.deque:
             return ["t", value.maxlen, *map(encode, base.__iter__(value))]
@@ -251,6 +258,18 @@ def _slots(kind):
     )
 
 
+def _members_of(value, kind):
+    """What a built-in exception holds besides its arguments: the path of an `ImportError`, the code of an exit."""
+    found = {}
+    for base in kind.__mro__:
+        if base not in (BaseException, Exception, object) and not is_python_class(base):
+            for name, member in vars(base).items():
+                held = member.__get__(value, kind) if isinstance(member, types.MemberDescriptorType) else None
+                if held is not None and type(held) in (str, int, bool):
+                    found[name] = held
+    return found
+
+
 def _text(data):
     return base64.b64encode(data).decode()
 
@@ -291,6 +310,8 @@ BY_VALUE = {
     uuid.UUID: lambda _encoder, value: ["U", value.hex],
     type(...): lambda _encoder, _value: ["ell"],
     type(NotImplemented): lambda _encoder, _value: ["ni"],
+    types.MappingProxyType: lambda encoder, value: ["mp", encoder.encode(dict(value))],
+    array.array: lambda _encoder, value: ["ar", value.typecode, _text(value.tobytes())],
     type({}.keys()): _as_list,
     type({}.values()): _as_list,
     type({}.items()): _as_list,
@@ -332,8 +353,8 @@ def _encode_partial(encoder, value):
 # Other types: (test of value and type, encoder), tried in this order. An encoder may decline by returning None.
 BY_KIND = (
     (lambda value, kind: kind is functools.partial, _encode_partial),
-    (lambda value, _: isinstance(value, re.Pattern), lambda e, value: ["re", e.encode(value.pattern), value.flags]),
-    (lambda value, _: isinstance(value, pathlib.PurePath), lambda _e, value: ["P", type(value).__name__, str(value)]),
+    (lambda _, kind: kind is re.Pattern, lambda e, value: ["re", e.encode(value.pattern), value.flags]),
+    (lambda _, kind: issubclass(kind, pathlib.PurePath), lambda _e, value: ["P", type(value).__name__, str(value)]),
     (
         lambda value, kind: kind.__module__ == "zoneinfo" and kind.__name__ == "ZoneInfo",
         lambda _e, value: ["zi", value.key],
@@ -343,10 +364,10 @@ BY_KIND = (
         lambda _, kind: module_of(kind) == "pandas" and kind.__name__ in ("DataFrame", "Series", "Index", "RangeIndex"),
         _encode_pandas,
     ),
-    (lambda value, _: isinstance(value, (property, staticmethod, classmethod)), _encode_descriptor),
-    (lambda value, _: isinstance(value, weakref.ref), lambda e, value: ["wr", e.encode(value())]),
+    (lambda _, kind: kind in (property, staticmethod, classmethod), _encode_descriptor),
+    (lambda _, kind: issubclass(kind, weakref.ref), lambda e, value: ["wr", e.encode(value())]),
     (
-        lambda value, _: isinstance(value, types.GenericAlias),
+        lambda _, kind: kind is types.GenericAlias,
         lambda e, value: ["ga", e.encode(value.__origin__), e.encode(value.__args__)],
     ),
 )
@@ -427,7 +448,7 @@ class Decoder:
             raise CannotCross("an instance of %s" % kind.__name__)
         if base in (tuple, frozenset):
             return base.__new__(kind, [self.decode(each) for each in payload[1:]])
-        if base in (list, dict, set, bytearray, collections.OrderedDict, collections.defaultdict):
+        if base in MADE_EMPTY:
             return base.__new__(kind)
         if base is collections.deque:
             found = base.__new__(kind)
@@ -511,6 +532,9 @@ class Decoder:
 
     def _set_attributes(self, value, kind, flat):
         new = {self.decode(flat[place]): self.decode(flat[place + 1]) for place in range(0, len(flat), 2)}
+        if isinstance(value, BaseException):
+            for name in [name for name in new if isinstance(getattr(solid_base(kind), name, None), SLOT)]:
+                setattr(value, name, new.pop(name))
         for name, member in reversed(_slots(kind)):
             if name in new:
                 member.__set__(value, new.pop(name))
@@ -644,6 +668,8 @@ BY_TAG = {
     "pa": Decoder._partial,
     "wr": Decoder._weak,
     "ga": lambda d, v: types.GenericAlias(d.decode(v[1]), d.decode(v[2])),
+    "mp": lambda d, v: types.MappingProxyType(d.decode(v[1])),
+    "ar": lambda d, v: array.array(v[1], base64.b64decode(v[2])),
     "de": lambda d, v: DESCRIPTORS[v[1]](*map(d.decode, v[2:])),
     "np": Decoder._numpy,
     "nps": Decoder._numpy,
@@ -665,8 +691,16 @@ class Handle:
     def __setattr__(self, name, value):
         self._apart_peer.request("op", "setattr", self, name, value)
 
+    def __copy__(self):
+        if callable(self):
+            return self  # as of a function
+        raise CannotCross("a handle was copied")
+
+    def __deepcopy__(self, _memo):
+        return self.__copy__()
+
     def __reduce_ex__(self, _protocol):
-        raise CannotCross("a handle was pickled or copied")
+        raise CannotCross("a handle was pickled")
 
 
 class LentHandle(Handle):

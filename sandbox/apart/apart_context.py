@@ -76,6 +76,10 @@ class Replacements:
     def targets(self):
         for monkeypatch in list(self._monkeypatches):
             yield from ((target, name) for target, name, _ in monkeypatch._setattr)
+            for table, name, _ in monkeypatch._setitem:
+                module = sys.modules.get(str(table.get("__name__"))) if type(table) is dict else None
+                if module is not None and vars(module) is table:
+                    yield module, name
         yield from ((patch.target, patch.attribute) for patch in self._patches if hasattr(patch, "target"))
 
 
@@ -84,12 +88,14 @@ class JudgeContext:
 
     def __init__(self, replacements, request):
         self._replacements, self._rebound, self._hidden = replacements, request["rebound"], request["hidden"]
-        self._last, self._random, self._base, self._cwd = None, random.getstate(), {}, os.getcwd()
+        self._last, self._random, self._base, self._is_aware = None, random.getstate(), {}, request["aware"]
 
     def outgoing(self, peer, encoder):
         context = {
             "cwd": os.getcwd(),
-            "environ": {name: value for name, value in os.environ.items() if not name.startswith(TELLING)},
+            "environ": {
+                name: value for name, value in os.environ.items() if self._is_aware or not name.startswith(TELLING)
+            },
             "path": [entry for entry in sys.path if not self.is_hidden(entry)],
             "levels": self._levels(peer),
             "replaced": self._replaced(peer, encoder),
@@ -146,19 +152,32 @@ class JudgeContext:
                 where = ("code", int(line))
                 record = logger.makeRecord(logger.name, int(level), *where, str(text), (), None, str(function))
                 logger.handle(record)
-        for module, name, text in message.get("warned", ()):
+        for module, name, text, path, line in message.get("warned", ()):
             try:
                 category = peer.rules.resolve(module, name)
             except CannotCross:
                 category = UserWarning
             if isinstance(category, type) and issubclass(category, Warning):
-                warnings.warn(str(text), category, stacklevel=5)
+                self._warn(peer, str(text), category, str(path), int(line))
         known = {(module, name) for module, names in self._rebound for name in names}
         for (module, name), encoded in message.get("globals", ()):
             if (module, name) in known and module in sys.modules:
                 value, space = Decoder(peer, {}, set(), set()).decode(encoded), vars(sys.modules[module])
                 if type(value) in PLAIN and not isinstance(space.get(name), (type, *FUNCTIONS)):
                     space[name] = self._base[module, name] = value
+
+    @staticmethod
+    def _warn(peer, text, category, path, line):
+        """Warns where the code did, or where the test calls it."""
+        frame = sys._getframe()
+        folder = os.path.dirname(frame.f_code.co_filename)
+        while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == folder:
+            frame = frame.f_back
+        if not path.startswith(peer.rules.root):
+            path, line = frame.f_code.co_filename, frame.f_lineno
+        warnings.warn_explicit(
+            text, category, path, line, registry=frame.f_globals.setdefault("__warningregistry__", {})
+        )
 
 
 # -- the code ---------------------------------------------------------------------------------------------------------
@@ -186,11 +205,16 @@ class CodeContext:
         logging.getLogger().addHandler(Handler())
         logging.getLogger().setLevel(1)
 
-        def show_warning(message, category, *_args, **_keywords):
-            warned.append([category.__module__, category.__qualname__, str(message)])
+        def show_warning(message, category, filename, lineno, *_args, **_keywords):
+            warned.append([category.__module__, category.__qualname__, str(message), filename, lineno])
 
         warnings.showwarning = show_warning
         warnings.simplefilter("always")
+
+    def forget(self):
+        """Forgets what was printed, logged and warned of until now."""
+        for held in (self._printed, self._logged, self._warned):
+            held.clear()
 
     def outgoing(self, peer, _encoder):
         fields = {}

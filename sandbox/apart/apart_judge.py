@@ -14,16 +14,22 @@ import sys
 import types
 
 import pytest
-from apart_code import Loader, changed_file, find_elsewhere
+from apart_assertions import AssertionWatch
+from apart_code import Loader, changed_file, find_elsewhere, is_plain
 from apart_codec import Handle
 from apart_context import JudgeContext, Replacements
-from apart_peer import Peer
+from apart_peer import Gone, Peer
 from apart_rules import COMPARISONS, NO_MIRROR, SPECIAL, VALUE_OPERATORS, CannotCross, solid_base
 
+# What the code's process is started with; the variables of the tests follow, without those that tell of tests.
+NEUTRAL = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR")
 SECONDS = 40  # for one answer
 MOST_SEEN = 500  # values that are kept as wrong operands
 MOST_PATHS, MOST_PATH = 20, 500  # values in a list, and characters, that may be paths
 ANSWER_WRONGLY = ("__eq__", "__contains__")
+# What a pass may rest on besides values: arguments changed in place, constants of changed code, its operators.
+CHANGES, CONSTANTS, OPERATORS = "changes", "constants", "operators"
+OF_DATACLASSES = frozenset(("__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__repr__", "__hash__"))
 # Started without any file of ours on the path; the code arrives through the socket.
 START = """
 import marshal, os, sys, types
@@ -50,10 +56,8 @@ class Judge(Peer):
     def __init__(self, request, codes, replacements, record):
         ours, theirs = socket.socketpair()
         ours.settimeout(SECONDS)
-        environ = {
-            name: os.environ[name] for name in ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR") if name in os.environ
-        }
-        environ["PYTHONHASHSEED"] = str(request["seed"])
+        names = os.environ if request["aware"] else [name for name in NEUTRAL if name in os.environ]
+        environ = {**{name: os.environ[name] for name in names}, "PYTHONHASHSEED": str(request["seed"])}
         self._process = subprocess.Popen(
             [sys.executable, "-s", "-B", "-c", START, str(theirs.fileno())],
             pass_fds=[theirs.fileno()],
@@ -68,8 +72,8 @@ class Judge(Peer):
         super().__init__(True, request, wire)
         self._socket, self._pid, self._record = ours, os.getpid(), record
         self._context = JudgeContext(replacements, request)
-        self.broken, self._seen = "", []
-        self._applies, self._is_wrong = request["in_place"], request["wrong"]
+        self.broken, self._seen, self._is_tolerant = "", [], False
+        self._applies, self._wrong = request["in_place"], request["wrong"]
         self._start(request, marshal.dumps(codes))
 
     def _start(self, request, codes):
@@ -83,8 +87,22 @@ class Judge(Peer):
             self.give_up(CannotCross(reason))
 
     def give_up(self, error):
+        if self._is_tolerant and not isinstance(error, Gone):
+            return
         self.broken = self.broken or str(error)[:300]
-        self._record.unfit = self._record.unfit or self.broken
+        self._record.give_up(self.broken)
+
+    def find(self, module, path):
+        """The value that the changed code has under this path; None where it cannot cross, which may not matter."""
+        self._is_tolerant = True
+        try:
+            return self.request("get", module, path)
+        except Gone:
+            raise
+        except CannotCross:
+            return None
+        finally:
+            self._is_tolerant = False
 
     def _begin(self, values, roots):
         if self.broken or os.getpid() != self._pid:
@@ -104,6 +122,7 @@ class Judge(Peer):
         return self._context.outgoing(self, encoder)
 
     def incoming(self, message):
+        self._record.ran.update((str(path), int(line)) for path, line in message.get("ran", ()))
         self._context.incoming(self, message)
 
     # -- what a pass rests on -------------------------------------------------------------------------------------
@@ -113,29 +132,39 @@ class Judge(Peer):
         return self._applies
 
     def changed_items(self, tag, items):
-        if not self._is_wrong:
+        if self._wrong != CHANGES:
             return items
         wrong = items[: -2 if tag == "d" else -1]
         return wrong if items else [None, None] if tag == "d" else [None]
 
     def call(self, module, key, is_bare, args, keywords):
         self.note_call(args, keywords)
-        return self.wrong_result(self.request("call", module, key, is_bare, args, keywords))
+        return self.request("call", module, key, is_bare, args, keywords)
+
+    def note_swallowed(self, error):
+        """Code that keeps a failed assertion from failing its test proves nothing."""
+        if isinstance(error, AssertionError):
+            self._record.give_up("it swallows a failed assertion")
 
     def note_call(self, args, keywords):
         self._record.calls += 1
         self._note_values((*args, *keywords.values()))
 
-    def wrong_result(self, value):
-        if not self._is_wrong or isinstance(value, Handle):
+    def given(self, kind, value):
+        """The value, or a wrong one where this run gives the tests wrong ones of this kind."""
+        if self._wrong != kind or isinstance(value, Handle):
             return value
         wrong = perturbed(value, 0)
         return value if wrong is None else wrong[0]
 
     def ask_handle(self, operation, handle, args=(), keywords=None):
+        result = super().ask_handle(operation, handle, args, keywords)
+        if operation == "exit" and result:
+            self.note_swallowed(args[1])
         if args and operation not in ("exit", "call", "getitem"):
-            self._record.asked.add("%s of a handle" % operation)
-        return super().ask_handle(operation, handle, args, keywords)
+            self._record.asked.add("%s of an object of the code" % operation)
+            return self.given(OPERATORS, result)
+        return result
 
     def _note_values(self, args):
         """Keeps values as wrong operands, and the files of the tests that a test hands over by their path."""
@@ -181,21 +210,26 @@ class Judge(Peer):
             else:
                 answers.append(answer)
         if right is True and name in ANSWER_WRONGLY and answers and all(answer is True for answer in answers):
-            self._record.unfit = "%s.%s says yes to wrong values too" % (owner, name)
-        return right
+            self._record.give_up("%s.%s says yes to wrong values too" % (owner, name))
+        return self.given(OPERATORS, right)
 
 
 class Record:
     """What the pass of the current case rests on."""
 
     def __init__(self):
-        self.calls, self.needs_changes, self.asked, self.unfit, self.taken = 0, False, set(), "", set()
-        self.lent = set()
+        self.calls, self.needs_changes, self.unfit = 0, False, ""
+        self.asked, self.taken, self.lent, self.ran = set(), set(), set(), set()
+
+    def give_up(self, reason):
+        self.unfit = self.unfit or reason
 
     def fields(self):
-        names, lent = sorted(self.asked | self.taken), sorted(self.lent)
-        fields = {"calls": self.calls, "in_place": self.needs_changes, "asked": names, "lent": lent}
-        return dict(fields, unfit=self.unfit)
+        rests_on = [[CHANGES, "arguments that are changed in place"]] if self.needs_changes else []
+        rests_on += [[CONSTANTS, name] for name in sorted(self.taken)]
+        rests_on += [[OPERATORS, name] for name in sorted(self.asked)]
+        places = {"lent": sorted(self.lent), "ran": sorted(map(list, self.ran))}
+        return {"calls": self.calls, "rests_on": rests_on, **places, "unfit": self.unfit}
 
 
 class Conversation:
@@ -235,6 +269,15 @@ class Conversation:
                 yield
                 send({"kind": "apart", "id": item.nodeid, **conversation.record.fields()})
 
+            @pytest.hookimpl(hookwrapper=True, trylast=True)
+            def pytest_runtest_call(self, item):
+                watch = AssertionWatch(getattr(item, "obj", None))
+                watch.start()
+                outcome = yield
+                watch.stop()
+                if outcome.excinfo is None and watch.missed():
+                    conversation.record.give_up("its assertion in line %d never ran" % watch.missed())
+
             @pytest.hookimpl(trylast=True)
             def pytest_unconfigure(self):
                 conversation.close()
@@ -253,7 +296,14 @@ class Conversation:
         return made
 
     def _plain(self, module, key, name, is_bare, is_new):
-        if name in COMPARISONS:
+        if name == "__exit__":
+
+            def stub(*args, **keywords):
+                result = self.peer.call(module, key, is_bare, args, keywords)
+                if result and len(args) > 2:
+                    self.peer.note_swallowed(args[2])
+                return result
+        elif name in COMPARISONS:
 
             def stub(*args, **_keywords):
                 peer = self.peer
@@ -262,9 +312,11 @@ class Conversation:
         elif SPECIAL.match(name) and name not in VALUE_OPERATORS:
 
             def stub(*args, **keywords):
+                result = self.peer.call(module, key, is_bare, args, keywords)
                 if len(args) > 1:
                     self.record.asked.add("%s.%s" % (module, key))
-                return self.peer.call(module, key, is_bare, args, keywords)
+                    return self.peer.given(OPERATORS, result)
+                return result
         else:
 
             def stub(*args, **keywords):
@@ -281,7 +333,8 @@ class Conversation:
             how, sent = "send", None
             while True:
                 ended, item = peer.request("op", "step", handle, how, sent, roots=handle._apart_roots)
-                item = peer.wrong_result(item)
+                if how == "throw":
+                    peer.note_swallowed(sent)
                 if ended:
                     return item
                 try:
@@ -300,7 +353,7 @@ class Conversation:
         async def stub(*args, **keywords):
             peer = self.peer
             peer.note_call(args, keywords)
-            return peer.wrong_result(await peer.request_async("call", module, key, is_bare, args, keywords))
+            return await peer.request_async("call", module, key, is_bare, args, keywords)
 
         return stub
 
@@ -312,7 +365,7 @@ class Conversation:
                 ended, item = await peer.request_async("anext", handle, roots=handle._apart_roots)
                 if ended:
                     return
-                yield peer.wrong_result(item)
+                yield item
 
         return stub
 
@@ -335,18 +388,26 @@ class Conversation:
             self._touch(module, path)
         for path in changes["classes"]:
             owner = _owner(module, path)
-            if owner is not None:
-                kind = self.peer.request("get", name, path)
-                if not isinstance(kind, type):
-                    self.peer.give_up(CannotCross("%s is no class" % path))
+            kind = self.peer.find(name, path) if owner is not None else None
+            if isinstance(kind, type):
                 setattr(owner, path.split(".")[-1], kind)
         for constant in changes["constants"]:
-            value = self.peer.request("get", name, constant)
-            if not callable(getattr(module, constant, None)) and _is_plain(value):
-                if self.request["wrong"]:
-                    value = self.peer.wrong_result(value)
-                setattr(module, constant, value)
-                self.record.taken.add("the constant %s.%s" % (name, constant))
+            self.bind(module, constant)
+
+    def bind(self, module, key):
+        """Gives a module a name that the changed code binds: a stub where it can be called, else its value."""
+        value = self.peer.find(module.__name__, key)
+        if isinstance(value, types.FunctionType) or (isinstance(value, Handle) and callable(value)):
+            setattr(module, key, self.stub(module.__name__, key, key, "plain", False, is_new=True))
+        elif isinstance(value, (type, types.ModuleType, types.BuiltinFunctionType)):
+            setattr(module, key, value)
+        elif self.request["constants"]:
+            self._take(module, key, value)
+
+    def _take(self, owner, key, value):
+        """Gives a module or class of the user's own a constant of the changed code."""
+        setattr(owner, key, self.peer.given(CONSTANTS, value))
+        self.record.taken.add("the constant %s.%s" % (owner.__name__, key))
 
     def _add_function(self, module, key, new):
         path = new["qualname"]
@@ -372,13 +433,17 @@ class Conversation:
         owner = _owner(module, path + ".")
         if not isinstance(owner, type):
             return
-        name = module.__name__
-        self.record.taken.add("the class %s.%s" % (name, path))
+        name, is_dataclass = module.__name__, "__dataclass_fields__" in vars(owner)
         if "__init__" in vars(owner):
             owner.__init__ = self.stub(name, path + ".__init__", "__init__", "plain", False, vars(owner)["__init__"])
-        for key in self.peer.request("list", name, path):
-            if type(key) is str and key not in vars(owner) and key not in NO_MIRROR:
+        for key in self.peer.request("functions", name, path):
+            is_missing = key not in vars(owner) or (is_dataclass and key in OF_DATACLASSES)
+            if type(key) is str and is_missing and key not in NO_MIRROR:
                 setattr(owner, key, self.stub(name, path + "." + key, key, "plain", False, is_new=True))
+        attributes = self.peer.request("attributes", name, path) if self.request["constants"] else {}
+        for key, value in attributes.items():
+            if type(key) is str and not SPECIAL.match(key) and is_plain(value) and vars(owner).get(key, owner) != value:
+                self._take(owner, key, value)
 
 
 class _Finder(importlib.abc.MetaPathFinder):
@@ -434,18 +499,9 @@ class _NewModule(importlib.abc.Loader):
         conversation, name = self._conversation, module.__name__
         if module.__spec__.submodule_search_locations is not None:
             module.__path__ = [os.path.dirname(module.__spec__.origin)]
-        peer = conversation.peer
-        for key in peer.request("names", name):
+        for key in conversation.peer.request("names", name):
             if type(key) is str and not SPECIAL.match(key):
-                value = peer.request("get", name, key)
-                if isinstance(value, types.ModuleType):
-                    continue
-                if isinstance(value, Handle):
-                    value = conversation.stub(name, key, key, "plain", False, is_new=True)
-                elif not callable(value):
-                    value = peer.wrong_result(value)
-                    conversation.record.taken.add("the constant %s.%s" % (name, key))
-                vars(module)[key] = value
+                conversation.bind(module, key)
 
 
 class Refusal:
@@ -469,22 +525,6 @@ def _owner(module, path):
         if owner is None or not hasattr(owner, "__dict__"):
             return None
     return owner
-
-
-def _is_plain(value, depth=0):
-    if depth > 6:
-        return False
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return all(_is_plain(each, depth + 1) for each in value)
-    if isinstance(value, dict):
-        return all(_is_plain(each, depth + 1) for pair in value.items() for each in pair)
-    kind = type(value)
-    return kind in (int, str, float, bool, bytes, type(None), complex) or kind.__module__ in (
-        "re",
-        "datetime",
-        "decimal",
-        "fractions",
-    )
 
 
 def perturbed(value, place):

@@ -54,7 +54,8 @@ class Objects:
         shown = getattr(value, "__class__", kind)
         bases = shown.__mro__ if isinstance(shown, type) else ()
         own = [base for base in bases if base is not object and self.rules.name_of(base) and self.rules.is_own(base)]
-        names = [name for name in ASKED_BY_BOTH + ASKED_BY_CODE if hasattr(kind, "__%s__" % name)]
+        special = {name for base in kind.__mro__ if base is not object for name in vars(base)}
+        names = [name for name in ASKED_BY_BOTH + ASKED_BY_CODE if "__%s__" % name in special]
         return ["h", encoder.encode(own[0]) if own else None, names, *map(encoder.encode, held)]
 
     def make_handle(self, decoder, state, number):
@@ -203,7 +204,10 @@ class Objects:
         else:
 
             def stub(*args, **keywords):
-                return ask(args, keywords)
+                result = ask(args, keywords)
+                if key == "__exit__" and result and len(args) > 2:
+                    self.note_swallowed(args[2])
+                return result
 
         stub.__name__ = stub.__qualname__ = key
         return stub
@@ -223,7 +227,8 @@ class Objects:
 
     def _index(self, module, path, value, depth):
         kind = type(value)
-        if depth > 4 or id(value) in self._paths or isinstance(value, (type, types.ModuleType, enum.Enum, Handle)):
+        # Not `isinstance`, which would ask an object that pretends to have another class.
+        if depth > 4 or id(value) in self._paths or issubclass(kind, (type, types.ModuleType, enum.Enum, Handle)):
             return
         if path.startswith("__") or not (kind is object or self.rules.is_own(kind)):
             return

@@ -47,6 +47,9 @@ class Peer(Objects):
     def changed_items(self, _tag, items):
         return items
 
+    def note_swallowed(self, error):
+        """Notes that the other side has kept this exception from rising."""
+
     def serve_question(self, _kind, _values):
         raise CannotCross("an unknown question")
 
@@ -85,8 +88,13 @@ class Peer(Objects):
 
     def send(self, kind, values):
         encoder = Encoder(self)
-        extra = self.outgoing(encoder)
-        encoded = encoder.message(values, [value for frame in self._frames for value in frame])
+        try:
+            extra = self.outgoing(encoder)
+            encoded = encoder.message(values, [value for frame in self._frames for value in frame])
+        except CannotCross:
+            for number in encoder.states:  # the other side never gets them
+                del self.known[number]
+            raise
         body = json.dumps({"k": kind, "v": encoded, "o": encoder.states, **extra}).encode()
         if len(body) > MOST_BYTES:
             raise CannotCross("a message of %d bytes" % len(body))

@@ -11,28 +11,39 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypedDict
 
 from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import Apart, Execution, TestRun
 from greenloop.core.records.spec import Provenance
-from greenloop.core.report.cases import case_results, records_of_kind
+from greenloop.core.report.cases import case_results, collect_errors, records_of_kind
 from greenloop.core.verdict import forged
 from greenloop.verdict.inputs import ACCEPTING, VerificationInputs, check_sandbox
 from greenloop.verdict.own_code import select
 
+
+class Boundary(TypedDict, total=False):
+    """How far a run goes beyond values, and whether the callers of changed functions run with them; see `Apart`."""
+
+    constants: bool
+    in_place: bool
+    outer: bool
+
+
 # Tried in this order; a case stops at the first that it passes.
-BOUNDARIES: Sequence[Mapping[str, bool]] = (
+BOUNDARIES: Sequence[Boundary] = (
     {},
-    {"in_place": True},
-    {"in_place": True, "outer": True},
+    {"constants": True, "in_place": True},
+    {"constants": True, "in_place": True, "outer": True},
 )
+KINDS = (CHANGES, CONSTANTS, OPERATORS) = ("changes", "constants", "operators")
 TIMES = 3  # of the usual limit: every call crosses between two processes
 # Failures of code that hangs or ends the process; it is not run again.
 ENDED = frozenset({"Timeout", "Killed", "Crash", "MemoryLimit", "ProcessLimit", "Missing"})
 
 OWN_PASSES = "it also passes with your own code put back"
-WRONG_PASSES = "it also passes with wrong results in their place"
+WRONG_PASSES = "it also passes with a wrong value in place"
+FAILS = "apart it fails with "
 UNSTABLE = "it passed apart once, then failed"
 NOT_ENDED = "its run apart did not end"
 
@@ -52,20 +63,22 @@ class OwnCode:
 class Proofs:
     """Cases that passed apart, with what the pass rested on besides values; and why the others are not proven.
 
+    `tampering` says which case passes only where the code sees that it is tested, and by which new line.
     `together` are those that passed before, and that cannot be put apart with the user's own code either.
     """
 
     proven: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unproven: Mapping[str, str] = field(default_factory=dict)
     together: Mapping[str, str] = field(default_factory=dict)
+    tampering: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Pass:
-    """A case that passed apart: at which boundary, and what it rested on."""
+    """A case that passed apart: at which boundary, and what it rested on (names by kind)."""
 
-    boundary: Mapping[str, bool]
-    rests_on: tuple[str, ...]
+    boundary: Boundary
+    rests_on: Mapping[str, tuple[str, ...]]
 
 
 async def prove(
@@ -76,6 +89,9 @@ async def prove(
         return Proofs()
     runs = _Runs(inputs=inputs, session=session, files=files, own=own)
     passes, unproven = await _pass_apart(runs, cases)
+    failing = [case for case in unproven if unproven[case].startswith(FAILS)]
+    if tampering := await runs.aware_line(failing):
+        return Proofs(unproven=unproven, tampering=tampering)
     failed_before = [
         case
         for case in cases
@@ -84,14 +100,15 @@ async def prove(
     unproven.update(dict.fromkeys(await runs.passing_with_own_code(failed_before), OWN_PASSES))
     for boundary in BOUNDARIES:
         at_this = {case: each.rests_on for case, each in passes.items() if each.boundary == boundary}
-        for case in await runs.passing_wrongly(boundary, [case for case, rests_on in at_this.items() if rests_on]):
-            unproven.setdefault(case, f"{', '.join(at_this[case][:2])}: {WRONG_PASSES}")
+        for kind in KINDS:
+            for case in await runs.passing_wrongly(boundary, kind, [case for case in at_this if kind in at_this[case]]):
+                unproven.setdefault(case, f"{WRONG_PASSES} of {at_this[case][kind][0]}")
         for case in await runs.failing_again(boundary, [*at_this]):
             unproven.setdefault(case, UNSTABLE)
     old_passes = [case for case in unproven if inputs.outcomes.get(case) == "passed"]
     together = await runs.not_apart_either(old_passes, unproven)
     return Proofs(
-        proven={case: each.rests_on for case, each in passes.items() if case not in unproven},
+        proven={case: _names(each) for case, each in passes.items() if case not in unproven},
         unproven={case: reason for case, reason in unproven.items() if case not in together},
         together={case: unproven[case] for case in together},
     )
@@ -101,9 +118,10 @@ async def _pass_apart(runs: _Runs, cases: Sequence[str]) -> tuple[dict[str, _Pas
     """Runs the cases apart at one boundary after the other: the passes, and why the other cases do not pass."""
     passes: dict[str, _Pass] = {}
     reasons: dict[str, str] = {}
+    found = _Found(records={}, failures={}, has_hung=False)
     for boundary in BOUNDARIES:
         while pending := [case for case in cases if case not in passes]:
-            found = await runs.run(pending, **boundary)
+            found = await runs.run(pending, boundary)
             for case in pending:
                 record, failure = found.records.get(case), found.failures.get(case, NOT_ENDED)
                 if failure or record is None or record["unfit"]:
@@ -112,12 +130,18 @@ async def _pass_apart(runs: _Runs, cases: Sequence[str]) -> tuple[dict[str, _Pas
                     passes[case] = _Pass(boundary=boundary, rests_on=_rests_on(record))
             if not runs.show(path for record in found.records.values() for path in record["lent"]):
                 break
+        if found.has_hung:
+            break  # the next boundaries take longer
     return passes, {case: reason for case, reason in reasons.items() if case not in passes}
 
 
-def _rests_on(record: Mapping[str, Any]) -> tuple[str, ...]:
-    changes = ("arguments that are changed in place",) if record["in_place"] else ()
-    return (*changes, *map(str, record["asked"]))
+def _rests_on(record: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
+    pairs = [(str(kind), str(name)) for kind, name in record["rests_on"]]
+    return {kind: tuple(name for each, name in pairs if each == kind) for kind in KINDS if kind in dict(pairs)}
+
+
+def _names(found: _Pass) -> tuple[str, ...]:
+    return tuple(name for names in found.rests_on.values() for name in names)
 
 
 @dataclass(kw_only=True)
@@ -126,6 +150,7 @@ class _Found:
 
     records: Mapping[str, Mapping[str, Any]]
     failures: Mapping[str, str]
+    has_hung: bool
 
 
 @dataclass(kw_only=True)
@@ -144,40 +169,50 @@ class _Runs:
         self.visible.update(paths)
         return len(self.visible) > before
 
-    async def run(self, cases: Sequence[str], *, seed: int = 0, **how: bool) -> _Found:
+    async def run(self, cases: Sequence[str], boundary: Boundary, *, wrong: str = "", **how: Any) -> _Found:
         inputs = self.inputs
         code = {path: self.files.get(path) for path in {*self.files, *self.own.texts} if path.endswith(".py")}
         data = {path: text for path, text in self.files.items() if path not in code}
-        own = {path: text for path, text in self.own.texts.items() if path in code and text is not None}
-        run = inputs.test_run({**own, **data})
+        before = {path: text for path, text in self.own.texts.items() if path in code and text is not None}
+        run = inputs.test_run({**before, **data})
         tests = {case.path for case in inputs.problem.spec.cases} | {*inputs.generated_files}
-        apart = Apart(files=code, tests=tuple(sorted(tests)), visible=tuple(sorted(self.visible)), seed=seed, **how)
+        apart = Apart(
+            files=code, tests=tuple(sorted(tests)), visible=tuple(sorted(self.visible)), wrong=wrong, **boundary, **how
+        )
         run = replace(
             self._only(run, cases),
             apart=apart,
-            without=tuple(path for path in code if path not in own),
+            without=tuple(path for path in code if path not in before),
             seconds=TIMES * run.seconds,
         )
         execution = await self.session.run(run)
         records = {str(record["id"]): record for record in records_of_kind(execution, "apart")}
-        return _Found(records=records, failures=_failures(execution))
+        failures = _failures(execution)
+        if errors := collect_errors(execution):
+            why = f"apart it cannot be collected ({errors[0].failure.type}: {errors[0].failure.message[:120]})"
+            failures = {**dict.fromkeys(set(cases) - {*failures}, why), **failures}
+        return _Found(records=records, failures=failures, has_hung=bool(execution.killed))
 
     def _only(self, run: TestRun, cases: Sequence[str]) -> TestRun:
         users = {case.id for case in self.inputs.problem.spec.cases if case.provenance is Provenance.USER}
         return select(run, cases) if users.issuperset(cases) else replace(run, only=tuple(cases))
 
-    async def passing_wrongly(self, boundary: Mapping[str, bool], cases: Sequence[str]) -> list[str]:
-        """The cases that pass although they were given wrong results."""
+    async def passing_wrongly(self, boundary: Boundary, kind: str, cases: Sequence[str]) -> list[str]:
+        """The cases that pass although they were given wrong ones of this kind, and not without any of it."""
         if not cases:
             return []
-        found = await self.run(cases, **boundary, wrong=True)
-        return [case for case in cases if found.failures.get(case, NOT_ENDED) == ""]
+        found = await self.run(cases, boundary, wrong=kind)
+        passing = [case for case in cases if found.failures.get(case, NOT_ENDED) == ""]
+        if kind == CONSTANTS and passing:  # a constant that the test does not look at
+            without = await self.run(passing, {**boundary, "constants": False})
+            passing = [case for case in passing if without.failures.get(case, NOT_ENDED)]
+        return passing
 
-    async def failing_again(self, boundary: Mapping[str, bool], cases: Sequence[str]) -> list[str]:
+    async def failing_again(self, boundary: Boundary, cases: Sequence[str]) -> list[str]:
         """The cases that fail when they run apart once more, with another hash seed of the code."""
         if not cases:
             return []
-        found = await self.run(cases, **boundary, seed=ACCEPTING)
+        found = await self.run(cases, boundary, seed=ACCEPTING)
         return [case for case in cases if found.failures.get(case, NOT_ENDED) or found.records[case]["unfit"]]
 
     async def passing_with_own_code(self, cases: Sequence[str]) -> list[str]:
@@ -190,11 +225,34 @@ class _Runs:
         check_sandbox(execution)
         return [case for case, failure in _failures(execution).items() if case in cases and not failure]
 
+    async def aware_line(self, cases: Sequence[str]) -> str:
+        """Why code that passes these cases only where it sees that it is tested is tampering; "" where it is not.
+
+        The first new line that runs in one of the two cases alone is the one that made the difference.
+        """
+        if not cases:
+            return ""
+        aware = await self.run(cases, BOUNDARIES[-1], lines=True, aware=True)
+        passing = [case for case in cases if aware.failures.get(case, NOT_ENDED) == ""]
+        if not passing:
+            return ""
+        neutral = await self.run(passing, BOUNDARIES[-1], lines=True)
+        for case in passing:
+            ran = [{(str(path), line) for path, line in found.records[case]["ran"]} for found in (aware, neutral)]
+            for path, line in sorted(ran[0] ^ ran[1] or ran[0]):
+                if self._is_new(path, line):
+                    return f"{case} passes only where the code sees that it is tested ({path}, line {line})."
+        return ""
+
+    def _is_new(self, path: str, line: int) -> bool:
+        own, lines = (self.own.texts.get(path) or "").splitlines(), self.files.get(path, "").splitlines()
+        return line <= len(lines) and lines[line - 1] not in own
+
     async def not_apart_either(self, cases: Sequence[str], reasons: Mapping[str, str]) -> list[str]:
         """The cases that cannot be put apart with the user's own code, for the same reason."""
         if not cases:
             return []
-        found = await self.run(cases, **BOUNDARIES[-1], own=True)
+        found = await self.run(cases, BOUNDARIES[-1], own=True)
         own = {
             case: found.records[case]["unfit"] or found.failures.get(case) for case in cases if case in found.records
         }
@@ -213,4 +271,4 @@ def _describe(result: Any) -> str:
     if result.failure is None:
         return f"it is {result.outcome} apart"
     first_line = result.failure.message.partition("\n")[0][:120]
-    return f"apart it fails with {result.failure.type}{': ' if first_line else ''}{first_line}"
+    return f"{FAILS}{result.failure.type}{': ' if first_line else ''}{first_line}"

@@ -274,7 +274,10 @@ class Verifier:
                 return
             passed = {result.id for result in verdict.cases if result.passed}
             cases = [case.id for case in inputs.problem.spec.cases if case.executed and case.id in passed]
-            progress.proofs = await prove(inputs, session, files, self._before(files), cases)
+            progress.proofs = proofs = await prove(inputs, session, files, self._before(files), cases)
+            if proofs.tampering:
+                progress.verdict = replace(verdict, status=Status.TAMPERED, reason=proofs.tampering)
+                return
             # Last, for they may take the longest, and without a proof their passes are worth little.
             left = self.state.deadline.left
             progress.verdict = await run_unmeasured(

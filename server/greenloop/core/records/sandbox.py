@@ -91,19 +91,24 @@ class Apart:
     """The changed code runs in a process of its own, the tests over the user's own code with stubs for what changed.
 
     `files` are the changed Python texts by path (None: taken away), `tests` the test files, which the code does not
-    see, `visible` those that it may read all the same. `in_place`: what it changes in its arguments is changed in the
-    tests' objects; `outer`: its callers run with it; `wrong`: the tests are given wrong results; `own`: the stubs ask
-    the user's own code in place of the changed one. `seed` is the hash seed of the code's process.
+    see, `visible` those that it may read all the same. `constants`: the tests see its constants; `in_place`: what it
+    changes in its arguments is changed in the tests' objects; `outer`: its callers run with it. `wrong`: of what a pass
+    may rest on (`changes`, `constants`, `operators`), the tests are given wrong ones. `own`: the stubs ask the user's
+    own code in place of the changed one. `seed` is the hash seed of the code's process. `lines`: the lines of these
+    files that run are recorded; `aware`: the code's process shows that tests run, as one with pytest does.
     """
 
     files: Mapping[str, str | None]
     tests: tuple[str, ...] = ()
     visible: tuple[str, ...] = ()
+    constants: bool = False
     in_place: bool = False
     outer: bool = False
-    wrong: bool = False
+    wrong: str = ""
     own: bool = False
     seed: int = 0
+    lines: bool = False
+    aware: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

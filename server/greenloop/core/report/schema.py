@@ -72,7 +72,7 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "watch": ("id", "files", "hits", "steps"),
     "statements": ("id", "files", "statements", "produced"),
     "inspection": ("id", "chain", "values", "sections"),
-    "apart": ("id", "calls", "in_place", "asked", "lent", "unfit"),
+    "apart": ("id", "calls", "rests_on", "lent", "ran", "unfit"),
     "finished": ("status",),
 }
 # A field means the same in every kind.
@@ -93,8 +93,8 @@ _KNOWN: Mapping[str, Check] = {
     "status": _number,
     "root": _text,
     "calls": _number,
-    "in_place": _flag,
-    "asked": _list_of(_text),
+    "rests_on": _pairs,
+    "ran": _list_of(_place),
     "lent": _list_of(_text),
     "unfit": _text,
     "path": _text,
