@@ -20,10 +20,12 @@ Outcomes = dict[str, tuple[str, str | None]]
 
 
 def kind_of(run: TestRun) -> str:
-    """Which of the accepting runs this is: `plain`, `own`, `apart`, `apart in_place wrong`, and so on."""
+    """Which of the accepting runs this is: `plain`, `own`, `apart`, `apart in_place wrong changes`, and so on."""
     if run.apart is None:
         return "own" if run.files.get("m.py") == OWN.encode() else "plain"
-    how = [name for name in ("in_place", "outer", "wrong", "own") if getattr(run.apart, name)]
+    how = [name for name in ("in_place", "outer", "own", "lines", "aware") if getattr(run.apart, name)]
+    how += ["without constants"] if run.apart.in_place and not run.apart.constants else []
+    how += [f"wrong {run.apart.wrong}"] if run.apart.wrong else []
     return " ".join(["apart", *how, *(["again"] if run.apart.seed else [])])
 
 
@@ -46,7 +48,7 @@ PASSED, FAILED = ("passed", None), ("failed", "AssertionError")
 
 def apart(case: str = TARGET, **more: object) -> dict[str, object]:
     """The record of a case that ran apart."""
-    return {"kind": "apart", "id": case, "calls": 1, "in_place": False, "asked": [], "lent": [], "unfit": "", **more}
+    return {"kind": "apart", "id": case, "calls": 1, "rests_on": [], "lent": [], "ran": [], "unfit": "", **more}
 
 
 def honest(run: TestRun, _ran: list[TestRun]) -> Execution:

@@ -177,7 +177,7 @@ JUNK = st.recursive(
     max_leaves=6,
 )
 NAMES = ["id", "when", "outcome", "type", "cases", "deselected", "status", "frames", "functions", "seconds", "reruns",
-         "wasxfail", "message", "root", "name", "calls", "in_place", "asked", "lent", "unfit"]  # fmt: skip
+         "wasxfail", "message", "root", "name", "calls", "rests_on", "ran", "lent", "unfit"]  # fmt: skip
 KINDS = ["start", "collect_error", "collected", "begin", "phase", "trace", "watch", "apart", "finished", "forged", ""]
 
 

@@ -114,39 +114,62 @@ async def test_the_tests_run_over_the_users_own_code_and_the_change_is_given_apa
     assert (dict(own.files), set(own.without)) == ({"m.py": OWN.encode()}, {"new.py", "data.json"})
 
 
-NEEDS = {"in_place": True}
+CHANGES, LIMIT = ["changes", "arguments that are changed in place"], ["constants", "the constant m.LIMIT"]
+EQ, LT = ["operators", "C.__eq__"], ["operators", "C.__lt__"]
 CHANGED_IN_PLACE = {
-    "apart": ran_apart(FAILED, **NEEDS),
-    "apart in_place": ran_apart(**NEEDS),
-    "apart in_place wrong": ran_apart(FAILED, **NEEDS),
-    "apart in_place again": ran_apart(**NEEDS),
+    "apart": ran_apart(FAILED, rests_on=[CHANGES]),
+    "apart in_place": ran_apart(rests_on=[CHANGES]),
+    "apart in_place wrong changes": ran_apart(FAILED, rests_on=[CHANGES]),
+    "apart in_place again": ran_apart(rests_on=[CHANGES]),
 }
 
 
 async def test_a_pass_that_needs_changes_in_place_must_fail_with_wrong_ones():
     evidence, kinds = await proofs_of(CHANGED_IN_PLACE)
-    assert kinds == ["plain", "apart", "apart in_place", "own", "apart in_place wrong", "apart in_place again"]
+    assert kinds == ["plain", "apart", "apart in_place", "own", "apart in_place wrong changes", "apart in_place again"]
     assert evidence.proofs == {TARGET: ("apart", "fails with wrong results")}
 
 
 async def test_a_pass_that_needs_changes_in_place_and_does_not_look_at_them_is_not_proven():
-    evidence, _ = await proofs_of({**CHANGED_IN_PLACE, "apart in_place wrong": ran_apart(**NEEDS)})
+    evidence, _ = await proofs_of({**CHANGED_IN_PLACE, "apart in_place wrong changes": ran_apart(rests_on=[CHANGES])})
     assert evidence.proofs == {}
-    assert evidence.unproven == {
-        TARGET: "arguments that are changed in place: it also passes with wrong results in their place"
-    }
+    reason = "it also passes with a wrong value in place of arguments that are changed in place"
+    assert evidence.unproven == {TARGET: reason}
     assert verification_level(evidence) is Verified.PARTIALLY
 
 
 @pytest.mark.parametrize("outcome", [FAILED, PASSED])
-async def test_a_pass_that_rests_on_an_operator_of_the_code_must_fail_with_wrong_results(outcome):
-    asked = {"asked": ["C.__eq__", "the constant m.LIMIT", "C.__lt__"]}
-    evidence, kinds = await proofs_of({"apart": ran_apart(**asked), "apart wrong": ran_apart(outcome, **asked)})
-    assert kinds == ["plain", "apart", "own", "apart wrong", "apart again"]
+async def test_a_pass_that_rests_on_an_operator_of_the_code_must_fail_where_it_says_something_wrong(outcome):
+    rests_on = {"rests_on": [EQ, LT]}
+    answers = {"apart": ran_apart(**rests_on), "apart wrong operators": ran_apart(outcome, **rests_on)}
+    evidence, kinds = await proofs_of(answers)
+    assert kinds == ["plain", "apart", "own", "apart wrong operators", "apart again"]
     if outcome is FAILED:
         assert evidence.proofs == {TARGET: ("apart", "fails with wrong results")}
     else:
-        assert evidence.unproven[TARGET].startswith("C.__eq__, the constant m.LIMIT: it also passes with wrong")
+        assert evidence.unproven == {TARGET: "it also passes with a wrong value in place of C.__eq__"}
+
+
+@pytest.mark.parametrize("without", [FAILED, PASSED], ids=["looked at", "not looked at"])
+async def test_a_constant_that_a_test_does_not_look_at_is_no_reason(without):
+    answers = dict.fromkeys(
+        ["apart in_place", "apart in_place again", "apart in_place wrong constants"], ran_apart(rests_on=[LIMIT])
+    )
+    answers |= {"apart": ran_apart(FAILED), "apart in_place without constants": ran_apart(without)}
+    evidence, kinds = await proofs_of(answers)
+    assert kinds[4:6] == ["apart in_place wrong constants", "apart in_place without constants"]
+    assert (list(evidence.proofs), list(evidence.unproven)) == (([], [TARGET]) if without is FAILED else ([TARGET], []))
+
+
+async def test_each_kind_that_a_pass_rests_on_must_fail_alone():
+    answers = {
+        "apart": ran_apart(FAILED),
+        "apart in_place": ran_apart(rests_on=[CHANGES, LIMIT, EQ]),
+        **{f"apart in_place wrong {kind}": ran_apart(FAILED) for kind in ("changes", "constants", "operators")},
+    }
+    evidence, kinds = await proofs_of(answers)
+    assert [kind for kind in kinds if "wrong" in kind] == [*answers][2:]
+    assert list(evidence.proofs) == [TARGET]
 
 
 async def test_a_pass_that_only_the_callers_of_the_code_make_possible_is_proven_with_them():
@@ -193,6 +216,34 @@ async def test_a_case_that_passes_at_no_boundary_has_the_reason(answer, reason):
     evidence, kinds = await proofs_of(dict.fromkeys(boundaries, answer))
     assert kinds[1:4] == boundaries
     assert (evidence.proofs, evidence.unproven) == ({}, {TARGET: reason})
+    assert ("apart in_place outer lines aware" in kinds) is reason.startswith("apart it fails")
+
+
+async def test_a_run_apart_that_hangs_is_not_tried_at_further_boundaries():
+    hanging = ran_apart(unfit="the other process is gone")
+    evidence, kinds = await proofs_of({"apart": replace(hanging, status=-9, killed="timeout")})
+    assert (kinds.count("apart"), "apart in_place" in kinds) == (1, False)
+    assert list(evidence.unproven) == [TARGET]
+
+
+NEUTRAL, AWARE = "apart in_place outer lines", "apart in_place outer lines aware"
+
+
+@pytest.mark.parametrize(
+    ("aware", "status", "reason"),
+    [
+        (ran_apart(ran=[["m.py", 1], ["m.py", 2]]), Status.TAMPERED, f"{TARGET} passes only where the code sees that it is tested (m.py, line 2)."),
+        (ran_apart(ran=[["m.py", 1], ["n.py", 2]]), Status.PASSED, ""),
+        (ran_apart(FAILED, ran=[["m.py", 2]]), Status.PASSED, ""),
+    ],
+    ids=["a new line", "no line of the change", "it fails there as well"],
+)  # fmt: skip
+async def test_code_that_passes_only_where_it_sees_that_it_is_tested_is_tampering(aware, status, reason):
+    fails = dict.fromkeys(["apart", "apart in_place", "apart in_place outer"], ran_apart(FAILED))
+    play = Play(answering({**fails, AWARE: aware, NEUTRAL: ran_apart(FAILED, ran=[["m.py", 1]])}))
+    verdict, evidence = await accepted(play, run_state())
+    assert (verdict.status, verdict.reason) == (status, reason)
+    assert evidence.proofs == {}
 
 
 @pytest.mark.parametrize("own", ["a module that asks itself", "another reason"])
@@ -233,11 +284,11 @@ async def test_each_case_is_proven_at_its_own_boundary():
     def answer(run: TestRun, _ran: list[TestRun]) -> Execution:
         kind = kind_of(run)
         outcomes = {case: PASSED for case in ids if case in run.selectors or run.selectors == ("test_m.py",)}
-        if kind in ("own", "apart in_place wrong"):
+        if kind in ("own", "apart in_place wrong changes"):
             return execution(dict.fromkeys(outcomes, FAILED))
         if not run.apart:
             return execution(outcomes)
-        records = (apart(ids[0]), apart(ids[1], in_place=True), apart(ids[2], unfit="a Liar"))
+        records = (apart(ids[0]), apart(ids[1], rests_on=[CHANGES]), apart(ids[2], unfit="a Liar"))
         asked = tuple(record for record in records if record["id"] in outcomes)
         fails = {ids[1]: FAILED} if kind == "apart" else {}
         return execution({**outcomes, **fails}, more=asked)
@@ -252,10 +303,9 @@ async def test_each_case_is_proven_at_its_own_boundary():
     assert summarize_solved(evidence, verification_level(evidence)).count("proven apart 2/3") == 1
 
 
-@pytest.mark.parametrize("kind", ["plain", "apart", "own", "apart wrong", "apart again"])
+@pytest.mark.parametrize("kind", ["plain", "apart", "own", "apart wrong operators", "apart again"])
 async def test_a_broken_sandbox_is_never_a_verdict(kind):
-    asked = ran_apart(asked=["C.__eq__"])
-    answers = {"apart": asked, "apart wrong": ran_apart(FAILED, asked=["C.__eq__"])}
+    answers = {"apart": ran_apart(rests_on=[EQ]), "apart wrong operators": ran_apart(FAILED, rests_on=[EQ])}
     play = Play(answering({**answers, kind: Execution(broken="it is gone")}))
     with pytest.raises(CannotVerifyError, match="it is gone"):
         await accepted(play, run_state())

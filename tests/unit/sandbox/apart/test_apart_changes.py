@@ -17,7 +17,7 @@ def complete(tmp_path, before, files, **more):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(textwrap.dedent(text))
     files = {path: text and textwrap.dedent(text) for path, text in files.items()}
-    request = {"files": files, "tests": [], "outer": False, "own": False, **more}
+    request = {"files": files, "tests": [], "outer": False, "own": False, "aware": False, **more}
     return changes.complete(request, str(tmp_path))
 
 
@@ -191,3 +191,13 @@ def test_with_the_outer_boundary_the_callers_are_replaced_too(tmp_path, outer):
 def test_globals_that_functions_rebind_are_named(tmp_path):
     own = {"m.py": "N = 0\n\n\ndef f():\n    global N\n    N += 1\n", "n.py": "N = 0\n"}
     assert complete(tmp_path, own, {"n.py": "N = 1\n"})["rebound"] == [["m", ["N"]]]
+
+
+def test_a_changed_enumeration_takes_the_place_of_the_old_one(tmp_path):
+    own = "class Color(Enum):\n    RED = 1\n"
+    found = module(tmp_path, own, own + "    BLUE = 2\n")
+    assert (found["classes"], found["touched"]) == (["Color"], [])
+
+
+def test_code_that_may_see_that_it_is_tested_sees_the_tests(tmp_path):
+    assert complete(tmp_path, {"m.py": "", "test_m.py": ""}, {"m.py": "A = 1\n"}, aware=True)["hidden"] == []
