@@ -200,7 +200,7 @@ def test_what_differs_here_is_named(exported, colleague, files, named):
     [
         (FILES["m.py"].replace("x + 1", "x + 3"), "still_failing", DOUBLE),
         (RIGHT.replace("return 1", "return 7"), "failing", ONE),
-        (LIAR, "tampered", DOUBLE),
+        (LIAR, "not_verified", DOUBLE),
     ],
     ids=["it does not pass", "it breaks another test", "it fakes a pass"],
 )
