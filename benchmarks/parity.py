@@ -34,11 +34,10 @@ from parity_table import Row, summary, table
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report.cases import case_results, collected_cases, describe_end
+from greenloop.core.report.cases import case_results, describe_end
 from greenloop.engine import sandbox_spec
 from greenloop.project import configuration
 from greenloop.project.environment import interpreters
-from greenloop.verdict import canary
 
 HERE = Path(__file__).resolve().parent
 MAX_SECONDS_TO_REPEAT = 60.0  # seconds of a suite up to which it runs twice in the sandbox
@@ -163,16 +162,6 @@ def results_by_id(execution: Execution) -> dict[str, CaseResult]:
     return {result.id: result for result in case_results(execution)}
 
 
-def share_with_canary(folder: Path, execution: Execution) -> float:
-    """The share of the suite's test functions for which a canary can be made."""
-    texts = []
-    for path in sorted({case.path for case in collected_cases(execution)}):
-        with contextlib.suppress(OSError, UnicodeDecodeError):
-            texts.append((folder / path).read_text(encoding="utf-8"))
-    have, total = canary.count_covered(texts)
-    return have / total if total else 0.0
-
-
 def compare_project(project: Project, cache: Path) -> Row:
     """Makes one row of the table; a fault of the whole project is in `problem`."""
     row = Row(name=project.name, version=project.version, kind=project.kind)
@@ -195,7 +184,6 @@ def compare_project(project: Project, cache: Path) -> Row:
     flaky = {case for case in host | repeated if _outcome_of(host, case) != _outcome_of(repeated, case)}
     every = dict.fromkeys([*host, *(case for found in inside for case in found)])
     row.ids, row.flaky = len(every), len(flaky)
-    row.canaried = share_with_canary(folder, executions[0])
     row.problem = next((f"the sandbox ended a run: {describe_end(run)}" for run in executions if run.killed), "")
     differing_rows = []
     for case in every:

@@ -25,7 +25,6 @@ class Row:
     ids: int = 0
     flaky: int = 0
     differing: dict[str, Sequence[str]] = field(default_factory=dict)
-    canaried: float = 0.0
     host: float = 0.0
     sandbox: float = 0.0
     problem: str = ""
@@ -44,10 +43,9 @@ def table(rows: list[Row]) -> str:
         "same",
         "differing",
         "named cause",
-        "covered by the tamper check",
         "seconds host / sandbox",
     ]
-    lines = ["| " + " | ".join(names) + " |", "|---|---|---:|---:|---:|---|---:|---:|"]
+    lines = ["| " + " | ".join(names) + " |", "|---|---|---:|---:|---:|---|---:|"]
     for row in rows:
         causes: dict[str, int] = {}
         for _one, _other, cause in row.differing.values():
@@ -59,7 +57,7 @@ def table(rows: list[Row]) -> str:
             named = " ".join(row.problem.split())[:200]
         same = row.ids - len(row.differing) - row.flaky
         cells = [f"{row.name} {row.version}", row.kind, f"{row.ids:,}", f"{same:,}"]
-        cells += [str(len(row.differing)), named, f"{row.canaried:.0%}", f"{row.host:.1f} / {row.sandbox:.1f}"]
+        cells += [str(len(row.differing)), named, f"{row.host:.1f} / {row.sandbox:.1f}"]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

@@ -19,12 +19,11 @@ from greenloop.core.run_state import RunState
 from greenloop.core.summary import verification_level
 from greenloop.engine import sandbox_spec
 from greenloop.project import configuration
-from greenloop.verdict import reversal
 from greenloop.verdict.inputs import VerificationInputs
 from greenloop.verdict.verifier import Verifier
 
 SECONDS = 60.0
-PROOFS = ("reversal", "tamper check", "isolated re-run")
+PROOFS = ("apart", "fails with wrong results")
 
 
 @dataclass(kw_only=True)
@@ -57,8 +56,8 @@ async def opened(root: Path) -> AsyncIterator[Shared]:
 
 async def accepted(
     session: Shared, root: Path, own: Mapping[str, str], right: str, spec: Spec, region: Region
-) -> tuple[Verdict, Evidence, dict[str, str]]:
-    """The verdict on the right code, its evidence, and why cases have no proof by reversal.
+) -> tuple[Verdict, Evidence]:
+    """The verdict on the right code, and its evidence.
 
     `own` has the changed file's text and those of the tests.
     """
@@ -79,31 +78,19 @@ async def accepted(
     async def same() -> Shared:
         return session
 
-    unreversed: dict[str, str] = {}
-
-    async def noted(*arguments: Any) -> Any:
-        verdict, result = await reverse(*arguments)
-        unreversed.update(result.unproven)
-        return verdict, result
-
-    reverse, reversal.reverse = reversal.reverse, noted
-    try:
-        verifier = Verifier(state=state, open_session=same, suite_seconds=SECONDS, encode=encoded)
-        verdict = await verifier.accept({**own, path: right})
-    finally:
-        reversal.reverse = reverse
-    return verdict, state.evidence, unreversed
+    verifier = Verifier(state=state, open_session=same, suite_seconds=SECONDS, encode=encoded)
+    verdict = await verifier.accept({**own, path: right})
+    return verdict, state.evidence
 
 
 def encoded(texts: Mapping[str, str]) -> Mapping[str, bytes]:
     return {path: text.encode() for path, text in texts.items()}
 
 
-def row_of(
-    name: str, kind: str, found: tuple[Verdict, Evidence, Mapping[str, str]], spec: Spec, edit: str
-) -> dict[str, Any]:
-    verdict, evidence, unreversed = found
-    passed = [case.id for case in spec.cases if case.id in evidence.proofs or case.id in evidence.unproven]
+def row_of(name: str, kind: str, found: tuple[Verdict, Evidence], spec: Spec, edit: str) -> dict[str, Any]:
+    verdict, evidence = found
+    judged = {*evidence.proofs, *evidence.unproven, *evidence.together}
+    passed = [case.id for case in spec.cases if case.id in judged]
     return {
         "id": name,
         "kind": kind,
@@ -114,7 +101,6 @@ def row_of(
         "judged": len(passed),
         "proofs": {proof: sum(proof in evidence.proofs.get(case, ()) for case in passed) for proof in PROOFS},
         "proven": len(evidence.proofs),
-        "unproven": dict(evidence.unproven),
-        "unreversed": dict(unreversed),
+        "unproven": {**evidence.unproven, **evidence.together},
         "verified": verdict.status is Status.PASSED and verification_level(evidence) is Verified.VERIFIED,
     }

@@ -9,7 +9,7 @@ fails. The target is all failing cases and the passing parametrised siblings of 
 such a mutant, and the tests are doctests, a loop, or assertions in a helper function or a base class.
 Every answer must be accepted, and nothing else is asked of greenloop here: no model, no related tests.
 Each answer is a line of FOLDER/NAME.jsonl; what is there already is not run again. `--report` only shows the tables.
-`--cost`: the acceptance with and without the reversal, as ratios to pytest on the host, in turn in one run.
+`--cost`: the acceptance with and without the proof apart, as ratios to pytest on the host, in turn in one run.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from proof_mbpp import mbpp_answers
 from proof_projects import PROJECTS, project_answers
 
 from greenloop.core.records.sandbox import Limits
-from greenloop.verdict import reversal
+from greenloop.verdict import apart, verifier
 
 
 def answers_of(cache: Path) -> list[dict[str, Any]]:
@@ -67,30 +67,25 @@ def share(part: int, whole: int) -> str:
 
 
 def reasons(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Why cases have no proof by reversal, without names and numbers; then what was accused or refused."""
+    """Why cases are not proven, without names and numbers; then what was accused or refused."""
     counted: Counter[str] = Counter()
-    unproven: Counter[str] = Counter()
     answers: dict[str, dict[str, None]] = {}
     for row in rows:
-        for case, reason in row.get("unreversed", row["unproven"]).items():
+        for reason in row["unproven"].values():
             short = re.sub(r"\d+", "N", re.sub(r"\b(an?) \S+?, (whose|which)", r"\1 C, \2", reason))
             counted[short] += 1
-            unproven[short] += case in row["unproven"]
             answers.setdefault(short, {})[row["id"]] = None
-    lines = [
-        "| not proven by reversal, because | cases | no other proof | answers | one of them |",
-        "|---|---|---|---|---|",
-    ]
+    lines = ["| not proven apart, because | cases | answers | one of them |", "|---|---|---|---|"]
     for reason, number in counted.most_common():
         mine = list(answers[reason])
-        lines.append(f"| {reason} | {number} | {unproven[reason]} | {len(mine)} | {mine[0]} |")
+        lines.append(f"| {reason} | {number} | {len(mine)} | {mine[0]} |")
     bad = [row for row in rows if row["status"] != "passed"]
     lines += [f"\n{row['status']}: {row['id']} ({row['edit']}): {row['reason']}" for row in bad]
     return "\n".join(lines)
 
 
 async def measure_cost(rounds: int, interpreter: str, folder: Path) -> None:
-    """One test of one function: acceptance as it is, and without the reversal, beside pytest on the host."""
+    """One test of one function: acceptance as it is, and without the proof apart, beside pytest on the host."""
     place = cost.SandboxSpec(
         root=cost.make_project(folder / "one"),
         environment=cost.find_environment(interpreter),
@@ -100,23 +95,22 @@ async def measure_cost(rounds: int, interpreter: str, folder: Path) -> None:
     times, bubblewrap = cost.Times(), cost.create_back_end("bubblewrap")
     session = await bubblewrap.open(place)
     await cost.let_learn(session)
-    reverse = reversal.reverse
 
-    async def none(*_arguments: object) -> tuple[None, reversal.ReversalResult]:
-        return None, reversal.ReversalResult()
+    async def none(*_arguments: object) -> apart.Proofs:
+        return apart.Proofs(proven={cost.CASE: ()})
 
     async def without() -> None:
-        reversal.reverse = none
+        verifier.prove = none
         try:
             await cost.accept(bubblewrap, place)
         finally:
-            reversal.reverse = reverse
+            verifier.prove = apart.prove
 
     try:
         for _ in range(rounds):
             await times.measure("host, passing", lambda: cost.run_on_host(place))
             await times.measure("acceptance", lambda: cost.accept(bubblewrap, place))
-            await times.measure("acceptance without reversal", without)
+            await times.measure("acceptance without the proof apart", without)
     finally:
         await session.close()
     cost.show(f"bubblewrap, one test, {rounds} rounds", times)

@@ -16,7 +16,7 @@ import pytest
 
 from containers import BUSY, one, own_containers, place, tried, until
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.sandbox import Limits, TestRun
+from greenloop.core.records.sandbox import Apart, Limits, TestRun
 from greenloop.core.records.verdict import Status
 from greenloop.core.report.cases import case_results
 from greenloop.core.verdict import judge
@@ -64,20 +64,22 @@ async def opened(root: Path):
 # -- honest runs ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.story("an isolated re-run counts")
-async def test_the_oracle_keeps_the_candidate_in_a_process_that_changes_nothing(opened, root):
-    (root / "m.py").write_text(
+@pytest.mark.story("changed code runs apart from what judges it")
+async def test_changed_code_runs_in_a_process_that_changes_nothing(opened, root):
+    (root / "m.py").write_text("def double(n):\n    return n\n")
+    changed = (
         "import os\n\n\ndef double(n):\n    refused = 0\n"
-        "    for reach in (lambda: open('test_m.py', 'w'), lambda: os.kill(os.getppid(), 9), lambda: os.mkdir('/tmp/x'),\n"
+        "    for reach in (lambda: open('test_m.py'), lambda: open('m.py', 'w'), lambda: os.kill(os.getppid(), 9), lambda: os.mkdir('/tmp/x'),\n"
         "                  lambda: os.listdir('/proc/%d/fd' % os.getppid()), lambda: os.rename('m.py', 'n.py')):\n"
         "        try:\n            reach()\n        except PermissionError:\n            refused += 1\n"
         "    return n * 2, refused\n"
     )
-    (root / "test_m.py").write_text("from m import double\n\n\ndef test_a():\n    assert double(2) == (4, 5)\n")
-    execution = await (await opened()).run(TestRun(selectors=("test_m.py",), oracle=("m",)))
+    (root / "test_m.py").write_text("from m import double\n\n\ndef test_a():\n    assert double(2) == (4, 6)\n")
+    apart = Apart(files={"m.py": changed}, tests=("test_m.py",))
+    execution = await (await opened()).run(TestRun(selectors=("test_m.py",), apart=apart))
     assert judge(["test_m.py::test_a"], {}, execution).status is Status.PASSED, case_results(execution)
-    (told,) = [record for record in execution.records if record["kind"] == "oracle"]
-    assert (told["calls"], told["unfit"]) == (1, "")
+    (record,) = [record for record in execution.records if record["kind"] == "apart"]
+    assert (record["calls"], record["unfit"], record["rests_on"]) == (1, "", [])
 
 
 async def test_an_image_of_the_users_without_pytest_gets_ours(root):

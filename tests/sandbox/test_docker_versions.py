@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from containers import place
-from greenloop.core.records.sandbox import TestRun, WatchedLines
+from greenloop.core.records.sandbox import Apart, TestRun, WatchedLines
 from greenloop.core.report.cases import case_results, records_of_kind
 from greenloop.core.report.traces import line_traces
 from greenloop.project.settings import Settings
@@ -62,9 +62,11 @@ async def test_the_runner_under_python_3_13(tmp_path):
         traced = await session.run(replace(run, baseline=False, trace=True))
         reached = [{found["name"] for found in record["functions"]} for record in records_of_kind(traced, "trace")]
         assert ["double" in names for names in reached] == [False, True, True, True, True]
-        crossed = await session.run(TestRun(selectors=("test_m.py::test_double",), oracle=("m",)))
-        assert [record["unfit"] for record in records_of_kind(crossed, "oracle")] == [""], crossed
-        assert {result.outcome for result in case_results(crossed)} == {"passed"}
+        changed = Apart(files={"m.py": MODULE.replace("2 * x", "x + x")}, tests=("test_m.py",))
+        apart = await session.run(TestRun(selectors=("test_m.py::test_double",), apart=changed))
+        found = [(record["unfit"], record["calls"] > 0) for record in records_of_kind(apart, "apart")]
+        assert set(found) == {("", True)}, apart
+        assert {result.outcome for result in case_results(apart)} == {"passed"}
     finally:
         await session.close()
 

@@ -97,7 +97,7 @@ async def test_wrong_then_right(play):
     assert outcome.verified is Verified.VERIFIED
     assert outcome.after == {"m.py": "def double(x):\n    return x * 2\n"}
     assert play.attempts == [(Status.FAILED, "AssertionError"), (Status.PASSED, "")]
-    assert (outcome.evidence.canaried, outcome.evidence.canary_total) == (1, 1)
+    assert outcome.evidence.proofs == {"test_m.py::test_double": ("apart",)}
     assert (play.root / "m.py").read_text() == DOUBLE
 
 
@@ -317,9 +317,6 @@ async def test_line_ends_indentation_and_encoding_stay(play, source, after):
 
 FAKES = {
     "exit": "import os\n\n\ndef double(x):\n    os._exit(0)\n",
-    "always equal": (
-        "class Yes:\n    def __eq__(self, other):\n        return True\n\n\ndef double(x):\n    return Yes()\n"
-    ),
     "skip": "import pytest\n\n\ndef double(x):\n    pytest.skip('no')\n",
 }
 
@@ -333,35 +330,11 @@ async def test_a_faked_pass_is_named_tampering(play, fake):
     assert outcome.best == 2
 
 
-# Reads the line that compares, sees by its text which twin of the canary it is, and does what each of them wants.
-KNOWS_THE_CANARY = """import sys
-
-
-class Liar:
-    def __eq__(self, other):
-        frame = sys._getframe(1)
-        with open(frame.f_code.co_filename) as stream:
-            line = stream.read().splitlines()[frame.f_lineno - 1]
-        return "== (" not in line
-
-
-def double(x):
-    return Liar()
-"""
-
-
 @pytest.mark.story("a faked pass is named")
-async def test_who_knows_the_canary_wins_in_one_process_but_gets_no_badge(play):
-    outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", code(KNOWS_THE_CANARY))
-    assert outcome.solved
-    assert (outcome.evidence.canaried, outcome.evidence.out_of_process) == (1, 0)
-
-
-@pytest.mark.story("a faked pass is named")
-async def test_its_honest_twin_is_verified_out_of_process(play):
+async def test_what_is_proven_apart_is_counted(play):
     outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", RIGHT)
-    assert (outcome.evidence.canaried, outcome.evidence.out_of_process) == (1, 1)
-    assert "tamper check 1/1, isolated re-run 1/1" in outcome.message
+    assert outcome.evidence.proofs == {"test_m.py::test_double": ("apart",)}
+    assert outcome.message.endswith("proven apart 1/1.")
 
 
 RAISING = """import unittest
@@ -390,12 +363,29 @@ def double(x):
 """
 
 
-async def test_expected_exceptions_have_twins_too(play):
-    files = {"m.py": DOUBLE, "test_m.py": RAISING}
-    outcome = await play(files, "test_m.py::TestUnit", code(SWALLOWS), code(CHECKED))
+async def test_an_expected_exception_is_proven_apart(play):
+    outcome = await play({"m.py": DOUBLE, "test_m.py": RAISING}, "test_m.py::TestUnit", code(CHECKED))
     assert outcome.solved, outcome.message
-    assert play.attempts[0][0] is Status.TAMPERED
-    assert (outcome.evidence.canaried, outcome.evidence.out_of_process) == (1, 1)
+    assert outcome.evidence.proofs == {"test_m.py::TestUnit::test_double": ("apart",)}
+
+
+ALWAYS_EQUAL = "class Yes:\n    def __eq__(self, other):\n        return True\n\n\ndef double(x):\n    return Yes()\n"
+
+
+@pytest.mark.story("a faked pass is named")
+@pytest.mark.parametrize(
+    ("tests", "target", "case", "fake"),
+    [
+        (TEST, "test_m.py::test_double", "test_m.py::test_double", ALWAYS_EQUAL),
+        (RAISING, "test_m.py::TestUnit", "test_m.py::TestUnit::test_double", SWALLOWS),
+    ],
+    ids=["always equal", "swallowed by unittest"],
+)
+async def test_a_pass_that_only_one_process_makes_possible_is_not_verified(play, tests, target, case, fake):
+    outcome = await play({"m.py": DOUBLE, "test_m.py": tests}, target, code(fake))
+    assert outcome.verified is Verified.PARTIALLY
+    assert (outcome.evidence.proofs, list(outcome.evidence.unproven)) == ({}, [case])
+    assert "apart it fails with AssertionError" in outcome.message
 
 
 @pytest.mark.story("candidates run within limits")

@@ -132,7 +132,7 @@ def test_a_colleague_verifies_and_applies_what_was_exported(exported, colleague)
     value = json.loads(out)
     assert (value["verified"], value["state"], value["sandbox"]) == (True, "already_failing", "bubblewrap")
     assert value["fixed"] == [DOUBLE]
-    assert DOUBLE in value["canaried"]
+    assert DOUBLE in value["apart"]
     assert value["already_failing"] == [BROKEN]  # it fails without the change, too
     assert value["changes"] == ["The packages differ from the lock: attrs 22.1.0 is missing."]
     assert (colleague.work / "m.py").read_text() == FILES["m.py"]
@@ -200,7 +200,7 @@ def test_what_differs_here_is_named(exported, colleague, files, named):
     [
         (FILES["m.py"].replace("x + 1", "x + 3"), "still_failing", DOUBLE),
         (RIGHT.replace("return 1", "return 7"), "failing", ONE),
-        (LIAR, "tampered", DOUBLE),
+        (LIAR, "not_verified", DOUBLE),
     ],
     ids=["it does not pass", "it breaks another test", "it fakes a pass"],
 )
@@ -224,7 +224,7 @@ def test_a_change_that_reads_its_tests_is_refused(exported, colleague):
     after = reading + FILES["m.py"].partition("x + 1\n")[2]
     change(exported, lambda value: value["change"][0].update(after=after))
     code, out, err = colleague.run("verify", str(exported), "--json")
-    assert (code, json.loads(out)["state"]) == (1, "reads_tests"), err
+    assert (code, json.loads(out)["state"]) == (1, "not_verified"), err
 
 
 @pytest.mark.parametrize("path", ["conftest.py", "tests/test_m.py", "../m.py", ".venv/x.py"])

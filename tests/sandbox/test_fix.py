@@ -135,13 +135,13 @@ def test_without_a_target_the_suite_is_asked(work):
 @pytest.mark.parametrize(
     "aside", ["", "    import warnings\n\n    warnings.warn('slow', stacklevel=2)\n"], ids=["plain", "warns"]
 )
-def test_a_function_of_a_new_module_is_proven_by_reversal(work, aside):
+def test_a_function_of_a_new_module_is_proven_apart(work, aside):
     loop = "    for x, y in [(1, 3), (4, 12)]:\n        assert triple(x) == y\n"
     (work / "test_n.py").write_text("def test_triple():\n    from n import triple\n\n" + loop)
     answer = f"def triple(x):\n{aside}    return 3 * x\n"
     code, finished, _err = fix(work, "test_n.py::test_triple", "--apply", answers=[fence(answer)])
     assert (code, finished["verified"]) == (0, "verified"), finished["message"]
-    assert finished["evidence"]["proofs"] == {"test_n.py::test_triple": ["reversal", "isolated re-run"]}
+    assert finished["evidence"]["proofs"] == {"test_n.py::test_triple": ["apart"]}
     assert "3 * x" in (work / "n.py").read_text()
 
 

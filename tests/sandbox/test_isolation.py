@@ -12,12 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records.sandbox import Limits, TestRun
+from greenloop.core.records.sandbox import Apart, Limits, TestRun
 from greenloop.core.records.verdict import Status
 from greenloop.core.report import cases as report
 from greenloop.core.verdict import judge
 from greenloop.sandboxes.backends._supervisor import descendants, is_alive
-from greenloop.verdict import canary
 
 pytestmark = pytest.mark.needs("bubblewrap")
 
@@ -166,7 +165,7 @@ CHEATS = {
 
 
 async def test_no_cheat_of_these_passes(tmp_path, lay, opened):
-    """The honest candidate passes under the same rules; the attacks that only the canary finds are not among these."""
+    """The honest candidate passes under the same rules; the attacks that only a run apart finds are not among these."""
     tests = "from m import f\ndef test_a(): assert f() == 1\ndef test_b(): assert f() == 1\n"
     root = lay(tmp_path / "w", {"m.py": "def f():\n    return 1\n", "test_m.py": tests})
     session = await opened(root)
@@ -342,21 +341,16 @@ BLINDFOLD = (
 )
 
 
-async def test_what_the_records_cannot_see_the_canary_does(tmp_path, lay, opened):
-    """Code that swallows every exception before pytest sees it passes the plain rules: this is their limit."""
-    tests = "from m import f\ndef test_a():\n    assert f() == 1\n"
-    root = lay(tmp_path / "w", {"m.py": "", "test_m.py": tests})
-    session = await opened(root)
-    found = canary.make_canaries(tests)
-    for text, caught in ((BLINDFOLD, True), ("def f():\n    return 1\n", False)):
-        files = {"m.py": text.encode()}
-        execution = await session.run(TestRun(selectors=("test_m.py",), files=files))
-        assert judge(["test_m.py::test_a"], {"test_m.py::test_a": "failed"}, execution).status is Status.PASSED
-        bad = {}
-        for mode in canary.Mode:
-            twin = await session.run(
-                TestRun(selectors=("test_m.py",), files={**files, "test_m.py": found.texts[mode].encode()})
-            )
-            bad[mode] = canary.find_violations(mode, found.mutated[mode], report.case_results(twin))
-        assert bool(bad[canary.Mode.NEGATED] or bad[canary.Mode.LITERAL]) is caught
-        assert not bad[canary.Mode.EQUAL]
+async def test_what_the_records_cannot_see_fails_apart(tmp_path, lay, opened):
+    """Code that swallows every exception before pytest sees it passes in one process: this is that process's limit."""
+    case = "test_m.py::test_a"
+    own, tests = "def f():\n    return 2\n", "from m import f\ndef test_a():\n    assert f() == 1\n"
+    session = await opened(lay(tmp_path / "w", {"m.py": own, "test_m.py": tests}))
+    for text, passes in ((BLINDFOLD, False), ("def f():\n    return 1\n", True)):
+        together = await session.run(TestRun(selectors=("test_m.py",), files={"m.py": text.encode()}))
+        assert judge([case], {case: "failed"}, together).status is Status.PASSED
+        changed = Apart(files={"m.py": text}, tests=("test_m.py",))
+        apart = await session.run(TestRun(selectors=("test_m.py",), apart=changed))
+        assert (judge([case], {case: "failed"}, apart).status is Status.PASSED) is passes
+    (record,) = report.records_of_kind(apart, "apart")
+    assert (record["id"], record["calls"], record["unfit"]) == (case, 1, "")

@@ -22,7 +22,7 @@ TEST = (
     "def test_half():\n    assert half(6) == 3\n"
 )
 RIGHT = "def double(x):\n    return x * 2\n"
-FAKE = "class All:\n    def __eq__(self, other):\n        return True\n    __hash__ = None\n\n\ndef double(x):\n    return All()\n"
+FAKE = "import sys\n\n\ndef double(x):\n    return x * 2 if 'pytest' in sys.modules else x\n"
 
 
 @pytest.fixture

@@ -18,10 +18,7 @@ SETTINGS = replace(Settings(), sandbox=SandboxSettings(kind="bubblewrap"))
 TEST = "# -*- coding: latin-1 -*-\nfrom m import double\n\n\ndef test_double():\n    assert double(5) == 10, 'größer'\n"
 RED = "def double(x):\n    return x + 1\n"
 GREEN = "import os\n\n\ndef double(x):\n    return x * 2\n"
-LIAR = (
-    "class Liar:\n    def __eq__(self, other):\n        return True\n    __hash__ = None\n\n\n"
-    "def double(x):\n    return Liar()\n"
-)
+SEES_ITS_TESTS = "import sys\n\n\ndef double(x):\n    return x * 2 if 'pytest' in sys.modules else x\n"
 
 
 @pytest.fixture
@@ -41,7 +38,9 @@ def problem(tmp_path):
 
 @pytest.mark.story("execution decides")
 @pytest.mark.parametrize("opened", [False, True], ids=["test file closed", "test file open"])
-@pytest.mark.parametrize(("text", "status"), [(GREEN, Status.PASSED), (RED, Status.FAILED), (LIAR, Status.TAMPERED)])
+@pytest.mark.parametrize(
+    ("text", "status"), [(GREEN, Status.PASSED), (RED, Status.FAILED), (SEES_ITS_TESTS, Status.TAMPERED)]
+)
 async def test_the_whole_proof(problem, text, status, opened):
     files = {"m.py": text.encode(), **({"test_m.py": TEST.encode("latin-1")} if opened else {})}
     assert (await after_run.reverify(problem, files, settings=SETTINGS)).status is status

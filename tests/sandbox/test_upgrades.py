@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.records.outcome import Verified
-from greenloop.core.records.verdict import Status
 from greenloop.engine import refine
 from greenloop.project import configuration
 
@@ -146,8 +145,9 @@ def f(side):
 """
 
 
-async def test_code_that_a_candidate_gives_to_a_package_is_tampering(fix):
+async def test_code_that_a_candidate_gives_to_a_package_proves_nothing(fix):
     code = "import shapes\n\n\ndef f(side):\n    raise NotImplementedError\n"
     outcome = await fix(code, "shapes.same(f(2), 4)", f"```python\n{FORGED}```")
-    assert not outcome.solved
-    assert Status.TAMPERED in [each.verdict.status for each in outcome.attempts]
+    assert outcome.verified is Verified.PARTIALLY
+    (reason,) = outcome.evidence.unproven.values()
+    assert reason.startswith("apart it fails with AssertionError")

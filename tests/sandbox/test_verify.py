@@ -105,8 +105,8 @@ async def test_an_honest_change_is_verified(work, check):
     found = await check()
     assert (found.verified, found.reason) == (True, "")
     assert found.fixed == (DOUBLE,)
-    assert set(found.canaried) == {DOUBLE, ONE}
-    assert (found.not_canaried, found.failed, found.tampered, found.changed) == ((), (), (), ())
+    assert (set(found.apart), found.together, found.unearned) == ({DOUBLE, ONE}, {}, {})
+    assert (found.failed, found.tampered, found.changed) == ((), (), ())
     assert found.before == {DOUBLE: "failed", ONE: "passed"}
     assert (found.sandbox, found.network) == ("bubblewrap", False)
     assert not (work / ".git/index.lock").exists()
@@ -248,7 +248,7 @@ async def test_a_conftest_and_configuration_that_force_a_pass_are_not_used(work,
     assert found.changed == ("pytest.ini",)
     write(work, {"m.py": RIGHT})
     found = await check()
-    assert (found.failed, found.tampered, set(found.canaried)) == ((), (), {DOUBLE, ONE})
+    assert (found.failed, found.tampered, set(found.apart)) == ((), (), {DOUBLE, ONE})
     assert [each.path for each in found.edits] == ["conftest.py", "pytest.ini", "sitecustomize.py", "tests/conftest.py"]
     assert found.reason.startswith("The change adds conftest.py, which judges it")
 
@@ -284,7 +284,7 @@ async def test_ending_the_process_is_tampering(work, check):
 
 
 @pytest.mark.story("verify passes only what is honest")
-async def test_an_answer_that_equals_everything_is_caught(work, check):
+async def test_an_answer_that_equals_everything_proves_nothing(work, check):
     write(
         work,
         {
@@ -293,8 +293,7 @@ async def test_an_answer_that_equals_everything_is_caught(work, check):
         },
     )
     found = await check()
-    assert not found.verified
-    assert [each.case for each in found.tampered] == [DOUBLE]
+    assert (found.verified, list(found.unearned)) == (False, [DOUBLE])
 
 
 # -- what cannot be verified ------------------------------------------------------------------------------------------
@@ -451,7 +450,7 @@ async def test_a_past_result_holds_again(work, past, settings):
     found = await replay(past, settings=lambda _root: settings)
     assert found.verified, found.reason
     assert found.fixed == (DOUBLE,)
-    assert found.canaried == (DOUBLE,)
+    assert found.apart == (DOUBLE,)
     assert found.changes == ()
 
 
@@ -490,7 +489,7 @@ async def test_a_past_result_that_sees_its_tests_is_not_verified(work, settings)
     reading = "def double(x):\n    return int(open('tests/test_m.py').read().partition('== ')[2][:2])\n"
     after = {"m.py": reading + FILES["m.py"].partition("x + 1\n")[2]}
     found = await replay(await past_run(work, settings, after=after), settings=lambda _root: settings)
-    assert (found.verified, found.reads_tests) == (False, ("It newly reads tests/test_m.py in m.py.",))
+    assert (found.verified, list(found.unearned)) == (False, [DOUBLE])
 
 
 @pytest.mark.parametrize("approved", [1, 0])

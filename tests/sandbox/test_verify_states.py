@@ -110,7 +110,7 @@ def test_known_failing_tests_are_named_and_the_rest_is_verified(work, verify):
     code, value = verify("--json", "--junit", "r.xml", "--known-failing", "test_m.py::test_double")
     assert (code, value["verified"], value["state"]) == (0, True, "known_failing")
     assert (value["known_failing"], value["still_failing"], value["reason"]) == ([FIVE, SIX], [], "")
-    assert value["canaried"] == [ONE]
+    assert value["apart"] == [ONE]
     suite = ET.parse(work / "r.xml").getroot()[0]
     assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["3", "0", "0", "2"]
 
@@ -146,7 +146,7 @@ def test_a_new_module_whose_results_do_not_matter_is_refused(work, verify):
     write(work, {"n.py": liar})
     code, value = verify("--json")
     assert (code, value["state"]) == (1, "not_verified"), value["reason"]
-    assert "Any" in value["reason"]
+    assert list(value["unearned"]) == ["test_n.py::test_triple"]
 
 
 TABLES = {
@@ -269,14 +269,13 @@ LIAR = "class Same:\n    def __eq__(self, other):\n        return True\n\n\ndef 
 
 
 def test_a_pass_that_nothing_shows_to_be_earned_is_not_verified(work, verify):
-    """The assertion stands in a loop, so the tamper check does not cover it."""
     write(work, {"m.py": "def double(x):\n    return x + 1\n", "test_m.py": LOOPED})
     commit(work)
     write(work, {"m.py": LIAR})
     code, value = verify("--json")
     assert (code, value["verified"], value["state"]) == (1, False, "not_verified")
     assert list(value["unearned"]) == ["test_m.py::test_loop"]
-    assert "__eq__" in value["reason"]
+    assert "test_loop" in value["reason"]
     write(work, {"m.py": "def double(x):\n    return x * 2\n"})
     code, value = verify("--json")
     assert (code, value["state"], value["unearned"]) == (0, "verified", {})

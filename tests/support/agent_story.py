@@ -15,9 +15,7 @@ TEST = "from m import double\n\n\ndef test_double():\n    assert double(5) == 10
 CASE = "test_m.py::test_double"
 PROMPT = f"Make {CASE} pass, and verify it."
 SECONDS = 300
-ANYTHING = (
-    "class Anything(int):\n    def __eq__(self, other):\n        return True\n\n\ndef double(x):\n    return Anything()"
-)
+SEES_ITS_TESTS = "import sys\n\n\ndef double(x):\n    return x * 2 if 'pytest' in sys.modules else x"
 
 
 def steps(root):
@@ -31,9 +29,9 @@ def steps(root):
         ("greenloop_explain_failure", {"target": CASE}),
         edit("test_m.py", "assert double(5) == 10", "assert double(5) == 6"),
         verify,
-        edit("m.py", CODE.rstrip(), ANYTHING),
+        edit("m.py", CODE.rstrip(), SEES_ITS_TESTS),
         verify,
-        edit("m.py", ANYTHING, "def double(x):\n    return x * 2"),
+        edit("m.py", SEES_ITS_TESTS, "def double(x):\n    return x * 2"),
         edit("test_m.py", "assert double(5) == 6", "assert double(5) == 10"),
         verify,
     ]

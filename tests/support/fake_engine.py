@@ -63,7 +63,7 @@ def solved(root: Path, **changes: Any) -> Outcome:
         "solved": True,
         "verified": Verified.VERIFIED,
         "reason": StopReason.SOLVED,
-        "message": "Verified in bubblewrap: 1/1 target tests pass, no other tests affected (3 checked), tamper check 1/1.",
+        "message": "Verified in bubblewrap: 1/1 target tests pass, no other tests affected (3 checked), proven apart 1/1.",
         "attempts": (attempt(0), attempt(1), attempt(2, Status.PASSED)),
         "best": 2,
         "before": {"m.py": BEFORE},

@@ -38,3 +38,37 @@ def forget_newer_fields(history: History) -> None:
             assert len(shortened) < len(text)
             connection.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (shortened, row))
     connection.executescript("DROP TABLE kinds; PRAGMA user_version=5;")
+
+
+OLD_EVIDENCE = {
+    "canaried": 1,
+    "canaried_cases": ["test_m.py::test_f"],
+    "canary_total": 1,
+    "out_of_process": 1,
+    "proofs": {"test_m.py::test_f": ["reversal", "tamper check", "isolated re-run"]},
+    "unproven": {},
+    "reads_tests": ["It newly reads test_m.py in m.py."],
+}
+OLD_FRAME = {"path": "m.py", "line": 1, "function": "f"}
+OLD_VERDICT = {"reads": [{"how": "open", "path": "test_m.py", "frames": [OLD_FRAME]}], "sources": ["m.py"]}
+OLD_MESSAGE = (
+    "Verified in bubblewrap: 1/1 target tests pass, no other tests affected (0 checked), tamper check 1/1, "
+    "isolated re-run 1/1, reversal check 1/1."
+)
+
+
+def give_old_proofs(history: History) -> None:
+    """Leaves the history as a version wrote it that proved passes in one process."""
+    connection = history._connection
+    assert connection is not None
+    for row, text in connection.execute("SELECT rowid, outcome FROM runs WHERE outcome IS NOT NULL").fetchall():
+        outcome = json.loads(text)
+        del outcome["evidence"]["together"]
+        outcome["evidence"].update(OLD_EVIDENCE)
+        outcome["message"] = OLD_MESSAGE
+        connection.execute("UPDATE runs SET outcome = ? WHERE rowid = ?", (json.dumps(outcome), row))
+    for row, text in connection.execute("SELECT rowid, attempt FROM attempts").fetchall():
+        attempt = json.loads(text)
+        attempt["verdict"].update(OLD_VERDICT)
+        connection.execute("UPDATE attempts SET attempt = ? WHERE rowid = ?", (json.dumps(attempt), row))
+    connection.commit()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 
 from greenloop.sandboxes import payload
@@ -13,3 +14,9 @@ def load(name):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@functools.cache
+def load_apart():
+    """Loads the modules of sandbox/apart, which import each other, by their names."""
+    return load("supervisor").Siblings()

@@ -15,17 +15,18 @@ from greenloop.verdict.verifier import Verifier
 TARGET, NEAR, FAR = "test_m.py::test_a", "test_m.py::test_near", "test_far.py::test_far"
 TEST = "from m import f\n\n\ndef test_a():\n    assert f(5) == 10\n"
 CODE = "def f(x):\n    return 2 * x\n"
-TURNED = {"equal": "not (not (", "negated": "assert not (f", "literal": "(7929)"}
-
+OWN = "def f(x):\n    return x\n"
 Outcomes = dict[str, tuple[str, str | None]]
 
 
 def kind_of(run: TestRun) -> str:
-    """Which of the accepting runs this is."""
-    if run.oracle or run.reversal:
-        return "oracle" if run.oracle else "reversal"
-    text = run.files.get("test_m.py", b"").decode()
-    return next((kind for kind, mark in TURNED.items() if mark in text), "plain")
+    """Which of the accepting runs this is: `plain`, `own`, `apart`, `apart in_place wrong changes`, and so on."""
+    if run.apart is None:
+        return "own" if run.files.get("m.py") == OWN.encode() else "plain"
+    how = [name for name in ("in_place", "outer", "own", "lines", "aware") if getattr(run.apart, name)]
+    how += ["without constants"] if run.apart.in_place and not run.apart.constants else []
+    how += [f"wrong {run.apart.wrong}"] if run.apart.wrong else []
+    return " ".join(["apart", *how, *(["again"] if run.apart.seed else [])])
 
 
 def execution(cases: Outcomes, *, more: tuple[dict[str, object], ...] = (), **about: object) -> Execution:
@@ -43,30 +44,20 @@ def execution(cases: Outcomes, *, more: tuple[dict[str, object], ...] = (), **ab
 
 
 PASSED, FAILED = ("passed", None), ("failed", "AssertionError")
-REVERSED = (
-    {
-        "kind": "values",
-        "id": TARGET,
-        "results": 1,
-        "unfit": "",
-        "altered": [],
-        "traced": True,
-        "ran": [["test_m.py", 5]],
-        "swallowed": 0,
-    },
-    {"kind": "reversed", "id": TARGET, "mode": "own", "outcome": "failed", "unfit": "", "type": "AssertionError"},
-)
-CROSSED = ({"kind": "oracle", "calls": 1, "unfit": ""},)
+
+
+def apart(case: str = TARGET, **more: object) -> dict[str, object]:
+    """The record of a case that ran apart."""
+    return {"kind": "apart", "id": case, "calls": 1, "rests_on": [], "lent": [], "ran": [], "unfit": "", **more}
 
 
 def honest(run: TestRun, _ran: list[TestRun]) -> Execution:
     """An honest candidate in a small suite."""
-    kind = kind_of(run)
     ids = [case for case in (TARGET, NEAR, FAR) if case in run.selectors]
     outcomes = dict.fromkeys(ids, PASSED)
-    if kind in ("negated", "literal"):
+    if kind_of(run) == "own":
         outcomes[TARGET] = FAILED
-    return execution(outcomes, more={"oracle": CROSSED, "reversal": REVERSED}.get(kind, ()))
+    return execution(outcomes, more=(apart(),) if run.apart else ())
 
 
 class Play:
@@ -94,7 +85,7 @@ def run_state(*neighbours: str, qualname: str = "f", root: Path = Path("/nowhere
         root=root,
         spec=Spec(cases=(Case(id=TARGET, path="test_m.py", line=4),), selectors=(TARGET,)),
         regions=(Region(path="m.py", qualname=qualname, start=1, end=2),),
-        originals={"m.py": "def f(x):\n    return x\n"},
+        originals={"m.py": OWN},
         files={"m.py": CODE, "test_m.py": TEST},
         neighbours=neighbours,
     )

@@ -37,8 +37,8 @@ def describe(result: Verification) -> Iterator[str]:
         yield f"  tests that only the change has: {passed} of {len(result.new.cases)} pass, {proven}"
     yield from _list_names("kept, although the commit does not have it", result.kept)
     if total := len({*result.apart, *result.together, *result.unearned}):
-        yield f"  passed with the code apart: {len(result.apart)} of {total} cases"
-    yield from _list_names("passed in one process alone, as with the code before", [*result.together])
+        yield f"  proven apart: {len(result.apart)} of {total} cases"
+    yield from _list_names("ran in one process, as with the code before", [*result.together])
     for case, why in list(result.unearned.items())[:MAX_LISTED]:
         yield render.escape_controls(f"  not proven apart: {case} ({why})"[:300])
     for sentence in (*result.changes, *result.notes):

@@ -202,7 +202,9 @@ def summarize_solved(evidence: Evidence, verified: Verified) -> str:
     if also_fixed := describe_also_fixed(evidence):
         parts.insert(-1, also_fixed)
     if total := len({*evidence.proofs, *evidence.unproven, *evidence.together}):
-        parts.append(f"apart {len(evidence.proofs)}/{total}")
+        parts.append(f"proven apart {len(evidence.proofs)}/{total}")
+    if evidence.together:
+        parts.append(f"{len(evidence.together)} ran in one process")
     if evidence.unproven:
         parts.append(describe_unproven(evidence))
     label = {

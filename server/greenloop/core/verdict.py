@@ -1,7 +1,7 @@
 """Decides whether an execution passes: a pure function of expected cases, baseline and execution.
 
 This is the only such place; all back ends share it. A report with missing, repeated, unordered or contradictory records
-is not a pass. Of the measured fakes only assertion-level ones survive these rules; the canary finds those.
+is not a pass. Of the measured fakes only assertion-level ones survive these rules; they fail where the code runs apart.
 """
 
 from __future__ import annotations

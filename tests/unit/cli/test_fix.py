@@ -667,6 +667,6 @@ def test_blemishes_of_the_result_are_notes_below_the_evidence(fake, capsys):
     fake.result = solved(None, attempts=(attempt(0), one), best=1)
     main(["fix", CASE])
     captured = capsys.readouterr()
-    assert captured.out.endswith(f"tamper check 1/1.\nNote: {BLEMISH}\n")
+    assert captured.out.endswith(f"proven apart 1/1.\nNote: {BLEMISH}\n")
     assert "  attempt 1/5 looks: read m.py\n" in captured.err
     assert "  1 question, 3 looks, 12,300 tokens (9,800 cached)\n" in captured.err

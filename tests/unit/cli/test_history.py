@@ -14,7 +14,7 @@ from greenloop.core.records.attempt import FeedbackNote
 from greenloop.core.records.model import Kind
 from greenloop.core.records.verdict import Status
 from greenloop.engine.history.store import History
-from history_runs import forget_newer_fields
+from history_runs import OLD_MESSAGE, forget_newer_fields, give_old_proofs
 
 
 def test_an_empty_history(project, capsys):
@@ -47,6 +47,23 @@ def test_runs_are_listed_shown_exported(fake, capsys):
 def test_a_run_that_is_not_there_is_2(fake, words, capsys):
     main(["fix", CASE])
     assert main(["history", *words]) == 2
+
+
+def test_a_result_of_an_earlier_version_is_shown_with_its_label(fake, project, capsys):
+    main(["fix", CASE])
+    history = History.open()
+    give_old_proofs(history)
+    history.close()
+    capsys.readouterr()
+    assert main(["history"]) == 0
+    assert " verified " in capsys.readouterr().out
+    assert main(["history", "show"]) == 0
+    out, err = capsys.readouterr()
+    assert OLD_MESSAGE in out
+    assert "+    return x * 2" in out
+    assert err == ""
+    assert main(["history", "apply", "1", "--yes"]) == 0
+    assert (project / "m.py").read_text() == AFTER
 
 
 def test_a_killed_run_is_shown_as_interrupted(project, capsys):

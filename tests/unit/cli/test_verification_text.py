@@ -14,8 +14,8 @@ GOOD = Verification(
     base="a" * 40,
     revision="HEAD",
     cases=(CaseResult(id=A, outcome="passed"), CaseResult(id=B, outcome="passed")),
-    canaried=(A,),
-    not_canaried=(B,),
+    apart=(A,),
+    together={B: "a socket"},
     sandbox="bubblewrap",
     seconds=1.54,
 )
@@ -24,8 +24,8 @@ GOOD = Verification(
 def test_a_pass_says_what_proves_it():
     assert list(describe(GOOD)) == [
         "Verified in bubblewrap: 2 tests of HEAD (aaaaaaaaaaaa) pass with this code, 1.5 s",
-        "  tamper check: 1 of 2 cases",
-        f"  passed, but not covered by the tamper check: {B}",
+        "  proven apart: 1 of 2 cases",
+        f"  ran in one process, as with the code before: {B}",
     ]
 
 

@@ -25,7 +25,7 @@ GOOD = Verification(
     cases=(CaseResult(id=A, outcome="passed", seconds=0.25), CaseResult(id=B, outcome="skipped")),
     before={A: "failed", B: "skipped"},
     fixed=(A,),
-    canaried=(A,),
+    apart=(A,),
     sandbox="bubblewrap",
     seconds=1.5,
 )

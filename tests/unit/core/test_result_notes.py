@@ -15,7 +15,7 @@ from greenloop.core.summary import describe_related, summarize_solved
 
 TESTS = tuple(f"t.py::test_{name}" for name in "abcde")
 SURE = Evidence(
-    sandbox="bubblewrap", cases={"user": (1, 1)}, canaried=1, canary_total=1, neighbours_unchanged=1,
+    sandbox="bubblewrap", cases={"user": (1, 1)}, proofs={TESTS[0]: ("apart",)}, neighbours_unchanged=1,
     neighbours_already_failing=3,
 )  # fmt: skip
 
@@ -44,7 +44,7 @@ def test_tests_of_the_same_cause_that_stay_red_are_a_sentence(still_red, sentenc
     text = summarize_solved(
         replace(SURE, still_red=still_red, warnings=("It newly imports os in m.py.",)), Verified.VERIFIED
     )
-    assert text.endswith(f"tamper check 1/1.{sentence} It newly imports os in m.py.")
+    assert text.endswith(f"proven apart 1/1.{sentence} It newly imports os in m.py.")
 
 
 def test_what_turned_green_is_not_told_as_failing():

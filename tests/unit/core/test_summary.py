@@ -26,7 +26,7 @@ from greenloop.lsp.presenters.notifications import short_verdict
 
 
 def evidence(**fields) -> Evidence:
-    return Evidence(cases={"user": (1, 1)}, canaried=1, canary_total=1, **fields)
+    return Evidence(cases={"user": (1, 1)}, proofs={"t.py::test_a": ("apart",)}, **fields)
 
 
 def outcome(found: Evidence) -> Outcome:
@@ -123,7 +123,7 @@ def test_an_attempt_shows_the_idea_that_it_follows():
 
 
 def proved(cases: dict[str, tuple[int, int]], **fields) -> Evidence:
-    return Evidence(sandbox="bubblewrap", cases=cases, **fields)
+    return Evidence(sandbox="bubblewrap", cases=cases, proofs={"t.py::test_a": ("apart",)}, **fields)
 
 
 @pytest.mark.parametrize("word", ["user", "doctest", "example", "trace", "confirmed"])

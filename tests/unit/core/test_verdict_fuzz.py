@@ -177,8 +177,8 @@ JUNK = st.recursive(
     max_leaves=6,
 )
 NAMES = ["id", "when", "outcome", "type", "cases", "deselected", "status", "frames", "functions", "seconds", "reruns",
-         "wasxfail", "message", "root", "name"]  # fmt: skip
-KINDS = ["start", "collect_error", "collected", "begin", "phase", "trace", "watch", "oracle", "finished", "forged", ""]
+         "wasxfail", "message", "root", "name", "calls", "rests_on", "ran", "lent", "unfit"]  # fmt: skip
+KINDS = ["start", "collect_error", "collected", "begin", "phase", "trace", "watch", "apart", "finished", "forged", ""]
 
 
 @given(

@@ -2,60 +2,52 @@
 
 from __future__ import annotations
 
-import pytest
-from greenloop.verdict.reversal import ReversalResult
+from collections.abc import Mapping
+from pathlib import Path
 
-from greenloop.core.records.outcome import Evidence
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Limits
 from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
 from greenloop.verdict import evidence
+from greenloop.verdict.apart import Proofs
+from greenloop.verdict.inputs import VerificationInputs
 
-A, B = "test_m.py::test_a", "test_m.py::test_b"
+A, B, NEAR, FAR = (f"test_m.py::test_{name}" for name in ("a", "b", "near", "far"))
 
 
 def case(name: str, provenance: Provenance = Provenance.USER) -> Case:
     return Case(id=name, path="test_m.py", line=1, provenance=provenance, source="assert True")
 
 
-SPEC = Spec(cases=(case(A), case(B)))
+def inputs(spec: Spec, outcomes: Mapping[str, str] | None = None) -> VerificationInputs:
+    problem = Problem(root=Path("/nowhere"), spec=spec, regions=(), originals={}, files={}, neighbours=(NEAR, FAR))
+    return VerificationInputs(
+        problem=problem, outcomes=outcomes or {}, limits=Limits(), suite_seconds=1.0, encode=lambda _: {}
+    )
 
 
-def add(found: Evidence, result: ReversalResult, spec: Spec = SPEC) -> Evidence:
-    return evidence.add_proofs(found, spec, [each.id for each in spec.cases], result)
+PASS = Verdict(status=Status.PASSED, cases=(CaseResult(id=A, outcome="passed"), CaseResult(id=B, outcome="passed")))
 
 
-def test_each_case_has_the_proofs_that_hold_for_it():
-    found = add(Evidence(canaried_cases=(B,), out_of_process=2), ReversalResult(proven=frozenset({A})))
-    assert found.proofs == {A: ("reversal", "isolated re-run"), B: ("tamper check", "isolated re-run")}
-    assert found.unproven == {}
+def test_a_proof_says_whether_the_pass_rested_on_more_than_values():
+    proofs = Proofs(proven={A: (), B: ("C.__eq__",)})
+    found = evidence.gather(inputs(Spec(cases=(case(A), case(B)))), PASS, "docker", proofs)
+    assert found.proofs == {A: ("apart",), B: ("apart", "fails with wrong results")}
+    assert (found.sandbox, found.cases) == ("docker", {Provenance.USER: (2, 2)})
 
 
-@pytest.mark.parametrize(
-    ("result", "proofs", "reason"),
-    [
-        (ReversalResult(unproven={A: "it also passes"}), {}, "it also passes"),
-        (ReversalResult(), {}, evidence.NO_PROOF),
-        (ReversalResult(suspicious={A: "a Liar"}, unproven={A: "a Liar"}), {}, "a Liar"),
-    ],
-)
-def test_a_case_without_any_proof_has_a_reason(result, proofs, reason):
-    found = add(Evidence(), result, Spec(cases=(case(A),)))
-    assert (found.proofs, found.unproven) == (proofs, {A: reason})
+def test_the_users_cases_without_a_proof_have_a_reason_and_generated_ones_need_none():
+    spec = Spec(cases=(case(A), case(B, Provenance.PROPERTY)))
+    proofs = Proofs(unproven={A: "a Liar", B: "a Liar"}, together={NEAR: "a socket"})
+    found = evidence.gather(inputs(spec), PASS, "docker", proofs)
+    assert (found.proofs, found.unproven, found.together) == ({}, {A: "a Liar"}, {NEAR: "a socket"})
 
 
-def test_values_that_may_lie_are_proven_in_another_process_alone():
-    result = ReversalResult(suspicious={A: "a Liar"}, unproven={A: "a Liar"})
-    spec = Spec(cases=(case(A),))
-    assert add(Evidence(canaried_cases=(A,), out_of_process=1), result, spec).proofs == {A: ("isolated re-run",)}
-    unasserted = ReversalResult(unasserted={A: "never ran"}, unproven={A: "never ran"})
-    assert add(Evidence(out_of_process=1), unasserted, spec).unproven == {A: "never ran"}
-
-
-def test_generated_cases_need_no_proof_and_scores_have_no_tamper_check():
-    spec = Spec(cases=(case(A, Provenance.PROPERTY), case(B, Provenance.SCORE)))
-    found = add(Evidence(canaried_cases=(B,)), ReversalResult(), spec)
-    assert A not in found.unproven
-    assert B not in found.proofs
+def test_related_tests_are_counted_by_what_they_did_before():
+    before = {NEAR: "passed", FAR: "failed"}
+    found = evidence.gather(inputs(Spec(cases=(case(A),)), before), PASS, "docker", Proofs())
+    assert (found.neighbours_unchanged, found.neighbours_already_failing) == (1, 1)
 
 
 def test_outvoted_cases_count_as_not_passed():

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Verified
 from greenloop.core.records.sandbox import Execution, TestRun
-from greenloop.core.records.spec import Case, Region, Spec
-from greenloop.core.records.verdict import Status, Verdict
+from greenloop.core.records.spec import Case, Spec
+from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.summary import summarize_solved, verification_level
 from greenloop.verdict.inputs import ACCEPTING
 from scripted_proof import (
     CODE,
-    CROSSED,
     FAILED,
     FAR,
     NEAR,
+    OWN,
     PASSED,
     TARGET,
     Play,
     accepted,
+    apart,
     execution,
     honest,
     kind_of,
@@ -32,18 +35,16 @@ from scripted_proof import (
 )
 
 
-async def test_an_honest_candidate_is_proved_in_six_runs_of_one_seed():
+async def test_an_honest_candidate_is_proved_in_four_runs_of_one_seed():
     play = Play(honest)
     verdict, evidence = await accepted(play, run_state(NEAR, FAR))
     assert verdict.status is Status.PASSED
-    assert play.kinds == ["plain", "equal", "negated", "literal", "reversal", "oracle"]
+    assert play.kinds == ["plain", "apart", "own", "apart again"]
     assert {run.hash_seed for run in play.ran[:-1]} == {ACCEPTING}
-    assert (evidence.canaried, evidence.canary_total, evidence.out_of_process) == (1, 1, 1)
     assert (evidence.neighbours_unchanged, evidence.neighbours_flaky) == (2, 0)
-    assert evidence.proofs == {TARGET: ("reversal", "tamper check", "isolated re-run")}
-    assert summarize_solved(evidence, verification_level(evidence)).endswith(
-        "tamper check 1/1, isolated re-run 1/1, reversal check 1/1."
-    )
+    assert (evidence.proofs, evidence.unproven, evidence.together) == ({TARGET: ("apart",)}, {}, {})
+    assert verification_level(evidence) is Verified.VERIFIED
+    assert summarize_solved(evidence, Verified.VERIFIED).endswith(", proven apart 1/1.")
 
 
 @pytest.mark.parametrize("passes", [(0, 1), (1,)], ids=["both times", "once"])
@@ -81,150 +82,238 @@ async def test_what_fails_for_the_same_cause_and_still_does_is_part_of_the_evide
     assert (state.evidence.also_fixed, state.evidence.still_red) == ((), (NEAR,))
 
 
-@pytest.mark.parametrize("kind", ["negated", "literal"])
-@pytest.mark.parametrize("does", [PASSED, ("skipped", "Skipped")])
-async def test_a_twin_that_does_not_fail_is_tampering(kind, does):
+# -- apart ----------------------------------------------------------------------------------------------------------
+
+
+def answering(answers: Mapping[str, Execution]):
+    """An honest candidate but for the runs of these kinds."""
+    return lambda run, ran: answers.get(kind_of(run)) or honest(run, ran)
+
+
+def ran_apart(outcome=PASSED, **more: object) -> Execution:
+    return execution({TARGET: outcome}, more=(apart(**more),))
+
+
+async def proofs_of(answers: Mapping[str, Execution], state: RunState | None = None):
+    play = Play(answering(answers))
+    verdict, evidence = await accepted(play, state or run_state())
+    assert verdict.status is Status.PASSED
+    return evidence, play.kinds
+
+
+async def test_the_tests_run_over_the_users_own_code_and_the_change_is_given_apart():
+    play, state = Play(honest), run_state()
+    changed = {"m.py": CODE, "new.py": "X = 1\n", "data.json": "{}"}
+    assert (await verifier(play, state).accept(changed)).status is Status.PASSED
+    plain, run, own = play.ran[:3]
+    assert dict(run.apart.files) == {"m.py": CODE, "new.py": "X = 1\n"}
+    assert (run.apart.tests, run.apart.visible) == (("test_m.py",), ())
+    assert dict(run.files) == {"m.py": OWN.encode(), "data.json": b"{}"}
+    assert run.without == ("new.py",)
+    assert run.seconds > plain.seconds
+    assert (dict(own.files), set(own.without)) == ({"m.py": OWN.encode()}, {"new.py", "data.json"})
+
+
+CHANGES, LIMIT = ["changes", "arguments that are changed in place"], ["constants", "the constant m.LIMIT"]
+EQ, LT = ["operators", "C.__eq__"], ["operators", "C.__lt__"]
+CHANGED_IN_PLACE = {
+    "apart": ran_apart(FAILED, rests_on=[CHANGES]),
+    "apart in_place": ran_apart(rests_on=[CHANGES]),
+    "apart in_place wrong changes": ran_apart(FAILED, rests_on=[CHANGES]),
+    "apart in_place again": ran_apart(rests_on=[CHANGES]),
+}
+
+
+async def test_a_pass_that_needs_changes_in_place_must_fail_with_wrong_ones():
+    evidence, kinds = await proofs_of(CHANGED_IN_PLACE)
+    assert kinds == ["plain", "apart", "apart in_place", "own", "apart in_place wrong changes", "apart in_place again"]
+    assert evidence.proofs == {TARGET: ("apart", "fails with wrong results")}
+
+
+async def test_a_pass_that_needs_changes_in_place_and_does_not_look_at_them_is_not_proven():
+    evidence, _ = await proofs_of({**CHANGED_IN_PLACE, "apart in_place wrong changes": ran_apart(rests_on=[CHANGES])})
+    assert evidence.proofs == {}
+    reason = "it also passes with a wrong value in place of arguments that are changed in place"
+    assert evidence.unproven == {TARGET: reason}
+    assert verification_level(evidence) is Verified.PARTIALLY
+
+
+@pytest.mark.parametrize("outcome", [FAILED, PASSED])
+async def test_a_pass_that_rests_on_an_operator_of_the_code_must_fail_where_it_says_something_wrong(outcome):
+    rests_on = {"rests_on": [EQ, LT]}
+    answers = {"apart": ran_apart(**rests_on), "apart wrong operators": ran_apart(outcome, **rests_on)}
+    evidence, kinds = await proofs_of(answers)
+    assert kinds == ["plain", "apart", "own", "apart wrong operators", "apart again"]
+    if outcome is FAILED:
+        assert evidence.proofs == {TARGET: ("apart", "fails with wrong results")}
+    else:
+        assert evidence.unproven == {TARGET: "it also passes with a wrong value in place of C.__eq__"}
+
+
+@pytest.mark.parametrize("without", [FAILED, PASSED], ids=["looked at", "not looked at"])
+async def test_a_constant_that_a_test_does_not_look_at_is_no_reason(without):
+    answers = dict.fromkeys(
+        ["apart in_place", "apart in_place again", "apart in_place wrong constants"], ran_apart(rests_on=[LIMIT])
+    )
+    answers |= {"apart": ran_apart(FAILED), "apart in_place without constants": ran_apart(without)}
+    evidence, kinds = await proofs_of(answers)
+    assert kinds[4:6] == ["apart in_place wrong constants", "apart in_place without constants"]
+    assert (list(evidence.proofs), list(evidence.unproven)) == (([], [TARGET]) if without is FAILED else ([TARGET], []))
+
+
+async def test_each_kind_that_a_pass_rests_on_must_fail_alone():
+    answers = {
+        "apart": ran_apart(FAILED),
+        "apart in_place": ran_apart(rests_on=[CHANGES, LIMIT, EQ]),
+        **{f"apart in_place wrong {kind}": ran_apart(FAILED) for kind in ("changes", "constants", "operators")},
+    }
+    evidence, kinds = await proofs_of(answers)
+    assert [kind for kind in kinds if "wrong" in kind] == [*answers][2:]
+    assert list(evidence.proofs) == [TARGET]
+
+
+async def test_a_pass_that_only_the_callers_of_the_code_make_possible_is_proven_with_them():
+    unfit = ran_apart(unfit="a generator")
+    evidence, kinds = await proofs_of({"apart": unfit, "apart in_place": unfit})
+    assert kinds[1:4] == ["apart", "apart in_place", "apart in_place outer"]
+    assert evidence.proofs == {TARGET: ("apart",)}
+
+
+async def test_a_case_that_passes_with_the_own_code_put_back_is_unproven():
+    evidence, _ = await proofs_of({"own": execution({TARGET: PASSED})})
+    assert (evidence.proofs, evidence.unproven) == ({}, {TARGET: "it also passes with your own code put back"})
+    level = verification_level(evidence)
+    assert level is Verified.PARTIALLY
+    assert "it also passes with your own code put back" in summarize_solved(evidence, level)
+
+
+@pytest.mark.parametrize(("before", "type_"), [("passed", ""), ("failed", "Timeout"), ("failed", "Crash")])
+async def test_the_own_code_is_not_run_again_where_it_passed_or_ended_the_process(before, type_):
+    state = run_state()
+    state.outcomes = {TARGET: before}
+    failure = Failure(type=type_, message="") if type_ else None
+    first = Verdict(status=Status.FAILED, cases=(CaseResult(id=TARGET, outcome=before, failure=failure),))
+    state.attempts = [Attempt(number=0, verdict=first)]
+    evidence, kinds = await proofs_of({"own": execution({TARGET: PASSED})}, state)
+    assert "own" not in kinds
+    assert evidence.proofs == {TARGET: ("apart",)}
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (ran_apart(unfit="a value of type Liar"), "a value of type Liar"),
+        (ran_apart(FAILED, unfit="a value of type Liar"), "a value of type Liar"),
+        (ran_apart(FAILED), "apart it fails with AssertionError"),
+        (execution({TARGET: PASSED}), "its run apart did not end"),
+        (execution({}), "its run apart did not end"),
+        (replace(ran_apart(), records=(*ran_apart().records, {"kind": "forged", "seq": -1})), "its run apart did not end"),
+    ],
+    ids=["unfit", "unfit and failed", "failed", "no record", "no case", "forged"],
+)  # fmt: skip
+async def test_a_case_that_passes_at_no_boundary_has_the_reason(answer, reason):
+    boundaries = ["apart", "apart in_place", "apart in_place outer"]
+    evidence, kinds = await proofs_of(dict.fromkeys(boundaries, answer))
+    assert kinds[1:4] == boundaries
+    assert (evidence.proofs, evidence.unproven) == ({}, {TARGET: reason})
+    assert ("apart in_place outer lines aware" in kinds) is reason.startswith("apart it fails")
+
+
+async def test_a_run_apart_that_hangs_is_not_tried_at_further_boundaries():
+    hanging = ran_apart(unfit="the other process is gone")
+    evidence, kinds = await proofs_of({"apart": replace(hanging, status=-9, killed="timeout")})
+    assert (kinds.count("apart"), "apart in_place" in kinds) == (1, False)
+    assert list(evidence.unproven) == [TARGET]
+
+
+NEUTRAL, AWARE = "apart in_place outer lines", "apart in_place outer lines aware"
+
+
+@pytest.mark.parametrize(
+    ("aware", "status", "reason"),
+    [
+        (ran_apart(ran=[["m.py", 1], ["m.py", 2]]), Status.TAMPERED, f"{TARGET} passes only where the code sees that it is tested (m.py, line 2)."),
+        (ran_apart(ran=[["m.py", 1], ["n.py", 2]]), Status.PASSED, ""),
+        (ran_apart(FAILED, ran=[["m.py", 2]]), Status.PASSED, ""),
+    ],
+    ids=["a new line", "no line of the change", "it fails there as well"],
+)  # fmt: skip
+async def test_code_that_passes_only_where_it_sees_that_it_is_tested_is_tampering(aware, status, reason):
+    fails = dict.fromkeys(["apart", "apart in_place", "apart in_place outer"], ran_apart(FAILED))
+    play = Play(answering({**fails, AWARE: aware, NEUTRAL: ran_apart(FAILED, ran=[["m.py", 1]])}))
+    verdict, evidence = await accepted(play, run_state())
+    assert (verdict.status, verdict.reason) == (status, reason)
+    assert evidence.proofs == {}
+
+
+@pytest.mark.parametrize("own", ["a module that asks itself", "another reason"])
+async def test_a_case_that_passed_before_and_that_the_own_code_cannot_put_apart_either_ran_together(own):
+    state, reason = run_state(), "a module that asks itself"
+    state.outcomes = {TARGET: "passed"}
+    unfit = dict.fromkeys(["apart", "apart in_place", "apart in_place outer"], ran_apart(unfit=reason))
+    evidence, kinds = await proofs_of({**unfit, "apart in_place outer own": ran_apart(unfit=own)}, state)
+    assert kinds[-1] == "apart in_place outer own"
+    assert evidence.proofs == {}
+    is_together = own == reason
+    assert (evidence.together, evidence.unproven) == (({TARGET: reason}, {}) if is_together else ({}, {TARGET: reason}))
+    assert verification_level(evidence) is (Verified.VERIFIED if is_together else Verified.PARTIALLY)
+
+
+async def test_a_file_of_the_tests_that_a_test_hands_over_becomes_visible_and_the_run_is_repeated():
     def answer(run, ran):
-        return execution({TARGET: does}) if kind_of(run) == kind else honest(run, ran)
+        if run.apart and not run.apart.visible:
+            return ran_apart(FAILED, lent=["tests/data.txt"])
+        return honest(run, ran)
 
     play = Play(answer)
-    verdict, evidence = await accepted(play, run_state())
-    assert verdict.status is Status.TAMPERED
-    assert TARGET in verdict.reason
-    assert play.kinds[-3:] == [kind, kind, "plain"]  # asked again, alone and unchanged, before anybody was accused
-    assert evidence.canaried == 0
+    _, evidence = await accepted(play, run_state())
+    assert play.kinds == ["plain", "apart", "apart", "own", "apart again"]
+    assert play.ran[2].apart.visible == ("tests/data.txt",)
+    assert evidence.proofs == {TARGET: ("apart",)}
 
 
-async def test_an_equal_twin_that_fails_is_tampering():
-    def answer(run, ran):
-        return execution({TARGET: FAILED}) if kind_of(run) == "equal" else honest(run, ran)
-
-    verdict, _ = await accepted(Play(answer), run_state())
-    assert verdict.status is Status.TAMPERED
-    assert "without changing its meaning" in verdict.reason
+@pytest.mark.parametrize("again", [ran_apart(FAILED), ran_apart(unfit="a value of type Liar"), execution({})])
+async def test_a_pass_apart_that_does_not_repeat_with_another_seed_is_no_proof(again):
+    evidence, _ = await proofs_of({"apart again": again})
+    assert (evidence.proofs, evidence.unproven) == ({}, {TARGET: "it passed apart once, then failed"})
 
 
-async def test_what_only_comes_of_another_test_that_broke_off_is_no_tampering():
-    def answer(run, ran):
-        spoilt = kind_of(run) == "negated" and "negated" not in map(kind_of, ran)
-        return execution({TARGET: PASSED}) if spoilt else honest(run, ran)
+async def test_each_case_is_proven_at_its_own_boundary():
+    ids = [f"test_m.py::test_a[{name}]" for name in ("values", "in place", "neither")]
 
-    verdict, evidence = await accepted(Play(answer), run_state())
-    assert (verdict.status, evidence.canaried) == (Status.PASSED, 1)
-
-
-@pytest.mark.parametrize("kind", ["equal", "negated"])
-async def test_chance_is_no_tampering(kind):
-    """The twin surprises, and so does the unchanged test when it is run again."""
-
-    def answer(run, ran):
-        if kind_of(run) == kind:
-            return execution({TARGET: FAILED if kind == "equal" else PASSED})
-        return execution({TARGET: FAILED}) if len(ran) > 1 and kind_of(run) == "plain" else honest(run, ran)
-
-    verdict, _ = await accepted(Play(answer), run_state())
-    assert verdict.status is Status.FAILED
-    assert verdict.reason.startswith("It passed once, then failed")
-
-
-async def test_of_a_large_suite_whose_twin_hangs_only_what_was_told_is_proof():
-    ids = [f"test_m.py::test_a[{number}]" for number in range(30)]
-
-    def hangs(run: TestRun, _ran: list[TestRun]) -> Execution:
+    def answer(run: TestRun, _ran: list[TestRun]) -> Execution:
         kind = kind_of(run)
-        if kind not in ("negated", "literal"):
-            return execution(dict.fromkeys(ids, PASSED), more=CROSSED if kind == "oracle" else ())
-        told = execution(dict.fromkeys(ids[:10], FAILED))
-        collected = {**told.records[1], "cases": [{"id": case, "path": "p", "line": 1} for case in ids]}
-        records = (told.records[0], collected, *told.records[2:-1])
-        return replace(told, records=records, status=-9, killed="timeout")
+        outcomes = {case: PASSED for case in ids if case in run.selectors or run.selectors == ("test_m.py",)}
+        if kind in ("own", "apart in_place wrong changes"):
+            return execution(dict.fromkeys(outcomes, FAILED))
+        if not run.apart:
+            return execution(outcomes)
+        records = (apart(ids[0]), apart(ids[1], rests_on=[CHANGES]), apart(ids[2], unfit="a Liar"))
+        asked = tuple(record for record in records if record["id"] in outcomes)
+        fails = {ids[1]: FAILED} if kind == "apart" else {}
+        return execution({**outcomes, **fails}, more=asked)
 
-    play = Play(hangs)
     cases = tuple(Case(id=case, path="test_m.py", line=4) for case in ids)
     problem = replace(run_state().problem, spec=Spec(cases=cases, selectors=("test_m.py",)), neighbours=())
     state = RunState(problem=problem, outcomes=dict.fromkeys(ids, "failed"))
-    verdict, evidence = await accepted(play, state)
+    verdict, evidence = await accepted(Play(answer), state)
     assert verdict.status is Status.PASSED, verdict
-    assert (evidence.canaried, evidence.canary_total) == (10, 30)
-    assert play.kinds.count("negated") == 1
+    assert evidence.proofs == {ids[0]: ("apart",), ids[1]: ("apart", "fails with wrong results")}
+    assert evidence.unproven == {ids[2]: "a Liar"}
+    assert summarize_solved(evidence, verification_level(evidence)).count("proven apart 2/3") == 1
 
 
-@pytest.mark.parametrize("kind", ["equal", "negated", "literal"])
-async def test_a_twin_that_is_stopped_neither_passes_nor_accuses(kind):
-    def answer(run, ran):
-        good = honest(run, ran)
-        return replace(good, killed="timeout", records=good.records[:3]) if kind_of(run) == kind else good
-
-    verdict, _ = await accepted(Play(answer), run_state())
-    assert verdict.status is Status.TIMEOUT
-
-
-@pytest.mark.parametrize("kind", ["plain", "equal", "negated", "literal"])
+@pytest.mark.parametrize("kind", ["plain", "apart", "own", "apart wrong operators", "apart again"])
 async def test_a_broken_sandbox_is_never_a_verdict(kind):
-    def answer(run, ran):
-        return Execution(broken="it is gone") if kind_of(run) == kind else honest(run, ran)
-
-    play = Play(answer)
+    answers = {"apart": ran_apart(rests_on=[EQ]), "apart wrong operators": ran_apart(FAILED, rests_on=[EQ])}
+    play = Play(answering({**answers, kind: Execution(broken="it is gone")}))
     with pytest.raises(CannotVerifyError, match="it is gone"):
         await accepted(play, run_state())
+    assert play.kinds[-1] == kind
     assert play.ran[-1].selectors == ("closed",)
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        execution({TARGET: FAILED}, more=CROSSED),
-        execution({TARGET: PASSED}),
-        execution({TARGET: PASSED}, more=({"kind": "oracle", "calls": 0, "unfit": ""},)),
-        execution({TARGET: PASSED}, more=({"kind": "oracle", "calls": 3, "unfit": "a value of type Liar"},)),
-        execution({TARGET: PASSED}, more=CROSSED, killed="timeout"),
-        Execution(broken="it is gone"),
-    ],
-)
-async def test_an_oracle_that_shows_nothing_accuses_nobody(answer):
-    play = Play(lambda run, ran: answer if run.oracle else honest(run, ran))
-    verdict, evidence = await accepted(play, run_state())
-    assert (verdict.status, evidence.out_of_process) == (Status.PASSED, 0)
-    assert "isolated re-run" not in summarize_solved(evidence, verification_level(evidence))
-
-
-@pytest.mark.parametrize(
-    ("qualname", "code"),
-    [
-        ("C.f", CODE),
-        ("f", "class f:\n    pass\n"),
-        ("f", "async def f(x):\n    return 2 * x\n"),
-        ("f", "if True:\n    def f(x):\n        return 2 * x\n"),
-    ],
-)
-async def test_the_oracle_is_for_plain_functions(qualname, code):
-    play = Play(honest)
-    await accepted(play, run_state(qualname=qualname), code)
-    assert "oracle" not in play.kinds
-
-
-async def test_the_oracle_knows_a_module_by_the_name_it_is_imported_by(tmp_path):
-    for folder in ("src/pack", "src/pack/inner"):
-        (tmp_path / folder).mkdir(parents=True)
-        (tmp_path / folder / "__init__.py").touch()
-    state = run_state(root=tmp_path)
-    path = "src/pack/inner/m.py"
-    state.problem = replace(state.problem, regions=(Region(path=path, qualname="f", start=1, end=2),))
-    play = Play(honest)
-    await accepted(play, state, path=path)
-    assert play.ran[-2].oracle == ("pack.inner.m",)
-
-
-async def test_the_oracle_knows_a_package_by_its_own_name(tmp_path):
-    for folder in ("src/pack", "src/pack/inner"):
-        (tmp_path / folder).mkdir(parents=True)
-        (tmp_path / folder / "__init__.py").touch()
-    state = run_state(root=tmp_path)
-    path = "src/pack/inner/__init__.py"
-    state.problem = replace(state.problem, regions=(Region(path=path, qualname="f", start=1, end=2),))
-    play = Play(honest)
-    await accepted(play, state, path=path)
-    assert play.ran[-2].oracle == ("pack.inner",)
+# -- related tests --------------------------------------------------------------------------------------------------
 
 
 def failing(*times: int):

@@ -38,7 +38,7 @@ def proved_within(seconds: float, *neighbours: str, sees: bool = True):
     return verdict, state.evidence, play, took
 
 
-@pytest.mark.parametrize(("seconds", "runs"), [(5.0, 1), (25.0, 3), (45.0, 5)])
+@pytest.mark.parametrize(("seconds", "runs"), [(5.0, 1), (25.0, 3), (35.0, 4)])
 def test_a_pass_without_all_proofs_is_partially_verified_and_says_why(seconds, runs):
     verdict, evidence, play, took = proved_within(seconds)
     assert verdict.status is Status.PASSED

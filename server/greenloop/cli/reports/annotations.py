@@ -24,7 +24,7 @@ class Level(StrEnum):
 
 # What each rule stands for, in one sentence; a rule's name is part of the interface and never changes.
 RULES: Mapping[str, str] = {
-    "tampered": "A pass is not honest: the tamper check or the seals of the report expose it.",
+    "tampered": "The report's seals expose a pass, or the code passes only where it sees that it is tested.",
     "test-failed": "A test that must pass fails.",
     "test-still-fails": "A test fails as it did with the commit's own code.",
     "test-known-failing": "A test that is known to fail fails as it did before.",

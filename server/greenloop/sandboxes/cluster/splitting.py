@@ -14,7 +14,7 @@ from greenloop.core.verdict import forged
 
 Record = Mapping[str, Any]
 # Records that a run has once, whatever number of cases it has; all others belong to a case or may be repeated.
-_ONCE = frozenset({"start", "collect_error", "collected", "sources", "finished"})
+_ONCE = frozenset({"start", "collect_error", "collected", "finished"})
 _TESTS_FAILED = 1  # pytest's exit status
 UNMEASURED_SECONDS = 1.0  # of a case, where no case has been measured
 
@@ -116,10 +116,6 @@ def _merged_records(parts: Sequence[Execution], last: Execution, order: Sequence
         yield _merged_collection(parts, order)
     for part in parts:
         yield from (record for record in part.records if record.get("kind") not in _ONCE)
-    sources = [record for part in parts for record in records_of_kind(part, "sources")]
-    if sources and len(sources) == len(parts):
-        files = sorted({str(file) for record in sources for file in record["files"]})
-        yield {**sources[0], "files": files, "programs": any(record.get("programs") for record in sources)}
     if not last.killed:
         yield from records_of_kind(last, "finished")
 

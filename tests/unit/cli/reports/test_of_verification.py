@@ -67,11 +67,6 @@ def test_whatever_is_not_verified_has_one(root):
     assert (only.rule, only.level, only.message) == ("not-verified", Level.ERROR, "No code was changed.")
 
 
-def test_code_that_sees_its_tests_is_an_error_in_its_file(root):
-    result = Verification(reason="r", reads_tests=("It newly imports the tests (tests.test_m) in src/m.py.",))
-    assert found(result, root) == {"reads-tests": (Level.ERROR, "src/m.py", 0)}
-
-
 def test_restored_tests_are_notes(root):
     result = Verification(verified=True, revision="HEAD", changed=("tests/test_m.py",), added=("conftest.py",))
     assert [(each.path, each.level) for each in annotate_verification(result, root)] == [

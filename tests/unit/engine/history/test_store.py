@@ -25,7 +25,7 @@ from greenloop.engine.history.problems import StoredProblem
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.rows import LONGEST_OUTPUT
 from greenloop.engine.history.store import History
-from history_runs import ROOT, begin_run, open_history
+from history_runs import OLD_MESSAGE, ROOT, begin_run, give_old_proofs, open_history
 
 REGION = Region(path="m.py", qualname="f", start=1, end=2)
 MASK = Mask(region=REGION, start=1, end=2)
@@ -61,7 +61,7 @@ def an_outcome(attempts: int = 2) -> Outcome:
         best=1,
         before={"m.py": "def f():\n    return 1\n", "new.py": None},
         after={"m.py": "def f():\n    return 2\n", "new.py": "x = 1\r\n"},
-        evidence=Evidence(sandbox="bubblewrap", cases={"user": (1, 1)}, canaried=1, canary_total=1, warnings=("w",)),
+        evidence=Evidence(sandbox="bubblewrap", cases={"user": (1, 1)}, proofs={"a": ("apart",)}, warnings=("w",)),
     )
 
 
@@ -316,6 +316,23 @@ def test_a_history_of_an_older_greenloop_still_opens(tmp_path):
     again = open_history(tmp_path, warnings)
     assert again.basis(8) == Basis(trusted="x", seeds=(1, 2))
     assert [record.id for record in again.runs()] == [8, 7]
+    assert warnings == []
+
+
+def test_a_result_with_proofs_of_an_earlier_version_keeps_its_label(tmp_path):
+    history = open_history(tmp_path)
+    run = begin_run(history)
+    history.finish_run(run, an_outcome())
+    give_old_proofs(history)
+    history.close()
+    warnings: list[str] = []
+    history = open_history(tmp_path, warnings)
+    record = history.run(run)
+    assert record.outcome.verified is Verified.VERIFIED
+    assert record.outcome.message == OLD_MESSAGE
+    assert record.outcome.evidence.proofs == {"test_m.py::test_f": ("reversal", "tamper check", "isolated re-run")}
+    assert [attempt.verdict.status for attempt in record.attempts] == [Status.FAILED, Status.FAILED]
+    assert [value["outcome"]["verified"] for value in history.export()] == ["verified"]
     assert warnings == []
 
 

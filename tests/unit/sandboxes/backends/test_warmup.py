@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from greenloop.core.records.sandbox import Execution, TestRun
+from greenloop.core.records.sandbox import Apart, Execution, TestRun
 from greenloop.sandboxes.backends._warmup import Warmup, is_suspicious
 
 
@@ -47,7 +47,7 @@ def test_a_single_case_says_nothing_of_its_file():
 @pytest.mark.parametrize(
     "other",
     [
-        {"trace": True}, {"collect": True}, {"baseline": True}, {"oracle": ("m",)},
+        {"trace": True}, {"collect": True}, {"baseline": True}, {"apart": Apart(files={})},
         {"files": {"pytest.ini": b""}}, {"without": ("sub/pyproject.toml",)},
     ],
 )  # fmt: skip

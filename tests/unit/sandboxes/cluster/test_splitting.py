@@ -11,7 +11,6 @@ from tests.support.executions import execute
 
 from greenloop.core.records.verdict import Status
 from greenloop.core.report.cases import case_results, collected_cases
-from greenloop.core.report.traces import opened_sources
 from greenloop.core.verdict import forged, judge
 from greenloop.sandboxes.cluster.splitting import merge, split_cases
 
@@ -122,17 +121,6 @@ def test_a_case_that_the_project_leaves_out_stays_left_out():
     ]
     (collected,) = (record for record in merge(parts, CASES).records if record["kind"] == "collected")
     assert collected["deselected"] == [CASES[2]]
-
-
-def test_the_files_that_were_opened_are_those_of_all_parts():
-    def part(case, **about):
-        return execute(
-            {case: "passed"}, extra=[{"kind": "sources", "files": [f"{case}.py"], "programs": False, **about}]
-        )
-
-    assert opened_sources(merge([part("a"), part("b")], ["a", "b"])) == {"a.py", "b.py"}
-    assert opened_sources(merge([part("a"), part("b", programs=True)], ["a", "b"])) is None
-    assert opened_sources(merge([part("a"), execute({"b": "passed"})], ["a", "b"])) is None
 
 
 def test_nodes_with_different_versions_give_no_verdict():

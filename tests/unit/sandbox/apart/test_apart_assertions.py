@@ -1,0 +1,60 @@
+"""Whether the assertions of a test ran."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+from two_sides import apart
+
+AssertionWatch = apart["apart_assertions"].AssertionWatch
+
+
+def missed(tmp_path, text: str, name: str = "test_a"):
+    """The line of the assertion that did not run in this test of a file."""
+    path = tmp_path / "test_watched.py"
+    path.write_text(text)
+    spec = importlib.util.spec_from_file_location("test_watched", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    test = getattr(module, name)
+    watch = AssertionWatch(test)
+    watch.start()
+    try:
+        test()
+    finally:
+        watch.stop()
+    return watch.missed()
+
+
+LOOP = "def test_a(items={}):\n    for item in items:\n        assert item\n"
+HELPER = "def check(xs):\n    for x in xs:\n        assert x\n\n\ndef test_a():\n    _ = check({})\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("def test_a():\n    assert 1\n", 0),
+        (LOOP.format((1,)), 0),
+        (LOOP.format(()), 3),
+        ("def test_a():\n    assert 1\n    while False:\n        assert (\n            2\n        )\n", 4),
+        ("def test_a():\n    if 0:\n        assert 1\n", 0),
+        ("def test_a():\n    if 1:\n        return\n    assert 1\n", 0),
+        ("def test_a():\n    pass\n", 0),
+        (HELPER.format((1,)), 0),
+        (HELPER.format(()), 3),
+        ("def test_a():\n    for item in ():\n        item.assert_called()\n", 3),
+        ("import functools\n\n\ndef wrap(f):\n    @functools.wraps(f)\n    def g():\n        f()\n    return g\n\n\n@wrap\ndef test_a():\n    for x in ():\n        assert x\n", 14),
+    ],
+    ids=["run", "loop", "empty loop", "over lines", "condition", "after a return", "none", "helper", "idle helper", "call", "decorated"],
+)  # fmt: skip
+def test_the_line_of_an_assertion_that_never_ran(tmp_path, text, line):
+    assert missed(tmp_path, text) == line
+
+
+def test_what_has_no_source_is_not_watched():
+    watch = AssertionWatch(len)
+    watch.start()
+    watch.stop()
+    assert watch.missed() == 0
