@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from greenloop.cli import render
+from greenloop.core.result_notes import describe_difference
 from greenloop.engine.verify.report import State, Verification
 
 MAX_LISTED = 10  # names in one line
@@ -33,6 +34,11 @@ def describe(result: Verification) -> Iterator[str]:
         total = len(result.canaried) + len(result.not_canaried)
         yield f"  tamper check: {len(result.canaried)} of {total} cases"
     yield from _list_names("passed, but not covered by the tamper check", result.not_canaried)
+    if result.differences:
+        yield "  green, though is this wanted?"
+    for difference in result.differences:
+        place = f"{difference.path}:{difference.line}"
+        yield render.escape_controls(f"    {describe_difference(difference)} ({place})")
     for sentence in (*result.reads_tests, *result.changes, *result.notes):
         yield render.escape_controls(f"  {sentence}")
     if result.network:

@@ -5,7 +5,7 @@ It must not know how far a result is verified.
 
 from __future__ import annotations
 
-from greenloop.core.records.outcome import Evidence, Outcome
+from greenloop.core.records.outcome import Difference, Evidence, Outcome
 from greenloop.core.records.usage import Usage
 
 NAMED = 3  # tests
@@ -36,7 +36,25 @@ def describe_withdrawn(usage: Usage) -> str:
     return f"A question to the model was no longer needed: about {usage.tokens:,} tokens{cost}."
 
 
+def describe_difference(difference: Difference) -> str:
+    """`f(3, "x"): old → 5, new → 7`."""
+    return f"{difference.call}: old → {difference.old}, new → {difference.new}"
+
+
+def list_beyond(evidence: Evidence) -> list[str]:
+    """What the tests of a green result leave open, a sentence each."""
+    if not evidence.differences:
+        return []
+    first = evidence.differences[0]
+    shown = "; ".join(map(describe_difference, evidence.differences))
+    return [f"Green, though is this wanted? {shown}, {first.path}:{first.line}"]
+
+
 def list_notes(outcome: Outcome) -> tuple[str, ...]:
-    """What a maintainer would send back in a solved run's change: `x = 1` is overwritten by the next line, m.py:12."""
+    """What a maintainer would send back in a solved run's change: `x = 1` is overwritten by the next line, m.py:12.
+
+    Also what its tests leave open.
+    """
     accepted = (each for each in outcome.attempts if outcome.solved and each.number == outcome.best)
-    return tuple(blemish for attempt in accepted for blemish in attempt.blemishes)
+    blemishes = tuple(blemish for attempt in accepted for blemish in attempt.blemishes)
+    return (*blemishes, *(list_beyond(outcome.evidence) if outcome.solved else ()))

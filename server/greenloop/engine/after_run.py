@@ -22,6 +22,7 @@ from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
 from greenloop.verdict import mutation_testing
+from greenloop.verdict.beyond_tests import BeyondTests
 from greenloop.verdict.mutation_testing import Strength
 from greenloop.verdict.verifier import Verifier
 
@@ -75,6 +76,7 @@ def past_run_verifier(
         encode=lambda texts: {path: snapshot.encoded(path, text) for path, text in texts.items()},
         suite_seconds=seconds or settings.suite.seconds,
         network=place.network,
+        beyond=BeyondTests(),
     )
 
 

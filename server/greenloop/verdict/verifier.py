@@ -15,7 +15,7 @@ from greenloop.core.compose import compose
 from greenloop.core.ports import Session, Tools
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.goal import Improvement
-from greenloop.core.records.outcome import Evidence
+from greenloop.core.records.outcome import Difference, Evidence
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, Inspection, WatchedLines
 from greenloop.core.records.spec import Case, Provenance
@@ -25,7 +25,8 @@ from greenloop.core.test_selection import fit_selectors
 from greenloop.core.verdict import forged
 from greenloop.drafting.candidates.checks.sight_of_tests import describe_reads
 from greenloop.specs import host_checks
-from greenloop.verdict import evidence, improvement, own_code, proofs, related, reversal
+from greenloop.verdict import beyond_tests, evidence, improvement, own_code, proofs, related, reversal
+from greenloop.verdict.beyond_tests import BeyondTests
 from greenloop.verdict.inputs import ACCEPTING, Encode, VerificationInputs
 from greenloop.verdict.reversal import OwnCode, ReversalResult
 from greenloop.verdict.unmeasured import run_unmeasured
@@ -58,6 +59,7 @@ class _Progress:
     canaried: Collection[str] = ()
     reversed: ReversalResult | None = None
     isolated: int = 0
+    differences: tuple[Difference, ...] = ()
     has_run_all: bool = False
 
     @property
@@ -79,7 +81,7 @@ class Verifier:
     that did not pass before are reversed, for a whole suite run several times would take long.
     `improvement` is what candidates have to reach besides passing their tests.
     `own_code` returns the files of the user's own code that differ from the disk (None: it is not known any more).
-    `failed` are verdicts of `glance` that are known already.
+    `failed` are verdicts of `glance` that are known already. `beyond` says what `accept` looks at beyond the tests.
     """
 
     state: RunState
@@ -95,6 +97,7 @@ class Verifier:
     own_code: Callable[[], Mapping[str, bytes]] | None = None
     improvement: Improvement | None = None
     failed: Mapping[Change, Verdict] = field(default_factory=dict)
+    beyond: BeyondTests | None = None
     _asked: set[str] = field(default_factory=set)
     _passes: dict[Change, Verdict] = field(default_factory=dict)
     _usual_seconds: float | None = None
@@ -300,6 +303,14 @@ class Verifier:
                 return
             progress.canaried = canaried
             progress.isolated = await proofs.count_isolated_passes(inputs, session, files, cases)
+            if self.beyond is not None:
+                own = self._before(files, tests).texts
+                failure, progress.differences = await beyond_tests.try_other_inputs(
+                    inputs, session, verdict, files, own=own, wanted=self.beyond
+                )
+                if failure is not None:
+                    progress.verdict = failure
+                    return
             # Last, for they may take the longest, and without a proof their passes are worth little.
             left = self.state.deadline.left
             progress.verdict = await run_unmeasured(
@@ -326,6 +337,7 @@ class Verifier:
             out_of_process=progress.isolated,
         )
         found = evidence.add_proofs(found, inputs.problem.spec, passed, reversed_cases)
+        found = replace(found, differences=progress.differences)
         reads = (*verdict.reads, *reversed_cases.reads)
         return replace(found, reads_tests=describe_reads(inputs.problem, files, reads, self._first_verdict().reads))
 

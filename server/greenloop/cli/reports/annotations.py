@@ -24,13 +24,14 @@ class Level(StrEnum):
 
 # What each rule stands for, in one sentence; a rule's name is part of the interface and never changes.
 RULES: Mapping[str, str] = {
-    "tampered": "A pass is not honest: the tamper check or the seals of the report expose it.",
+    "tampered": "A pass is not honest: the tamper check, the seals of the report or other inputs expose it.",
     "reads-tests": "Code that the commit does not have sees the tests that judge it.",
     "test-failed": "A test that must pass fails.",
     "test-still-fails": "A test fails as it did with the commit's own code.",
     "test-known-failing": "A test that is known to fail fails as it did before.",
     "not-verified": "Nothing is verified, for a reason that belongs to no single test.",
     "tests-changed": "The commit's version of a test or of its configuration was used instead of this one.",
+    "other-inputs": "The code does something else than before on an input that no test has.",
     "suspicious-line": "The failing tests execute this line, and it may be at fault.",
     "not-fixed": "No attempt made the test pass.",
     "fixed": "A result makes the test pass; it is attached as a fix.",

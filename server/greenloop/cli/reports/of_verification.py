@@ -8,13 +8,20 @@ from pathlib import Path
 
 from greenloop.cli.reports.annotations import Annotation, Level, find_test, own_frames
 from greenloop.core.records.verdict import CaseResult
+from greenloop.core.result_notes import describe_difference
 from greenloop.engine.verify.report import Verification
 from greenloop.project.sources import is_test_file
 
 
 def annotate_verification(result: Verification, root: Path) -> list[Annotation]:
     """Everything that the result says about a file; at least one error where it fails."""
-    found = [*_tampering(result, root), *_failures(result, root), *_sight(result), *_restored(result)]
+    found = [
+        *_tampering(result, root),
+        *_failures(result, root),
+        *_sight(result),
+        *_restored(result),
+        *_open_questions(result),
+    ]
     if not (result.verified or result.nothing_staged) and not any(each.level is Level.ERROR for each in found):
         found.insert(0, Annotation(rule="not-verified", level=Level.ERROR, message=result.reason or "Not verified."))
     return found
@@ -72,3 +79,9 @@ def _restored(result: Verification) -> Iterator[Annotation]:
     for path in result.added:
         message = f"{path} was left out, because {result.revision} does not have it."
         yield Annotation(rule="tests-changed", level=Level.NOTE, message=message, path=path)
+
+
+def _open_questions(result: Verification) -> Iterator[Annotation]:
+    for each in result.differences:
+        message = f"Green, though is this wanted? {describe_difference(each)}"
+        yield Annotation(rule="other-inputs", level=Level.NOTE, message=message, path=each.path, line=each.line)

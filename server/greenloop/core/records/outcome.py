@@ -38,6 +38,20 @@ class StopReason(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Difference:
+    """An input beside those of the tests on which the new code does something else: the call, and what either does.
+
+    `line` is the first changed line of the function, in the new text.
+    """
+
+    path: str
+    line: int
+    call: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Evidence:
     """The evidence for an accepted candidate, as counts. `network`: tests had network access.
 
@@ -48,7 +62,7 @@ class Evidence:
     `unproven` the reason for each of the user's cases where none of them could show it. `reads_tests` are sentences
     about what new code read of its tests. `gain` is what was measured, where less time was asked for.
     `also_fixed` are related tests that failed before and pass now; `still_red` those that fail for the same cause as
-    the target did, and still do.
+    the target did, and still do. `differences` are examples of what changed on other inputs.
     """
 
     sandbox: str = ""
@@ -69,6 +83,7 @@ class Evidence:
     gain: Gain | None = None
     also_fixed: tuple[str, ...] = ()
     still_red: tuple[str, ...] = ()
+    differences: tuple[Difference, ...] = ()
     warnings: tuple[str, ...] = ()
 
 

@@ -104,6 +104,7 @@ async def replay(
         sandbox=sandbox.name,
         network=place.network,
         reads_tests=reads_tests,
+        differences=evidence.differences,
         notes=tuple(each for each in outcome.evidence.warnings if each not in reads_tests),
         changes=tuple(changes),
         seconds=round(time.monotonic() - began, 3),

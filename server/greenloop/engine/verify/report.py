@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from greenloop.core.records.outcome import Evidence
+from greenloop.core.records.outcome import Difference, Evidence
 from greenloop.core.records.spec import Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
 from greenloop.engine.verify.baseline import RevisionBaseline
@@ -51,6 +51,7 @@ class Verification:
     cases of added files, run on request. `not_canaried` cases passed, but the tamper check could not cover them.
     `reads_tests` are sentences about code that newly sees its tests.
     `unearned` has, for each test that failed before and passes now without a proof that the code earned it, the reason.
+    `differences` are examples of what the new code does on other inputs than those of the tests.
     `changes` are sentences about changes since a replayed past result. `nothing_staged`: there was nothing to do.
     """
 
@@ -76,6 +77,7 @@ class Verification:
     not_canaried: tuple[str, ...] = ()
     reads_tests: tuple[str, ...] = ()
     unearned: Mapping[str, str] = field(default_factory=dict)
+    differences: tuple[Difference, ...] = ()
     sandbox: str = ""
     network: bool = False
     notes: tuple[str, ...] = ()
@@ -159,6 +161,7 @@ def build_verification(
         not_canaried=tuple(case for case in passed if case not in evidence.canaried_cases) if evidence else (),
         reads_tests=reads_tests,
         unearned=_find_unearned(evidence, before, spec) if evidence else {},
+        differences=evidence.differences if evidence else (),
         sandbox=context.sandbox.name,
         network=context.place.network,
         notes=(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from greenloop.core.records.verdict import CaseResult
+from greenloop.core.text.json_codec import to_json
 from greenloop.engine.verify.report import Verification
 
 MAX_MESSAGE = 2_000
@@ -36,6 +37,7 @@ def result_json(result: Verification) -> dict[str, Any]:
         "not_canaried": list(result.not_canaried),
         "unearned": dict(result.unearned),
         "reads_tests": list(result.reads_tests),
+        "differences": to_json(result.differences),
         "sandbox": result.sandbox,
         "network": result.network,
         "notes": list(result.notes),

@@ -44,6 +44,7 @@ from greenloop.project.settings import Settings
 from greenloop.project.sources import is_test_file
 from greenloop.project.targets import nearest_names
 from greenloop.verdict import canary
+from greenloop.verdict.beyond_tests import BeyondTests
 from greenloop.verdict.inputs import ACCEPTING, judge_candidate
 from greenloop.verdict.verifier import Verifier
 
@@ -253,13 +254,15 @@ async def _accept(
     tests = context.texts(case.path for case in spec.cases if case.provenance is Provenance.USER)
     problem = Problem(root=context.place.root, spec=spec, regions=(), originals={}, files=tests)
     limits = replace(context.place.limits, seconds=context.seconds)
+    own = {**dict.fromkeys(revision.new_code, ""), **_decoded(revision.old_code)}
     verifier = Verifier(
         state=RunState(problem=problem, outcomes=before.outcomes, limits=limits),
         open_session=context.open,
         encode=lambda texts: {path: context.snapshot.encoded(path, text) for path, text in texts.items()},
         suite_seconds=0.0,
-        own_texts={**dict.fromkeys(revision.new_code, ""), **_decoded(revision.old_code)},
+        own_texts=own,
         reverses_only_new_passes=True,
+        beyond=BeyondTests(after=context.texts(own)),
     )
     verdict = await verifier.accept({})
     return verdict, verifier.state.evidence if verdict.status is Status.PASSED else None

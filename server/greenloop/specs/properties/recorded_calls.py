@@ -63,7 +63,7 @@ def record_calls(name: str, qualname: str) -> None:
             return
         began = time.monotonic()
         with contextlib.suppress(Exception):
-            CALLS.append(copy.deepcopy(_arguments(frame)))
+            CALLS.append(copy.deepcopy(read_arguments(frame)))
         _COPYING[0] += time.monotonic() - began
         if len(CALLS) >= MOST_CALLS or _COPYING[0] > MOST_COPYING:
             sys.setprofile(None)
@@ -71,7 +71,8 @@ def record_calls(name: str, qualname: str) -> None:
     sys.setprofile(profile)
 
 
-def _arguments(frame: types.FrameType) -> tuple[list[Any], dict[str, Any]]:
+def read_arguments(frame: types.FrameType) -> tuple[list[Any], dict[str, Any]]:
+    """Returns the positional and the named arguments of a call that has just begun."""
     values = inspect.getargvalues(frame)
     code = frame.f_code
     count, more = code.co_argcount, code.co_kwonlyargcount
