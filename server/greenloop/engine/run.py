@@ -102,7 +102,7 @@ class RefineRun:
             network=self.context.place.network,
             ensure_unchanged=self.workspace.ensure_unchanged,
             own_code=self.workspace.own_code,
-            beyond=BeyondTests(),
+            beyond=BeyondTests(noticed=settings.verify.noticed),
         )
         self.tools = self.verifier.tools = Tools(
             ask=self._ask_for_part,

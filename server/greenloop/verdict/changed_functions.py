@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from greenloop.core.python.assignments import assignments_in
 from greenloop.core.python.ast_dump import dump_words
 from greenloop.core.python.ast_source import FUNCTIONS, find_definitions, parse_module, start_line
 from greenloop.core.text.diff import diff_hunks, with_plain_ends
@@ -23,6 +24,38 @@ class ChangedFunction:
     start: int
     end: int
     line: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A function or an assignment in a text, by its lines."""
+
+    path: str
+    start: int
+    end: int
+
+
+def find_changed_parts(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Part, ...]:
+    """Returns the functions and assignments of the new texts that are new or mean something else than before."""
+    return tuple(
+        part
+        for path, text in after.items()
+        if path.endswith(".py") and before.get(path, "") != text
+        for part in _parts_of(path, with_plain_ends(before.get(path, "")), with_plain_ends(text))
+    )
+
+
+def _parts_of(path: str, before: str, after: str) -> Iterator[Part]:
+    old_module, new_module = parse_module(before), parse_module(after)
+    if isinstance(new_module, SyntaxError):
+        return
+    old: dict[str, ast.stmt] = {}
+    if not isinstance(old_module, SyntaxError):
+        old = {**_functions(old_module), **assignments_in(before)}
+    rows = after.split("\n")
+    for name, node in {**_functions(new_module), **assignments_in(after)}.items():
+        if name not in old or _words(node) != _words(old[name]):
+            yield Part(path=path, start=start_line(node, rows), end=node.end_lineno or node.lineno)
 
 
 def find_changed_functions(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[ChangedFunction, ...]:

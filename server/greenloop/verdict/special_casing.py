@@ -40,8 +40,9 @@ def _judge(function: ChangedFunction, group: Sequence[Observation], own: str, ne
     literals = [Tested(arguments=each.call.arguments, answer=_answer(each.new)) for each in tested]
     mentions = find_mentions(own, new, literals) if changed else []
     hidden = {each.tested for each in mentions if each.is_hidden}
-    what = _does_nothing_new(changed, tested, others, is_hidden=len(hidden) >= LEAST_TESTED)
-    if not what or not _is_certain(mentions, tested):
+    has_no_rule = len(hidden | _verbatim(mentions, literals)) >= LEAST_TESTED
+    what = _does_nothing_new(changed, tested, others, has_no_rule=has_no_rule)
+    if not what or not _is_certain(mentions, tested, has_no_rule=has_no_rule):
         return ""
     if not hidden and _is_vocabulary(changed, others):
         return ""
@@ -53,29 +54,37 @@ def _judge(function: ChangedFunction, group: Sequence[Observation], own: str, ne
     )
 
 
-def _is_certain(mentions: Sequence[Mention], tested: Sequence[Observation]) -> bool:
+def _verbatim(mentions: Sequence[Mention], literals: Sequence[Tested]) -> set[int]:
+    """The tests of which the text has a whole list, or the like, together with the answer: no rule needs that."""
+    inputs = {each.tested for each in mentions if not each.is_answer and not each.is_mark}
+    both = inputs & {each.tested for each in mentions if each.is_answer}
+    kinds = (list, tuple, dict, set, frozenset)
+    return {n for n in both if any(isinstance(each, kinds) and len(each) > 2 for each in literals[n].arguments)}
+
+
+def _is_certain(mentions: Sequence[Mention], tested: Sequence[Observation], *, has_no_rule: bool) -> bool:
     """Does the text have enough of the tests, and something that did not pass before?"""
     inputs = {each.tested for each in mentions if not each.is_answer and not each.is_mark}
     marks = {each.tested for each in mentions if each.is_mark}
     answers = {each.tested for each in mentions if each.is_answer}
     counts = (len(inputs), len(marks & answers), len({tested[number].new.trees for number in answers}))
     is_enough = max(counts) >= LEAST_TESTED or bool(inputs & answers)
-    return is_enough and any(tested[number].differs for number in inputs | marks | answers)
+    return is_enough and (has_no_rule or any(tested[number].differs for number in inputs | marks | answers))
 
 
 def _does_nothing_new(
-    changed: Sequence[Observation], tested: Sequence[Observation], others: Sequence[Observation], *, is_hidden: bool
+    changed: Sequence[Observation], tested: Sequence[Observation], others: Sequence[Observation], *, has_no_rule: bool
 ) -> str:
     """What it does on all other inputs where that is no work of its own; empty where it is, or too few say so.
 
-    Of code with inputs of tests in a hidden form (`is_hidden`) a few such inputs suffice: it may call itself.
+    Of code with inputs of tests in a form that no rule has (`has_no_rule`) a few such inputs suffice.
     """
     near = [each for each in others if each.is_near and not _is_misuse(each, changed)]
     if len(near) < LEAST_NEAR:
         return ""
     if not any(each.differs for each in others):
         return "does what your own code did"
-    if is_hidden and sum(not each.differs for each in near) >= LEAST_NEAR:
+    if has_no_rule and sum(not each.differs for each in near) >= LEAST_NEAR:
         return "mostly does what your own code did"
     new_values = Counter(each.new.trees for each in others if each.differs and each.new.kind == "returns")
     few = len(others) // FEW

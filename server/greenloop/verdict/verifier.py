@@ -15,7 +15,7 @@ from greenloop.core.compose import compose
 from greenloop.core.ports import Session, Tools
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.goal import Improvement
-from greenloop.core.records.outcome import Difference, Evidence
+from greenloop.core.records.outcome import Difference, Evidence, Noticed
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, Inspection, WatchedLines
 from greenloop.core.records.spec import Case, Provenance
@@ -60,6 +60,7 @@ class _Progress:
     reversed: ReversalResult | None = None
     isolated: int = 0
     differences: tuple[Difference, ...] = ()
+    noticed: Noticed | None = None
     has_run_all: bool = False
 
     @property
@@ -317,6 +318,11 @@ class Verifier:
                 inputs, session, verdict, files, open_session=self.open_session, spent=spent, left=left
             )
             progress.has_run_all = True
+            if self.beyond is not None and progress.verdict.status is Status.PASSED:
+                own = self._before(files, tests).texts
+                progress.noticed = await beyond_tests.measure_noticed(
+                    inputs, self.session or session, verdict, files, own=own, wanted=self.beyond
+                )
         finally:
             await session.close()
 
@@ -337,7 +343,7 @@ class Verifier:
             out_of_process=progress.isolated,
         )
         found = evidence.add_proofs(found, inputs.problem.spec, passed, reversed_cases)
-        found = replace(found, differences=progress.differences)
+        found = replace(found, differences=progress.differences, noticed=progress.noticed)
         reads = (*verdict.reads, *reversed_cases.reads)
         return replace(found, reads_tests=describe_reads(inputs.problem, files, reads, self._first_verdict().reads))
 

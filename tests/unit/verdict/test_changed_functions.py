@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.verdict.changed_functions import changed_lines, find_changed_functions
+from greenloop.verdict.changed_functions import changed_lines, find_changed_functions, find_changed_parts
 
 OLD = '''\
 RATES = {"a": 1}
@@ -48,6 +48,14 @@ def test_functions_that_mean_something_else(old, new, names):
 
 def test_files_that_are_new_or_no_code():
     assert find_changed_functions({"m.py": "", "a.txt": "a"}, {"m.py": OLD, "a.txt": "b"}) == ()
+
+
+def test_parts_are_functions_and_assignments_that_are_new_or_changed():
+    new = OLD.replace('{"a": 1}', '{"a": 2}').replace("return 1\n", "return 2\n") + "\n\ndef added():\n    return 3\n"
+    found = [(each.start, each.end) for each in find_changed_parts({"m.py": OLD}, {"m.py": new})]
+    assert sorted(found) == [(1, 1), (14, 19), (22, 23)]
+    assert find_changed_parts({"m.py": OLD}, {"m.py": OLD.replace("Docs.", "Others.")}) == ()
+    assert [each.start for each in find_changed_parts({"n.py": ""}, {"n.py": "A = 1\n"})] == [1]
 
 
 def test_lines_of_the_new_text():

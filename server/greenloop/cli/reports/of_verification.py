@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from greenloop.cli.reports.annotations import Annotation, Level, find_test, own_frames
+from greenloop.cli.reports.annotations import Annotation, Level, annotate_open, find_test, own_frames
 from greenloop.core.records.verdict import CaseResult
-from greenloop.core.result_notes import describe_difference
 from greenloop.engine.verify.report import Verification
 from greenloop.project.sources import is_test_file
 
@@ -20,7 +19,7 @@ def annotate_verification(result: Verification, root: Path) -> list[Annotation]:
         *_failures(result, root),
         *_sight(result),
         *_restored(result),
-        *_open_questions(result),
+        *annotate_open(result.differences, result.noticed),
     ]
     if not (result.verified or result.nothing_staged) and not any(each.level is Level.ERROR for each in found):
         found.insert(0, Annotation(rule="not-verified", level=Level.ERROR, message=result.reason or "Not verified."))
@@ -29,8 +28,14 @@ def annotate_verification(result: Verification, root: Path) -> list[Annotation]:
 
 def _tampering(result: Verification, root: Path) -> Iterator[Annotation]:
     for each in result.tampered:
-        path, line = find_test(root, each.case) if each.case else ("", 0)
+        path, line = find_test(root, each.case) if each.case else _place_in(each.reason)
         yield Annotation(rule="tampered", level=Level.ERROR, message=each.reason, path=path, line=line, case=each.case)
+
+
+def _place_in(reason: str) -> tuple[str, int]:
+    """The path and line that a reason begins with; "" and 0 without."""
+    named = re.match(r"(\S.*?):(\d+): ", reason)
+    return (named[1], int(named[2])) if named else ("", 0)
 
 
 def _failures(result: Verification, root: Path) -> Iterator[Annotation]:
@@ -79,9 +84,3 @@ def _restored(result: Verification) -> Iterator[Annotation]:
     for path in result.added:
         message = f"{path} was left out, because {result.revision} does not have it."
         yield Annotation(rule="tests-changed", level=Level.NOTE, message=message, path=path)
-
-
-def _open_questions(result: Verification) -> Iterator[Annotation]:
-    for each in result.differences:
-        message = f"Green, though is this wanted? {describe_difference(each)}"
-        yield Annotation(rule="other-inputs", level=Level.NOTE, message=message, path=each.path, line=each.line)

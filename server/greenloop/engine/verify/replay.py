@@ -105,6 +105,7 @@ async def replay(
         network=place.network,
         reads_tests=reads_tests,
         differences=evidence.differences,
+        noticed=evidence.noticed,
         notes=tuple(each for each in outcome.evidence.warnings if each not in reads_tests),
         changes=tuple(changes),
         seconds=round(time.monotonic() - began, 3),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from greenloop.core.records.outcome import Difference, Evidence
+from greenloop.core.records.outcome import Difference, Evidence, Noticed
 from greenloop.core.records.spec import Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
 from greenloop.engine.verify.baseline import RevisionBaseline
@@ -51,7 +51,8 @@ class Verification:
     cases of added files, run on request. `not_canaried` cases passed, but the tamper check could not cover them.
     `reads_tests` are sentences about code that newly sees its tests.
     `unearned` has, for each test that failed before and passes now without a proof that the code earned it, the reason.
-    `differences` are examples of what the new code does on other inputs than those of the tests.
+    `differences` are examples of what the new code does on other inputs than those of the tests; `noticed` is what
+    these would notice of the change.
     `changes` are sentences about changes since a replayed past result. `nothing_staged`: there was nothing to do.
     """
 
@@ -78,6 +79,7 @@ class Verification:
     reads_tests: tuple[str, ...] = ()
     unearned: Mapping[str, str] = field(default_factory=dict)
     differences: tuple[Difference, ...] = ()
+    noticed: Noticed | None = None
     sandbox: str = ""
     network: bool = False
     notes: tuple[str, ...] = ()
@@ -162,6 +164,7 @@ def build_verification(
         reads_tests=reads_tests,
         unearned=_find_unearned(evidence, before, spec) if evidence else {},
         differences=evidence.differences if evidence else (),
+        noticed=evidence.noticed if evidence else None,
         sandbox=context.sandbox.name,
         network=context.place.network,
         notes=(

@@ -38,6 +38,7 @@ def result_json(result: Verification) -> dict[str, Any]:
         "unearned": dict(result.unearned),
         "reads_tests": list(result.reads_tests),
         "differences": to_json(result.differences),
+        "noticed": to_json(result.noticed),
         "sandbox": result.sandbox,
         "network": result.network,
         "notes": list(result.notes),

@@ -262,7 +262,7 @@ async def _accept(
         suite_seconds=0.0,
         own_texts=own,
         reverses_only_new_passes=True,
-        beyond=BeyondTests(after=context.texts(own)),
+        beyond=BeyondTests(noticed=context.settings.verify.noticed, after=context.texts(own)),
     )
     verdict = await verifier.accept({})
     return verdict, verifier.state.evidence if verdict.status is Status.PASSED else None
