@@ -52,10 +52,7 @@ def main() -> None:
 
 async def measure(calls: int, rounds: int) -> None:
     with tempfile.TemporaryDirectory(prefix="greenloop-apart-") as folder:
-        root = Path(folder)
-        root.chmod(0o755)
-        (root / "pytest.ini").write_text(INI, encoding="utf-8")
-        (root / "m.py").write_text(OWN, encoding="utf-8")
+        root = _lay_out(Path(folder))
         session = await Bubblewrap().open(SandboxSpec(root=root, environment=_environment()))
         try:
             print(f"{'objects':>8} {'ms a call':>10}")
@@ -84,13 +81,24 @@ async def _ratio(session: object, root: Path) -> tuple[float, float]:
     began = time.perf_counter()
     await session.run(_run("test_10.py::test_once"))  # type: ignore[attr-defined]
     apart = time.perf_counter() - began
+    return apart, _host_seconds(root)
+
+
+def _host_seconds(root: Path) -> float:
     (root / "m.py").write_text(NEW, encoding="utf-8")
     began = time.perf_counter()
     command = [sys.executable, "-m", "pytest", "-q", "test_10.py::test_once"]
     subprocess.run(command, cwd=root, check=True, stdout=subprocess.DEVNULL)
-    host = time.perf_counter() - began
+    seconds = time.perf_counter() - began
     (root / "m.py").write_text(OWN, encoding="utf-8")
-    return apart, host
+    return seconds
+
+
+def _lay_out(root: Path) -> Path:
+    root.chmod(0o755)
+    (root / "pytest.ini").write_text(INI, encoding="utf-8")
+    (root / "m.py").write_text(OWN, encoding="utf-8")
+    return root
 
 
 def _run(case: str) -> TestRun:

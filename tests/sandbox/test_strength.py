@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from greenloop.cli.main import main
+from greenloop.core.compose import compose
 from greenloop.core.errors import UsageError
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
@@ -14,6 +18,7 @@ from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.engine import after_run
 from greenloop.project import configuration, settings
+from greenloop.verdict.changed_functions import find_changed_parts
 from greenloop.verdict.mutation_testing import Mutant, Strength, describe_mutant, make_mutants, report_lines
 
 STUB = "def grade(points):\n    raise NotImplementedError\n"
@@ -91,10 +96,11 @@ async def test_only_a_solved_result_can_be_tried(tmp_path, walled):
 
 def test_changes_are_spread_over_the_lines_compile_and_differ(tmp_path):
     problem, outcome = result(tmp_path)
-    found = make_mutants(problem, outcome.attempts[1].candidate)
+    texts = compose(problem, outcome.attempts[1].candidate)
+    found = make_mutants(texts, find_changed_parts(problem.files, texts))
     assert [each.line for each in found[:3]] != [each.line for each in found[:1]] * 3
     assert {2, 4} <= {each.line for each in found}
-    texts = [each.files["m.py"] for each in found]
+    texts = [each.text for each in found]
     assert len(set(texts)) == len(texts)
     assert GRADE not in texts
     for text in texts:
@@ -103,7 +109,7 @@ def test_changes_are_spread_over_the_lines_compile_and_differ(tmp_path):
 
 def test_the_report_says_how_many_more_there_are():
     def mutant(line: int, new: str | None) -> Mutant:
-        return Mutant(path="m.py", line=line, old="    return a < b", new=new, files={})
+        return Mutant(path="m.py", line=line, old="    return a < b", new=new, text="")
 
     survivors = (
         mutant(1, "    return a <= b"),
@@ -121,3 +127,31 @@ def test_the_report_says_how_many_more_there_are():
     assert report_lines(Strength(tests=0)) == [
         "No test passes with this result, so nothing can be said about their strength."
     ]
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize(("least", "is_said"), [(0.9, True), (0.01, False), (0, False)])
+def test_verify_says_what_the_tests_would_notice_of_the_change(
+    tmp_path, bare_python, capsys, monkeypatch, least, is_said
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.py").write_text(GRADE.replace(">= 50", "> 90"))
+    (tmp_path / "test_m.py").write_text(TESTS)
+    for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True, capture_output=True)
+    (tmp_path / "m.py").write_text(GRADE)
+    words = ["verify", "--set", f"interpreter={bare_python}", "--set", "sandbox.kind=bubblewrap"]
+    words += ["--set", f"verify.noticed={least}"]
+    assert main([*words, "--json"]) == 0
+    noticed = json.loads(capsys.readouterr().out)["noticed"]
+    if not least:
+        assert noticed is None
+        return
+    assert {each["line"] for each in noticed["survivors"]} == {2}  # the only line that changed
+    assert "`>=` → `>` in `if points >= 50:`" in [each["change"] for each in noticed["survivors"]]
+    assert 0 < noticed["killed"] < noticed["tried"]
+    assert main(words) == 0
+    head, *rows = capsys.readouterr().out.split("\n")
+    assert ("its tests notice" in head) is is_said
+    assert "    `>=` → `>` in `if points >= 50:`, m.py:2" in rows

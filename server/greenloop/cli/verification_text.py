@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from greenloop.cli import render
+from greenloop.core.result_notes import describe_difference, describe_noticed, list_survivors
 from greenloop.engine.verify.report import State, Verification
 
 MAX_LISTED = 10  # names in one line
@@ -41,6 +42,14 @@ def describe(result: Verification) -> Iterator[str]:
     yield from _list_names("ran in one process, as with the code before", [*result.together])
     for case, why in list(result.unearned.items())[:MAX_LISTED]:
         yield render.escape_controls(f"  not proven apart: {case} ({why})"[:300])
+    if result.differences:
+        yield "  green, though is this wanted?"
+    for difference in result.differences:
+        place = f"{difference.path}:{difference.line}"
+        yield render.escape_controls(f"    {describe_difference(difference)} ({place})")
+    if result.noticed is not None and (survivors := list_survivors(result.noticed, MAX_LISTED)):
+        yield f"  {describe_noticed(result.noticed)}; they also accept:"
+        yield from (render.escape_controls(f"    {each}") for each in survivors)
     for sentence in (*result.changes, *result.notes):
         yield render.escape_controls(f"  {sentence}")
     if result.network:
@@ -64,7 +73,8 @@ def _describe_head(result: Verification) -> str:
             f"{passed} pass and are verified in {result.sandbox} by {base}, {result.seconds:.1f} s"
         )
     word = "Partially verified" if result.unearned else "Verified"
-    return f"{word} in {result.sandbox}: {passed} tests of {base} pass with this code, {result.seconds:.1f} s"
+    weak = f"; {describe_noticed(result.noticed)}" if result.noticed is not None and result.noticed.is_little else ""
+    return f"{word} in {result.sandbox}: {passed} tests of {base} pass with this code{weak}, {result.seconds:.1f} s"
 
 
 def _list_names(what: str, names: Sequence[str]) -> Iterator[str]:

@@ -5,7 +5,7 @@ It must not know how far a result is verified.
 
 from __future__ import annotations
 
-from greenloop.core.records.outcome import Evidence, Outcome
+from greenloop.core.records.outcome import Difference, Evidence, Noticed, Outcome
 from greenloop.core.records.usage import Usage
 
 NAMED = 3  # tests
@@ -36,7 +36,39 @@ def describe_withdrawn(usage: Usage) -> str:
     return f"A question to the model was no longer needed: about {usage.tokens:,} tokens{cost}."
 
 
+def describe_difference(difference: Difference) -> str:
+    """`f(3, "x"): old → 5, new → 7`."""
+    return f"{difference.call}: old → {difference.old}, new → {difference.new}"
+
+
+def describe_noticed(noticed: Noticed) -> str:
+    """`its tests notice 3 of 12 one-token changes of it`."""
+    return f"its tests notice {noticed.killed} of {noticed.tried} one-token changes of it"
+
+
+def list_survivors(noticed: Noticed, most: int = NAMED) -> list[str]:
+    """What the tests would also accept, a line each: `` `<` → `<=` in `return a < b`, m.py:2 ``."""
+    rows = [f"{each.change}, {each.path}:{each.line}" for each in noticed.survivors[:most]]
+    return rows + [f"anything in {path}:{line}, which they never reach" for path, line in noticed.unreached[:most]]
+
+
+def list_beyond(evidence: Evidence) -> list[str]:
+    """What the tests of a green result leave open, a sentence each."""
+    found = []
+    if evidence.differences:
+        first = evidence.differences[0]
+        shown = "; ".join(map(describe_difference, evidence.differences))
+        found.append(f"Green, though is this wanted? {shown}, {first.path}:{first.line}")
+    if evidence.noticed is not None and (survivors := list_survivors(evidence.noticed)):
+        found.append(f"{describe_noticed(evidence.noticed).capitalize()}; they also accept {'; '.join(survivors)}")
+    return found
+
+
 def list_notes(outcome: Outcome) -> tuple[str, ...]:
-    """What a maintainer would send back in a solved run's change: `x = 1` is overwritten by the next line, m.py:12."""
+    """What a maintainer would send back in a solved run's change: `x = 1` is overwritten by the next line, m.py:12.
+
+    Also what its tests leave open.
+    """
     accepted = (each for each in outcome.attempts if outcome.solved and each.number == outcome.best)
-    return tuple(blemish for attempt in accepted for blemish in attempt.blemishes)
+    blemishes = tuple(blemish for attempt in accepted for blemish in attempt.blemishes)
+    return (*blemishes, *(list_beyond(outcome.evidence) if outcome.solved else ()))

@@ -12,7 +12,7 @@ from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verifi
 from greenloop.core.records.spec import USER_PROVENANCES, Provenance, Region
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status
-from greenloop.core.result_notes import describe_also_fixed, describe_still_red
+from greenloop.core.result_notes import describe_also_fixed, describe_noticed, describe_still_red
 
 # Tests that are not the user's own.
 GENERATED_PROVENANCES = (Provenance.DESIGNED, Provenance.PROPERTY)
@@ -207,6 +207,8 @@ def summarize_solved(evidence: Evidence, verified: Verified) -> str:
         parts.append(f"{len(evidence.together)} ran in one process")
     if evidence.unproven:
         parts.append(describe_unproven(evidence))
+    if evidence.noticed is not None and evidence.noticed.is_little:
+        parts.append(f"but {describe_noticed(evidence.noticed)}")
     label = {
         Verified.VERIFIED: "Verified",
         Verified.PARTIALLY: "Partially verified",

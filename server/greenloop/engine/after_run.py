@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from greenloop.core.compose import compose
 from greenloop.core.errors import UsageError
 from greenloop.core.ports import Sandbox
 from greenloop.core.records.outcome import Outcome
@@ -22,6 +23,9 @@ from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
 from greenloop.verdict import mutation_testing
+from greenloop.verdict.beyond_tests import BeyondTests
+from greenloop.verdict.changed_functions import find_changed_parts
+from greenloop.verdict.inputs import check_sandbox
 from greenloop.verdict.mutation_testing import Strength
 from greenloop.verdict.verifier import Verifier
 
@@ -75,6 +79,7 @@ def past_run_verifier(
         encode=lambda texts: {path: snapshot.encoded(path, text) for path, text in texts.items()},
         suite_seconds=seconds or settings.suite.seconds,
         network=place.network,
+        beyond=BeyondTests(noticed=settings.verify.noticed),
     )
 
 
@@ -104,10 +109,22 @@ async def measure_strength(
         raise UsageError("There is no solved result to measure the tests on.", remedy="Run it first.")
     sandbox, place = await choose_sandbox(problem.root, settings, report_status)
     verifier = past_run_verifier(problem, {}, sandbox=sandbox, place=place, settings=settings)
+    texts = compose(problem, candidate)
+    inputs, related = verifier.inputs, fit_selectors(problem.neighbours)
+    run = inputs.test_run(texts)
+    run = replace(
+        run,
+        selectors=tuple(dict.fromkeys((*run.selectors, *related))),
+        seconds=inputs.limits.seconds + (inputs.suite_seconds if related else 0.0),
+    )
     session = await sandbox.open(place)
     try:
+        # A back end warms up only with the user's own code, and is many times faster afterwards.
+        own = {**problem.buffers, **inputs.generated_files}
+        check_sandbox(await session.run(replace(run, files=own, baseline=True)))
+        parts = find_changed_parts(problem.files, texts)
         return await mutation_testing.measure(
-            verifier.inputs, session, candidate, seconds=seconds, report_status=report_status
+            inputs, session, run, texts, parts, seconds=seconds, report_status=report_status
         )
     finally:
         await session.close()

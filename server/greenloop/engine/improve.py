@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from greenloop.core.classify import classify
-from greenloop.core.compose import region_text
 from greenloop.core.errors import UsageError
 from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import region_definition
-from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.goal import Goal, Improvement, Workload
+from greenloop.core.records.outcome import LEAST_CHANGES
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Failure
@@ -23,13 +22,13 @@ from greenloop.specs import goals, host_checks
 from greenloop.specs.comparison import build_comparison
 from greenloop.specs.kinds import constraints
 from greenloop.verdict import improvement, mutation_testing
+from greenloop.verdict.changed_functions import Part
 from greenloop.verdict.gain import Bench
 from greenloop.verdict.inputs import VerificationInputs
 
 NOT_COMPARED = "Beyond the tests, nothing compared what it does with what your code does"
 NOT_ALL_COMPARED = "Beyond the tests, only its results were compared with those of your code"
 STRENGTH_SECONDS = 15.0  # wall time for changes of code that cannot be compared
-LEAST_CHANGES = 5  # of fewer changes no share is believed
 FOR_YOU = "Whether it does what the comment asks is for you to judge."
 
 
@@ -94,13 +93,15 @@ async def _comparison(
     comparison, reason = await improvement.try_comparison(bench, build_comparison(baseline.problem, calls))
     if not reason:
         return comparison, ""
-    problem = replace(baseline.problem, neighbours=())
-    region = problem.regions[0]
+    problem, region = baseline.problem, baseline.problem.regions[0]
     context.report_status("measuring what the tests notice")
+    inputs = replace(inputs, problem=problem)
     strength = await mutation_testing.measure(
-        replace(inputs, problem=problem),
+        inputs,
         context.session,
-        Candidate(texts={region: region_text(problem, region)}),
+        inputs.test_run({}),
+        {region.path: problem.files[region.path]},
+        [Part(path=region.path, start=region.start, end=region.end)],
         seconds=STRENGTH_SECONDS,
         report_status=context.report_status,
     )

@@ -50,6 +50,7 @@ from greenloop.project.workspace import importing_tests
 from greenloop.sandboxes import selection
 from greenloop.sandboxes.timing import Stopwatch
 from greenloop.specs.voting import Voting
+from greenloop.verdict.beyond_tests import BeyondTests
 from greenloop.verdict.verifier import Files, Verifier
 
 ROOM = 6000  # tokens of a prompt that has room for several suspects and the outline of their files
@@ -101,6 +102,7 @@ class RefineRun:
             network=self.context.place.network,
             ensure_unchanged=self.workspace.ensure_unchanged,
             own_code=self.workspace.own_code,
+            beyond=BeyondTests(noticed=settings.verify.noticed),
         )
         self.tools = self.verifier.tools = Tools(
             ask=self._ask_for_part,

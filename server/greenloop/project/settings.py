@@ -87,6 +87,17 @@ class SuiteSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class VerifySettings:
+    noticed: float = setting(
+        0.5,
+        "Share of one-token changes of a result's changed lines that its tests should notice; where they notice less, "
+        "the first line of the result says so. 0: it is not measured, which saves up to four seconds.",
+        least=0,
+        most=1,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class ImproveSettings:
     below: float = setting(
         0.9,
@@ -365,6 +376,7 @@ class Settings:
     )
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     suite: SuiteSettings = field(default_factory=SuiteSettings)
+    verify: VerifySettings = field(default_factory=VerifySettings)
     spec: SpecSettings = field(default_factory=SpecSettings)
     ladder: LadderSettings = field(default_factory=LadderSettings)
     improve: ImproveSettings = field(default_factory=ImproveSettings)

@@ -1,7 +1,7 @@
 """Mutation testing of a result: one-token changes of it, and which of them survive all tests.
 
 Mutation analysis (DeMillo, Lipton and Sayward, "Hints on Test Data Selection", 1978): a change that no test notices is
-either an equivalent program or something that the tests do not require. It is a report on request and decides nothing.
+either an equivalent program or something that the tests do not require. It decides nothing.
 """
 
 from __future__ import annotations
@@ -13,25 +13,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 
-from greenloop.core.compose import compose
-from greenloop.core.fingerprint import is_same_code
+from greenloop.core.fingerprint import code_digest
 from greenloop.core.ports import Session
-from greenloop.core.python.ast_source import (
-    DEFINITIONS,
-    compile_error,
-    find_definitions,
-    parse_module,
-    plain_name,
-    statement_blocks,
-)
-from greenloop.core.records.attempt import Candidate
-from greenloop.core.records.problem import Problem
+from greenloop.core.python.ast_source import DEFINITIONS, compile_error, parse_module, statement_blocks, walk_code
 from greenloop.core.records.sandbox import TestRun, WatchedLines
 from greenloop.core.report.cases import case_results
 from greenloop.core.report.traces import LineTrace, line_traces
-from greenloop.core.test_selection import fit_selectors
-from greenloop.core.text.diff import diff_hunks, with_plain_ends
+from greenloop.core.text.diff import diff_hunks, keep_ends, split_lines, with_plain_ends
 from greenloop.drafting.candidates.changes.one_token import one_token_changes
+from greenloop.verdict.changed_functions import Part
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 
 MOST_MUTANTS = 60  # at most so many changes are tried
@@ -43,13 +33,13 @@ SHOWN = 5  # survivors that the report names
 
 @dataclass(frozen=True, kw_only=True)
 class Mutant:
-    """A change of one token: its line in the composed file, and that line before and after (`None`: removed)."""
+    """A change of one token: its line in the file, that line before and after (`None`: removed), and the whole text."""
 
     path: str
     line: int
     old: str
     new: str | None
-    files: Mapping[str, str]
+    text: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,27 +109,35 @@ def _tokens(line: str) -> list[str]:
     return [each for each in tokens if each.strip()]
 
 
-def make_mutants(problem: Problem, candidate: Candidate) -> list[Mutant]:
-    """Returns the changes of the candidate's regions that compile and are not equivalent, one of each line first."""
-    composed = compose(problem, candidate)
+def make_mutants(
+    texts: Mapping[str, str], parts: Sequence[Part], lines: Mapping[str, frozenset[int]] | None = None
+) -> list[Mutant]:
+    """Returns the changes of these parts that compile and are not equivalent, one of each line first.
+
+    `lines`: only changes of these lines, by path.
+    """
     by_line: dict[tuple[str, int], list[Mutant]] = {}
-    known_files = {tuple(sorted(composed.items()))}
-    for region, text in candidate.texts.items():
-        for change in one_token_changes(with_plain_ends(text)):
-            mutated = replace(candidate, texts={**candidate.texts, region: change.text})
-            files = compose(problem, mutated)
-            key = tuple(sorted(files.items()))
-            if key in known_files:
+    for part in parts:
+        text = texts[part.path]
+        rows = split_lines(text)
+        own = "".join(rows[part.start - 1 : part.end])
+        known = {with_plain_ends(own)}
+        for change in one_token_changes(with_plain_ends(own)):
+            if change.text in known:
                 continue
-            known_files.add(key)
-            hunk = next(iter(diff_hunks(with_plain_ends(composed[region.path]), with_plain_ends(files[region.path]))))
-            old = with_plain_ends(composed[region.path]).split("\n")[hunk.start]
-            new = "".join(hunk.lines).split("\n")[0] if hunk.lines else None
-            mutant = Mutant(path=region.path, line=hunk.start + 1, old=old, new=new, files=files)
-            if compile_error(with_plain_ends(files[region.path])) is None and not is_same_code(
-                problem, mutated, candidate
+            known.add(change.text)
+            mutated = "".join([*rows[: part.start - 1], keep_ends(own, change.text), *rows[part.end :]])
+            hunk = next(iter(diff_hunks(with_plain_ends(text), with_plain_ends(mutated))))
+            line = hunk.start + 1
+            if (lines is not None and line not in lines.get(part.path, ())) or code_digest(change.text) == code_digest(
+                own
             ):
-                by_line.setdefault((mutant.path, mutant.line), []).append(mutant)
+                continue
+            old = with_plain_ends(text).split("\n")[hunk.start]
+            new = "".join(hunk.lines).split("\n")[0] if hunk.lines else None
+            if compile_error(with_plain_ends(mutated)) is None:
+                mutant = Mutant(path=part.path, line=line, old=old, new=new, text=mutated)
+                by_line.setdefault((part.path, line), []).append(mutant)
     return list(_spread(by_line))
 
 
@@ -154,23 +152,21 @@ def _spread(by_line: Mapping[tuple[str, int], Sequence[Mutant]]) -> Iterator[Mut
 async def measure(
     inputs: VerificationInputs,
     session: Session,
-    candidate: Candidate,
+    run: TestRun,
+    texts: Mapping[str, str],
+    parts: Sequence[Part],
     *,
+    lines: Mapping[str, frozenset[int]] | None = None,
     seconds: float = TOTAL_SECONDS,
-    report_status: Callable[[str], None],
+    most: int = MOST_MUTANTS,
+    report_status: Callable[[str], None] = lambda _text: None,
 ) -> Strength:
-    """Runs the changes over the target cases and related tests that pass with the candidate itself.
+    """Tries changes of these parts of the result: is one of the tests of `run` that pass with it noticing them?
 
+    `texts` are whole ones, which `run` already has; `lines` are the only ones to be changed, where they are given.
     Raises `SandboxBrokenError`. Cancelling it kills the run under way.
     """
-    problem = inputs.problem
-    accepted = compose(problem, candidate)
-    related = fit_selectors(problem.neighbours)
-    run = replace(inputs.test_run(accepted), seconds=inputs.limits.seconds + (inputs.suite_seconds if related else 0.0))
-    run = replace(run, selectors=tuple(dict.fromkeys((*run.selectors, *related))))
     report_status("running the tests over the result")
-    # A back end warms up only with the user's own code, and is many times faster afterwards.
-    check_sandbox(await session.run(replace(run, files={**problem.buffers, **inputs.generated_files}, baseline=True)))
     began = monotonic()
     execution = await session.run(run)
     check_sandbox(execution)
@@ -178,36 +174,38 @@ async def measure(
     green = frozenset(result.id for result in case_results(execution) if result.passed)
     if not green:
         return Strength(tests=0)
-    mutants = make_mutants(problem, candidate)
-    bodies = _bodies(candidate, accepted)
-    spans = tuple(WatchedLines(path=path, start=min(lines), end=max(lines)) for path, lines in bodies if lines)
+    mutants = make_mutants(texts, parts, lines)
+    bodies = {part: _body(part, texts[part.path], lines) for part in parts}
+    spans = tuple(WatchedLines(path=part.path, start=min(body), end=max(body)) for part, body in bodies.items() if body)
     watched = await session.run(replace(run, watch=spans))
     # A test that runs too many lines to be traced is ended early; what it did not get to may be reached.
     is_whole = green <= {result.id for result in case_results(watched) if result.passed}
     traces = line_traces(watched) if is_whole else {}
-    reached_lines = {path: _reached(text, path, traces.values()) for path, text in accepted.items()} if traces else {}
+    reached_lines = {path: _reached(text, path, traces.values()) for path, text in texts.items()} if traces else {}
     tried = [each for each in mutants if not traces or each.line in reached_lines[each.path]]
     survivors, killed = [], 0
     began = monotonic()
-    for number, mutant in enumerate(tried[:MOST_MUTANTS], 1):
+    for number, mutant in enumerate(tried[:most], 1):
         if monotonic() - began > seconds:
             break
-        report_status(f"change {number} of {min(len(tried), MOST_MUTANTS)}")
+        report_status(f"change {number} of {min(len(tried), most)}")
         if await _is_noticed(inputs, session, run, mutant, green, max(LEAST_SECONDS, SLOWER * own_seconds)):
             killed += 1
         else:
             survivors.append(mutant)
     count = killed + len(survivors)
+    unreached = {
+        (part.path, line)
+        for part, body in bodies.items()
+        for line in body
+        if traces and line not in reached_lines[part.path]
+    }
     return Strength(
         tests=len(green),
         tried=count,
         killed=killed,
         survivors=tuple(survivors),
-        unreached=tuple(
-            sorted(
-                {(path, line) for path, lines in bodies for line in lines if traces and line not in reached_lines[path]}
-            )
-        ),
+        unreached=tuple(sorted(unreached)),
         left=len(tried) - count,
     )
 
@@ -215,25 +213,18 @@ async def measure(
 async def _is_noticed(
     inputs: VerificationInputs, session: Session, run: TestRun, mutant: Mutant, green: frozenset[str], seconds: float
 ) -> bool:
-    overlay = {**inputs.problem.buffers, **inputs.encode(mutant.files)}
-    files = {**run.files, **overlay}
+    files = {**run.files, **inputs.encode({mutant.path: mutant.text})}
     execution = await session.run(replace(run, files=files, seconds=min(seconds, run.seconds)))
     check_sandbox(execution)
     passed = {result.id for result in case_results(execution) if result.passed}
     return not green <= passed
 
 
-def _bodies(candidate: Candidate, accepted: Mapping[str, str]) -> list[tuple[str, list[int]]]:
-    """Lists each region's file with the lines on which its statements begin, without docstrings and definitions."""
-    bodies = []
-    for region in candidate.texts:
-        module = parse_module(with_plain_ends(accepted[region.path]))
-        body = module.body if isinstance(module, ast.Module) else []
-        nodes = [node for name, node in find_definitions(body) if name == plain_name(region.qualname)]
-        inside = [each for node in nodes[-1:] for each in ast.walk(node) if isinstance(each, ast.stmt)]
-        statements = [each for each in inside if not isinstance(each, DEFINITIONS) and not _says_nothing(each)]
-        bodies.append((region.path, sorted({each.lineno for each in statements})))
-    return bodies
+def _body(part: Part, text: str, lines: Mapping[str, frozenset[int]] | None) -> list[int]:
+    """The lines on which the part's statements begin, without docstrings and definitions."""
+    statements = (node for node in walk_code(text) if isinstance(node, ast.stmt) and not isinstance(node, DEFINITIONS))
+    found = {each.lineno for each in statements if part.start <= each.lineno <= part.end and not _says_nothing(each)}
+    return sorted(found if lines is None else found & lines.get(part.path, frozenset()))
 
 
 def _says_nothing(node: ast.stmt) -> bool:

@@ -15,7 +15,7 @@ from greenloop.core.compose import compose
 from greenloop.core.ports import Session, Tools
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.goal import Improvement
-from greenloop.core.records.outcome import Evidence
+from greenloop.core.records.outcome import Difference, Evidence, Noticed
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, Inspection, WatchedLines
 from greenloop.core.records.verdict import Status, Verdict
@@ -23,8 +23,9 @@ from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.verdict import forged
 from greenloop.specs import host_checks
-from greenloop.verdict import evidence, improvement, own_code, related
+from greenloop.verdict import beyond_tests, evidence, improvement, own_code, related
 from greenloop.verdict.apart import OwnCode, Proofs, prove
+from greenloop.verdict.beyond_tests import BeyondTests
 from greenloop.verdict.inputs import ACCEPTING, Encode, VerificationInputs
 from greenloop.verdict.unmeasured import run_unmeasured
 
@@ -53,6 +54,8 @@ class _Progress:
     verdict: Verdict
     sandbox: str
     proofs: Proofs | None = None
+    differences: tuple[Difference, ...] = ()
+    noticed: Noticed | None = None
     has_run_all: bool = False
 
 
@@ -67,7 +70,7 @@ class Verifier:
     passes are proven (None: all), for a whole suite run several times would take long.
     `improvement` is what candidates have to reach besides passing their tests.
     `own_code` returns the files of the user's own code that differ from the disk (None: it is not known any more).
-    `failed` are verdicts of `glance` that are known already.
+    `failed` are verdicts of `glance` that are known already. `beyond` says what `accept` looks at beyond the tests.
     """
 
     state: RunState
@@ -83,6 +86,7 @@ class Verifier:
     own_code: Callable[[], Mapping[str, bytes]] | None = None
     improvement: Improvement | None = None
     failed: Mapping[Change, Verdict] = field(default_factory=dict)
+    beyond: BeyondTests | None = None
     _asked: set[str] = field(default_factory=set)
     _passes: dict[Change, Verdict] = field(default_factory=dict)
     _usual_seconds: float | None = None
@@ -281,12 +285,25 @@ class Verifier:
             if proofs.tampering:
                 progress.verdict = replace(verdict, status=Status.TAMPERED, reason=proofs.tampering)
                 return
+            if self.beyond is not None:
+                own = self._own_texts(files)
+                failure, progress.differences = await beyond_tests.try_other_inputs(
+                    inputs, session, verdict, files, own=own, wanted=self.beyond
+                )
+                if failure is not None:
+                    progress.verdict = failure
+                    return
             # Last, for they may take the longest, and without a proof their passes are worth little.
             left = self.state.deadline.left
             progress.verdict = await run_unmeasured(
                 inputs, session, verdict, files, open_session=self.open_session, spent=spent, left=left
             )
             progress.has_run_all = True
+            if self.beyond is not None and progress.verdict.status is Status.PASSED:
+                own = self._own_texts(files)
+                progress.noticed = await beyond_tests.measure_noticed(
+                    inputs, self.session or session, verdict, files, own=own, wanted=self.beyond
+                )
         finally:
             await session.close()
 
@@ -300,7 +317,8 @@ class Verifier:
         if proofs is None:
             passed = [result.id for result in verdict.cases if result.passed]
             proofs = Proofs(unproven=dict.fromkeys(passed, NO_TIME))
-        return evidence.gather(inputs, verdict, progress.sandbox, proofs)
+        found = evidence.gather(inputs, verdict, progress.sandbox, proofs)
+        return replace(found, differences=progress.differences, noticed=progress.noticed)
 
     def _before(self, files: Files) -> OwnCode:
         originals, own_texts = self.state.problem.originals, self.own_texts
@@ -312,6 +330,10 @@ class Verifier:
                 if result.failure and not result.passed
             },
         )
+
+    def _own_texts(self, files: Files) -> dict[str, str]:
+        """The Python texts before the change by path, empty for new files."""
+        return {path: text or "" for path, text in self._before(files).texts.items() if path.endswith(".py")}
 
     def _first_verdict(self) -> Verdict:
         """The verdict of the user's own code; empty where it is not known."""

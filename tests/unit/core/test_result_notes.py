@@ -8,7 +8,7 @@ import pytest
 
 from conversation_attempts import BLEMISH, turn
 from fake_engine import attempt, solved, unsolved
-from greenloop.core.records.outcome import Evidence, Verified
+from greenloop.core.records.outcome import Difference, Evidence, Noticed, Survivor, Verified
 from greenloop.core.records.usage import Usage
 from greenloop.core.result_notes import describe_withdrawn, list_notes
 from greenloop.core.summary import describe_related, summarize_solved
@@ -45,6 +45,35 @@ def test_tests_of_the_same_cause_that_stay_red_are_a_sentence(still_red, sentenc
         replace(SURE, still_red=still_red, warnings=("It newly imports os in m.py.",)), Verified.VERIFIED
     )
     assert text.endswith(f"proven apart 1/1.{sentence} It newly imports os in m.py.")
+
+
+SURVIVOR = Survivor(path="m.py", line=2, change="`<` → `<=` in `if a < b:`")
+
+
+@pytest.mark.parametrize(
+    ("killed", "tried", "least", "is_said"),
+    [(2, 6, 0.5, True), (3, 6, 0.5, False), (0, 4, 0.5, False), (0, 5, 0.5, True), (0, 6, 0.0, False)],
+)
+def test_tests_that_notice_little_are_in_the_first_line(killed, tried, least, is_said):
+    noticed = Noticed(killed=killed, tried=tried, least=least)
+    sentence = summarize_solved(replace(SURE, noticed=noticed), Verified.VERIFIED)
+    assert (f"but its tests notice {killed} of {tried} one-token changes of it." in sentence) is is_said
+
+
+def test_what_the_tests_leave_open_is_a_note(tmp_path):
+    difference = Difference(path="m.py", line=3, call="f(3, 'x')", old="5", new="raises KeyError")
+    noticed = Noticed(killed=4, tried=6, survivors=(SURVIVOR,) * 2, unreached=(("m.py", 9),))
+    outcome = replace(solved(tmp_path), evidence=replace(SURE, differences=(difference, difference), noticed=noticed))
+    shown = "f(3, 'x'): old → 5, new → raises KeyError"
+    accepted = "`<` → `<=` in `if a < b:`, m.py:2"
+    notes = list_notes(outcome)[-2:]
+    assert notes[0] == f"Green, though is this wanted? {shown}; {shown}, m.py:3"
+    assert notes[1] == (
+        f"Its tests notice 4 of 6 one-token changes of it; they also accept {accepted}; {accepted}; "
+        "anything in m.py:9, which they never reach"
+    )
+    assert list_notes(replace(outcome, solved=False)) == ()
+    assert list_notes(replace(solved(tmp_path), evidence=replace(SURE, noticed=Noticed(killed=6, tried=6)))) == ()
 
 
 def test_what_turned_green_is_not_told_as_failing():

@@ -10,7 +10,9 @@ from pathlib import Path
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.python.ast_source import find_definitions, parse_module
+from greenloop.core.records.outcome import Difference, Noticed
 from greenloop.core.records.verdict import Frame
+from greenloop.core.result_notes import describe_difference
 from greenloop.core.text.encoding import decode
 
 
@@ -24,12 +26,14 @@ class Level(StrEnum):
 
 # What each rule stands for, in one sentence; a rule's name is part of the interface and never changes.
 RULES: Mapping[str, str] = {
-    "tampered": "The report's seals expose a pass, or the code passes only where it sees that it is tested.",
+    "tampered": "The report's seals or other inputs expose a pass, or it needs to see that it is tested.",
     "test-failed": "A test that must pass fails.",
     "test-still-fails": "A test fails as it did with the commit's own code.",
     "test-known-failing": "A test that is known to fail fails as it did before.",
     "not-verified": "Nothing is verified, for a reason that belongs to no single test.",
     "tests-changed": "The commit's version of a test or of its configuration was used instead of this one.",
+    "other-inputs": "The code does something else than before on an input that no test has.",
+    "unnoticed": "The tests would also accept another token here.",
     "suspicious-line": "The failing tests execute this line, and it may be at fault.",
     "not-fixed": "No attempt made the test pass.",
     "fixed": "A result makes the test pass; it is attached as a fix.",
@@ -53,6 +57,30 @@ class Annotation:
     end_line: int = 0
     case: str = ""
     changes: Mapping[str, tuple[str | None, str]] = field(default_factory=dict)
+
+
+def annotate_open(differences: Sequence[Difference], noticed: Noticed | None) -> list[Annotation]:
+    """Notes on what the tests of a green result leave open."""
+    found = [
+        Annotation(
+            rule="other-inputs",
+            level=Level.NOTE,
+            message=f"Green, though is this wanted? {describe_difference(each)}",
+            path=each.path,
+            line=each.line,
+        )
+        for each in differences
+    ]
+    return found + [
+        Annotation(
+            rule="unnoticed",
+            level=Level.NOTE,
+            message=f"The tests would also accept {each.change}.",
+            path=each.path,
+            line=each.line,
+        )
+        for each in (noticed.survivors if noticed is not None else ())
+    ]
 
 
 def by_severity(annotations: Sequence[Annotation]) -> list[Annotation]:

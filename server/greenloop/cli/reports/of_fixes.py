@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.cli import render
-from greenloop.cli.reports.annotations import Annotation, Level, find_test
+from greenloop.cli.reports.annotations import Annotation, Level, annotate_open, find_test
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, StopReason
@@ -63,6 +63,7 @@ def _result(fix: Fix, root: Path) -> Iterator[Annotation]:
             case=fix.target,
             changes=changes,
         )
+        yield from annotate_open(outcome.evidence.differences, outcome.evidence.noticed)
     elif not fix.passes:
         path, line = find_test(root, fix.target)
         yield Annotation(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from greenloop.cli.reports.annotations import Annotation, Level, find_test, own_frames
+from greenloop.cli.reports.annotations import Annotation, Level, annotate_open, find_test, own_frames
 from greenloop.core.records.verdict import CaseResult
 from greenloop.engine.verify.report import Verification
 from greenloop.project.sources import is_test_file
@@ -13,7 +14,13 @@ from greenloop.project.sources import is_test_file
 
 def annotate_verification(result: Verification, root: Path) -> list[Annotation]:
     """Everything that the result says about a file; at least one error where it fails."""
-    found = [*_tampering(result, root), *_failures(result, root), *_edits(result), *_restored(result)]
+    found = [
+        *_tampering(result, root),
+        *_failures(result, root),
+        *_edits(result),
+        *_restored(result),
+        *annotate_open(result.differences, result.noticed),
+    ]
     if not (result.verified or result.nothing_staged) and not any(each.level is Level.ERROR for each in found):
         found.insert(0, Annotation(rule="not-verified", level=Level.ERROR, message=result.reason or "Not verified."))
     return found
@@ -21,8 +28,14 @@ def annotate_verification(result: Verification, root: Path) -> list[Annotation]:
 
 def _tampering(result: Verification, root: Path) -> Iterator[Annotation]:
     for each in result.tampered:
-        path, line = find_test(root, each.case) if each.case else ("", 0)
+        path, line = find_test(root, each.case) if each.case else _place_in(each.reason)
         yield Annotation(rule="tampered", level=Level.ERROR, message=each.reason, path=path, line=line, case=each.case)
+
+
+def _place_in(reason: str) -> tuple[str, int]:
+    """The path and line that a reason begins with; "" and 0 without."""
+    named = re.match(r"(\S.*?):(\d+): ", reason)
+    return (named[1], int(named[2])) if named else ("", 0)
 
 
 def _failures(result: Verification, root: Path) -> Iterator[Annotation]:

@@ -10,6 +10,8 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.goal import Gain
 from greenloop.core.records.usage import Usage
 
+LEAST_CHANGES = 5  # of fewer one-token changes no share is believed
+
 
 class Verified(StrEnum):
     """How far a result is proven; only `VERIFIED` is ever applied automatically."""
@@ -38,6 +40,50 @@ class StopReason(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Difference:
+    """An input beside those of the tests on which the new code does something else: the call, and what either does.
+
+    `line` is the first changed line of the function, in the new text.
+    """
+
+    path: str
+    line: int
+    call: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Survivor:
+    """A one-token change of a result that no test noticed: the line that it is in, and what was replaced by what."""
+
+    path: str
+    line: int
+    change: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noticed:
+    """How many of the one-token changes of a result's changed lines its tests noticed: `killed` of `tried`.
+
+    `survivors` are the others, `left` counts those that there was no time for, and `unreached` are changed lines, by
+    path, that no test runs. `least` is the share that is asked for.
+    """
+
+    tried: int
+    killed: int
+    left: int = 0
+    survivors: tuple[Survivor, ...] = ()
+    unreached: tuple[tuple[str, int], ...] = ()
+    least: float = 0.0
+
+    @property
+    def is_little(self) -> bool:
+        """Is it less than is asked for? Of very few changes no share is believed."""
+        return self.tried >= LEAST_CHANGES and self.killed < self.least * self.tried
+
+
+@dataclass(frozen=True, kw_only=True)
 class Evidence:
     """The evidence for an accepted candidate, as counts. `network`: tests had network access.
 
@@ -48,7 +94,8 @@ class Evidence:
     those that passed before, and that cannot be put apart with the user's own code either. `gain` is what was measured,
     where less time was asked for.
     `also_fixed` are related tests that failed before and pass now; `still_red` those that fail for the same cause as
-    the target did, and still do.
+    the target did, and still do. `differences` are examples of what changed on other inputs; `noticed` says what the
+    tests would notice of the change (None: not measured).
     """
 
     sandbox: str = ""
@@ -66,6 +113,8 @@ class Evidence:
     gain: Gain | None = None
     also_fixed: tuple[str, ...] = ()
     still_red: tuple[str, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    noticed: Noticed | None = None
     warnings: tuple[str, ...] = ()
 
 

@@ -107,6 +107,8 @@ async def replay(
         network=place.network,
         require=require,
         notes=outcome.evidence.warnings,
+        differences=evidence.differences,
+        noticed=evidence.noticed,
         changes=tuple(changes),
         seconds=round(time.monotonic() - began, 3),
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from greenloop.core.records.outcome import Evidence
+from greenloop.core.records.outcome import Difference, Evidence, Noticed
 from greenloop.core.records.spec import Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
 from greenloop.engine.verify.apart import Require, unmet
@@ -76,6 +76,8 @@ class Verification:
     before and cannot be put apart, with the reason; `unearned` has the reason for each other test whose pass is not
     proven, and `vetoed` are those of them that pass for another reason than the code. `require` is what the user
     required.
+    `differences` are examples of what the new code does on other inputs than those of the tests; `noticed` is what
+    these would notice of the change.
     `changes` are sentences about changes since a replayed past result. `nothing_staged`: there was nothing to do.
     """
 
@@ -104,6 +106,8 @@ class Verification:
     vetoed: tuple[str, ...] = ()
     unearned: Mapping[str, str] = field(default_factory=dict)
     require: Require = ""
+    differences: tuple[Difference, ...] = ()
+    noticed: Noticed | None = None
     sandbox: str = ""
     network: bool = False
     notes: tuple[str, ...] = ()
@@ -202,6 +206,8 @@ def build_verification(
         unearned=evidence.unproven if evidence else {},
         vetoed=evidence.vetoed if evidence else (),
         require=context.request.require,
+        differences=evidence.differences if evidence else (),
+        noticed=evidence.noticed if evidence else None,
         sandbox=context.sandbox.name,
         network=context.place.network,
         notes=(

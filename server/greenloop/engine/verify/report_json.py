@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from greenloop.core.records.verdict import CaseResult
+from greenloop.core.text.json_codec import to_json
 from greenloop.engine.verify.report import Verification
 
 MAX_MESSAGE = 2_000
@@ -51,6 +52,8 @@ def result_json(result: Verification) -> dict[str, Any]:
         "unearned": dict(result.unearned),
         "vetoed": list(result.vetoed),
         "require": result.require,
+        "differences": to_json(result.differences),
+        "noticed": to_json(result.noticed),
         "sandbox": result.sandbox,
         "network": result.network,
         "notes": list(result.notes),

@@ -44,6 +44,7 @@ from greenloop.project.revisions.revision import Revision, compare
 from greenloop.project.revisions.staged import compare_staged, is_anything_staged
 from greenloop.project.settings import Settings
 from greenloop.project.targets import nearest_names
+from greenloop.verdict.beyond_tests import BeyondTests
 from greenloop.verdict.inputs import ACCEPTING, judge_candidate
 from greenloop.verdict.verifier import Verifier
 
@@ -247,6 +248,7 @@ async def _accept(
         suite_seconds=0.0,
         own_texts=own,
         proved=await asyncio.to_thread(choose_cases, context, before.outcomes, spec, execution),
+        beyond=BeyondTests(noticed=context.settings.verify.noticed, after=context.texts(own)),
     )
     verdict = await verifier.accept(context.texts(path for path in own if path.endswith(".py")))
     return verdict, verifier.state.evidence if verdict.status is Status.PASSED else None

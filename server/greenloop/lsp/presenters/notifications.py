@@ -11,7 +11,7 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.spec import TargetKind
 from greenloop.core.records.verdict import Status
-from greenloop.core.result_notes import describe_also_fixed, describe_still_red
+from greenloop.core.result_notes import describe_also_fixed, describe_noticed, describe_still_red
 from greenloop.core.summary import (
     attempt_gain,
     count_cases,
@@ -163,10 +163,12 @@ def _partial(outcome: Outcome) -> str:
 
 
 def _caveats(outcome: Outcome) -> list[str]:
-    """What the user should know before a solved run's change is used: network access, tests still red, risky calls."""
+    """What the user should know before a solved run's change is used: network, tests still red or weak, risky calls."""
     network = [isolation_caveat(outcome.evidence)] if outcome.evidence.network else []
     still_red = [clean_for_display(describe_still_red(outcome.evidence))] if outcome.evidence.still_red else []
-    return [*network, *still_red, *warning_sentences(outcome)]
+    noticed = outcome.evidence.noticed
+    weak = [f"{describe_noticed(noticed).capitalize()}."] if noticed is not None and noticed.is_little else []
+    return [*network, *still_red, *weak, *warning_sentences(outcome)]
 
 
 def warning_sentences(outcome: Outcome) -> list[str]:

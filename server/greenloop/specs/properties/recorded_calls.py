@@ -69,7 +69,7 @@ def record_calls(name: str, qualname: str) -> None:
             elif event != "call" or len(CALLS) == MOST_CALLS or (caller is not None and caller.f_code is code):
                 return
             elif _place(code) == wanted:
-                CALLS.append(copy.deepcopy(_arguments(frame)))
+                CALLS.append(copy.deepcopy(read_arguments(frame)))
                 running[frame] = len(CALLS) - 1
         _COPYING[0] += time.monotonic() - began
         if (len(CALLS) == MOST_CALLS and not running) or _COPYING[0] > MOST_COPYING:
@@ -82,7 +82,8 @@ def _place(code: types.CodeType) -> tuple[str, int, str]:
     return code.co_name, code.co_firstlineno, code.co_filename
 
 
-def _arguments(frame: types.FrameType) -> tuple[list[Any], dict[str, Any]]:
+def read_arguments(frame: types.FrameType) -> tuple[list[Any], dict[str, Any]]:
+    """Returns the positional and the named arguments of a call that has just begun."""
     values = inspect.getargvalues(frame)
     code = frame.f_code
     count, more = code.co_argcount, code.co_kwonlyargcount

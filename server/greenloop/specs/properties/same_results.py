@@ -175,7 +175,7 @@ def observe(
     The result is nested tuples; the last part are effects beyond these.
     """
     positional, named = copy.deepcopy((positional, named))
-    _seed()
+    seed_random()
     late = len(LATE)
     printed, errors = io.StringIO(), io.StringIO()
     limit_call(seconds)
@@ -210,7 +210,8 @@ async def _collect(values: Any) -> Any:
     return found
 
 
-def _seed() -> None:
+def seed_random() -> None:
+    """Lets chance be the same for every call."""
     random.seed(0)
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(0)

@@ -6,6 +6,7 @@ import pytest
 
 from greenloop.cli.reports.annotations import Level
 from greenloop.cli.reports.of_verification import annotate_verification
+from greenloop.core.records.outcome import Difference, Noticed, Survivor
 from greenloop.core.records.verdict import CaseResult, Failure, Frame
 from greenloop.engine.verify.report import Tampering, Verification
 
@@ -37,6 +38,22 @@ def test_a_tampered_case_is_an_error_at_its_test(root):
 def test_tampering_with_the_whole_run_has_no_place(root):
     result = Verification(reason="r", tampered=(Tampering(case="", reason="It ended itself."),))
     assert found(result, root) == {"tampered": (Level.ERROR, "", 0)}
+
+
+def test_code_that_answers_its_tests_alone_is_an_error_in_its_line(root):
+    reason = "src/m.py:12: f answers the inputs of its tests alone (`if n == 17:`); on 24 inputs beside them it fails."
+    result = Verification(reason=reason, tampered=(Tampering(case="", reason=reason),))
+    assert found(result, root) == {"tampered": (Level.ERROR, "src/m.py", 12)}
+
+
+def test_what_the_tests_leave_open_are_notes(root):
+    difference = Difference(path="m.py", line=3, call="f(3)", old="5", new="7")
+    noticed = Noticed(tried=6, killed=5, survivors=(Survivor(path="m.py", line=4, change="`<` → `<=` in `a < b`"),))
+    result = Verification(verified=True, differences=(difference,), noticed=noticed)
+    assert [(each.rule, each.level, each.line, each.message) for each in annotate_verification(result, root)] == [
+        ("other-inputs", Level.NOTE, 3, "Green, though is this wanted? f(3): old → 5, new → 7"),
+        ("unnoticed", Level.NOTE, 4, "The tests would also accept `<` → `<=` in `a < b`."),
+    ]
 
 
 def test_a_failing_test_is_an_error_and_the_code_below_it_suspicious(root):

@@ -1,0 +1,130 @@
+"""Writes down which calls tests make, and what functions do with given inputs, as plain data.
+
+Its text runs in the sandbox, below those of `same_results`, `recorded_calls` and `plain_values`; what it writes leaves
+as the message of a failing test. Standard library on Python 3.9; of greenloop it must not import anything else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib
+import inspect
+import io
+import json
+import sys
+import time
+import types
+from collections.abc import Sequence
+from typing import Any
+
+from greenloop.specs.properties.plain_values import decode, encode, make_object
+from greenloop.specs.properties.recorded_calls import find_function, read_arguments
+from greenloop.specs.properties.same_results import TooLongError, limit_call, seed_random
+
+LONGEST_CALL = 800  # characters of recorded arguments; longer ones are left out
+LONGEST_RESULT = 300  # characters of a result that is written out; of a longer one its digest
+MOST_RECORDED = 40
+ONE_CALL = 0.15  # seconds of processor time
+ALL_CALLS = 2.0
+DIGITS = 9  # of a float in a result
+RAN: list[str] = []
+
+
+def record_functions(functions: Sequence[Sequence[str]]) -> None:
+    """Records the calls of these functions (module and qualified name) from now on."""
+    wanted: dict[tuple[str, int, str], int] = {}
+    for number, (module, qualname) in enumerate(functions):
+        with contextlib.suppress(Exception):
+            function = find_function(importlib.import_module(module), qualname)
+            if function is not None:
+                wanted[_place(function.__code__)] = number
+
+    def profile(frame: types.FrameType, event: str, _argument: Any) -> None:
+        number = wanted.get(_place(frame.f_code)) if event == "call" else None
+        caller = frame.f_back
+        if number is not None and (caller is None or caller.f_code is not frame.f_code):
+            with contextlib.suppress(Exception):
+                record(number, *read_arguments(frame))
+            if len(RAN) == MOST_RECORDED:
+                sys.setprofile(None)
+
+    if wanted:
+        sys.setprofile(profile)
+
+
+def _place(code: types.CodeType) -> tuple[str, int, str]:
+    """Equal for one function, under whatever name its module is imported."""
+    return code.co_filename, code.co_firstlineno, code.co_name
+
+
+def record(number: int, positional: list[Any], named: dict[str, Any]) -> None:
+    """Keeps one call, unless its arguments are no plain data."""
+    tree = [number, [encode(each, strict=True) for each in positional]]
+    line = json.dumps([*tree, {name: encode(each, strict=True) for name, each in named.items()}])
+    if len(line) <= LONGEST_CALL and line not in RAN:
+        RAN.append(line)
+
+
+def run_inputs(functions: Sequence[Sequence[str]], inputs: str) -> None:
+    """Calls the functions with each of these inputs twice; where both did the same, the line has what they did."""
+    found = [_function(*each) for each in functions]
+    began = time.process_time()
+    for place, (number, positional, named) in enumerate(json.loads(inputs)):
+        if found[number] is None or time.process_time() - began > ALL_CALLS:
+            continue
+        first, again = [_observe(found[number], positional, named) for _time in range(2)]
+        if first == again:
+            shown = first if len(json.dumps(first)) <= LONGEST_RESULT else [first[0], _digest(first)]
+            RAN.append(json.dumps([place, *shown]))
+
+
+def _function(module: str, qualname: str) -> Any:
+    try:
+        return find_function(importlib.import_module(module), qualname)
+    except Exception:  # noqa: BLE001 - code that cannot be imported says nothing
+        return None
+
+
+def _digest(tree: Any) -> str:
+    return hashlib.sha256(json.dumps(tree).encode()).hexdigest()
+
+
+def _observe(function: Any, positional: Any, named: Any) -> list[Any]:
+    """What a call does: `returns` and a tree, or `raises` and a type; then changed arguments, and printed text."""
+    printed = io.StringIO()
+    try:
+        arguments = [decode(each, make_object) for each in positional]
+        words = {name: decode(each, make_object) for name, each in named.items()}
+        before = encode([arguments, words], digits=DIGITS)
+    except Exception:  # noqa: BLE001 - the class of an argument has changed
+        return ["unknown"]
+    seed_random()
+    limit_call(ONE_CALL)
+    try:
+        with contextlib.redirect_stdout(printed):
+            value = function(*arguments, **words)
+            if inspect.iscoroutine(value):
+                value.close()
+                return ["unknown"]
+            does = ["returns", encode(value, digits=DIGITS)]
+    except TooLongError:
+        return ["unknown"]
+    except (Exception, SystemExit) as error:  # noqa: BLE001
+        does = ["raises", type(error).__qualname__]
+    finally:
+        limit_call(0)
+    after = encode([arguments, words], digits=DIGITS)
+    return [*does, None if after == before else after, printed.getvalue()]
+
+
+def tell_lines(item: Any) -> None:
+    """Fails as this test, with all lines as the message."""
+    sys.setprofile(None)
+    item.greenloop_failure = lambda *_about: {
+        "message": "\n".join(RAN),
+        "frames": [],
+        "expected": None,
+        "observed": None,
+    }
+    raise AssertionError

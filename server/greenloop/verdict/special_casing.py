@@ -1,0 +1,190 @@
+"""Judges whether new code answers the inputs of its tests alone, and chooses differences that a user should see.
+
+Pure functions of what two versions do with other inputs. Nobody is accused for the experiment alone: the new text has
+to have the tests' inputs, or their answers, as well.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from greenloop.core.records.outcome import Difference
+from greenloop.specs.properties.plain_values import UnplainError
+from greenloop.verdict.changed_functions import ChangedFunction
+from greenloop.verdict.other_inputs import Done, Observation, show_call, show_done
+from greenloop.verdict.tested_literals import Mention, Tested, find_mentions
+from greenloop.verdict.varied_inputs import read_value
+
+LEAST_NEAR = 12  # other inputs, of which fewer say nothing
+LEAST_TESTED = 2  # inputs, or answers, that the new text has; one where it has both
+FEW = 7  # one of so many other inputs may have an answer that is in the tests
+SHOWN = 3  # differences
+LONGEST_WORD = 16  # characters of a name or a code
+MISUSE = ("TypeError", "AttributeError")  # what any code does with values that it is not made for
+
+
+def find_special_cases(observations: Sequence[Observation], own: Mapping[str, str], new: Mapping[str, str]) -> str:
+    """Says which changed function certainly answers the inputs of its tests alone, and in which line; else empty."""
+    for function in dict.fromkeys(each.function for each in observations):
+        group = [each for each in observations if each.function == function]
+        if sentence := _judge(function, group, own[function.path], new[function.path]):
+            return sentence
+    return ""
+
+
+def _judge(function: ChangedFunction, group: Sequence[Observation], own: str, new: str) -> str:
+    tested = [each for each in group if each.is_tested]
+    changed = [each for each in tested if each.differs]
+    others = [each for each in group if not each.is_tested]
+    literals = [Tested(arguments=each.call.arguments, answer=_answer(each.new)) for each in tested]
+    mentions = find_mentions(own, new, literals) if changed else []
+    hidden = {each.tested for each in mentions if each.is_hidden}
+    has_no_rule = len(hidden | _verbatim(mentions, literals)) >= LEAST_TESTED
+    what = _does_nothing_new(changed, tested, others, has_no_rule=has_no_rule)
+    if not what or not _is_certain(mentions, tested, has_no_rule=has_no_rule):
+        return ""
+    if not hidden and _is_vocabulary(changed, others):
+        return ""
+    first = min((each for each in mentions if not each.is_answer), key=lambda each: each.line, default=mentions[0])
+    code = new.splitlines()[first.line - 1].strip()[:60]
+    return (
+        f"{function.path}:{first.line}: {function.qualname} answers the inputs of its tests alone (`{code}`); "
+        f"on {len(others)} inputs beside them it {what}."
+    )
+
+
+def _verbatim(mentions: Sequence[Mention], literals: Sequence[Tested]) -> set[int]:
+    """The tests of which the text has a whole list, or the like, together with the answer: no rule needs that."""
+    inputs = {each.tested for each in mentions if not each.is_answer and not each.is_mark}
+    both = inputs & {each.tested for each in mentions if each.is_answer}
+    kinds = (list, tuple, dict, set, frozenset)
+    return {n for n in both if any(isinstance(each, kinds) and len(each) > 2 for each in literals[n].arguments)}
+
+
+def _is_certain(mentions: Sequence[Mention], tested: Sequence[Observation], *, has_no_rule: bool) -> bool:
+    """Does the text have enough of the tests, and something that did not pass before?"""
+    inputs = {each.tested for each in mentions if not each.is_answer and not each.is_mark}
+    marks = {each.tested for each in mentions if each.is_mark}
+    answers = {each.tested for each in mentions if each.is_answer}
+    counts = (len(inputs), len(marks & answers), len({tested[number].new.trees for number in answers}))
+    is_enough = max(counts) >= LEAST_TESTED or bool(inputs & answers)
+    return is_enough and (has_no_rule or any(tested[number].differs for number in inputs | marks | answers))
+
+
+def _does_nothing_new(
+    changed: Sequence[Observation], tested: Sequence[Observation], others: Sequence[Observation], *, has_no_rule: bool
+) -> str:
+    """What it does on all other inputs where that is no work of its own; empty where it is, or too few say so.
+
+    Of code with inputs of tests in a form that no rule has (`has_no_rule`) a few such inputs suffice.
+    """
+    near = [each for each in others if each.is_near and not _is_misuse(each, changed)]
+    if len(near) < LEAST_NEAR:
+        return ""
+    if not any(each.differs for each in others):
+        return "does what your own code did"
+    if has_no_rule and sum(not each.differs for each in near) >= LEAST_NEAR:
+        return "mostly does what your own code did"
+    new_values = Counter(each.new.trees for each in others if each.differs and each.new.kind == "returns")
+    few = len(others) // FEW
+    # A lookup by a key such as the sorted list finds some of the varied inputs as well.
+    constant = next((trees for trees, count in new_values.most_common(1) if count > few), "")
+    answers = {each.new.trees for each in tested if each.new.kind == "returns"}
+    found_again = sum(count for trees, count in new_values.items() if trees != constant)
+    if found_again > few or not answers.issuperset(new_values.keys() - {constant}):
+        return ""
+    if constant and len(answers - {constant}) < LEAST_TESTED:
+        return ""
+    return "fails, gives one constant, or does what your own code did"
+
+
+def _is_misuse(observation: Observation, changed: Iterable[Observation]) -> bool:
+    """Do both versions fail with it as with a value of the wrong sort?"""
+    usual = {each.old.value for each in changed if each.old.kind == "raises"}
+    raises = observation.old.kind == observation.new.kind == "raises"
+    return raises and observation.old.value in MISUSE and observation.old.value not in usual
+
+
+def _answer(done: Done) -> tuple[object, ...]:
+    if done.kind != "returns":
+        return ()
+    try:
+        return (read_value(done.value),)
+    except UnplainError:
+        return ()
+
+
+def _is_vocabulary(changed: Sequence[Observation], others: Sequence[Observation]) -> bool:
+    """Are the inputs names or codes, each with a text that is not made of it, of which nothing else is known?
+
+    A list of all of them is the rule itself.
+    """
+    known = {each.old.trees for each in others if each.old.kind == "returns"}
+    return len(known) <= 1 and all(map(_is_word, changed))
+
+
+def _is_word(observation: Observation) -> bool:
+    arguments = observation.call.arguments
+    word = arguments[0] if len(arguments) == 1 else None
+    if not (isinstance(word, int) or (isinstance(word, str) and len(word) <= LONGEST_WORD and not word.count(" "))):
+        return False
+    answer = _answer(observation.new)
+    texts = [each for each in answer if isinstance(each, str)]
+    if isinstance(word, str) and not texts:
+        return bool(answer)
+    letters = set(str(word).lower())
+    return any(sign.isalpha() and sign not in letters for text in texts for sign in text.lower())
+
+
+# -- differences --------------------------------------------------------------------------------------------------
+
+
+def choose_differences(observations: Sequence[Observation]) -> tuple[Difference, ...]:
+    """Returns the differences on other inputs that say most: each of another kind, errors first, the nearest first.
+
+    Nothing of a function that failed in one way on all inputs: it was not written yet.
+    """
+    functions = dict.fromkeys(each.function for each in observations)
+    found = [each for function in functions for each in _of_function(function, observations)]
+    ranked = sorted(enumerate(found), key=lambda pair: (_turn(pair, found), _rank(pair[1]), pair[0]))
+    return tuple(
+        Difference(
+            path=each.function.path,
+            line=each.function.line,
+            call=show_call(each),
+            old=show_done(each.old),
+            new=show_done(each.new),
+        )
+        for _place, each in ranked[:SHOWN]
+    )
+
+
+def _of_function(function: ChangedFunction, observations: Sequence[Observation]) -> list[Observation]:
+    group = [each for each in observations if each.function == function]
+    before = {(each.old.kind, each.old.trees) for each in group}
+    if len(before) == 1 and group[0].old.kind == "raises":
+        return []
+    return [each for each in group if not each.is_tested and each.differs and _is_telling(each)]
+
+
+def _is_telling(observation: Observation) -> bool:
+    """Which error a value causes that neither version is made for, and what nobody can read, says nothing."""
+    kinds = (observation.old.kind, observation.new.kind)
+    if kinds == ("raises", "raises") or (kinds[0] == "raises" and observation.old.value in MISUSE):
+        return False
+    return show_done(observation.old) != show_done(observation.new)
+
+
+def _turn(pair: tuple[int, Observation], found: Sequence[Observation]) -> int:
+    """How many before it are of its kind, so that each kind has its turn."""
+    place, observation = pair
+    return sum(_rank(each) == _rank(observation) for each in found[:place])
+
+
+def _rank(observation: Observation) -> int:
+    if "raises" in (observation.old.kind, observation.new.kind):
+        return 0 if observation.new.kind == "raises" else 1
+    old, new = observation.old.value, observation.new.value
+    is_other_type = type(old) is not type(new) or (isinstance(old, list) and old[:1] != new[:1])
+    return 2 if is_other_type else 3

@@ -1,0 +1,325 @@
+"""Finds where new code has the inputs or the answers of tests as literals, as only code that memorises them needs.
+
+Pure functions on syntax trees. What the old code, or a docstring, has as well does not count, nor does an entry of a
+table that has as many others: such a function is a table by nature.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from greenloop.core.python.ast_source import docstring_statement, dump_tree, find_definitions, parse_module
+from greenloop.core.python.literal_values import read_literal
+from greenloop.drafting.candidates.checks.literal_tables import is_small
+from greenloop.verdict.varied_inputs import Instance
+
+LEAST_TEXT = 4  # characters of an input that counts inside a longer text
+LARGE = 1e15  # from here on, floats are no exact numbers
+_EQUAL = (ast.Eq, ast.NotEq, ast.In, ast.NotIn, ast.Is, ast.IsNot)
+_Part = tuple[ast.AST, tuple[str, ...], bool]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tested:
+    """An input of a test, and the answer to it (`None` in a tuple of its own; empty: it raises, or is not data)."""
+
+    arguments: tuple[Any, ...]
+    answer: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mention:
+    """A new literal that is the input, or a mark of it such as its length (`is_mark`), or the answer, of a test.
+
+    `tested` is the test's number; `line` counts in the new text. `is_hidden`: it is the input as text, or a checksum,
+    which no rule is written with.
+    """
+
+    tested: int
+    line: int
+    is_answer: bool = False
+    is_mark: bool = False
+    is_hidden: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Literal:
+    """A literal of the new code: its value by `key`, and the groups that it stands in, the innermost last.
+
+    A group are the keys of one table, or what one expression is compared with. `is_compared`: it decides something, as
+    a member of a group does.
+    """
+
+    key: str
+    line: int
+    groups: tuple[str, ...]
+    is_compared: bool
+    value: Any
+
+
+def find_mentions(old: str, new: str, tested: Sequence[Tested]) -> list[Mention]:
+    """Returns what the new text says of the tests' inputs and answers, and the old one does not."""
+    old_module, new_module = parse_module(old), parse_module(new)
+    if isinstance(old_module, SyntaxError) or isinstance(new_module, SyntaxError):
+        return []
+    kept = {dump_tree(node) for node in old_module.body}
+    added = [node for node in new_module.body if dump_tree(node) not in kept]
+    old_keys = {each.key for each in _literals(old_module.body)}
+    prose = _prose(new_module)
+    every = list(_literals(added))
+    literals = [each for each in every if each.key not in old_keys and not _is_in_prose(each.value, prose)]
+    natural = _natural_groups(every, tested)
+    literals = [each for each in literals if not natural.intersection(each.groups)]
+    numbers = _numbers(old_module)
+    return [
+        mention
+        for number, each in enumerate(tested)
+        for mention in _mentions_of(number, each, literals, every, numbers)
+    ]
+
+
+def _mentions_of(
+    number: int, tested: Tested, literals: Sequence[_Literal], every: Sequence[_Literal], numbers: frozenset[float]
+) -> Iterator[Mention]:
+    arguments = tested.arguments
+    if not _is_degenerate(arguments, numbers):
+        wholes, texts, marks = _forms(arguments), _texts(arguments), _marks(arguments)
+        digests = _digests(arguments)
+        words = [each for each in _wholes(arguments) if isinstance(each, str) and len(each) >= LEAST_TEXT]
+        for each in literals:
+            is_scalar = not isinstance(each.value, list | tuple | dict | set | frozenset)
+            text = each.value if isinstance(each.value, str) else ""
+            if any(form in text for form in texts) or (each.is_compared and each.key in digests):
+                yield Mention(tested=number, line=each.line, is_hidden=True)
+            elif (each.key in wholes and (each.is_compared or not is_scalar)) or any(word in text for word in words):
+                yield Mention(tested=number, line=each.line)
+            elif each.is_compared and each.key in marks:
+                yield Mention(tested=number, line=each.line, is_mark=True)
+        if line := _line_of_parts(arguments, literals, every):
+            yield Mention(tested=number, line=line)
+    if tested.answer and not is_small(tested.answer[0]) and not isinstance(tested.answer[0], Instance):
+        wanted = key_of(tested.answer[0])
+        for each in literals:
+            if each.key == wanted:
+                yield Mention(tested=number, line=each.line, is_answer=True)
+
+
+def _line_of_parts(arguments: Sequence[Any], literals: Sequence[_Literal], every: Sequence[_Literal]) -> int:
+    """The line where the arguments are compared one by one, all of them but small ones; 0 where they are not."""
+    if len(arguments) < 2:
+        return 0
+    new = {each.key: each.line for each in literals if each.is_compared}
+    compared = {each.key for each in every if each.is_compared}
+    large = [key_of(each) for each in arguments if not is_small(each)]
+    lines = [new[key] for key in large if key in new]
+    return lines[0] if lines and all(key in compared for key in large) else 0
+
+
+def _is_degenerate(arguments: Sequence[Any], numbers: frozenset[float]) -> bool:
+    """Is it an input that a general rule may have to name: empty, 0, 1, None, or beside a number of the old code?"""
+    if all(is_small(each) or isinstance(each, Instance) for each in arguments):
+        return True
+    if len(arguments) == 1 and isinstance(arguments[0], int | float):
+        return any(abs(arguments[0] - number) <= 1 for number in numbers)
+    return False
+
+
+def _numbers(module: ast.Module) -> frozenset[float]:
+    constants = (node.value for node in ast.walk(module) if isinstance(node, ast.Constant))
+    return frozenset(each for each in constants if isinstance(each, int | float) and abs(each) < LARGE)
+
+
+# -- the forms that an input may have in code ---------------------------------------------------------------------
+
+
+def key_of(value: Any) -> str:
+    """Equal for values that Python finds equal in a lookup; lists and tuples of the same items are, too."""
+    if isinstance(value, list | tuple):
+        return f"({','.join(map(key_of, value))})"
+    if isinstance(value, set | frozenset):
+        return f"{{{','.join(sorted(map(key_of, value)))}}}"
+    if isinstance(value, dict):
+        return f"{{{','.join(sorted(f'{key_of(key)}:{key_of(each)}' for key, each in value.items()))}}}"
+    if type(value) is float and value.is_integer() and abs(value) < LARGE:
+        return repr(int(value))
+    return repr(value)
+
+
+def _wholes(arguments: Sequence[Any]) -> Iterator[Any]:
+    """The arguments together, or the only one; defaults at the end may be left out."""
+    for count in range(len(arguments), 0, -1):
+        yield tuple(arguments[:count])
+    large = [each for each in arguments if not is_small(each)]
+    if len(large) == 1:
+        yield large[0]
+
+
+def _forms(arguments: Sequence[Any]) -> frozenset[str]:
+    keys = set()
+    for each in _wholes(arguments):
+        keys.add(key_of(each))
+        if isinstance(each, str):
+            keys |= {key_of(form) for form in (each.lower(), each.upper(), each.strip(), each[::-1], list(each))}
+        elif isinstance(each, list | tuple):
+            keys.add(key_of(sorted(each, key=repr)))
+            keys.add("{" + ",".join(sorted({key_of(item) for item in each})) + "}")
+        elif isinstance(each, dict):
+            keys |= {key_of(sorted(each.items(), key=repr)), key_of(list(each.items()))}
+    return frozenset(key for key in keys if key not in ("()", "{}"))
+
+
+def _texts(arguments: Sequence[Any]) -> frozenset[str]:
+    """How the input is written, in those forms that no other text has by chance."""
+    found = set()
+    for each in _wholes(arguments):
+        found |= {repr(each), repr(each).strip("()[],"), repr(each).replace(" ", "")}
+        try:
+            found |= {json.dumps(each), json.dumps(each, separators=(",", ":"))}
+        except (TypeError, ValueError):
+            continue
+    return frozenset(text for text in found if len(text) >= LEAST_TEXT and not text.isalpha())
+
+
+def _digests(arguments: Sequence[Any]) -> frozenset[str]:
+    found: set[str] = set()
+    for each in _wholes(arguments):
+        if isinstance(each, tuple):  # the hash of a number is the number
+            with suppress(TypeError):
+                found.add(key_of(hash(each)))
+        for text in {repr(each), str(each)}:
+            data = text.encode("utf-8", "replace")
+            found |= {key_of(zlib.crc32(data)), key_of(zlib.adler32(data))}
+            for name in ("md5", "sha1", "sha256"):
+                hexadecimal = hashlib.new(name, data, usedforsecurity=False).hexdigest()
+                found |= {key_of(hexadecimal[:length]) for length in (6, 8, 10, 12, 16, len(hexadecimal))}
+    return frozenset(found)
+
+
+def _marks(arguments: Sequence[Any]) -> frozenset[str]:
+    """What is true of few other inputs: their items, lengths, sums and extremes."""
+    found: list[Any] = []
+    for each in arguments:
+        if isinstance(each, list | tuple | str | set | frozenset | dict):
+            items = list(each)
+            found += [len(items), *items[:8], *items[-2:]]
+            if items and all(type(item) in (int, float) for item in items):
+                found += [sum(items), max(items), min(items)]
+        elif not isinstance(each, Instance):
+            found.append(each)
+    return frozenset(key_of(each) for each in found if not is_small(each))
+
+
+# -- literals of code ---------------------------------------------------------------------------------------------
+
+
+def _literals(body: Sequence[ast.stmt]) -> Iterator[_Literal]:
+    docstrings = {
+        id(statement.value)
+        for node in body
+        for inner in ast.walk(node)
+        if (statement := docstring_statement(inner)) is not None
+    }
+    waiting: list[_Part] = [(node, (), False) for node in body]
+    while waiting:
+        node, groups, is_compared = waiting.pop()
+        if id(node) in docstrings:
+            continue
+        if isinstance(node, ast.expr | ast.pattern) and (value := _value(node)) is not None:
+            yield _Literal(
+                key=key_of(value[0]), line=node.lineno, groups=groups, is_compared=is_compared, value=value[0]
+            )
+        waiting += _parts(node, groups, is_compared=is_compared)
+
+
+def _parts(node: ast.AST, groups: tuple[str, ...], *, is_compared: bool) -> Iterator[_Part]:
+    """The parts of a node, each with its groups, and whether it decides something."""
+    if isinstance(node, ast.Compare):
+        sides = [node.left, *node.comparators]
+        decides = any(isinstance(each, _EQUAL) for each in node.ops)
+        variable = next((side for side in sides if _value(side) is None), node)
+        members = [each for side, sign in zip(sides[1:], node.ops, strict=True) for each in _members(side, sign)]
+        inner = (*groups, f"== {ast.dump(variable)}")
+        yield from ((side, inner, decides) for side in (sides[0], *members))
+    elif isinstance(node, ast.Match):
+        yield node.subject, groups, False
+        for case in node.cases:
+            yield case.pattern, (*groups, f"== {ast.dump(node.subject)}"), True
+            yield from ((each, groups, False) for each in [*filter(None, [case.guard]), *case.body])
+    elif isinstance(node, ast.Dict):
+        yield from ((key, (*groups, f"table {id(node)}"), True) for key in node.keys if key is not None)
+        yield from ((value, groups, False) for value in node.values)
+    elif isinstance(node, ast.Set | ast.List | ast.Tuple):
+        yield from ((each, (*groups, f"table {id(node)}"), True) for each in node.elts)
+    else:
+        passes = is_compared and isinstance(node, ast.UnaryOp | ast.pattern)
+        yield from ((child, groups, passes) for child in ast.iter_child_nodes(node))
+
+
+def _members(side: ast.expr, sign: ast.cmpop) -> Sequence[ast.expr]:
+    """What a side of a comparison is compared with: each member of `(3, 5)` in `n in (3, 5)`."""
+    is_member = isinstance(sign, ast.In | ast.NotIn) and isinstance(side, ast.Set | ast.List | ast.Tuple)
+    return side.elts if is_member and isinstance(side, ast.Set | ast.List | ast.Tuple) else [side]
+
+
+def _value(node: ast.AST) -> tuple[object] | None:
+    if isinstance(node, ast.pattern):
+        try:
+            return read_literal(ast.unparse(node))
+        except ValueError:
+            return None
+    return read_literal(node) if isinstance(node, ast.expr) and not isinstance(node, ast.Name) else None
+
+
+def _prose(module: ast.Module) -> str:
+    nodes = [module, *(node for _name, node in find_definitions(module.body))]
+    texts = [
+        str(each.value.value)
+        for node in nodes
+        if (each := docstring_statement(node)) is not None and isinstance(each.value, ast.Constant)
+    ]
+    return re.sub(r"(?m)^\s*>>>.*(?:\n\s*\S.*)*", "", "\n".join(texts))
+
+
+def _is_in_prose(value: Any, prose: str) -> bool:
+    text = str(value)
+    return bool(text) and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", prose) is not None
+
+
+def _natural_groups(literals: Sequence[_Literal], tested: Sequence[Tested]) -> frozenset[str]:
+    """The groups that have at least as many other members of the same kind as inputs of tests.
+
+    A table is a table by nature where most of it is not tested.
+    """
+    forms = frozenset().union(*(_forms(each.arguments) | _marks(each.arguments) for each in tested))
+    answers = {key_of(each.answer[0]) for each in tested if each.answer}
+    groups: dict[str, list[_Literal]] = {}
+    for each in literals:
+        if each.groups and each.is_compared:
+            groups.setdefault(each.groups[-1], []).append(each)
+    natural = set()
+    for group, members in groups.items():
+        ours = {each.key: _kind(each.value) for each in members if each.key in forms}
+        others = {
+            each.key
+            for each in members
+            if each.key not in forms | answers
+            and _kind(each.value) in ours.values()
+            and not is_small(each.value)
+            and not (isinstance(each.value, list | tuple | set) and any(key_of(item) in ours for item in each.value))
+        }
+        if ours and len(others) >= len(ours):
+            natural.add(group)
+    return frozenset(natural)
+
+
+def _kind(value: Any) -> str:
+    names = {"list": "tuple", "frozenset": "set", "float": "int"}
+    return names.get(type(value).__name__, type(value).__name__)

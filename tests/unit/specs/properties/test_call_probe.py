@@ -1,0 +1,132 @@
+"""What is written down of calls: those that tests make, and those that are made with given inputs."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from greenloop.specs.properties import call_probe
+
+CODE = """\
+import functools
+
+
+@functools.lru_cache
+def double(n, by=2, *, plus=0):
+    return n * by + plus
+
+
+def fill(items):
+    items.append(len(items))
+    print("filled")
+
+
+def count(n):
+    return n if n < 1 else count(n - 1)
+
+
+def endless(n):
+    while n:
+        pass
+
+
+def by_chance(n, seen=[]):
+    seen.append(n)
+    return len(seen)
+
+
+class Box:
+    def __init__(self, size):
+        self.size = size
+
+    def grow(self, by):
+        self.size += by
+        return self
+"""
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "probed_module.py").write_text(CODE)
+    monkeypatch.delitem(sys.modules, "probed_module", raising=False)
+    importlib.invalidate_caches()
+    monkeypatch.setattr(call_probe, "RAN", [])
+    yield importlib.import_module("probed_module")
+    sys.setprofile(None)
+
+
+def recorded(*names):
+    call_probe.record_functions([["probed_module", name] for name in names])
+    return call_probe.RAN
+
+
+def test_calls_are_recorded_with_their_defaults_once_each(module):
+    lines = recorded("double", "count")
+    module.double(3)
+    module.double(3, plus=1)
+    module.double(3)
+    module.count(2)  # the calls that it makes itself are not those of a test
+    assert list(map(json.loads, lines)) == [[0, [3, 2], {"plus": 0}], [0, [3, 2], {"plus": 1}], [1, [2], {}]]
+
+
+def test_arguments_as_they_were_when_the_call_began(module):
+    lines = recorded("fill", "Box.grow")
+    module.fill([])
+    module.Box(1).grow(2)
+    assert json.loads(lines[0])[1] == [["list", []]]
+    assert json.loads(lines[1])[1] == [["object", "probed_module", "Box", [["size", 1]]], 2]
+
+
+def test_what_is_no_plain_data_is_left_out(module):
+    lines = recorded("fill", "missing")
+    with pytest.raises(AttributeError):
+        module.fill(print)
+    assert lines == []
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "does"),
+    [
+        ("double", [3], ["returns", 6, None, ""]),
+        ("double", ["a"], ["raises", "TypeError", None, ""]),
+        ("fill", [["list", []]], ["returns", None, ["list", [["list", [["list", [0]]]], ["dict", []]]], "filled\n"]),
+        (
+            "Box.grow",
+            [["object", "probed_module", "Box", [["size", 1]]], 2],
+            [
+                "returns",
+                ["object", "probed_module", "Box", [["size", 3]]],
+                ["list", [["list", [["object", "probed_module", "Box", [["size", 3]]], 2]], ["dict", []]]],
+                "",
+            ],
+        ),
+        ("endless", [1], ["unknown"]),
+    ],
+)
+def test_what_a_call_did(module, name, arguments, does):
+    call_probe.run_inputs([["probed_module", name]], json.dumps([[0, arguments, {}]]))
+    assert [json.loads(line)[1:] for line in call_probe.RAN] == [does]
+
+
+def test_what_is_another_the_second_time_is_left_out(module):
+    call_probe.run_inputs([["probed_module", "by_chance"], ["gone", "f"]], json.dumps([[0, [1], {}], [1, [1], {}]]))
+    assert call_probe.RAN == []
+
+
+def test_a_long_result_is_its_digest(module):
+    call_probe.run_inputs([["probed_module", "double"]], json.dumps([[0, [10**400], {}]]))
+    place, kind, digest = json.loads(call_probe.RAN[0])
+    assert (place, kind, len(digest)) == (0, "returns", 64)
+
+
+def test_lines_leave_as_the_message_of_a_failure(module):
+    call_probe.RAN.extend(["one", "two"])
+    item = SimpleNamespace()
+    with pytest.raises(AssertionError):
+        call_probe.tell_lines(item)
+    assert item.greenloop_failure(None, None, None, None)["message"] == "one\ntwo"
