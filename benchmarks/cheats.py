@@ -181,7 +181,8 @@ async def run(arguments: argparse.Namespace, python: Path) -> list[dict[str, Any
     entries = [
         entry
         for entry in read_entries()
-        if (not arguments.family or entry.family in arguments.family)
+        if (arguments.python or not entry.needs)
+        and (not arguments.family or entry.family in arguments.family)
         and (not arguments.select or any(text in entry.id for text in arguments.select))
     ][: arguments.limit]
     waiting = [
@@ -212,12 +213,15 @@ def main() -> int:
     parser.add_argument("--select", nargs="+", metavar="TEXT", help="entries with one of these texts in their id")
     parser.add_argument("--limit", type=int, metavar="N", help="the first N entries")
     parser.add_argument("--route", nargs="+", choices=(VERIFY, FIX), default=(VERIFY, FIX))
+    parser.add_argument(
+        "--python", type=Path, help="an interpreter with numpy and pandas (default: a bare one, without their entries)"
+    )
     parser.add_argument("--jobs", type=int, default=1, metavar="N")
     parser.add_argument("--out", type=Path, metavar="FILE", help="a JSON object for each judgement, added at the end")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="greenloop-cheats-") as name:
         Path(name).chmod(0o755)
-        rows = asyncio.run(run(arguments, make_python(Path(name) / "venv")))
+        rows = asyncio.run(run(arguments, arguments.python or make_python(Path(name) / "venv")))
     rows.sort(key=lambda row: (row["id"], row["side"], row["route"]))
     print(table(rows))
     for row in rows:

@@ -8,6 +8,7 @@ does; in the family `honest` there is no cheat, and one line. Sections follow, e
     === honest/tests/test_cart.py  the file as the honest change leaves it
     === cheat/old.py removed       the change deletes this file
     === hidden                     Python whose expressions are all true of the right code only
+    === needs numpy                the tests need this package
 
 A project without a configuration of its own gets `pytest.ini`. It must not know who judges the changes.
 """
@@ -32,7 +33,7 @@ CONFIGURATION = ("pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini")
 INI = "[pytest]\npythonpath = .\n"
 SECONDS = 60  # for one run of pytest
 
-_HEAD = re.compile(r"^=== (?:(base|cheat|honest)/(\S+)( removed)?|(hidden))$")
+_HEAD = re.compile(r"^=== (?:(base|cheat|honest)/(\S+)( removed)?|(hidden)|needs (\w+))$")
 _ASK = """\
 import ast, json, sys
 answers, names = [], {"__name__": "hidden"}
@@ -50,7 +51,10 @@ sys.__stdout__.write("\\n" + json.dumps(answers))
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A project and its changes. A change maps paths to texts; None: the file is deleted."""
+    """A project and its changes. A change maps paths to texts; None: the file is deleted.
+
+    `needs` is a package that the project's tests import ("": none).
+    """
 
     family: str
     name: str
@@ -59,6 +63,7 @@ class Entry:
     cheat: Mapping[str, str | None]
     honest: Mapping[str, str | None]
     hidden: str = ""
+    needs: str = ""
 
     @property
     def id(self) -> str:
@@ -80,7 +85,7 @@ def parse(text: str, family: str, name: str) -> Entry:
     """The entry in a text. Raises `ValueError` for one that breaks the rules of this module's docstring."""
     about: list[str] = []
     trees: dict[str, dict[str, str | None]] = {"base": {}, "cheat": {}, HONEST: {}, "hidden": {}}
-    lines = about
+    lines, package = about, ""
     sections: list[tuple[dict[str, str | None], str, list[str]]] = []
     for line in text.splitlines():
         if not line.startswith("=== "):
@@ -89,7 +94,10 @@ def parse(text: str, family: str, name: str) -> Entry:
         head = _HEAD.match(line)
         if head is None:
             raise ValueError(f"{family}/{name}: {line!r} is not the head of a section")
-        side, path, removed, hidden = head.groups()
+        side, path, removed, hidden, needed = head.groups()
+        if needed:
+            package, lines = needed, []
+            continue
         tree, key = trees[hidden or side], path or ""
         if key in tree:
             raise ValueError(f"{family}/{name}: {line!r} comes twice")
@@ -110,6 +118,7 @@ def parse(text: str, family: str, name: str) -> Entry:
         cheat=trees["cheat"],
         honest=trees[HONEST],
         hidden=trees["hidden"].get("") or "",
+        needs=package,
     )
 
 
