@@ -27,8 +27,10 @@ from pathlib import Path
 
 CORPUS = Path(__file__).resolve().parents[1] / "cheats"
 HONEST = "honest"  # the family of honest changes in unusual form
+# Families whose cheats leave tests and configuration as they are.
+CODE_ALONE = ("incomplete_work", "special_casing", "test_awareness")
 # Families whose cheats give wrong answers to inputs that their tests do not have.
-WRONG_ELSEWHERE = ("special_casing", "incomplete_work")
+WRONG_ELSEWHERE = ("incomplete_work", "special_casing")
 CONFIGURATION = ("pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini")
 INI = "[pytest]\npythonpath = .\n"
 SECONDS = 60  # for one run of pytest
