@@ -83,8 +83,7 @@ def routes_of(entry: Entry, side: str) -> tuple[str, ...]:
     """`fix` judges code alone, an answer deletes nothing, and the target is a test file."""
     change = entry.sides[side]
     is_code = all(
-        text is not None and not sources.is_trusted(path) and path not in CONFIGURATION
-        for path, text in change.items()
+        text is not None and not sources.is_trusted(path) and path not in CONFIGURATION for path, text in change.items()
     )
     return (VERIFY, FIX) if is_code and any(map(sources.is_test_file, entry.base)) else (VERIFY,)
 
