@@ -26,6 +26,7 @@ from greenloop.engine import sandbox_spec
 from greenloop.engine.history import provenance
 from greenloop.engine.history.store import History
 from greenloop.engine.verify.replay import replay
+from greenloop.engine.verify.report import State
 from greenloop.engine.verify.setup import Request
 from greenloop.engine.verify.verify import verify
 from greenloop.project.settings import SandboxSettings, Settings
@@ -293,6 +294,8 @@ async def test_an_answer_that_equals_everything_proves_nothing(work, check):
         },
     )
     found = await check()
+    assert (found.state, list(found.unearned)) == (State.PARTIALLY, [DOUBLE])
+    found = await check(require="apart")
     assert (found.verified, list(found.unearned)) == (False, [DOUBLE])
 
 
@@ -489,7 +492,7 @@ async def test_a_past_result_that_sees_its_tests_is_not_verified(work, settings)
     reading = "def double(x):\n    return int(open('tests/test_m.py').read().partition('== ')[2][:2])\n"
     after = {"m.py": reading + FILES["m.py"].partition("x + 1\n")[2]}
     found = await replay(await past_run(work, settings, after=after), settings=lambda _root: settings)
-    assert (found.verified, list(found.unearned)) == (False, [DOUBLE])
+    assert (found.verified, [each.case for each in found.tampered]) == (False, [DOUBLE])
 
 
 @pytest.mark.parametrize("approved", [1, 0])

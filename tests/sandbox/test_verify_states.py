@@ -144,7 +144,7 @@ def test_a_new_module_whose_results_do_not_matter_is_refused(work, verify):
     commit(work)
     liar = "class Any(int):\n    def __eq__(self, other):\n        return True\n\n\ndef triple(x):\n    return Any()\n"
     write(work, {"n.py": liar})
-    code, value = verify("--json")
+    code, value = verify("--json", "--require", "apart")
     assert (code, value["state"]) == (1, "not_verified"), value["reason"]
     assert list(value["unearned"]) == ["test_n.py::test_triple"]
 
@@ -268,13 +268,15 @@ LOOPED = "from m import double\n\n\ndef test_loop():\n    for x in range(3):\n  
 LIAR = "class Same:\n    def __eq__(self, other):\n        return True\n\n\ndef double(x):\n    return Same()\n"
 
 
-def test_a_pass_that_nothing_shows_to_be_earned_is_not_verified(work, verify):
+def test_a_pass_that_nothing_shows_to_be_earned_is_verified_in_part(work, verify):
     write(work, {"m.py": "def double(x):\n    return x + 1\n", "test_m.py": LOOPED})
     commit(work)
     write(work, {"m.py": LIAR})
     code, value = verify("--json")
-    assert (code, value["verified"], value["state"]) == (1, False, "not_verified")
+    assert (code, value["state"]) == (0, "partially_verified")
     assert list(value["unearned"]) == ["test_m.py::test_loop"]
+    code, value = verify("--json", "--require", "apart")
+    assert (code, value["state"]) == (1, "not_verified")
     assert "test_loop" in value["reason"]
     write(work, {"m.py": "def double(x):\n    return x * 2\n"})
     code, value = verify("--json")

@@ -5,7 +5,7 @@ It must not know how candidates were made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from greenloop.core.compose import compose
@@ -22,6 +22,7 @@ from greenloop.core.text.encoding import decode
 from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
+from greenloop.project.sources import is_test_file
 from greenloop.verdict import mutation_testing
 from greenloop.verdict.beyond_tests import BeyondTests
 from greenloop.verdict.changed_functions import find_changed_parts
@@ -55,7 +56,18 @@ async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Se
     verifier = past_run_verifier(measured, outcomes, sandbox=sandbox, place=place, settings=settings)
     verifier.state.unmeasured = tuple(case for case in problem.neighbours if case not in outcomes)
     verifier.own_code = lambda: problem.buffers
-    return await verifier.accept({})
+    # A test that the user has edited meanwhile is no part of the change.
+    tests = {case.path for case in problem.spec.cases} - {region.path for region in problem.regions}
+    code = {path: text for path, text in texts.items() if path not in tests and not is_test_file(path)}
+    verifier.own_texts = own = _own_texts(problem, code)
+    return await verifier.accept({path: text for path, text in code.items() if text != own[path]})
+
+
+def _own_texts(problem: Problem, paths: Iterable[str]) -> dict[str, str | None]:
+    """The texts without the result: those at the start of the run where it knows them, else those on the disk."""
+    snapshot = Snapshot(root=problem.root, buffers=problem.buffers)
+    originals = problem.originals
+    return {path: originals[path] if path in originals else snapshot.text(path) for path in paths}
 
 
 def past_run_verifier(
