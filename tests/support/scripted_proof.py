@@ -48,7 +48,17 @@ PASSED, FAILED = ("passed", None), ("failed", "AssertionError")
 
 def apart(case: str = TARGET, **more: object) -> dict[str, object]:
     """The record of a case that ran apart."""
-    return {"kind": "apart", "id": case, "calls": 1, "rests_on": [], "lent": [], "ran": [], "unfit": "", **more}
+    return {
+        "kind": "apart",
+        "id": case,
+        "calls": 1,
+        "rests_on": [],
+        "lent": [],
+        "ran": [],
+        "suspicious": False,
+        "unfit": "",
+        **more,
+    }
 
 
 def honest(run: TestRun, _ran: list[TestRun]) -> Execution:
