@@ -113,7 +113,7 @@ class Encoder:
                 if value.__name__.split(".")[0] in rules.modules:
                     return ["m", value.__name__]
             elif issubclass(kind, enum.Enum):
-                if value._name_:
+                if value._name_ in kind.__members__:
                     return ["e", self.encode(kind), value._name_]
                 return ["ev", self.encode(kind), self.encode(value._value_)]
             elif kind is types.MethodType:

@@ -155,7 +155,8 @@ async def test_always_equal_results_do_not_fool_designed_tests(docstring):
     fake = "class Same(list):\n    def __eq__(self, other):\n        return True\n\n\ndef rle(s):\n    return Same()\n"
     outcome = await docstring(STUB, make_model(fake))
     assert not outcome.solved
-    assert any(attempt.verdict.status.value == "tampered" for attempt in docstring.attempts)
+    reasons = [attempt.verdict.reason for attempt in docstring.attempts]
+    assert any("passes in one process alone" in reason for reason in reasons), reasons
 
 
 EXAMPLE = STUB.replace('pairs."', "pairs.\n\n    >>> rle('aab')\n    [('a', 2), ('b', 1)]\n    \"")

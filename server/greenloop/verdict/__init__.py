@@ -1,1 +1,1 @@
-"""Acceptance of a candidate: proofs in a fresh sandbox, the tamper check, and mutation testing of the tests."""
+"""Acceptance of a candidate: proofs in a fresh sandbox, and mutation testing of the tests."""

@@ -53,7 +53,7 @@ class VerificationInputs:
 
     @property
     def generated_files(self) -> Mapping[str, bytes]:
-        """Tests that greenloop wrote; every run includes them, and a canary overrides them."""
+        """Tests that greenloop wrote; every run includes them."""
         return {path: text.encode() for path, text in self.problem.spec.files.items()}
 
     def test_run(self, files: Mapping[str, str], *, hash_seed: int = ACCEPTING) -> TestRun:

@@ -18,13 +18,15 @@ from greenloop.core.records.goal import Improvement
 from greenloop.core.records.outcome import Difference, Evidence, Noticed
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, Inspection, WatchedLines
+from greenloop.core.records.spec import Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
+from greenloop.core.summary import GENERATED_PROVENANCES
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.verdict import forged
 from greenloop.specs import host_checks
 from greenloop.verdict import beyond_tests, evidence, improvement, own_code, related
-from greenloop.verdict.apart import OwnCode, Proofs, prove
+from greenloop.verdict.apart import FAILS, OwnCode, Proofs, prove
 from greenloop.verdict.beyond_tests import BeyondTests
 from greenloop.verdict.inputs import ACCEPTING, Encode, VerificationInputs
 from greenloop.verdict.unmeasured import run_unmeasured
@@ -285,6 +287,9 @@ class Verifier:
             if proofs.tampering:
                 progress.verdict = replace(verdict, status=Status.TAMPERED, reason=proofs.tampering)
                 return
+            if reason := _generated_failure(inputs.problem.spec, proofs):
+                progress.verdict = replace(verdict, status=Status.FAILED, reason=reason)
+                return
             if self.beyond is not None:
                 own = self._own_texts(files)
                 failure, progress.differences = await beyond_tests.try_other_inputs(
@@ -346,6 +351,13 @@ class Verifier:
 def changed_texts(problem: Problem, files: Files) -> dict[str, str]:
     """Returns the texts that differ from the user's own; only those overlay the workspace."""
     return {path: text for path, text in files.items() if problem.originals.get(path) != text}
+
+
+def _generated_failure(spec: Spec, proofs: Proofs) -> str:
+    """Says why a candidate fails that passes generated tests, which are plain, in one process alone."""
+    generated = {case.id for case in spec.cases if case.provenance in GENERATED_PROVENANCES}
+    failing = [case for case, why in proofs.unproven.items() if case in generated and why.startswith(FAILS)]
+    return f"{failing[0]} passes in one process alone: {proofs.unproven[failing[0]]}." if failing else ""
 
 
 def quick_limit(usual: float) -> float:

@@ -1,7 +1,7 @@
 """Verifies the working tree's code with a revision's tests and configuration.
 
 First the tests run over the revision's own code, which shows which exist and which pass; then they judge the working
-tree's code, and passing tests must pass again in a fresh sandbox, with the tamper check.
+tree's code, and passing tests must pass again in a fresh sandbox, with the code apart.
 It must not know who wrote the code or who reads the result.
 """
 
