@@ -194,7 +194,10 @@ class Rules:
             if isinstance(found, type):
                 good = self.allows_class(found)
             elif isinstance(found, FUNCTIONS):
-                good = top in self.project or (module == "builtins" and path not in NO_BUILTINS)
+                # By the module that has it, as `name_of` does: one of the project also holds what it imports.
+                good = getattr(found, "__module__", None) == module and (
+                    top in self.project or (module == "builtins" and path not in NO_BUILTINS)
+                )
             else:
                 good = is_instance and (type(found) is object or self.is_own(type(found)))
             if not good:
