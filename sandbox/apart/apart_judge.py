@@ -292,6 +292,7 @@ class Conversation:
     def stub(self, module, key, name, kind, is_bare, function=None, is_new=False):
         """Makes the function that stands for a changed one."""
         make = {"generator": self._generator, "async": self._async, "async generator": self._async_generator}.get(kind)
+        make = None if name in COMPARISONS else make  # a coroutine or generator is true
         made = make(module, key, is_bare) if make else self._plain(module, key, name, is_bare, is_new)
         if function is not None:
             return functools.update_wrapper(made, function)

@@ -193,14 +193,14 @@ class Objects:
         def ask(args, keywords):
             return self.request("method", self.objects[number], key, args, keywords)
 
-        if flavour == "async":
-
-            async def stub(*args, **keywords):
-                return await self.request_async("method", self.objects[number], key, args, keywords)
-        elif self.is_judge and key in COMPARISONS:
+        if self.is_judge and key in COMPARISONS:
 
             def stub(*args, **_keywords):
                 return self.compare(class_name, key, args, lambda given: ask(given, {}), is_new=True)
+        elif flavour == "async":
+
+            async def stub(*args, **keywords):
+                return await self.request_async("method", self.objects[number], key, args, keywords)
         else:
 
             def stub(*args, **keywords):
