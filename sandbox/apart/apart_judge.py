@@ -278,8 +278,8 @@ class Conversation:
                 watch.start()
                 outcome = yield
                 watch.stop()
-                if outcome.excinfo is None and watch.missed():
-                    conversation.record.give_up("its assertion in line %d never ran" % watch.missed())
+                if outcome.excinfo is None and watch.fault():
+                    conversation.record.give_up(watch.fault())
 
             @pytest.hookimpl(trylast=True)
             def pytest_unconfigure(self):
