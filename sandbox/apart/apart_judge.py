@@ -74,7 +74,7 @@ class Judge(Peer):
         super().__init__(True, request, wire)
         self._socket, self._pid, self._record = ours, os.getpid(), record
         self._context = JudgeContext(replacements, request)
-        self.broken, self._seen, self._is_tolerant = "", [], False
+        self.broken, self._seen, self._is_tolerant, self._failed = "", [], False, None
         self._applies, self._wrong = request["in_place"], request["wrong"]
         self._start(request, marshal.dumps(codes))
 
@@ -139,6 +139,23 @@ class Judge(Peer):
             return items
         wrong = items[: -2 if tag == "d" else -1]
         return wrong if items else [None, None] if tag == "d" else [None]
+
+    def request(self, kind, *values, roots=()):
+        try:
+            result = super().request(kind, *values, roots=roots)
+        except StopIteration:
+            if "next" not in str(values[1 if kind in ("method", "call") else 0]):
+                self._record.give_up("it raises StopIteration, which ends the loop of another")
+            raise
+        else:
+            self.note_swallowed(self._failed)
+            return result
+        finally:
+            self._failed = None
+
+    def note_raised(self, error):
+        if isinstance(error, AssertionError):
+            self._failed = error
 
     def call(self, module, key, is_bare, args, keywords):
         self.note_call(args, keywords)

@@ -50,6 +50,9 @@ class Peer(Objects):
     def note_swallowed(self, error):
         """Notes that the other side has kept this exception from rising."""
 
+    def note_raised(self, error):
+        """Notes that the other side gets this exception as the answer to a question."""
+
     def serve_question(self, _kind, _values):
         raise CannotCross("an unknown question")
 
@@ -197,6 +200,7 @@ class Peer(Objects):
             except BaseException as error:
                 error.__traceback__ = None
                 reply = "raise", [error]
+                self.note_raised(error)
             self.send(*reply)
         except CannotCross as error:
             if self.is_judge:
