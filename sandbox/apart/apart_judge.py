@@ -475,14 +475,14 @@ class _Finder(importlib.abc.MetaPathFinder):
         self._changes = {os.path.join(root, *path.split("/")): m for path, m in conversation.request["modules"].items()}
 
     def find_spec(self, name, path=None, target=None):
-        changed = changed_file(name, path, self._changes)
-        if changed and self._changes[changed]["is_new"]:
-            return self._spec(name, changed, self._changes[changed])
         others = [
             each for each in sys.meta_path if each is not self and type(each).__name__ != "AssertionRewritingHook"
         ]
         found = find_elsewhere(others, name, path, target)
         origin = os.path.realpath(found.origin) if found is not None and found.origin else ""
+        changed = changed_file(name, path, self._changes)
+        if changed and self._changes[changed]["is_new"] and not origin:  # it takes the place of nothing that exists
+            return self._spec(name, changed, self._changes[changed])
         changes = self._changes.get(origin)
         return None if changes is None else self._spec(name, origin, changes)
 
