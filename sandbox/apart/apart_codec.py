@@ -225,7 +225,7 @@ def _shape(value):
         held = object.__getattribute__(value, "__dict__")
     except AttributeError:
         return None
-    return None if _slots(kind) else [kind, *held.keys(), *held.values()]
+    return None if slots_of(kind) else [kind, *held.keys(), *held.values()]
 
 
 def _is_same(one, other):
@@ -235,7 +235,7 @@ def _is_same(one, other):
 def attributes_of(value):
     """The attributes that an instance itself holds, slots included, read without its own `__getattribute__`."""
     kind, found = type(value), {}
-    for name, member in _slots(kind):
+    for name, member in slots_of(kind):
         try:
             found[name] = member.__get__(value, kind)
         except AttributeError:
@@ -248,7 +248,7 @@ def attributes_of(value):
 
 
 @functools.lru_cache(maxsize=None)
-def _slots(kind):
+def slots_of(kind):
     return tuple(
         (name, member)
         for base in kind.__mro__
@@ -535,7 +535,7 @@ class Decoder:
         if isinstance(value, BaseException):
             for name in [name for name in new if isinstance(getattr(solid_base(kind), name, None), SLOT)]:
                 setattr(value, name, new.pop(name))
-        for name, member in reversed(_slots(kind)):
+        for name, member in reversed(slots_of(kind)):
             if name in new:
                 member.__set__(value, new.pop(name))
         try:

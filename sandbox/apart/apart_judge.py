@@ -1,5 +1,6 @@
 """The judge's side: stubs in place of the changed functions, and a record for each case of what its pass rests on."""
 
+import enum
 import functools
 import importlib.abc
 import importlib.machinery
@@ -9,6 +10,7 @@ import marshal
 import os
 import random
 import socket
+import string
 import subprocess
 import sys
 import types
@@ -16,10 +18,10 @@ import types
 import pytest
 from apart_assertions import AssertionWatch
 from apart_code import Loader, changed_file, find_elsewhere, is_plain
-from apart_codec import Handle
+from apart_codec import Handle, attributes_of, slots_of
 from apart_context import JudgeContext, Replacements
 from apart_peer import Gone, Peer
-from apart_rules import COMPARISONS, NO_MIRROR, SPECIAL, VALUE_OPERATORS, CannotCross, solid_base
+from apart_rules import COMPARISONS, NO_MIRROR, SPECIAL, VALUE_OPERATORS, CannotCross, is_python_class, solid_base
 
 # What the code's process is started with; the variables of the tests follow, without those that tell of tests.
 NEUTRAL = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR")
@@ -28,9 +30,13 @@ SECRET = frozenset(("wrong", "constants", "in_place", "outer", "own", "seed"))
 SECONDS = 40  # for one answer
 MOST_SEEN = 500  # values that are kept as wrong operands
 MOST_PATHS, MOST_PATH = 20, 500  # values in a list, and characters, that may be paths
-ANSWER_WRONGLY = ("__eq__", "__contains__")
+# What a comparison must not say of wrong operands too.
+ANSWER_WRONGLY = {"__eq__": True, "__ne__": False, "__contains__": True}
+INJECTIVE = frozenset(("__add__", "__radd__", "__sub__", "__rsub__"))
+CHANCE = random.SystemRandom()  # that of tests crosses to the code
 # What a pass may rest on besides values: arguments changed in place, constants of changed code, its operators.
-CHANGES, CONSTANTS, OPERATORS = "changes", "constants", "operators"
+# Objects that comparisons of their own class compare are built from their arguments.
+CHANGES, CONSTANTS, OPERATORS, OPERANDS = "changes", "constants", "operators", "operands"
 OF_DATACLASSES = frozenset(("__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__repr__", "__hash__"))
 # Started without any file of ours on the path; the code arrives through the socket.
 START = """
@@ -209,29 +215,65 @@ class Judge(Peer):
         except (OSError, ValueError, TypeError):
             pass  # it is no path
 
+    def arguments(self, args):
+        """The arguments of a constructor of changed code; wrong ones where this run gives objects wrong ones.
+
+        Objects whose values differ must not be equal, whatever the code keeps of them, and wherever it keeps it.
+        """
+        owner, *rest = args
+        wrongs = {place: wrong for place, value in enumerate(rest) if (wrong := perturbed(value, 0)) is not None}
+        if not wrongs:
+            return args
+        self._record.made.add(type(owner).__name__)
+        if self._wrong == OPERANDS:
+            place = CHANCE.choice([*wrongs])
+            rest[place] = wrongs[place][0]
+        return (owner, *rest)
+
     def compare(self, owner, name, args, ask, is_new):
         """A comparison that changed code makes: asked once more with wrong operands, in an order that it cannot know.
 
-        Code that says yes to all of them proves nothing.
+        Code proves nothing that says yes to all of them, or finds that equal which differs from the right one where
+        the two objects differ. It gets copies, so that it cannot know one that it has met before.
         """
         if len(args) != 2 or (is_new and name != "__contains__" and not isinstance(args[1], type(args[0]))):
             return NotImplemented if is_new else ask(args)
         self._record.asked.add("%s.%s" % (owner, name))
-        wrongs = [wrong[0] for wrong in (perturbed(args[1], place) for place in range(3)) if wrong is not None]
-        chance = random.SystemRandom()
-        wrongs += [each for each in chance.sample(self._seen, min(2, len(self._seen))) if type(each) is type(args[1])]
-        questions = [(False, wrong) for wrong in wrongs] + [(True, args[1])]
-        chance.shuffle(questions)
-        answers, right = [], None
-        for is_right, operand in questions:
-            answer = ask((args[0], operand))
-            if is_right:
-                right = answer
+        left, right = args
+        wrongs = wrong_operands(left, right, name == "__contains__")
+        seen = [(each, False) for each in self._seen if type(each) is type(right) and each != right]
+        wrongs += CHANCE.sample(seen, min(2, len(seen)))
+        questions = [(wrong, matters) for wrong, matters in wrongs] + [
+            (right if left is right else copy_of(right), None)
+        ]
+        CHANCE.shuffle(questions)
+        answers, found = [], None
+        for operand, matters in questions:
+            answer = ask((left, operand))
+            if matters is None:
+                found = answer
             else:
-                answers.append(answer)
-        if right is True and name in ANSWER_WRONGLY and answers and all(answer is True for answer in answers):
-            self._record.give_up("%s.%s says yes to wrong values too" % (owner, name))
-        return self.given(OPERATORS, right)
+                answers.append((_is_yes(answer), matters))
+        if name in ANSWER_WRONGLY and answers and _is_yes(found) is ANSWER_WRONGLY[name]:
+            same = [matters for is_yes, matters in answers if is_yes is ANSWER_WRONGLY[name]]
+            if len(same) == len(answers) or any(same):
+                self._record.give_up("%s.%s says the same of wrong values" % (owner, name))
+        return self.given(OPERATORS, found)
+
+    def operate(self, owner, name, args, ask):
+        """An operator of changed code with an operand of the test.
+
+        A sum or difference that is the same for wrong numbers has not looked at its operand.
+        """
+        result = ask(args)
+        if len(args) < 2 or result is None or not is_plain(result):
+            return result  # of an object, what the test asks of it counts
+        self._record.asked.add("%s.%s" % (owner, name))
+        if name in INJECTIVE and type(args[1]) in (int, float):
+            wrongs = [ask((args[0], perturbed(args[1], place)[0])) for place in range(3)]
+            if any(type(wrong) is type(result) and is_plain(wrong) and wrong == result for wrong in wrongs):
+                self._record.give_up("%s.%s gives the same for wrong values" % (owner, name))
+        return self.given(OPERATORS, result)
 
 
 class Record:
@@ -239,7 +281,7 @@ class Record:
 
     def __init__(self):
         self.calls, self.needs_changes, self.unfit = 0, False, ""
-        self.asked, self.taken, self.lent, self.ran = set(), set(), set(), set()
+        self.asked, self.taken, self.made, self.lent, self.ran = set(), set(), set(), set(), set()
 
     def give_up(self, reason):
         self.unfit = self.unfit or reason
@@ -248,6 +290,8 @@ class Record:
         rests_on = [[CHANGES, "arguments that are changed in place"]] if self.needs_changes else []
         rests_on += [[CONSTANTS, name] for name in sorted(self.taken)]
         rests_on += [[OPERATORS, name] for name in sorted(self.asked)]
+        compared = {name.partition(".")[0] for name in self.asked if name.endswith((".__eq__", ".__ne__"))}
+        rests_on += [[OPERANDS, "the arguments of %s" % name] for name in sorted(self.made & compared)]
         places = {"lent": sorted(self.lent), "ran": sorted(map(list, self.ran))}
         return {"calls": self.calls, "rests_on": rests_on, **places, "unfit": self.unfit}
 
@@ -269,8 +313,8 @@ class Conversation:
     def begin_case(self):
         if self._peer is not None and self._peer.broken:
             self.close()
-        taken, self.record = self.record.taken, Record()
-        self.record.taken = taken
+        before, self.record = self.record, Record()
+        self.record.taken, self.record.made = before.taken, before.made
         self.peer._record = self.record
 
     def close(self):
@@ -333,11 +377,14 @@ class Conversation:
         elif SPECIAL.match(name) and name not in VALUE_OPERATORS:
 
             def stub(*args, **keywords):
-                result = self.peer.call(module, key, is_bare, args, keywords)
-                if len(args) > 1:
-                    self.record.asked.add("%s.%s" % (module, key))
-                    return self.peer.given(OPERATORS, result)
-                return result
+                peer = self.peer
+                owner = type(args[0]).__name__
+                return peer.operate(owner, name, args, lambda given: peer.call(module, key, is_bare, given, keywords))
+        elif name == "__init__":
+
+            def stub(*args, **keywords):
+                peer = self.peer
+                return peer.call(module, key, is_bare, peer.arguments(args), keywords)
         else:
 
             def stub(*args, **keywords):
@@ -548,21 +595,86 @@ def _owner(module, path):
     return owner
 
 
+def wrong_operands(left, right, is_contained):
+    """(wrong value in place of `right`, whether a comparison with `left` has to notice it).
+
+    It need not notice what is wrong in an attribute in which the two are the same.
+    """
+    if not _is_instance(right):
+        wrongs = [perturbed(right, place) for place in range(3)]
+        matters = isinstance(right, str) or not is_contained
+        return [(wrong[0], matters) for wrong in wrongs if wrong]
+    of_left = attributes_of(left) if type(left) is type(right) else {}
+    found = []
+    for name, held in attributes_of(right).items():
+        wrong = perturbed(held, 0)
+        if wrong is not None:
+            found.append((copy_of(right, **{name: wrong[0]}), name in of_left and not _is_same(of_left[name], held)))
+    return found
+
+
+def copy_of(value, /, **changed):
+    """A copy of an instance with other attributes; of anything else the value itself."""
+    if not _is_instance(value):
+        return value
+    kind = type(value)
+    copy, slots = object.__new__(kind), dict(slots_of(kind))
+    for name, held in {**attributes_of(value), **changed}.items():
+        if name in slots:
+            slots[name].__set__(copy, held)
+        else:
+            object.__getattribute__(copy, "__dict__")[name] = held
+    return copy
+
+
+def _is_instance(value):
+    kind = type(value)
+    special = (type, types.FunctionType, types.ModuleType, enum.Enum, BaseException, Handle)
+    return is_python_class(kind) and solid_base(kind) is object and not isinstance(value, special)
+
+
+def _is_same(one, other, depth=0):
+    """Whether two values have the same state, as the judge sees it."""
+    if one is other:
+        return True
+    if type(one) is not type(other) or depth > 6:
+        return False
+    if _is_instance(one):
+        return _is_same(attributes_of(one), attributes_of(other), depth + 1)
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(_is_same(a, b, depth + 1) for a, b in zip(one, other))  # noqa: B905
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_is_same(one[key], other[key], depth + 1) for key in one)
+    return is_plain(one) and one == other
+
+
+def _is_yes(answer):
+    try:
+        return None if answer is NotImplemented else bool(answer)
+    except Exception:
+        return False
+
+
 def perturbed(value, place):
-    """A copy of a value in which one plain part is wrong, in a 1-tuple; None if there is none."""
+    """A copy of a value in which one plain part is wrong, in a 1-tuple; None if there is none.
+
+    Nothing tells that it is wrong but who knows the right one.
+    """
     kind = type(value)
     if kind is bool:
         return (not value,)
     if kind in (int, float):
-        return (value + (7919, -1, 1)[place],)
+        return (
+            value + CHANCE.choice((-1, 1)) * (CHANCE.randint(1_000, 9_999) if place == 0 else CHANCE.randint(1, 9)),
+        )
     if kind is str:
-        return (value + "~" if place == 0 else "\u00a4" + value if place == 1 else value[1:] + "\u00a4",)
+        return (_other_text(value),)
     if kind is bytes:
-        return (value + b"~",)
+        return (_other_text(value.decode("latin-1")).encode("latin-1"),)
     if value is None:
-        return ("\u00a4",)
+        return (CHANCE.randint(1, 9),)
     if kind in (list, tuple) and value:
-        chosen = place % len(value)
+        chosen = CHANCE.randrange(len(value))
         wrong = perturbed(value[chosen], place)
         return wrong and (kind([*value[:chosen], wrong[0], *value[chosen + 1 :]]),)
     if kind is list:
@@ -572,18 +684,26 @@ def perturbed(value, place):
         wrong = perturbed(value[key], place) if value else (1,)
         return wrong and ({**value, key: wrong[0]},)
     if kind in (set, frozenset):
-        return (kind([*value, "\u00a4"]),)
-    held = getattr(value, "__dict__", None)
-    if type(held) is not dict or not held or isinstance(value, (type, types.FunctionType, types.ModuleType, Handle)):
+        return (kind([*value, _other_text("")]),)
+    if not _is_instance(value):
         return None
-    names = [name for name in held if perturbed(held[name], place) is not None]
-    if not names or solid_base(kind) is not object:
+    wrongs = {name: perturbed(held, place) for name, held in attributes_of(value).items()}
+    names = [name for name, wrong in wrongs.items() if wrong is not None]
+    if not names:
         return None
-    copy = object.__new__(kind)
-    vars(copy).update(held)
-    chosen = names[place % len(names)]
-    vars(copy)[chosen] = perturbed(held[chosen], place)[0]
-    return (copy,)
+    chosen = CHANCE.choice(names)
+    return (copy_of(value, **{chosen: wrongs[chosen][0]}),)
+
+
+def _other_text(text):
+    """A text of the same look with another letter or digit."""
+    if not text:
+        return CHANCE.choice(string.ascii_lowercase)
+    place = CHANCE.randrange(len(text))
+    old = text[place]
+    letters = string.digits if old.isdigit() else string.ascii_uppercase if old.isupper() else string.ascii_lowercase
+    new = CHANCE.choice([each for each in letters if each.lower() != old.lower()])
+    return text[:place] + new + text[place + 1 :]
 
 
 def start(request, codes, root, scratch, sandbox_folder, complete):

@@ -17,6 +17,7 @@ from apart_rules import (
     NEVER,
     NO_MIRROR,
     SPECIAL,
+    VALUE_OPERATORS,
     CannotCross,
     is_mock,
     module_of,
@@ -201,6 +202,14 @@ class Objects:
 
             async def stub(*args, **keywords):
                 return await self.request_async("method", self.objects[number], key, args, keywords)
+        elif self.is_judge and key == "__init__":
+
+            def stub(*args, **keywords):
+                return ask(self.arguments(args), keywords)
+        elif self.is_judge and SPECIAL.match(key) and key not in VALUE_OPERATORS:
+
+            def stub(*args, **keywords):
+                return self.operate(class_name, key, args, lambda given: ask(given, keywords))
         else:
 
             def stub(*args, **keywords):
