@@ -445,7 +445,7 @@ class Conversation:
 
     def finish(self, module, changes):
         """Brings a module of the user's own in line with the change: what is new, gone, or has another value."""
-        name = module.__name__
+        name, before = module.__name__, set(vars(module))
         for path in changes["removed"]:
             owner = _owner(module, path)
             if owner is not None and path.split(".")[-1] in vars(owner):
@@ -461,6 +461,14 @@ class Conversation:
                 setattr(owner, path.split(".")[-1], kind)
         for constant in changes["constants"]:
             self.bind(module, constant)
+        self.keep_names(module, before)
+
+    def keep_names(self, module, before):
+        """Lets what is new in a module hide nothing that tests have from elsewhere, where they import all of it."""
+        hiding = (set(vars(module)) - before).intersection(self.request["kept"])
+        if hiding:
+            names = getattr(module, "__all__", [name for name in vars(module) if not name.startswith("_")])
+            module.__all__ = [name for name in names if name not in hiding]
 
     def bind(self, module, key):
         """Gives a module a name that the changed code binds: a stub where it can be called, else its value."""
@@ -570,6 +578,7 @@ class _NewModule(importlib.abc.Loader):
         for key in conversation.peer.request("names", name):
             if type(key) is str and not SPECIAL.match(key):
                 conversation.bind(module, key)
+        conversation.keep_names(module, set())
 
 
 class Refusal:
