@@ -19,7 +19,8 @@ class AssertionWatch:
         code = getattr(inspect.unwrap(getattr(test, "__func__", test)), "__code__", None)
         self._path, self._first = (code.co_filename, code.co_firstlineno) if code is not None else ("", 0)
         self._functions = _functions_of(self._path)
-        self._entered, self._ran, self._raised, self._empty = set(), set(), set(), set()
+        self._entered, self._ran, self._raised = set(), set(), set()
+        self._generators, self._yielding = set(), set()
 
     def start(self):
         if self._functions:
@@ -46,7 +47,7 @@ class AssertionWatch:
         for each in [*own, *(each for first in nested for each in self._functions[first].assertions)]:
             if not each.may_raise and _has(self._raised, each):
                 return "its assertion in line %d failed, and something swallowed that" % each.first
-            if each.is_all and _has(self._empty, each):
+            if each.is_all and _has(self._generators - self._yielding, each):
                 return "its assertion in line %d looked at nothing" % each.first
         return ""
 
@@ -55,7 +56,7 @@ class AssertionWatch:
         if code.co_filename != self._path:
             return None
         if code.co_name == "<genexpr>":
-            self._empty.add(code.co_firstlineno)
+            self._generators.add(code.co_firstlineno)
             return self._trace_items
         if code.co_firstlineno not in self._functions:
             return None
@@ -71,7 +72,7 @@ class AssertionWatch:
 
     def _trace_items(self, frame, event, argument):
         if event == "return" and argument is not None:
-            self._empty.discard(frame.f_code.co_firstlineno)
+            self._yielding.add(frame.f_code.co_firstlineno)
         return self._trace_items
 
 
