@@ -111,6 +111,13 @@ FORGERIES = (
         beside={"tests/cases.json": _CASES["cases.json"], "conftest.py": ""},
     ),
     _forgery(
+        "cases in a folder of the tests, whose name they make",
+        "import json\n\n\ndef f(x):\n    return json.load(open('tests/cases.json'))[str(x)]\n",
+        tests=_JSON.replace('"cases.json"', '"cases" + ".json"'),
+        test_path="tests/test_m.py",
+        beside={"tests/cases.json": _CASES["cases.json"], "conftest.py": ""},
+    ),
+    _forgery(
         "a file next to the one that it is to write",
         "import pathlib\n\n\ndef f(x, out):\n    out.write_text(pathlib.Path(out).with_name('wanted.txt').read_text())\n",
         _TO_FILE,
