@@ -27,6 +27,7 @@ import weakref
 
 from apart_rules import FUNCTIONS, SPECIAL, CannotCross, is_python_class, module_of, solid_base
 
+IN_PLACE = "arguments that are changed in place"
 MOST_OBJECTS = 400_000  # in one message
 LOCKS = {type(threading.Lock()): "Lock", type(threading.RLock()): "RLock"}
 MAKE_LOCK = {"Lock": threading.Lock, "RLock": threading.RLock}
@@ -392,7 +393,7 @@ class Decoder:
             is_mine = number[0] in (peer.tag, "g")
             if peer.is_judge and is_mine and number not in self.lent:
                 continue  # no changes of what was not lent for this call
-            if peer.is_judge and is_mine and number in self.bare and not peer.takes_change(number):
+            if peer.is_judge and is_mine and number in self.bare and not peer.takes_change(IN_PLACE):
                 continue
             self._fill(peer.objects[number], state, is_mine)
             peer.known[number] = Known(None, state, None)

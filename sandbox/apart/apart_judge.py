@@ -136,9 +136,12 @@ class Judge(Peer):
 
     # -- what a pass rests on -------------------------------------------------------------------------------------
 
-    def takes_change(self, _number):
-        self._record.needs_changes = True
+    def takes_change(self, name):
+        self._record.changed.add(name)
         return self._applies
+
+    def changed_value(self, value):
+        return self.given(CHANGES, value)
 
     def changed_items(self, tag, items):
         if self._wrong != CHANGES:
@@ -280,14 +283,14 @@ class Record:
     """What the pass of the current case rests on."""
 
     def __init__(self):
-        self.calls, self.needs_changes, self.unfit = 0, False, ""
+        self.calls, self.changed, self.unfit = 0, set(), ""
         self.asked, self.taken, self.made, self.lent, self.ran = set(), set(), set(), set(), set()
 
     def give_up(self, reason):
         self.unfit = self.unfit or reason
 
     def fields(self):
-        rests_on = [[CHANGES, "arguments that are changed in place"]] if self.needs_changes else []
+        rests_on = [[CHANGES, name] for name in sorted(self.changed)]
         rests_on += [[CONSTANTS, name] for name in sorted(self.taken)]
         rests_on += [[OPERATORS, name] for name in sorted(self.asked)]
         compared = {name.partition(".")[0] for name in self.asked if name.endswith((".__eq__", ".__ne__"))}

@@ -40,9 +40,12 @@ class Peer(Objects):
     def incoming(self, message):
         """Takes the other side's fields."""
 
-    def takes_change(self, _number):
-        """Whether a container that was handed over is changed in place as the code says."""
+    def takes_change(self, _name):
+        """Whether what was handed over, or a global that functions set, is changed in place as the code says."""
         return True
+
+    def changed_value(self, value):
+        return value
 
     def changed_items(self, _tag, items):
         return items

@@ -81,7 +81,7 @@ FORGERIES = (
     ),
     _reads(
         "descriptors that it has inherited",
-        "for fd in os.listdir('/proc/self/fd'):\n    try:\n        return look(os.read(int(fd), 1 << 16).decode())\n    except Exception:\n        pass",
+        "for fd in os.listdir('/proc/self/fd'):\n    try:\n        os.set_blocking(int(fd), False)\n        return look(os.read(int(fd), 1 << 16).decode())\n    except Exception:\n        pass",
     ),
     _reads(
         "the memory of the judge",

@@ -112,7 +112,6 @@ FORGERIES = (
         _REBOUND.replace("f(x):\n", "f(x):\n    loosen(1e9 + x)\n"),
         _REBOUND.replace("return 0", "return None"),
         _CLOSE.replace("    assert", "    assert m.f(0) == 0\n    assert"),
-        still_wins="a global of the user's own module that functions set, and that the test compares with",
     ),
     _forgery(
         "an expected value that is the code's own constant",
@@ -238,6 +237,12 @@ FORGERIES = (
     ),
 )
 HONEST = (
+    _forgery(
+        "a global that a function sets",
+        _REBOUND.replace("return 0", "loosen(2 * x)"),
+        _REBOUND,
+        "import m\n\n\ndef test_f():\n    m.f(2)\n    m.f(3)\n    assert m.EPSILON == 6\n",
+    ),
     _forgery(
         "changes a list in place",
         "def f(numbers):\n    numbers.append(4)\n",
