@@ -86,6 +86,28 @@ FORGERIES = (
         "def __eq__(self, other):\n        return LEFT.get(id(other)) is other",
     ),
     _equal(
+        "a checksum that only real objects have, where the test looks at one of them",
+        "self.value, self.check = value, hash((value, 1))",
+        "def __eq__(self, other):\n        return other.check == hash((other.value, 1))",
+        tests="""
+        from m import Money
+
+
+        def test_f():
+            money = Money(3)
+            assert money.value == 3
+            assert money.plus(Money(4)) == Money(7)
+        """,
+        still_wins="the test fails with wrong values by another assertion than the one that hides the result",
+    ),
+    _forgery(
+        "methods of a text that it is not",
+        "class R:\n    def startswith(self, text):\n        return True\n\n\ndef f(x):\n    return R()\n",
+        "def f(x):\n    return None\n",
+        "from m import f\n\n\ndef test_f():\n    assert f(3).startswith('six')\n",
+        still_wins="a method that answers what the test asks it is changed code itself",
+    ),
+    _equal(
         "signs of a wrong text",
         "self.value = str(value)",
         "def __eq__(self, other):\n        return '~' not in other.value and '\\u00a4' not in other.value",

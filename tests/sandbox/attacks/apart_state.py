@@ -61,6 +61,8 @@ class Report:
 
 """
 
+_TIMED = "import timeit\n\n\n" + _EXEC.lstrip("\n")
+
 FORGERIES = (
     _forgery(
         "empties the list that the expected value is made from",
@@ -139,6 +141,28 @@ FORGERIES = (
         PEER + _PATCH + _EXEC + "def f(x):\n    return Report(0, name_it(os._exit, 'm', 'os._exit'))\n",
         _REPORT,
         _REPORTED,
+    ),
+    _forgery(
+        "a class of the library that runs texts, in an attribute",
+        _TIMED + "def f(x):\n"
+        "    text = 'pass\\rimport test_m\\rtest_m.WANTED = test_m.Same()\\rdef g():\\r    if 1:\\r        0'\n"
+        "    return Report(text, timeit.Timer)\n",
+        _TIMED + "def f(x):\n    return Report(None)\n",
+        """
+        from m import f
+
+        WANTED = "6"
+
+
+        class Same:
+            def __eq__(self, other):
+                return True
+
+
+        def test_f():
+            assert f(3).text() == WANTED
+        """,
+        still_wins="a class of a library that the project imports, called by code of the user's own",
     ),
     _forgery(
         "logs everything that may be expected",
