@@ -432,7 +432,7 @@ class Decoder:
             return peer.make_function(self, state, number)
         if tag == "C":
             return peer.make_class(self, state, number)
-        kind = self.decode(state[1])
+        kind = self.decode_class(state[1])
         if not isinstance(kind, type) or (peer.is_judge and not peer.rules.allows_class(kind)):
             raise CannotCross("an instance of %r" % (kind,))
         base = solid_base(kind)
@@ -502,7 +502,7 @@ class Decoder:
         value.seek(state[3])
 
     def _fill_instance(self, value, kind, state):
-        if self.decode(state[1]) is not kind:
+        if self.decode_class(state[1]) is not kind:
             raise CannotCross("an object changed its class")
         if state[0] == "x":
             value.args = tuple(self.decode(state[2]))
@@ -567,8 +567,19 @@ class Decoder:
             raise CannotCross("an unknown form")
         return make(self, value)
 
+    def decode_class(self, value):
+        """The class of an object or the base of a class, which nobody calls."""
+        named = type(value) is list and value[:1] == ["g"]
+        return self.peer.rules.resolve(value[1], value[2]) if named else self.decode(value)
+
+    def _named(self, value):
+        found = self.peer.rules.resolve(value[1], value[2])
+        if self.peer.is_judge and isinstance(found, type) and not self.peer.rules.may_be_called(found):
+            raise CannotCross("the class %s as a value" % value[2])
+        return found
+
     def _members(self, kind):
-        kind = self.decode(kind)
+        kind = self.decode_class(kind)
         if not (isinstance(kind, type) and issubclass(kind, enum.Enum)):
             raise CannotCross("no enumeration")
         return kind
@@ -641,7 +652,7 @@ BY_TAG = {
     "s": lambda d, v: d._object(v[1]),
     "t": lambda d, v: tuple([d.decode(each) for each in v[1:]]),
     "z": lambda d, v: frozenset([d.decode(each) for each in v[1:]]),
-    "g": lambda d, v: d.peer.rules.resolve(v[1], v[2]),
+    "g": Decoder._named,
     "b": lambda d, v: base64.b64decode(v[1]),
     "i": lambda d, v: int(v[1], 16),
     "f": lambda d, v: float(v[1]),

@@ -147,7 +147,7 @@ class Objects:
     def make_class(self, decoder, state, number):
         """The mirror of a class. Raises `CannotCross` where its bases or names are not those of plain classes."""
         _, form, name, module, bases, *rest = state
-        bases = tuple(map(decoder.decode, bases))
+        bases = tuple(map(decoder.decode_class, bases))
         if not all(isinstance(base, type) and (not self.is_judge or self.rules.allows_class(base)) for base in bases):
             raise CannotCross("the bases of %s" % name)
         if form == "enum":

@@ -121,6 +121,10 @@ class Rules:
         path = path[len(self.root) :]
         return is_test_path(path) or path in self.test_files
 
+    def may_be_called(self, kind):
+        """Whether the user's own code may meet this class as a value, where it may call it: some run what they get."""
+        return module_of(kind) in STANDARD or self.is_own(kind) or issubclass(kind, BaseException)
+
     # -- names ----------------------------------------------------------------------------------------------------
 
     def name_of(self, value):

@@ -162,7 +162,6 @@ FORGERIES = (
         def test_f():
             assert f(3).text() == WANTED
         """,
-        still_wins="a class of a library that the project imports, called by code of the user's own",
     ),
     _forgery(
         "logs everything that may be expected",
