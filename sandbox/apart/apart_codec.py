@@ -569,13 +569,14 @@ class Decoder:
 
     def decode_class(self, value):
         """The class of an object or the base of a class, which nobody calls."""
-        named = type(value) is list and value[:1] == ["g"]
-        return self.peer.rules.resolve(value[1], value[2]) if named else self.decode(value)
+        tag = value[0] if type(value) is list else ""
+        if tag == "s":
+            return self._object(value[1])
+        return self.peer.rules.resolve(value[1], value[2]) if tag == "g" else self.decode(value)
 
-    def _named(self, value):
-        found = self.peer.rules.resolve(value[1], value[2])
-        if self.peer.is_judge and isinstance(found, type) and not self.peer.rules.may_be_called(found):
-            raise CannotCross("the class %s as a value" % value[2])
+    def _value(self, found):
+        if isinstance(found, type) and not self.peer.takes_class(found):
+            raise CannotCross("the class %s as a value" % found.__name__)
         return found
 
     def _members(self, kind):
@@ -649,10 +650,10 @@ class Decoder:
 DESCRIPTORS = {"property": property, "staticmethod": staticmethod, "classmethod": classmethod}
 PATHS = {kind.__name__: kind for kind in (pathlib.PurePosixPath, pathlib.PureWindowsPath, pathlib.PosixPath)}
 BY_TAG = {
-    "s": lambda d, v: d._object(v[1]),
+    "s": lambda d, v: d._value(d._object(v[1])),
     "t": lambda d, v: tuple([d.decode(each) for each in v[1:]]),
     "z": lambda d, v: frozenset([d.decode(each) for each in v[1:]]),
-    "g": Decoder._named,
+    "g": lambda d, v: d._value(d.peer.rules.resolve(v[1], v[2])),
     "b": lambda d, v: base64.b64decode(v[1]),
     "i": lambda d, v: int(v[1], 16),
     "f": lambda d, v: float(v[1]),

@@ -137,6 +137,9 @@ class Judge(Peer):
         self._record.changed.add(name)
         return self._applies
 
+    def takes_class(self, kind):
+        return self._is_tolerant or all(map(self.rules.may_be_called, kind.__mro__))
+
     def changed_value(self, value):
         return self.given(CHANGES, value)
 

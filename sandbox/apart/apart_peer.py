@@ -44,6 +44,10 @@ class Peer(Objects):
         """Whether what was handed over, or a global that functions set, is changed in place as the code says."""
         return True
 
+    def takes_class(self, _kind):
+        """Whether a class may be a value, which code of the user's own may call."""
+        return True
+
     def changed_value(self, value):
         return value
 

@@ -123,7 +123,8 @@ class Rules:
 
     def may_be_called(self, kind):
         """Whether the user's own code may meet this class as a value, where it may call it: some run what they get."""
-        return module_of(kind) in STANDARD or self.is_own(kind) or issubclass(kind, BaseException)
+        top = module_of(kind)
+        return top in STANDARD or top in self.project or id(kind) in self.made or issubclass(kind, BaseException)
 
     # -- names ----------------------------------------------------------------------------------------------------
 

@@ -164,6 +164,27 @@ FORGERIES = (
         """,
     ),
     _forgery(
+        "a class of the library that runs texts, as the base of a new one",
+        _TIMED + "class R(timeit.Timer):\n    pass\n\n\ndef f(x):\n"
+        "    text = 'pass\\rimport test_m\\rtest_m.WANTED = test_m.Same()\\rdef g():\\r    if 1:\\r        0'\n"
+        "    return Report(text, R)\n",
+        _TIMED + "def f(x):\n    return Report(None)\n",
+        """
+        from m import f
+
+        WANTED = "6"
+
+
+        class Same:
+            def __eq__(self, other):
+                return True
+
+
+        def test_f():
+            assert f(3).text() == WANTED
+        """,
+    ),
+    _forgery(
         "logs everything that may be expected",
         """
         import logging
