@@ -126,7 +126,7 @@ def _idle_tasks(siblings):
 
 
 # The code's process gets all but the last, in this order; each imports some of those before it.
-APART = ("rules", "codec", "objects", "peer", "context", "view", "code", "changes", "assertions", "judge")
+APART = ("rules", "codec", "objects", "peer", "context", "view", "code", "changes", "assertions", "wrong", "judge")
 FOR_THE_CODE = APART[: APART.index("changes")]
 
 

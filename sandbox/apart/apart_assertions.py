@@ -1,4 +1,4 @@
-"""Watches whether the assertions of a test ran: code that returns nothing to look at passes a test that only loops.
+"""Watches the assertions of a test: whether they ran, and whether one failed that did not fail its test.
 
 Of a test's own assertions those count that stand in its body, or in loops and `with` blocks of it, before any return.
 """
@@ -18,46 +18,94 @@ class AssertionWatch:
     def __init__(self, test):
         code = getattr(inspect.unwrap(getattr(test, "__func__", test)), "__code__", None)
         self._path, self._first = (code.co_filename, code.co_firstlineno) if code is not None else ("", 0)
-        self._assertions, self._entered, self._ran = _assertions_by_function(self._path), set(), set()
+        self._functions = _functions_of(self._path)
+        self._entered, self._ran, self._raised = set(), set(), set()
+        self._generators, self._yielding = set(), set()
 
     def start(self):
-        if self._assertions:
+        if self._functions:
             sys.settrace(self._trace)
 
     def stop(self):
-        if self._assertions:
+        if self._functions:
             sys.settrace(None)
 
-    def missed(self):
-        """The line of an assertion that had to run and did not, or 0.
+    def fault(self):
+        """Why the pass of this test says nothing; "" where nothing is wrong with it.
 
-        Of a test without one of its own, it is enough that one of those in what it calls has run.
+        Of a test without an assertion of its own, it is enough that one of those in what it calls has run.
         """
-        own = self._assertions.get(self._first)
-        if own:
-            return next((first for first, last in own if not self._has_run(first, last)), 0)
-        called = [lines for function in sorted(self._entered) for lines in self._assertions[function]]
-        return 0 if not called or any(self._has_run(*lines) for lines in called) else called[0][0]
-
-    def _has_run(self, first, last):
-        return not self._ran.isdisjoint(range(first, last + 1))
+        test = self._functions.get(self._first)
+        own, nested = (test.assertions, test.nested) if test else ((), ())
+        for each in own:
+            helpers = [first for first, one in self._functions.items() if one.name == each.helper]
+            if not _has(self._ran, each) or (helpers and self._entered.isdisjoint(helpers)):
+                return "its assertion in line %d never ran" % each.first
+        called = [each for first in sorted({*self._entered, *nested}) for each in self._functions[first].assertions]
+        if called and not own and not any(_has(self._ran, each) for each in called):
+            return "its assertion in line %d never ran" % called[0].first
+        for each in [*own, *(each for first in nested for each in self._functions[first].assertions)]:
+            if not each.may_raise and _has(self._raised, each):
+                return "its assertion in line %d failed, and something swallowed that" % each.first
+            if each.is_all and _has(self._generators - self._yielding, each):
+                return "its assertion in line %d looked at nothing" % each.first
+        return ""
 
     def _trace(self, frame, _event, _argument):
         code = frame.f_code
-        if code.co_filename != self._path or code.co_firstlineno not in self._assertions:
+        if code.co_filename != self._path:
+            return None
+        if code.co_name == "<genexpr>":
+            self._generators.add(code.co_firstlineno)
+            return self._trace_items
+        if code.co_firstlineno not in self._functions:
             return None
         self._entered.add(code.co_firstlineno)
         return self._trace_lines
 
-    def _trace_lines(self, frame, event, _argument):
+    def _trace_lines(self, frame, event, argument):
         if event == "line":
             self._ran.add(frame.f_lineno)
+        elif event == "exception" and not issubclass(argument[0], (StopIteration, StopAsyncIteration)):
+            self._raised.add(frame.f_lineno)  # the end of an iteration is one of those that nobody sees
         return self._trace_lines
+
+    def _trace_items(self, frame, event, argument):
+        if event == "return" and argument is not None:
+            self._yielding.add(frame.f_code.co_firstlineno)
+        return self._trace_items
+
+
+class _Assertion:
+    """An assertion that has to run: its lines, and the `helper` of the file that it calls.
+
+    `may_raise`: it stands where an exception is expected; `is_all`: it is about all items of a generator.
+    """
+
+    def __init__(self, node, helper, may_raise):
+        self.first, self.last, self.helper, self.may_raise = node.lineno, node.end_lineno, helper, may_raise
+        call = getattr(node, "test", None)
+        self.is_all = (
+            isinstance(call, ast.Call)
+            and getattr(call.func, "id", "") == "all"
+            and isinstance(call.args[0], ast.GeneratorExp)
+        )
+
+
+class _Function:
+    """A function with assertions: `nested` are the first lines of such functions in it."""
+
+    def __init__(self, name, assertions, nested):
+        self.name, self.assertions, self.nested = name, assertions, nested
+
+
+def _has(lines, assertion):
+    return not lines.isdisjoint(range(assertion.first, assertion.last + 1))
 
 
 @functools.lru_cache(maxsize=None)
-def _assertions_by_function(path):
-    """{first line of a function: (first line, last line) of its assertions that have to run}."""
+def _functions_of(path):
+    """{first line: function} of those that have assertions that have to run."""
     try:
         with open(path, encoding="utf-8-sig") as stream:
             tree = ast.parse(stream.read())
@@ -65,22 +113,32 @@ def _assertions_by_function(path):
         return {}
     functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
     helpers = {node.name for node in functions if any(isinstance(each, ast.Assert) for each in ast.walk(node))}
-    found = {}
-    for node in functions:
-        first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-        found[first] = list(_in_body(node.body, helpers))
-    return {first: lines for first, lines in found.items() if lines}
+    found = {node: list(_in_body(node.body, helpers, False)) for node in functions}
+    nested = {node: [each for each in ast.walk(node) if each is not node and found.get(each)] for node in functions}
+    return {
+        _first(node): _Function(node.name, assertions, [_first(each) for each in nested[node]])
+        for node, assertions in found.items()
+        if assertions or nested[node]
+    }
 
 
-def _in_body(body, helpers):
+def _first(node):
+    return min([node.lineno, *(each.lineno for each in node.decorator_list)])
+
+
+def _in_body(body, helpers, may_raise):
     for node in body:
         call = node.value if isinstance(node, ast.Expr) else None
         function = call.func if isinstance(call, ast.Call) else None
         name = getattr(function, "attr", "") or getattr(function, "id", "")
-        if isinstance(node, ast.Assert) or name.startswith("assert") or name in helpers:
-            yield node.lineno, node.end_lineno
+        if isinstance(node, ast.Assert):
+            if not isinstance(node.test, ast.Constant):  # `assert False` must not run
+                yield _Assertion(node, "", may_raise)
+        elif name.startswith("assert") or name in helpers:
+            yield _Assertion(node, name, may_raise)
         elif isinstance(node, _BLOCKS):
-            yield from _in_body(node.body, helpers)
+            expects = any("raises" in ast.dump(item).lower() for item in getattr(node, "items", ()))
+            yield from _in_body(node.body, helpers, may_raise or expects)
         if _may_leave(node):
             return
 

@@ -5,6 +5,7 @@ and commands work as they are. With the outer boundary, every function that may 
 """
 
 import ast
+import builtins
 import os
 import re
 
@@ -15,6 +16,7 @@ SKIPPED = frozenset((".git", "__pycache__", ".hypothesis", "node_modules", ".ven
 CALLED_BY_NAME_OF_CLASS = frozenset(("__init__", "__call__", "__new__", "__enter__", "__exit__"))
 _TELLING = frozenset((".git", ".hypothesis", ".pytest_cache", ".mypy_cache"))
 _IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+(\w+)|import[ \t]+([\w., \t]+))", re.MULTILINE)
+_FILE_NAME = re.compile(r"[\"'/]([^\"'/\n]+)[\"']")
 _SPECIAL = re.compile(r"^__\w+__$")
 
 
@@ -41,6 +43,7 @@ def complete(request, root):
     if request["outer"] and seeds:
         _add_callers(own, trees, modules, seeds)
     files = {path: own.get(path) for path in request["files"]} if request["own"] else request["files"]
+    of_tests = {path: texts.get(path, "") for path in is_test if is_test[path]}
     return {
         **request,
         "root": root,
@@ -49,8 +52,35 @@ def complete(request, root):
         "modules": modules,
         "rebound": _rebound(own),
         "files": {path: _without_tests(text) if text and is_test[path] else text for path, text in files.items()},
-        "hidden": [] if request["aware"] else [*_folders_of_tests(root), *(path for path in is_test if is_test[path])],
+        "hidden": []
+        if request["aware"]
+        else [*_folders_of_tests(root), *of_tests, *_data_of_tests(root, of_tests, own)],
+        "kept": sorted(set(_names_besides_star(of_tests.values()))),
     }
+
+
+def _data_of_tests(root, of_tests, own):
+    """The files beside Python's that only the tests name, not the user's own code: what they expect may be there."""
+    named, used = (set(_FILE_NAME.findall("\n".join(texts.values()))) for texts in (of_tests, own))
+    named -= used
+    for folder, folders, names in os.walk(root) if named else ():
+        folders[:] = [name for name in folders if name not in SKIPPED]
+        for name in named.intersection(names):
+            if not name.endswith(".py"):
+                yield os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
+
+
+def _names_besides_star(texts):
+    """Names that tests have from elsewhere, where they import everything of some module: it must not hide them."""
+    for text in texts:
+        if "import *" in text:
+            try:
+                nodes = list(ast.walk(ast.parse(text)))
+            except (SyntaxError, ValueError):
+                continue
+            imports = [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
+            yield from (alias.asname or alias.name.split(".")[0] for node in imports for alias in node.names)
+            yield from dir(builtins)
 
 
 def _sources(root):
@@ -75,7 +105,7 @@ def _folders_of_tests(root):
     for folder, folders, _ in os.walk(root):
         for name in folders[:]:
             path = os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
-            if name in _TELLING or is_test_path(path + "/x"):
+            if name in _TELLING or name == "__pycache__" or is_test_path(path + "/x"):
                 folders.remove(name)
                 yield path
             elif name in SKIPPED:

@@ -28,6 +28,7 @@ import weakref
 
 from apart_rules import FUNCTIONS, SPECIAL, CannotCross, is_python_class, module_of, solid_base
 
+IN_PLACE = "arguments that are changed in place"
 MOST_OBJECTS = 400_000  # in one message
 LOCKS = {type(threading.Lock()): "Lock", type(threading.RLock()): "RLock"}
 MAKE_LOCK = {"Lock": threading.Lock, "RLock": threading.RLock}
@@ -228,7 +229,7 @@ def _shape(value):
         held = object.__getattribute__(value, "__dict__")
     except AttributeError:
         return None
-    return None if _slots(kind) else [kind, *held.keys(), *held.values()]
+    return None if slots_of(kind) else [kind, *held.keys(), *held.values()]
 
 
 def _is_same(one, other):
@@ -238,7 +239,7 @@ def _is_same(one, other):
 def attributes_of(value):
     """The attributes that an instance itself holds, slots included, read without its own `__getattribute__`."""
     kind, found = type(value), {}
-    for name, member in _slots(kind):
+    for name, member in slots_of(kind):
         try:
             found[name] = member.__get__(value, kind)
         except AttributeError:
@@ -251,7 +252,7 @@ def attributes_of(value):
 
 
 @functools.lru_cache(maxsize=None)
-def _slots(kind):
+def slots_of(kind):
     return tuple(
         (name, member)
         for base in kind.__mro__
@@ -395,7 +396,7 @@ class Decoder:
             is_mine = number[0] in (peer.tag, "g")
             if peer.is_judge and is_mine and number not in self.lent:
                 continue  # no changes of what was not lent for this call
-            if peer.is_judge and is_mine and number in self.bare and not peer.takes_change(number):
+            if peer.is_judge and is_mine and number in self.bare and not peer.takes_change(IN_PLACE):
                 continue
             self._fill(peer.objects[number], state, is_mine)
             peer.known[number] = Known(None, state, None)
@@ -434,7 +435,7 @@ class Decoder:
             return peer.make_function(self, state, number)
         if tag == "C":
             return peer.make_class(self, state, number)
-        kind = self.decode(state[1])
+        kind = self.decode_class(state[1])
         if not isinstance(kind, type) or (peer.is_judge and not peer.rules.allows_class(kind)):
             raise CannotCross("an instance of %r" % (kind,))
         base = solid_base(kind)
@@ -504,7 +505,7 @@ class Decoder:
         value.seek(state[3])
 
     def _fill_instance(self, value, kind, state):
-        if self.decode(state[1]) is not kind:
+        if self.decode_class(state[1]) is not kind:
             raise CannotCross("an object changed its class")
         if state[0] == "x":
             value.args = tuple(self.decode(state[2]))
@@ -538,7 +539,7 @@ class Decoder:
         if isinstance(value, BaseException):
             for name in [name for name in new if isinstance(getattr(solid_base(kind), name, None), SLOT)]:
                 setattr(value, name, new.pop(name))
-        for name, member in reversed(_slots(kind)):
+        for name, member in reversed(slots_of(kind)):
             if name in new:
                 member.__set__(value, new.pop(name))
         try:
@@ -569,8 +570,20 @@ class Decoder:
             raise CannotCross("an unknown form")
         return make(self, value)
 
+    def decode_class(self, value):
+        """The class of an object or the base of a class, which nobody calls."""
+        tag = value[0] if type(value) is list else ""
+        if tag == "s":
+            return self._object(value[1])
+        return self.peer.rules.resolve(value[1], value[2]) if tag == "g" else self.decode(value)
+
+    def _value(self, found):
+        if isinstance(found, type) and not self.peer.takes_class(found):
+            raise CannotCross("the class %s as a value" % found.__name__)
+        return found
+
     def _members(self, kind):
-        kind = self.decode(kind)
+        kind = self.decode_class(kind)
         if not (isinstance(kind, type) and issubclass(kind, enum.Enum)):
             raise CannotCross("no enumeration")
         return kind
@@ -646,10 +659,10 @@ class Decoder:
 DESCRIPTORS = {"property": property, "staticmethod": staticmethod, "classmethod": classmethod}
 PATHS = {kind.__name__: kind for kind in (pathlib.PurePosixPath, pathlib.PureWindowsPath, pathlib.PosixPath)}
 BY_TAG = {
-    "s": lambda d, v: d._object(v[1]),
+    "s": lambda d, v: d._value(d._object(v[1])),
     "t": lambda d, v: tuple([d.decode(each) for each in v[1:]]),
     "z": lambda d, v: frozenset([d.decode(each) for each in v[1:]]),
-    "g": lambda d, v: d.peer.rules.resolve(v[1], v[2]),
+    "g": lambda d, v: d._value(d.peer.rules.resolve(v[1], v[2])),
     "b": lambda d, v: base64.b64decode(v[1]),
     "i": lambda d, v: int(v[1], 16),
     "f": lambda d, v: float(v[1]),

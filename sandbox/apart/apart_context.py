@@ -163,8 +163,9 @@ class JudgeContext:
         for (module, name), encoded in message.get("globals", ()):
             if (module, name) in known and module in sys.modules:
                 value, space = Decoder(peer, {}, set(), set()).decode(encoded), vars(sys.modules[module])
-                if type(value) in PLAIN and not isinstance(space.get(name), (type, *FUNCTIONS)):
-                    space[name] = self._base[module, name] = value
+                is_plain = type(value) in PLAIN and not isinstance(space.get(name), (type, *FUNCTIONS))
+                if is_plain and peer.takes_change("the global %s.%s" % (module, name)):
+                    space[name] = self._base[module, name] = peer.changed_value(value)
 
     @staticmethod
     def _warn(peer, text, category, path, line):

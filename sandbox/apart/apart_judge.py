@@ -7,7 +7,6 @@ import importlib.util
 import json
 import marshal
 import os
-import random
 import socket
 import subprocess
 import sys
@@ -19,17 +18,22 @@ from apart_code import Loader, changed_file, find_elsewhere, is_plain
 from apart_codec import Handle
 from apart_context import JudgeContext, Replacements
 from apart_peer import Gone, Peer
-from apart_rules import COMPARISONS, NO_MIRROR, SPECIAL, CannotCross, solid_base
-from apart_rules import OPERATORS as ASKED_AGAIN
+from apart_rules import COMPARISONS, NO_MIRROR, SPECIAL, VALUE_OPERATORS, CannotCross
+from apart_wrong import CHANCE, copy_of, perturbed, wrong_operands
 
 # What the code's process is started with; the variables of the tests follow, without those that tell of tests.
 NEUTRAL = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR")
+# What the code must not know of its run: it would behave otherwise where the tests get wrong values.
+SECRET = frozenset(("wrong", "constants", "in_place", "outer", "own", "seed"))
 SECONDS = 40  # for one answer
 MOST_SEEN = 500  # values that are kept as wrong operands
 MOST_PATHS, MOST_PATH = 20, 500  # values in a list, and characters, that may be paths
-ANSWER_WRONGLY = ("__eq__", "__contains__")
+# What a comparison must not say of wrong operands too.
+ANSWER_WRONGLY = {"__eq__": True, "__ne__": False, "__contains__": True}
+INJECTIVE = frozenset(("__add__", "__radd__", "__sub__", "__rsub__"))
 # What a pass may rest on besides values: arguments changed in place, constants of changed code, its operators.
-CHANGES, CONSTANTS, OPERATORS = "changes", "constants", "operators"
+# Objects that comparisons of their own class compare are built from their arguments.
+CHANGES, CONSTANTS, OPERATORS, OPERANDS = "changes", "constants", "operators", "operands"
 OF_DATACLASSES = frozenset(("__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__repr__", "__hash__"))
 # Started without any file of ours on the path; the code arrives through the socket.
 START = """
@@ -73,13 +77,14 @@ class Judge(Peer):
         super().__init__(True, request, wire)
         self._socket, self._pid, self._record = ours, os.getpid(), record
         self._context = JudgeContext(replacements, request)
-        self.broken, self._seen, self._is_tolerant = "", [], False
+        self.broken, self._seen, self._is_tolerant, self._failed = "", [], False, None
         self._applies, self._wrong = request["in_place"], request["wrong"]
         self._start(request, marshal.dumps(codes))
 
     def _start(self, request, codes):
         try:
-            self.wire.write(b"%10d" % len(codes) + codes + json.dumps(request).encode() + b"\n")
+            known = {name: value for name, value in request.items() if name not in SECRET}
+            self.wire.write(b"%10d" % len(codes) + codes + json.dumps(known).encode() + b"\n")
             self.wire.flush()
             reason = json.loads(self.wire.readline())["reason"]
         except (OSError, ValueError, KeyError, TypeError):
@@ -128,15 +133,38 @@ class Judge(Peer):
 
     # -- what a pass rests on -------------------------------------------------------------------------------------
 
-    def takes_change(self, _number):
-        self._record.needs_changes = True
+    def takes_change(self, name):
+        self._record.changed.add(name)
         return self._applies
+
+    def takes_class(self, kind):
+        return self._is_tolerant or all(map(self.rules.may_be_called, kind.__mro__))
+
+    def changed_value(self, value):
+        return self.given(CHANGES, value)
 
     def changed_items(self, tag, items):
         if self._wrong != CHANGES:
             return items
         wrong = items[: -2 if tag == "d" else -1]
         return wrong if items else [None, None] if tag == "d" else [None]
+
+    def request(self, kind, *values, roots=()):
+        try:
+            result = super().request(kind, *values, roots=roots)
+        except StopIteration:
+            if "next" not in str(values[1 if kind in ("method", "call") else 0]):
+                self._record.suspect("it raises StopIteration, which ends the loop of another")
+            raise
+        else:
+            self.note_swallowed(self._failed)
+            return result
+        finally:
+            self._failed = None
+
+    def note_raised(self, error):
+        if isinstance(error, AssertionError):
+            self._failed = error
 
     def call(self, module, key, is_bare, args, keywords):
         self.note_call(args, keywords)
@@ -190,40 +218,73 @@ class Judge(Peer):
         except (OSError, ValueError, TypeError):
             pass  # it is no path
 
-    def ask_operator(self, owner, name, args, ask, is_new):
-        """An operator of changed code: asked once more with wrong operands, in an order that it cannot know.
+    def arguments(self, args):
+        """The arguments of a constructor of changed code; wrong ones where this run gives objects wrong ones.
 
-        Code that says yes to all of them, or gives all of them one result, proves nothing.
+        Objects whose values differ must not be equal, whatever the code keeps of them, and wherever it keeps it.
         """
-        if len(args) != 2:
-            return ask(args)
-        if is_new and name in COMPARISONS and name != "__contains__" and not isinstance(args[1], type(args[0])):
-            return NotImplemented
+        owner, *rest = args
+        wrongs = {place: wrong for place, value in enumerate(rest) if (wrong := perturbed(value, 0)) is not None}
+        if not wrongs:
+            return args
+        self._record.made.add(type(owner).__name__)
+        if self._wrong == OPERANDS:
+            place = CHANCE.choice([*wrongs])
+            rest[place] = wrongs[place][0]
+        return (owner, *rest)
+
+    def compare(self, owner, name, args, ask, is_new):
+        """A comparison that changed code makes: asked once more with wrong operands, in an order that it cannot know.
+
+        Code proves nothing that says yes to all of them, or finds that equal which differs from the right one where
+        the two objects differ. It gets copies, so that it cannot know one that it has met before.
+        """
+        if len(args) != 2 or (is_new and name != "__contains__" and not isinstance(args[1], type(args[0]))):
+            return NotImplemented if is_new else ask(args)
         self._record.asked.add("%s.%s" % (owner, name))
-        wrongs = [wrong[0] for wrong in (perturbed(args[1], place) for place in range(3)) if wrong is not None]
-        chance = random.SystemRandom()
-        wrongs += [each for each in chance.sample(self._seen, min(2, len(self._seen))) if type(each) is type(args[1])]
-        questions = [(False, wrong) for wrong in wrongs] + [(True, args[1])]
-        chance.shuffle(questions)
-        answers, right = [], None
-        for is_right, operand in questions:
-            answer = ask((args[0], operand))
-            if is_right:
-                right = answer
-            elif is_plain(answer):
-                answers.append(answer)
-        is_telling = right is True and name in ANSWER_WRONGLY if name in COMPARISONS else is_plain(right)
-        if is_telling and answers and all(type(each) is type(right) and each == right for each in answers):
-            self._record.suspect("%s.%s gives one answer to right and wrong operands" % (owner, name))
-        return self.given(OPERATORS, right)
+        left, right = args
+        wrongs = wrong_operands(left, right, name == "__contains__")
+        seen = [(each, False) for each in self._seen if type(each) is type(right) and each != right]
+        wrongs += CHANCE.sample(seen, min(2, len(seen)))
+        questions = [(wrong, matters) for wrong, matters in wrongs] + [
+            (right if left is right else copy_of(right), None)
+        ]
+        CHANCE.shuffle(questions)
+        answers, found = [], None
+        for operand, matters in questions:
+            answer = ask((left, operand))
+            if matters is None:
+                found = answer
+            else:
+                answers.append((_is_yes(answer), matters))
+        if name in ANSWER_WRONGLY and answers and _is_yes(found) is ANSWER_WRONGLY[name]:
+            same = [matters for is_yes, matters in answers if is_yes is ANSWER_WRONGLY[name]]
+            if len(same) == len(answers) or any(same):
+                self._record.suspect("%s.%s says the same of wrong values" % (owner, name))
+        return self.given(OPERATORS, found)
+
+    def operate(self, owner, name, args, ask):
+        """An operator of changed code with an operand of the test.
+
+        A sum or difference that is the same for wrong numbers has not looked at its operand.
+        """
+        result = ask(args)
+        if len(args) < 2 or result is None or not is_plain(result):
+            return result  # of an object, what the test asks of it counts
+        self._record.asked.add("%s.%s" % (owner, name))
+        if name in INJECTIVE and type(args[1]) in (int, float):
+            wrongs = [ask((args[0], perturbed(args[1], place)[0])) for place in range(3)]
+            if any(type(wrong) is type(result) and is_plain(wrong) and wrong == result for wrong in wrongs):
+                self._record.suspect("%s.%s gives the same for wrong values" % (owner, name))
+        return self.given(OPERATORS, result)
 
 
 class Record:
     """What the pass of the current case rests on."""
 
     def __init__(self):
-        self.calls, self.needs_changes, self.unfit, self.suspicious = 0, False, "", False
-        self.asked, self.taken, self.lent, self.ran = set(), set(), set(), set()
+        self.calls, self.changed, self.unfit, self.suspicious = 0, set(), "", False
+        self.asked, self.taken, self.made, self.lent, self.ran = set(), set(), set(), set(), set()
 
     def suspect(self, reason):
         self.suspicious = True
@@ -233,9 +294,11 @@ class Record:
         self.unfit = self.unfit or reason
 
     def fields(self):
-        rests_on = [[CHANGES, "arguments that are changed in place"]] if self.needs_changes else []
+        rests_on = [[CHANGES, name] for name in sorted(self.changed)]
         rests_on += [[CONSTANTS, name] for name in sorted(self.taken)]
         rests_on += [[OPERATORS, name] for name in sorted(self.asked)]
+        compared = {name.partition(".")[0] for name in self.asked if name.endswith((".__eq__", ".__ne__"))}
+        rests_on += [[OPERANDS, "the arguments of %s" % name] for name in sorted(self.made & compared)]
         places = {"lent": sorted(self.lent), "ran": sorted(map(list, self.ran))}
         return {"calls": self.calls, "rests_on": rests_on, **places, "unfit": self.unfit, "suspicious": self.suspicious}
 
@@ -257,8 +320,8 @@ class Conversation:
     def begin_case(self):
         if self._peer is not None and self._peer.broken:
             self.close()
-        taken, self.record = self.record.taken, Record()
-        self.record.taken = taken
+        before, self.record = self.record, Record()
+        self.record.taken, self.record.made = before.taken, before.made
         self.peer._record = self.record
 
     def close(self):
@@ -283,8 +346,8 @@ class Conversation:
                 watch.start()
                 outcome = yield
                 watch.stop()
-                if outcome.excinfo is None and watch.missed():
-                    conversation.record.give_up("its assertion in line %d never ran" % watch.missed())
+                if outcome.excinfo is None and watch.fault():
+                    conversation.record.give_up(watch.fault())
 
             @pytest.hookimpl(trylast=True)
             def pytest_unconfigure(self):
@@ -297,6 +360,7 @@ class Conversation:
     def stub(self, module, key, name, kind, is_bare, function=None, is_new=False):
         """Makes the function that stands for a changed one."""
         make = {"generator": self._generator, "async": self._async, "async generator": self._async_generator}.get(kind)
+        make = None if name in COMPARISONS else make  # a coroutine or generator is true
         made = make(module, key, is_bare) if make else self._plain(module, key, name, is_bare, is_new)
         if function is not None:
             return functools.update_wrapper(made, function)
@@ -311,15 +375,23 @@ class Conversation:
                 if result and len(args) > 2:
                     self.peer.note_swallowed(args[2])
                 return result
-        elif name in ASKED_AGAIN:
+        elif name in COMPARISONS:
+
+            def stub(*args, **_keywords):
+                peer = self.peer
+                owner = type(args[0]).__name__
+                return peer.compare(owner, name, args, lambda given: peer.call(module, key, is_bare, given, {}), is_new)
+        elif SPECIAL.match(name) and name not in VALUE_OPERATORS:
 
             def stub(*args, **keywords):
-                peer, owner = self.peer, type(args[0]).__name__
-                if keywords:
-                    return peer.call(module, key, is_bare, args, keywords)
-                return peer.ask_operator(
-                    owner, name, args, lambda given: peer.call(module, key, is_bare, given, {}), is_new
-                )
+                peer = self.peer
+                owner = type(args[0]).__name__
+                return peer.operate(owner, name, args, lambda given: peer.call(module, key, is_bare, given, keywords))
+        elif name == "__init__":
+
+            def stub(*args, **keywords):
+                peer = self.peer
+                return peer.call(module, key, is_bare, peer.arguments(args), keywords)
         else:
 
             def stub(*args, **keywords):
@@ -380,7 +452,7 @@ class Conversation:
 
     def finish(self, module, changes):
         """Brings a module of the user's own in line with the change: what is new, gone, or has another value."""
-        name = module.__name__
+        name, before = module.__name__, set(vars(module))
         for path in changes["removed"]:
             owner = _owner(module, path)
             if owner is not None and path.split(".")[-1] in vars(owner):
@@ -396,6 +468,14 @@ class Conversation:
                 setattr(owner, path.split(".")[-1], kind)
         for constant in changes["constants"]:
             self.bind(module, constant)
+        self.keep_names(module, before)
+
+    def keep_names(self, module, before):
+        """Lets what is new in a module hide nothing that tests have from elsewhere, where they import all of it."""
+        hiding = (set(vars(module)) - before).intersection(self.request["kept"])
+        if hiding:
+            names = getattr(module, "__all__", [name for name in vars(module) if not name.startswith("_")])
+            module.__all__ = [name for name in names if name not in hiding]
 
     def bind(self, module, key):
         """Gives a module a name that the changed code binds: a stub where it can be called, else its value."""
@@ -457,14 +537,14 @@ class _Finder(importlib.abc.MetaPathFinder):
         self._changes = {os.path.join(root, *path.split("/")): m for path, m in conversation.request["modules"].items()}
 
     def find_spec(self, name, path=None, target=None):
-        changed = changed_file(name, path, self._changes)
-        if changed and self._changes[changed]["is_new"]:
-            return self._spec(name, changed, self._changes[changed])
         others = [
             each for each in sys.meta_path if each is not self and type(each).__name__ != "AssertionRewritingHook"
         ]
         found = find_elsewhere(others, name, path, target)
         origin = os.path.realpath(found.origin) if found is not None and found.origin else ""
+        changed = changed_file(name, path, self._changes)
+        if changed and self._changes[changed]["is_new"] and not origin:  # it takes the place of nothing that exists
+            return self._spec(name, changed, self._changes[changed])
         changes = self._changes.get(origin)
         return None if changes is None else self._spec(name, origin, changes)
 
@@ -505,6 +585,7 @@ class _NewModule(importlib.abc.Loader):
         for key in conversation.peer.request("names", name):
             if type(key) is str and not SPECIAL.match(key):
                 conversation.bind(module, key)
+        conversation.keep_names(module, set())
 
 
 class Refusal:
@@ -530,42 +611,11 @@ def _owner(module, path):
     return owner
 
 
-def perturbed(value, place):
-    """A copy of a value in which one plain part is wrong, in a 1-tuple; None if there is none."""
-    kind = type(value)
-    if kind is bool:
-        return (not value,)
-    if kind in (int, float):
-        return (value + (7919, -1, 1)[place],)
-    if kind is str:
-        return (value + "~" if place == 0 else "\u00a4" + value if place == 1 else value[1:] + "\u00a4",)
-    if kind is bytes:
-        return (value + b"~",)
-    if value is None:
-        return ("\u00a4",)
-    if kind in (list, tuple) and value:
-        chosen = place % len(value)
-        wrong = perturbed(value[chosen], place)
-        return wrong and (kind([*value[:chosen], wrong[0], *value[chosen + 1 :]]),)
-    if kind is list:
-        return ([None],)
-    if kind is dict:
-        key = next(iter(value), None)
-        wrong = perturbed(value[key], place) if value else (1,)
-        return wrong and ({**value, key: wrong[0]},)
-    if kind in (set, frozenset):
-        return (kind([*value, "\u00a4"]),)
-    held = getattr(value, "__dict__", None)
-    if type(held) is not dict or not held or isinstance(value, (type, types.FunctionType, types.ModuleType, Handle)):
-        return None
-    names = [name for name in held if perturbed(held[name], place) is not None]
-    if not names or solid_base(kind) is not object:
-        return None
-    copy = object.__new__(kind)
-    vars(copy).update(held)
-    chosen = names[place % len(names)]
-    vars(copy)[chosen] = perturbed(held[chosen], place)[0]
-    return (copy,)
+def _is_yes(answer):
+    try:
+        return None if answer is NotImplemented else bool(answer)
+    except Exception:
+        return False
 
 
 def start(request, codes, root, scratch, sandbox_folder, complete):

@@ -12,11 +12,12 @@ import types
 
 from apart_codec import ASKED_BY_BOTH, ASKED_BY_CODE, Handle, LentHandle, handle_class
 from apart_rules import (
+    COMPARISONS,
     FUNCTIONS,
     NEVER,
     NO_MIRROR,
-    OPERATORS,
     SPECIAL,
+    VALUE_OPERATORS,
     CannotCross,
     is_mock,
     module_of,
@@ -146,7 +147,7 @@ class Objects:
     def make_class(self, decoder, state, number):
         """The mirror of a class. Raises `CannotCross` where its bases or names are not those of plain classes."""
         _, form, name, module, bases, *rest = state
-        bases = tuple(map(decoder.decode, bases))
+        bases = tuple(map(decoder.decode_class, bases))
         if not all(isinstance(base, type) and (not self.is_judge or self.rules.allows_class(base)) for base in bases):
             raise CannotCross("the bases of %s" % name)
         if form == "enum":
@@ -193,14 +194,22 @@ class Objects:
         def ask(args, keywords):
             return self.request("method", self.objects[number], key, args, keywords)
 
-        if flavour == "async":
+        if self.is_judge and key in COMPARISONS:
+
+            def stub(*args, **_keywords):
+                return self.compare(class_name, key, args, lambda given: ask(given, {}), is_new=True)
+        elif flavour == "async":
 
             async def stub(*args, **keywords):
                 return await self.request_async("method", self.objects[number], key, args, keywords)
-        elif self.is_judge and key in OPERATORS:
+        elif self.is_judge and key == "__init__":
 
-            def stub(*args, **_keywords):
-                return self.ask_operator(class_name, key, args, lambda given: ask(given, {}), is_new=True)
+            def stub(*args, **keywords):
+                return ask(self.arguments(args), keywords)
+        elif self.is_judge and SPECIAL.match(key) and key not in VALUE_OPERATORS:
+
+            def stub(*args, **keywords):
+                return self.operate(class_name, key, args, lambda given: ask(given, keywords))
         else:
 
             def stub(*args, **keywords):

@@ -39,15 +39,25 @@ class Peer(Objects):
     def incoming(self, message):
         """Takes the other side's fields."""
 
-    def takes_change(self, _number):
-        """Whether a container that was handed over is changed in place as the code says."""
+    def takes_change(self, _name):
+        """Whether what was handed over, or a global that functions set, is changed in place as the code says."""
         return True
+
+    def takes_class(self, _kind):
+        """Whether a class may be a value, which code of the user's own may call."""
+        return True
+
+    def changed_value(self, value):
+        return value
 
     def changed_items(self, _tag, items):
         return items
 
     def note_swallowed(self, error):
         """Notes that the other side has kept this exception from rising."""
+
+    def note_raised(self, error):
+        """Notes that the other side gets this exception as the answer to a question."""
 
     def serve_question(self, _kind, _values):
         raise CannotCross("an unknown question")
@@ -196,6 +206,7 @@ class Peer(Objects):
             except BaseException as error:
                 error.__traceback__ = None
                 reply = "raise", [error]
+                self.note_raised(error)
             self.send(*reply)
         except CannotCross as error:
             if self.is_judge:

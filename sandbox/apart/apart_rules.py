@@ -48,10 +48,14 @@ COMPARISONS = frozenset(
         "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__contains__",
     )
 )  # fmt: skip
-_ARITHMETIC = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor"
-ARITHMETIC = frozenset("__%s%s__" % (side, name) for name in _ARITHMETIC.split() for side in ("", "r"))
-# Operators by which code is given an operand of the test, from which it could make up the answer.
-OPERATORS = COMPARISONS | ARITHMETIC
+# Operators of changed code whose result is a value that the test looks at itself.
+VALUE_OPERATORS = frozenset(
+    (
+        "__init__", "__new__", "__call__", "__enter__", "__exit__", "__getattr__", "__hash__", "__len__", "__repr__",
+        "__str__", "__iter__", "__next__", "__bool__", "__int__", "__float__", "__index__", "__aenter__", "__aexit__",
+        "__await__", "__getitem__",
+    )
+)  # fmt: skip
 SHOWN = frozenset(("__name__", "__doc__", "__qualname__"))
 SPECIAL = re.compile(r"^__\w+__$")
 OF_FRAMES = ("gi_", "cr_", "ag_", "f_", "tb_", "co_")
@@ -116,6 +120,11 @@ class Rules:
             return name == "__main__" or name.split(".")[0] == "conftest"
         path = path[len(self.root) :]
         return is_test_path(path) or path in self.test_files
+
+    def may_be_called(self, kind):
+        """Whether the user's own code may meet this class as a value, where it may call it: some run what they get."""
+        top = module_of(kind)
+        return top in STANDARD or top in self.project or id(kind) in self.made or issubclass(kind, BaseException)
 
     # -- names ----------------------------------------------------------------------------------------------------
 
@@ -190,7 +199,10 @@ class Rules:
             if isinstance(found, type):
                 good = self.allows_class(found)
             elif isinstance(found, FUNCTIONS):
-                good = top in self.project or (module == "builtins" and path not in NO_BUILTINS)
+                # By the module that has it, as `name_of` does: one of the project also holds what it imports.
+                good = getattr(found, "__module__", None) == module and (
+                    top in self.project or (module == "builtins" and path not in NO_BUILTINS)
+                )
             else:
                 good = is_instance and (type(found) is object or self.is_own(type(found)))
             if not good:

@@ -101,6 +101,8 @@ def _all_but(hidden):
             folder = os.path.dirname(folder)
             opened.add(folder)
     for folder in sorted(opened):
+        if any(folder == path or folder.startswith(path + os.sep) for path in hidden):
+            continue  # a file in it is hidden too, which shows nothing of the others
         try:
             names = os.listdir(folder)
         except OSError:

@@ -36,7 +36,7 @@ BOUNDARIES: Sequence[Boundary] = (
     {"constants": True, "in_place": True},
     {"constants": True, "in_place": True, "outer": True},
 )
-KINDS = (CHANGES, CONSTANTS, OPERATORS) = ("changes", "constants", "operators")
+KINDS = (CHANGES, CONSTANTS, OPERATORS, OPERANDS) = ("changes", "constants", "operators", "operands")
 TIMES = 3  # of the usual limit: every call crosses between two processes
 # Failures of code that hangs or ends the process; it is not run again.
 ENDED = frozenset({"Timeout", "Killed", "Crash", "MemoryLimit", "ProcessLimit", "Missing"})
@@ -154,7 +154,7 @@ def _rests_on(record: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
 
 
 def _names(found: _Pass) -> tuple[str, ...]:
-    return tuple(name for names in found.rests_on.values() for name in names)
+    return tuple(name for kind, names in found.rests_on.items() if kind != OPERANDS for name in names)
 
 
 @dataclass(kw_only=True)

@@ -1,6 +1,13 @@
 """Attack programs as data: one module for each kind, read by tests/sandbox/test_attacks.py."""
 
 from . import (
+    apart_codec,
+    apart_ends,
+    apart_equality,
+    apart_files,
+    apart_lent,
+    apart_modules,
+    apart_state,
     cpu,
     crashes,
     fakes_blocks,
@@ -29,6 +36,7 @@ from . import (
     rights,
 )
 from .attack import Attack, Fake
+from .forgery import Forgery
 
 _WALL = (cpu, memory, processes, parent, network, files, rights, floods, crashes, persistence)
 _VERDICT = (
@@ -51,3 +59,7 @@ _VERDICT = (
 )
 ATTACKS: tuple[Attack, ...] = tuple(attack for family in _WALL for attack in family.ATTACKS)
 FAKES: tuple[Fake, ...] = tuple(fake for family in _VERDICT for fake in family.FAKES)
+
+_APART = (apart_codec, apart_equality, apart_lent, apart_state, apart_modules, apart_files, apart_ends)
+FORGERIES: tuple[Forgery, ...] = tuple(forgery for family in _APART for forgery in family.FORGERIES)
+HONEST: tuple[Forgery, ...] = tuple(change for family in _APART for change in family.HONEST)

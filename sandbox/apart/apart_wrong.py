@@ -1,0 +1,119 @@
+"""Makes wrong values of the same look: operands, constants and arguments that code cannot tell from the right ones.
+
+It must not know what they are used for.
+"""
+
+import enum
+import random
+import string
+import types
+
+from apart_code import is_plain
+from apart_codec import Handle, attributes_of, slots_of
+from apart_rules import is_python_class, solid_base
+
+CHANCE = random.SystemRandom()  # that of tests crosses to the code
+
+
+def perturbed(value, place):
+    """A copy of a value in which one plain part is wrong, in a 1-tuple; None if there is none.
+
+    Nothing tells that it is wrong but who knows the right one.
+    """
+    kind = type(value)
+    if kind is bool:
+        return (not value,)
+    if kind in (int, float):
+        return (
+            value + CHANCE.choice((-1, 1)) * (CHANCE.randint(1_000, 9_999) if place == 0 else CHANCE.randint(1, 9)),
+        )
+    if kind is str:
+        return (_other_text(value),)
+    if kind is bytes:
+        return (_other_text(value.decode("latin-1")).encode("latin-1"),)
+    if value is None:
+        return (CHANCE.randint(1, 9),)
+    if kind in (list, tuple) and value:
+        chosen = CHANCE.randrange(len(value))
+        wrong = perturbed(value[chosen], place)
+        return wrong and (kind([*value[:chosen], wrong[0], *value[chosen + 1 :]]),)
+    if kind is list:
+        return ([None],)
+    if kind is dict:
+        key = next(iter(value), None)
+        wrong = perturbed(value[key], place) if value else (1,)
+        return wrong and ({**value, key: wrong[0]},)
+    if kind in (set, frozenset):
+        return (kind([*value, _other_text("")]),)
+    if not _is_instance(value):
+        return None
+    wrongs = {name: perturbed(held, place) for name, held in attributes_of(value).items()}
+    names = [name for name, wrong in wrongs.items() if wrong is not None]
+    if not names:
+        return None
+    chosen = CHANCE.choice(names)
+    return (copy_of(value, **{chosen: wrongs[chosen][0]}),)
+
+
+def wrong_operands(left, right, is_contained):
+    """(wrong value in place of `right`, whether a comparison with `left` has to notice it).
+
+    It need not notice what is wrong in an attribute in which the two are the same.
+    """
+    if not _is_instance(right):
+        wrongs = [perturbed(right, place) for place in range(3)]
+        matters = isinstance(right, str) or not is_contained
+        return [(wrong[0], matters) for wrong in wrongs if wrong]
+    of_left = attributes_of(left) if type(left) is type(right) else {}
+    found = []
+    for name, held in attributes_of(right).items():
+        wrong = perturbed(held, 0)
+        if wrong is not None:
+            found.append((copy_of(right, **{name: wrong[0]}), name in of_left and not _is_same(of_left[name], held)))
+    return found
+
+
+def copy_of(value, /, **changed):
+    """A copy of an instance with other attributes; of anything else the value itself."""
+    if not _is_instance(value):
+        return value
+    kind = type(value)
+    copy, slots = object.__new__(kind), dict(slots_of(kind))
+    for name, held in {**attributes_of(value), **changed}.items():
+        if name in slots:
+            slots[name].__set__(copy, held)
+        else:
+            object.__getattribute__(copy, "__dict__")[name] = held
+    return copy
+
+
+def _is_instance(value):
+    kind = type(value)
+    special = (type, types.FunctionType, types.ModuleType, enum.Enum, BaseException, Handle)
+    return is_python_class(kind) and solid_base(kind) is object and not isinstance(value, special)
+
+
+def _is_same(one, other, depth=0):
+    """Whether two values have the same state, as the judge sees it."""
+    if one is other:
+        return True
+    if type(one) is not type(other) or depth > 6:
+        return False
+    if _is_instance(one):
+        return _is_same(attributes_of(one), attributes_of(other), depth + 1)
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(_is_same(a, b, depth + 1) for a, b in zip(one, other))  # noqa: B905
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_is_same(one[key], other[key], depth + 1) for key in one)
+    return is_plain(one) and one == other
+
+
+def _other_text(text):
+    """A text of the same look with another letter or digit."""
+    if not text:
+        return CHANCE.choice(string.ascii_lowercase)
+    place = CHANCE.randrange(len(text))
+    old = text[place]
+    letters = string.digits if old.isdigit() else string.ascii_uppercase if old.isupper() else string.ascii_lowercase
+    new = CHANCE.choice([each for each in letters if each.lower() != old.lower()])
+    return text[:place] + new + text[place + 1 :]

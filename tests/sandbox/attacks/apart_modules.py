@@ -1,0 +1,179 @@
+"""Forgeries by names: new modules and functions in the place of what the tests use, classes that lie about theirs."""
+
+from .forgery import TEST, Family
+
+_family = Family(name="names")
+_forgery = _family.forgery
+
+_MEAN = (
+    "import statistics\n\nfrom m import f\n\n\ndef test_f():\n    assert f([2, 4, 9]) == statistics.mean([2, 4, 9])\n"
+)
+_ZERO = "def f(x):\n    return 0\n"
+_HELPED = "from helper import wanted\nfrom m import f\n\n\ndef test_f():\n    assert f(3) == wanted()\n"
+_STAR = "from m import *\n\n\ndef test_f():\n    assert abs(f(3) - 6) < 1e-9\n"
+_HELPER = {"tests/helper.py": "def wanted():\n    return 6\n", "tests/conftest.py": ""}
+
+FORGERIES = (
+    _forgery(
+        "a module of the standard library", _ZERO, tests=_MEAN, more={"statistics.py": "def mean(x):\n    return 0\n"}
+    ),
+    _forgery("pytest", _ZERO, tests="import pytest\n\n" + TEST, more={"pytest.py": "def fixture(x):\n    return x\n"}),
+    _forgery(
+        "the tests' own helper",
+        _ZERO,
+        tests=_HELPED,
+        test_path="tests/test_m.py",
+        beside={**_HELPER, "conftest.py": ""},
+        more={"helper.py": "def wanted():\n    return 0\n"},
+    ),
+    _forgery("a builtin function that the tests use by *", _ZERO + "\n\ndef abs(x):\n    return 0\n", tests=_STAR),
+    _forgery(
+        "a helper that the tests import before *",
+        _ZERO + "\n\ndef wanted():\n    return 0\n",
+        tests=_HELPED.replace("import f", "import *"),
+        beside={"helper.py": "def wanted():\n    return 6\n", "conftest.py": ""},
+        test_path="tests/test_m.py",
+    ),
+    _forgery(
+        "a builtin class that the tests use by *",
+        _ZERO
+        + "\n\nclass set:\n    def __init__(self, *_):\n        pass\n\n    def __len__(self):\n        return 0\n",
+        tests="from m import *\n\n\ndef test_f():\n    assert len(set([1, 2])) == f(3)\n",
+    ),
+    _forgery(
+        "a conftest", _ZERO, more={"conftest.py": "def pytest_collection_modifyitems(items):\n    items.clear()\n"}
+    ),
+    _forgery("a sitecustomize", _ZERO, more={"sitecustomize.py": "import builtins\n\nbuiltins.abs = lambda x: 0\n"}),
+    _forgery(
+        "a class that says it is int",
+        """
+        class R:
+            def __eq__(self, other):
+                return True
+
+
+        R.__module__, R.__qualname__, R.__name__ = "builtins", "int", "int"
+
+
+        def f(x):
+            return R()
+        """,
+    ),
+    _forgery(
+        "a class that says it is a class of the tests",
+        """
+        class Wanted:
+            def __eq__(self, other):
+                return True
+
+
+        Wanted.__module__ = "test_m"
+
+
+        def f(x):
+            return Wanted()
+        """,
+        tests="""
+        from m import f
+
+
+        class Wanted:
+            def __init__(self, value):
+                self.value = value
+
+            def __eq__(self, other):
+                return isinstance(other, Wanted) and other.value == self.value
+
+
+        def test_f():
+            assert f(3) == Wanted(6)
+        """,
+    ),
+    _forgery(
+        "a class that says it is an outcome of pytest",
+        """
+        class Skipped(BaseException):
+            allow_module_level = True
+
+
+        Skipped.__module__ = "_pytest.outcomes"
+
+
+        def f(x):
+            raise Skipped("never mind")
+        """,
+    ),
+    _forgery(
+        "a function that says it is one of the library",
+        "def always(*_):\n    return 6\n\n\nalways.__module__, always.__qualname__ = 'math', 'trunc'\n\n\ndef f(x):\n    return always\n",
+        tests="from m import f\n\n\ndef test_f():\n    assert f(3)(7) == 7\n",
+    ),
+    _forgery(
+        "a subclass of the user's own class that is always equal",
+        """
+        class Base:
+            def __init__(self, value):
+                self.value = value
+
+            def __eq__(self, other):
+                return self.value == other.value
+
+
+        class R(Base):
+            def __eq__(self, other):
+                return True
+
+
+        def f(x):
+            return R(0)
+        """,
+        """
+        class Base:
+            def __init__(self, value):
+                self.value = value
+
+            def __eq__(self, other):
+                return self.value == other.value
+
+
+        def f(x):
+            return None
+        """,
+        "from m import Base, f\n\n\ndef test_f():\n    assert f(3) == Base(6)\n    assert Base(6) == f(3)\n",
+    ),
+    _forgery(
+        "takes away the equality",
+        "class Base:\n    def __init__(self, value):\n        self.value = value\n\n\ndef f(x):\n    return Base(x)\n",
+        """
+        class Base:
+            def __init__(self, value):
+                self.value = value
+
+            def __eq__(self, other):
+                return self.value == other.value
+
+
+        def f(x):
+            return None
+        """,
+        "from m import Base, f\n\n\ndef test_f():\n    assert f(6) == Base(6)\n",
+    ),
+)
+HONEST = (
+    _forgery(
+        "a new module",
+        "import doubling\n\n\ndef f(x):\n    return doubling.double(x)\n",
+        tests="import doubling\n\nfrom m import f\n\n\ndef test_f():\n    assert f(3) == 6 == doubling.double(3)\n",
+        more={"doubling.py": "def double(x):\n    return 2 * x\n"},
+    ),
+    _forgery(
+        "a new name by *",
+        "def f(x):\n    return g(x)\n\n\ndef g(x):\n    return 2 * x\n",
+        tests="from m import *\n\n\ndef test_f():\n    assert f(3) == g(3) == 6\n",
+    ),
+    _forgery(
+        "a function with the name of a builtin",
+        "def f(x):\n    return open(x)\n\n\ndef open(x):\n    return 2 * x\n",
+        tests="import m\n\n\ndef test_f():\n    assert m.f(3) == m.open(3) == 6\n",
+    ),
+)
