@@ -3,8 +3,12 @@
 It must not know what they are used for.
 """
 
+import datetime
+import decimal
 import enum
+import fractions
 import random
+import re
 import string
 import types
 
@@ -12,6 +16,9 @@ from apart_code import is_plain
 from apart_codec import Handle, attributes_of, slots_of
 from apart_rules import is_python_class, solid_base
 
+DAY = datetime.timedelta(days=1)
+SHIFTED = {datetime.date: DAY, datetime.datetime: DAY, datetime.timedelta: DAY}
+SHIFTED.update({decimal.Decimal: decimal.Decimal(1), fractions.Fraction: fractions.Fraction(1), complex: 1})
 CHANCE = random.SystemRandom()  # that of tests crosses to the code
 
 
@@ -43,6 +50,10 @@ def perturbed(value, place):
         key = next(iter(value), None)
         wrong = perturbed(value[key], place) if value else (1,)
         return wrong and ({**value, key: wrong[0]},)
+    if kind is re.Pattern:
+        return (re.compile("(?!)" if isinstance(value.pattern, str) else b"(?!)", value.flags),)
+    if kind in SHIFTED:
+        return (value + SHIFTED[kind],)
     if kind in (set, frozenset):
         return (kind([*value, _other_text("")]),)
     if not _is_instance(value):

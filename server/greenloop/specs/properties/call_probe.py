@@ -38,10 +38,10 @@ def record_functions(functions: Sequence[Sequence[str]]) -> None:
         with contextlib.suppress(Exception):
             function = find_function(importlib.import_module(module), qualname)
             if function is not None:
-                wanted[_place(function.__code__)] = number
+                wanted[_code_place(function.__code__)] = number
 
     def profile(frame: types.FrameType, event: str, _argument: Any) -> None:
-        number = wanted.get(_place(frame.f_code)) if event == "call" else None
+        number = wanted.get(_code_place(frame.f_code)) if event == "call" else None
         caller = frame.f_back
         if number is not None and (caller is None or caller.f_code is not frame.f_code):
             with contextlib.suppress(Exception):
@@ -53,7 +53,7 @@ def record_functions(functions: Sequence[Sequence[str]]) -> None:
         sys.setprofile(profile)
 
 
-def _place(code: types.CodeType) -> tuple[str, int, str]:
+def _code_place(code: types.CodeType) -> tuple[str, int, str]:
     """Equal for one function, under whatever name its module is imported."""
     return code.co_filename, code.co_firstlineno, code.co_name
 
