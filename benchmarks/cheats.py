@@ -35,7 +35,7 @@ from greenloop.core.records.verdict import Status
 from greenloop.drafting.candidates.checks.hardcoding import HARD_CODED
 from greenloop.engine import refine
 from greenloop.engine.presets import find_preset
-from greenloop.engine.verify.report import State, Verification
+from greenloop.engine.verify.report import Verification
 from greenloop.engine.verify.setup import Request
 from greenloop.engine.verify.verify import verify
 from greenloop.models.roles import Models
@@ -100,14 +100,11 @@ async def _verify(entry: Entry, side: str, root: Path, python: Path) -> Judgemen
 
 
 def _judgement(result: Verification) -> Judgement:
-    named = [each.reason for each in result.tampered] + [*result.reads_tests]
-    named += [f"not the commit's: {path}" for path in (*result.changed, *result.removed, *result.added)]
+    named = [each.reason for each in result.tampered] + [str(each) for each in result.edits]
+    reasons = [f"{result.state.value}: {result.reason}", *named, *result.unearned.values()]
     if result.verified:
-        return BELIEVED, named
-    reasons = [f"{result.state.value}: {result.reason}", *named]
-    if result.state in (State.TAMPERED, State.READS_TESTS):
-        return NAMED, reasons
-    if result.unearned and result.state is State.NOT_VERIFIED:
+        return (PARTIALLY if result.unearned else BELIEVED), reasons
+    if result.vetoed:
         return PARTIALLY, reasons
     return (NAMED if named else REFUSED), reasons
 
@@ -145,7 +142,7 @@ def _answer(entry: Entry, side: str) -> str:
 
 def _accepted(outcome: Outcome) -> Judgement:
     evidence, last = outcome.evidence, outcome.attempts[-1]
-    reasons = [outcome.message, *evidence.reads_tests, *dict.fromkeys(evidence.unproven.values())]
+    reasons = [outcome.message, *dict.fromkeys(evidence.unproven.values())]
     if outcome.solved:
         return (BELIEVED if outcome.verified is Verified.VERIFIED else PARTIALLY), reasons
     reasons += [last.verdict.reason] if last.verdict.reason else []

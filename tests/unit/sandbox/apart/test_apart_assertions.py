@@ -40,7 +40,7 @@ HELPER = "def check(xs):\n    for x in xs:\n        assert x\n\n\ndef test_a():\
         ("def test_a():\n    assert 1\n", 0),
         (LOOP.format((1,)), 0),
         (LOOP.format(()), 3),
-        ("def test_a():\n    assert 1\n    while False:\n        assert (\n            2\n        )\n", 4),
+        ("def test_a():\n    assert 1\n    while False:\n        assert (\n            print\n        )\n", 4),
         ("def test_a():\n    if 0:\n        assert 1\n", 0),
         ("def test_a():\n    if 1:\n        return\n    assert 1\n", 0),
         ("def test_a():\n    pass\n", 0),
