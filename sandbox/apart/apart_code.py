@@ -176,6 +176,11 @@ class Code(Peer):
             return _run(_next_of(values[0]))
         if kind == "get":
             return self._find(*values)
+        if kind == "describes":
+            owner, _, name = values[1].rpartition(".")
+            return not callable(vars(self._find(values[0], owner)).get(name, callable))
+        if kind == "attribute":
+            return getattr(values[0], values[1])
         if kind == "functions":
             return [name for name, value in vars(self._find(*values)).items() if isinstance(value, types.FunctionType)]
         if kind == "attributes":

@@ -179,10 +179,10 @@ class Encoder:
         if peer.is_opaque(value, kind):
             return peer.handle_state(self, value, kind)
         if isinstance(value, BaseException):
-            cause, context = encode(value.__cause__), encode(value.__context__)
+            cause = encode(value.__cause__)  # the context stays: it may hold anything
             args = (value.message, tuple(value.exceptions)) if isinstance(value, GROUP) else value.args
             args, attributes = encode(args), self.flat({**_members_of(value, kind), **attributes_of(value)})
-            return ["x", encode(kind), args, attributes, cause, context, value.__suppress_context__]
+            return ["x", encode(kind), args, attributes, cause, value.__suppress_context__]
         return ["o", encode(kind), self.flat(attributes_of(value)), self._payload(value, solid_base(kind))]
 
     def _payload(self, value, base):
@@ -316,6 +316,7 @@ BY_VALUE = {
     type(NotImplemented): lambda _encoder, _value: ["ni"],
     types.MappingProxyType: lambda encoder, value: ["mp", encoder.encode(dict(value))],
     array.array: lambda _encoder, value: ["ar", value.typecode, _text(value.tobytes())],
+    types.TracebackType: lambda _encoder, _value: None,  # it leads to the frames of the other side
     type({}.keys()): _as_list,
     type({}.values()): _as_list,
     type({}.items()): _as_list,
@@ -510,8 +511,8 @@ class Decoder:
         if state[0] == "x":
             value.args = tuple(self.decode(state[2]))
             self._set_attributes(value, kind, state[3])
-            value.__cause__, value.__context__ = self.decode(state[4]), self.decode(state[5])
-            value.__suppress_context__ = bool(state[6])
+            value.__cause__ = self.decode(state[4])
+            value.__suppress_context__ = bool(state[5])
             return
         self._set_attributes(value, kind, state[2])
         base, payload = solid_base(kind), state[3]
@@ -739,17 +740,23 @@ class LentHandle(Handle):
         return self is other or self._apart_peer.ask_handle("eq", self, (other,))
 
 
+AWAITED = ("anext", "aenter", "aexit")
+
+
 def _forward(operation):
     if operation == "call":
         return lambda self, *args, **keywords: self._apart_peer.ask_handle("call", self, args, keywords)
     if operation == "await":
         return lambda self: self._apart_peer.await_handle(self).__await__()
+    if operation in AWAITED:
+        return lambda self, *args: self._apart_peer.await_handle(self._apart_peer.ask_handle(operation, self, args))
     return lambda self, *args: self._apart_peer.ask_handle(operation, self, args)
 
 
 # Operations on a handle; the second ones only in the code's process.
 ASKED_BY_BOTH = (
     "call", "iter", "next", "await", "len", "getitem", "setitem", "delitem", "enter", "exit", "str", "repr", "fspath",
+    "aiter", "anext", "aenter", "aexit",
 )  # fmt: skip
 ASKED_BY_CODE = (
     "lt", "gt", "le", "ge", "add", "sub", "mul", "truediv", "mod", "contains", "bool", "int", "float", "index",
@@ -763,6 +770,9 @@ OPERATIONS = {
     "mod": operator.mod, "reversed": reversed, "fspath": lambda value: type(value).__fspath__(value),
     "enter": lambda value: type(value).__enter__(value),
     "exit": lambda value, *args: type(value).__exit__(value, *args),
+    "aiter": lambda value: type(value).__aiter__(value), "anext": lambda value: type(value).__anext__(value),
+    "aenter": lambda value: type(value).__aenter__(value),
+    "aexit": lambda value, *args: type(value).__aexit__(value, *args),
     "call": lambda value, *args, **keywords: value(*args, **keywords),
 }  # fmt: skip
 

@@ -498,6 +498,10 @@ class Conversation:
         if owner is None:
             return
         is_bare = wrapper is not None
+        if not is_bare and isinstance(owner, type) and self.peer.request("describes", module.__name__, path):
+            # Such as `cached_property`: not called, but asked for.
+            setattr(owner, last, property(lambda this: self.peer.request("attribute", this, last)))
+            return
         made = self.stub(
             module.__name__,
             key if is_bare else path,

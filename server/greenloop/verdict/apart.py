@@ -37,6 +37,8 @@ BOUNDARIES: Sequence[Boundary] = (
     {"constants": True, "in_place": True, "outer": True},
 )
 KINDS = (CHANGES, CONSTANTS, OPERATORS, OPERANDS) = ("changes", "constants", "operators", "operands")
+# What a run leaves out to see whether a case needs it at all.
+WITHOUT: Mapping[str, Boundary] = {CONSTANTS: {"constants": False}, CHANGES: {"in_place": False}}
 TIMES = 3  # of the usual limit: every call crosses between two processes
 # Failures of code that hangs or ends the process; it is not run again.
 ENDED = frozenset({"Timeout", "Killed", "Crash", "MemoryLimit", "ProcessLimit", "Missing"})
@@ -108,7 +110,6 @@ async def prove(
         for kind in KINDS:
             for case in await runs.passing_wrongly(boundary, kind, [case for case in at_this if kind in at_this[case]]):
                 unproven.setdefault(case, f"{WRONG_PASSES} of {at_this[case][kind][0]}")
-                vetoed.add(case)
         for case in await runs.failing_again(boundary, [*at_this]):
             unproven.setdefault(case, UNSTABLE)
     old_passes = [case for case in unproven if inputs.outcomes.get(case) == "passed"]
@@ -216,8 +217,8 @@ class _Runs:
             return []
         found = await self.run(cases, boundary, wrong=kind)
         passing = [case for case in cases if found.failures.get(case, NOT_ENDED) == ""]
-        if kind == CONSTANTS and passing:  # a constant that the test does not look at
-            without = await self.run(passing, {**boundary, "constants": False})
+        if passing and kind in WITHOUT:  # a constant or a change that the test does not look at
+            without = await self.run(passing, {**boundary, **WITHOUT[kind]})
             passing = [case for case in passing if without.failures.get(case, NOT_ENDED)]
         return passing
 
