@@ -218,7 +218,14 @@ def _compare(old_tree, new_tree, module, seeds):
             module["removed"].append(name)
     constants, present = _assignments(old_tree), _assignments(new_tree)
     module["constants"] = [name for name in present if present[name] != constants.get(name)]
-    seeds.update(module["constants"])
+    changed = {*module["constants"], *_bound_by_imports(new_tree) ^ _bound_by_imports(old_tree)}
+    seeds.update(changed)
+    for key, (name, node) in new.items():  # a function that reads a changed name changes with it
+        is_known = (
+            key not in old or key in module["new"] or any(name.startswith(each + ".") for each in module["classes"])
+        )
+        if not is_known and not isinstance(node, ast.ClassDef) and _names(node) & changed:
+            module["stubs"].setdefault(key, {"qualname": name, "kind": kind_of(node)})
 
 
 def _new_function(name, node):
@@ -260,6 +267,14 @@ def _assignments(tree):
                 for each in [target, *getattr(target, "elts", ())]:
                     if isinstance(each, ast.Name):
                         found.setdefault(each.id, []).append(ast.dump(node))
+    return found
+
+
+def _bound_by_imports(tree):
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            found.update(each.asname or each.name.split(".")[0] for each in node.names)
     return found
 
 

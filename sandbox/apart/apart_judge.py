@@ -334,6 +334,10 @@ class Conversation:
         conversation = self
 
         class ApartReporter:
+            @pytest.hookimpl(tryfirst=True)
+            def pytest_load_initial_conftests(self):
+                conversation.come_first()
+
             @pytest.hookimpl(hookwrapper=True, tryfirst=True)
             def pytest_runtest_protocol(self, item):
                 conversation.begin_case()
@@ -448,7 +452,13 @@ class Conversation:
 
     def install(self):
         """From now on the changed modules are imported with stubs."""
-        sys.meta_path.insert(0, _Finder(self))
+        self._finder = _Finder(self)
+        sys.meta_path.insert(0, self._finder)
+
+    def come_first(self):
+        """Puts the finder before pytest's, which rewrites the assertions of the files that it was named."""
+        sys.meta_path.remove(self._finder)
+        sys.meta_path.insert(0, self._finder)
 
     def finish(self, module, changes):
         """Brings a module of the user's own in line with the change: what is new, gone, or has another value."""

@@ -189,7 +189,7 @@ class _Runs:
         data = {path: text for path, text in self.files.items() if path not in code}
         before = {path: text for path, text in self.own.texts.items() if path in code and text is not None}
         run = inputs.test_run({**before, **data})
-        tests = {case.path for case in inputs.problem.spec.cases} | {*inputs.generated_files}
+        tests = {case.path for case in inputs.problem.spec.cases if case.path not in code} | {*inputs.generated_files}
         apart = Apart(
             files=code, tests=tuple(sorted(tests)), visible=tuple(sorted(self.visible)), wrong=wrong, **boundary, **how
         )
