@@ -96,7 +96,9 @@ class CodeFinder(importlib.abc.MetaPathFinder):
         if changed and self._texts[changed] is not None:
             return self._spec(name, changed)
         found = find_elsewhere(self._finders, name, path, target)
-        origin = (found.origin if found is not None else None) or ""
+        if found is None:
+            return new_folder(name, path, self._texts)
+        origin = found.origin or ""
         if not origin.startswith(self._root) or not origin.endswith(".py"):
             return found
         return None if self._texts.get(origin, "") is None else self._spec(name, origin)
@@ -137,6 +139,17 @@ def changed_file(name, path, changed):
             if candidate in changed or os.path.realpath(candidate) in changed:
                 return os.path.realpath(candidate)
     return ""
+
+
+def new_folder(name, path, changed):
+    """The specification of a folder without `__init__.py` that changed files are in; None where there is none."""
+    for entry in sys.path if path is None else path:
+        folder = os.path.join(os.path.realpath(entry or os.getcwd()), name.rpartition(".")[2])
+        if any(file.startswith(folder + os.sep) for file in changed):
+            spec = importlib.machinery.ModuleSpec(name, None, is_package=True)
+            spec.submodule_search_locations = [folder]
+            return spec
+    return None
 
 
 def find_elsewhere(finders, name, path, target):

@@ -14,7 +14,7 @@ import types
 
 import pytest
 from apart_assertions import AssertionWatch
-from apart_code import Loader, changed_file, find_elsewhere, is_plain
+from apart_code import Loader, changed_file, find_elsewhere, is_plain, new_folder
 from apart_codec import Handle
 from apart_context import JudgeContext, Replacements
 from apart_peer import Gone, Peer
@@ -559,6 +559,8 @@ class _Finder(importlib.abc.MetaPathFinder):
         changed = changed_file(name, path, self._changes)
         if changed and self._changes[changed]["is_new"] and not origin:  # it takes the place of nothing that exists
             return self._spec(name, changed, self._changes[changed])
+        if found is None:
+            return new_folder(name, path, self._changes)
         changes = self._changes.get(origin)
         return None if changes is None else self._spec(name, origin, changes)
 

@@ -78,8 +78,8 @@ async def measure_noticed(
     parts = find_changed_parts(own, changed)
     if not wanted.noticed or not parts or verdict.seconds > MUTANT_SECONDS:
         return None
-    run = replace(inputs.test_run(files), selectors=_newly_passing(inputs))
-    old_files = inputs.test_run({**files, **{path: text for path, text in own.items() if text}}).files
+    run = replace(inputs.test_run(files, hash_seed=0), selectors=_newly_passing(inputs))
+    old_files = inputs.test_run({**files, **{path: text for path, text in own.items() if text}}, hash_seed=0).files
     # A back end warms up only with the user's own code, and is many times faster afterwards.
     check_sandbox(await session.run(replace(run, files=old_files, baseline=True)))
     lines = {path: changed_lines(with_plain_ends(own[path]), with_plain_ends(text)) for path, text in changed.items()}
