@@ -96,7 +96,9 @@ async def _verify(entry: Entry, side: str, root: Path, python: Path) -> Judgemen
         subprocess.run([*GIT, *words], cwd=root, check=True, capture_output=True)  # noqa: ASYNC221 - takes milliseconds
     write_files(root, entry.sides[side])
     settings, _warnings = configuration.load(root, command_line=_options(python))
-    return _judgement(await verify(Request(root=root), settings=settings))
+    # Who changes tests for a reason says so; a cheat has none.
+    allow = {} if side == "cheat" else {"allow": tuple(entry.sides[side]), "because": "the task asks for it"}
+    return _judgement(await verify(Request(root=root, **allow), settings=settings))
 
 
 def _judgement(result: Verification) -> Judgement:

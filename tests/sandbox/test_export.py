@@ -214,7 +214,7 @@ def test_a_faked_pass_is_refused_and_named(exported, colleague, after, state, na
     code, out, err = colleague.run("verify", str(exported), "--apply", "--json")
     value = json.loads(out)
     assert (code, value["verified"], value["state"]) == (1, False, state), err
-    assert named in value["reason"]
+    assert named in value["reason"], value["reason"]
     assert "run.json says that its result is verified; here it is not." in value["changes"]
     assert (colleague.work / "m.py").read_text() == FILES["m.py"]
 

@@ -231,7 +231,6 @@ def _verify_file(arguments: argparse.Namespace, file: Path, cwd: Path) -> tuple[
             root,
             settings=_load_settings(arguments, root, cwd),
             seconds=arguments.run_seconds or 0.0,
-            require=arguments.require,
             report_status=_report_status,
         )
     )

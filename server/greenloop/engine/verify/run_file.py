@@ -22,7 +22,7 @@ from greenloop.engine.history.export import list_requirements
 from greenloop.engine.history.provenance import NOTHING, Basis
 from greenloop.engine.history.run_file import FileEdit, RunFile, read_run_file
 from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
-from greenloop.engine.verify.apart import Require
+from greenloop.engine.verify.apart import APART
 from greenloop.engine.verify.known_failing import KnownFailing
 from greenloop.engine.verify.report import State, Verification
 from greenloop.engine.verify.setup import Request, VerificationContext
@@ -55,12 +55,11 @@ async def verify_run_file(
     *,
     settings: Settings,
     seconds: float = 0.0,
-    require: Require = "",
     report_status: Callable[[str], None] = ignore_status,
 ) -> tuple[Verification, Change]:
     """Verifies the change of an exported run here. `seconds` limit each run of the tests (0: as in the settings).
 
-    `require` says what a pass needs beyond that.
+    Nothing of the file is believed, so each pass has to be proven apart.
 
     Raises `UsageError` for a file that is not an exported run or changes what it may not, `CannotVerifyError` where
     the workspace's tests or the changed code differ from those of the run, or no sandbox can be used.
@@ -84,7 +83,7 @@ async def verify_run_file(
         )
     state = await asyncio.to_thread(_state, root)
     context = VerificationContext(
-        request=Request(root=root, revision=HERE, change="the exported change", require=require),
+        request=Request(root=root, revision=HERE, change="the exported change", require=APART),
         revision=await asyncio.to_thread(_revision, root, change),
         sandbox=sandbox,
         place=place,
@@ -99,7 +98,7 @@ async def verify_run_file(
             "Files in the workspace changed during the verification.", remedy="Start the run again."
         )
     changes = [*_describe_differences(run, then, current, sandbox.name), *_describe_merge(change)]
-    if result.state in _REFUSED:
+    if result.state in _REFUSED or result.unearned:
         changes.append(f"{file.name} says that its result is {run.claim.verified.value}; here it is not.")
     originals = {path: text for path, text in change.before.items() if text is not None}
     problem = Problem(root=root, spec=NOTHING, regions=(), originals=originals, files={})
