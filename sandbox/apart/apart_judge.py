@@ -13,6 +13,7 @@ import sys
 import types
 
 import pytest
+from _pytest import doctest
 from apart_assertions import AssertionWatch
 from apart_code import Loader, changed_file, find_elsewhere, is_plain, new_folder
 from apart_codec import Handle
@@ -175,6 +176,11 @@ class Judge(Peer):
         if isinstance(error, AssertionError):
             self._record.suspect("it swallows a failed assertion")
 
+    def note_shown(self, class_name):
+        """An example of a docstring compares what is shown, so an object that shows itself decides over its pass."""
+        if self._record.is_shown:
+            self._record.give_up("the example shows an object of the new class %s" % class_name)
+
     def note_call(self, args, keywords):
         self._record.calls += 1
         self._note_values((*args, *keywords.values()))
@@ -283,7 +289,7 @@ class Record:
     """What the pass of the current case rests on."""
 
     def __init__(self):
-        self.calls, self.changed, self.unfit, self.suspicious = 0, set(), "", False
+        self.calls, self.changed, self.unfit, self.suspicious, self.is_shown = 0, set(), "", False, False
         self.asked, self.taken, self.made, self.lent, self.ran = set(), set(), set(), set(), set()
 
     def suspect(self, reason):
@@ -317,11 +323,12 @@ class Conversation:
             self._peer = Judge(self.request, self._codes, self._replacements, self.record)
         return self._peer
 
-    def begin_case(self):
+    def begin_case(self, item):
         if self._peer is not None and self._peer.broken:
             self.close()
         before, self.record = self.record, Record()
         self.record.taken, self.record.made = before.taken, before.made
+        self.record.is_shown = isinstance(item, doctest.DoctestItem)
         self.peer._record = self.record
 
     def close(self):
@@ -340,7 +347,7 @@ class Conversation:
 
             @pytest.hookimpl(hookwrapper=True, tryfirst=True)
             def pytest_runtest_protocol(self, item):
-                conversation.begin_case()
+                conversation.begin_case(item)
                 yield
                 send({"kind": "apart", "id": item.nodeid, **conversation.record.fields()})
 

@@ -213,6 +213,8 @@ class Objects:
         else:
 
             def stub(*args, **keywords):
+                if key in ("__repr__", "__str__"):
+                    self.note_shown(class_name)
                 result = ask(args, keywords)
                 if key == "__exit__" and result and len(args) > 2:
                     self.note_swallowed(args[2])

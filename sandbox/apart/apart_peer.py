@@ -53,6 +53,9 @@ class Peer(Objects):
     def changed_items(self, _tag, items):
         return items
 
+    def note_shown(self, class_name):
+        """Notes that an object of a mirror has said what is shown of it."""
+
     def note_swallowed(self, error):
         """Notes that the other side has kept this exception from rising."""
 

@@ -71,8 +71,8 @@ def verified(project, monkeypatch):
     asked = []
 
     def set_(**result):
-        async def verify_run_file(file, root, *, settings, seconds, require, report_status):
-            asked.append((file, root, seconds, require))
+        async def verify_run_file(file, root, *, settings, seconds, report_status):
+            asked.append((file, root, seconds))
             change = Change(current={"m.py": BEFORE}, before={"m.py": BEFORE}, after={"m.py": AFTER})
             return Verification(revision="this workspace", sandbox="bubblewrap", **result), change
 
@@ -84,8 +84,8 @@ def verified(project, monkeypatch):
 
 def test_a_file_is_verified_and_its_change_is_shown(verified, project, capsys):
     asked = verified(verified=True)
-    assert main(["verify", "r.json", "--seconds", "5", "--require", "apart"]) == 0
-    assert asked == [(project / "r.json", project, 5.0, "apart")]
+    assert main(["verify", "r.json", "--seconds", "5"]) == 0
+    assert asked == [(project / "r.json", project, 5.0)]
     out = capsys.readouterr().out
     assert "+    return x * 2" in out
     assert "Verified in bubblewrap: 0 tests of this workspace pass with this code" in out
