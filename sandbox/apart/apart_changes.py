@@ -38,7 +38,11 @@ def complete(request, root):
             continue
         module = modules[path] = _module(path, is_new=path not in own)
         if not module["is_new"]:
-            trees[path] = ast.parse(own[path])
+            try:
+                trees[path] = ast.parse(own[path])
+            except (SyntaxError, ValueError):
+                module["is_new"] = True  # nothing of it can run in the judge
+                continue
             _compare(trees[path], ast.parse(text), module, seeds)
     if request["outer"] and seeds:
         _add_callers(own, trees, modules, seeds)
