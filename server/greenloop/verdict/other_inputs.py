@@ -143,7 +143,7 @@ class _Probe:
         trees = json.dumps([call_tree(call) for call in calls])
         text = _file_text(self._module, self.functions, trees, ())
         selectors = tuple(f"{self._path}::{name}" for name in ("test_inputs", "test_told"))
-        rows = [json.loads(line) for line in await self._lines(files, text, selectors)]
+        rows = _read_rows(await self._lines(files, text, selectors))
         return {int(row[0]): Done(kind=str(row[1]), trees=json.dumps(row[2:])) for row in rows if row[1] != "unknown"}
 
     async def _lines(
@@ -222,6 +222,14 @@ def _told(execution: Execution, path: str) -> list[str]:
     results = (each for each in case_results(execution) if each.id.startswith(f"{path}::test_told"))
     messages = [each.failure.message for each in results if each.failure and each.failure.type == "AssertionError"]
     return [line for message in messages for line in message.split("\n")]
+
+
+def _read_rows(lines: Sequence[str]) -> list[list[Any]]:
+    """Returns the rows of a run; none where the code cannot be imported, which the test says in other words."""
+    try:
+        return [json.loads(line) for line in lines]
+    except ValueError:
+        return []
 
 
 def _read_calls(lines: Sequence[str]) -> list[Call]:
