@@ -15,7 +15,7 @@ import types
 import pytest
 from _pytest import doctest
 from apart_assertions import AssertionWatch
-from apart_code import Loader, changed_file, find_elsewhere, is_plain, new_folder
+from apart_code import EXPORT, Loader, changed_file, find_elsewhere, is_plain, new_folder
 from apart_codec import Handle
 from apart_context import JudgeContext, Replacements
 from apart_peer import Gone, Peer
@@ -34,6 +34,7 @@ ANSWER_WRONGLY = {"__eq__": True, "__ne__": False, "__contains__": True}
 INJECTIVE = frozenset(("__add__", "__radd__", "__sub__", "__rsub__"))
 # What a pass may rest on besides values: arguments changed in place, constants of changed code, its operators.
 # Objects that comparisons of their own class compare are built from their arguments.
+MISSING = object()
 CHANGES, CONSTANTS, OPERATORS, OPERANDS = "changes", "constants", "operators", "operands"
 OF_DATACLASSES = frozenset(("__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__repr__", "__hash__"))
 # Started without any file of ours on the path; the code arrives through the socket.
@@ -100,14 +101,14 @@ class Judge(Peer):
         self._record.give_up(self.broken)
 
     def find(self, module, path):
-        """The value that the changed code has under this path; None where it cannot cross, which may not matter."""
+        """The value that the changed code has under this path; `MISSING` where it cannot cross."""
         self._is_tolerant = True
         try:
             return self.request("get", module, path)
         except Gone:
             raise
         except CannotCross:
-            return None
+            return MISSING
         finally:
             self._is_tolerant = False
 
@@ -315,7 +316,7 @@ class Conversation:
     def __init__(self, request, codes):
         self.request, self._codes, self._replacements = request, codes, Replacements()
         self._replacements.watch()
-        self._peer, self.record, self._lent = None, Record(), set()
+        self._peer, self.record = None, Record()
 
     @property
     def peer(self):
@@ -497,7 +498,9 @@ class Conversation:
     def bind(self, module, key):
         """Gives a module a name that the changed code binds: a stub where it can be called, else its value."""
         value = self.peer.find(module.__name__, key)
-        if isinstance(value, types.FunctionType) or (isinstance(value, Handle) and callable(value)):
+        if value is MISSING and self.peer.request("describes", module.__name__, key):
+            return
+        if value is MISSING or isinstance(value, types.FunctionType) or (isinstance(value, Handle) and callable(value)):
             setattr(module, key, self.stub(module.__name__, key, key, "plain", False, is_new=True))
         elif isinstance(value, (type, types.ModuleType, types.BuiltinFunctionType)):
             setattr(module, key, value)
@@ -588,8 +591,26 @@ class _Finder(importlib.abc.MetaPathFinder):
 
             return note
 
-        loader = Loader(name, path, set(changes["stubs"]), export, lambda module: conversation.finish(module, changes))
+        loader = _OwnLoader(
+            name, path, set(changes["stubs"]), export, lambda module: conversation.finish(module, changes)
+        )
+        loader.fallback = _NewModule(conversation)
         return importlib.util.spec_from_file_location(name, path, loader=loader, submodule_search_locations=locations)
+
+
+class _OwnLoader(Loader):
+    """Loads a module of the user's own; one that raises is taken from the code as a whole, as a new one is."""
+
+    fallback = None
+
+    def exec_module(self, module):
+        vars(module)[EXPORT] = self._export(module)
+        try:
+            importlib.machinery.SourceFileLoader.exec_module(self, module)
+        except Exception:
+            self.fallback.exec_module(module)
+        else:
+            self._finish(module)
 
 
 class _NewModule(importlib.abc.Loader):
