@@ -13,7 +13,7 @@ from greenloop.core.errors import UsageError
 from greenloop.core.ports import Sandbox
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import SandboxSpec, TestRun
+from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
 from greenloop.core.records.verdict import Verdict
 from greenloop.core.report.cases import case_results
 from greenloop.core.run_state import RunState
@@ -37,17 +37,9 @@ async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Se
     Runs the related tests over the user's own code again first, since that code may have changed.
     """
     sandbox, place = await choose_sandbox(problem.root, settings)
-    session = await sandbox.open(place)
-    try:
-        run = TestRun(
-            selectors=fit_selectors(problem.neighbours), files=problem.buffers, seconds=settings.suite.seconds
-        )
-        outcomes = {}
-        if problem.neighbours:
-            results = case_results(await session.run(run))
-            outcomes = {result.id: result.outcome for result in results if result.outcome != "missing"}
-    finally:
-        await session.close()
+    results = case_results(await run_own_code(problem, problem.buffers, sandbox, place, settings.suite.seconds))
+    outcomes = {result.id: result.outcome for result in results if result.outcome != "missing"}
+    outcomes = {case: outcome for case, outcome in outcomes.items() if case in problem.neighbours}
     texts = {path: text for path in files if (text := _decode(files[path])) is not None}
     kept = {path: text for path, text in problem.files.items() if path not in files}
     # What was typed meanwhile may concern any test.
@@ -61,6 +53,22 @@ async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Se
     code = {path: text for path, text in texts.items() if path not in tests and not is_test_file(path)}
     verifier.own_texts = own = _own_texts(problem, code)
     return await verifier.accept({path: text for path, text in code.items() if text != own[path]})
+
+
+async def run_own_code(
+    problem: Problem, files: Mapping[str, bytes], sandbox: Sandbox, place: SandboxSpec, seconds: float
+) -> Execution:
+    """Runs target and related tests over the user's own code, from which the back end learns how to be fast."""
+    cases = (*(case.id for case in problem.spec.cases if case.executed), *problem.neighbours)
+    generated = {path: text.encode() for path, text in problem.spec.files.items()}
+    run = TestRun(selectors=fit_selectors(cases), files={**files, **generated}, seconds=seconds, baseline=True)
+    session = await sandbox.open(place)
+    try:
+        execution = await session.run(run)
+        await session.warm()  # waits until it has learnt
+    finally:
+        await session.close()
+    return execution
 
 
 def _own_texts(problem: Problem, paths: Iterable[str]) -> dict[str, str | None]:

@@ -15,7 +15,7 @@ from greenloop.core.test_selection import fit_selectors
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.verdict import mutation_testing, other_inputs
 from greenloop.verdict.changed_functions import changed_lines, find_changed_functions, find_changed_parts
-from greenloop.verdict.inputs import VerificationInputs, check_sandbox
+from greenloop.verdict.inputs import VerificationInputs
 from greenloop.verdict.special_casing import choose_differences, find_special_cases
 
 MUTANT_SECONDS = 4.0  # of wall time for all one-token changes
@@ -78,10 +78,7 @@ async def measure_noticed(
     parts = find_changed_parts(own, changed)
     if not wanted.noticed or not parts or verdict.seconds > MUTANT_SECONDS:
         return None
-    run = replace(inputs.test_run(files, hash_seed=0), selectors=_newly_passing(inputs))
-    old_files = inputs.test_run({**files, **{path: text for path, text in own.items() if text}}, hash_seed=0).files
-    # A back end warms up only with the user's own code, and is many times faster afterwards.
-    check_sandbox(await session.run(replace(run, files=old_files, baseline=True)))
+    run = replace(inputs.test_run(files), selectors=_newly_passing(inputs))
     lines = {path: changed_lines(with_plain_ends(own[path]), with_plain_ends(text)) for path, text in changed.items()}
     found = await mutation_testing.measure(
         inputs, session, run, changed, parts, lines=lines, seconds=MUTANT_SECONDS, most=MOST_MUTANTS

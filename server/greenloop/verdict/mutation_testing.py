@@ -26,8 +26,8 @@ from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 
 MOST_MUTANTS = 60  # at most so many changes are tried
 TOTAL_SECONDS = 20.0  # wall time for all changes
-SLOWER = 10  # times the duration with the result itself; a change that takes longer counts as noticed
-LEAST_SECONDS = 1.0  # lower bound of the time limit for one change
+SLOWER = 5  # times the duration with the result itself; a change that takes longer counts as noticed
+LEAST_SECONDS = 0.5  # lower bound of the time limit for one change
 SHOWN = 5  # survivors that the report names
 
 
@@ -167,29 +167,29 @@ async def measure(
     Raises `SandboxBrokenError`. Cancelling it kills the run under way.
     """
     report_status("running the tests over the result")
-    began = monotonic()
-    execution = await session.run(run)
-    check_sandbox(execution)
-    own_seconds = max(monotonic() - began, 0.01)
-    green = frozenset(result.id for result in case_results(execution) if result.passed)
-    if not green:
-        return Strength(tests=0)
     mutants = make_mutants(texts, parts, lines)
     bodies = {part: _body(part, texts[part.path], lines) for part in parts}
     spans = tuple(WatchedLines(path=part.path, start=min(body), end=max(body)) for part, body in bodies.items() if body)
-    watched = await session.run(replace(run, watch=spans))
+    execution = watched = await session.run(replace(run, watch=spans))
+    check_sandbox(watched)
     # A test that runs too many lines to be traced is ended early; what it did not get to may be reached.
-    is_whole = green <= {result.id for result in case_results(watched) if result.passed}
-    traces = line_traces(watched) if is_whole else {}
+    if watched.killed or not all(result.passed for result in case_results(watched)):
+        execution = await session.run(run)
+        check_sandbox(execution)
+    green = frozenset(result.id for result in case_results(execution) if result.passed)
+    if not green:
+        return Strength(tests=0)
+    traces = line_traces(watched) if green <= {result.id for result in case_results(watched) if result.passed} else {}
     reached_lines = {path: _reached(text, path, traces.values()) for path, text in texts.items()} if traces else {}
     tried = [each for each in mutants if not traces or each.line in reached_lines[each.path]]
+    limit = max(LEAST_SECONDS, SLOWER * execution.seconds)
     survivors, killed = [], 0
     began = monotonic()
     for number, mutant in enumerate(tried[:most], 1):
         if monotonic() - began > seconds:
             break
         report_status(f"change {number} of {min(len(tried), most)}")
-        if await _is_noticed(inputs, session, run, mutant, green, max(LEAST_SECONDS, SLOWER * own_seconds)):
+        if await _is_noticed(inputs, session, run, mutant, green, limit):
             killed += 1
         else:
             survivors.append(mutant)

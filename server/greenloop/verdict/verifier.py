@@ -307,7 +307,7 @@ class Verifier:
             if self.beyond is not None and progress.verdict.status is Status.PASSED:
                 own = self._own_texts(files)
                 progress.noticed = await beyond_tests.measure_noticed(
-                    inputs, self.session or session, verdict, files, own=own, wanted=self.beyond
+                    inputs, session, verdict, files, own=own, wanted=self.beyond
                 )
         finally:
             await session.close()

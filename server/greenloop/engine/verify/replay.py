@@ -14,7 +14,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance
 from greenloop.core.records.verdict import Status
 from greenloop.core.summary import summarize_solved, verification_level
-from greenloop.engine.after_run import past_run_verifier
+from greenloop.engine.after_run import past_run_verifier, run_own_code
 from greenloop.engine.history import provenance
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.results import Use, require_result
@@ -82,6 +82,8 @@ async def replay(
         problem, stored_basis.outcomes, sandbox=sandbox, place=place, settings=run_settings, seconds=seconds
     )
     verifier.state.attempts = [*outcome.attempts[:1]]  # the user's own code
+    own = verifier.encode({path: text for path, text in outcome.before.items() if text is not None})
+    await run_own_code(problem, own, sandbox, place, verifier.inputs.limits.seconds)
     verdict = await verifier.accept(outcome.after)
     evidence = _with_stored(verifier.state.evidence, outcome)
     passed = tuple(case.id for case in verdict.cases if case.passed)

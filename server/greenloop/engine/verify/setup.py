@@ -83,7 +83,10 @@ class OverlaySession:
 
 @dataclass(frozen=True, kw_only=True)
 class VerificationContext:
-    """Context of one verification. `seconds` of wall time limit each run of the tests; `known` tests may still fail."""
+    """Context of one verification. `seconds` of wall time limit each run of the tests; `known` tests may still fail.
+
+    All runs but those of the proof share `session`, which learns from the first how to be fast.
+    """
 
     request: Request
     revision: Revision
@@ -93,6 +96,7 @@ class VerificationContext:
     seconds: float
     report_status: Callable[[str], None]
     known: KnownFailing
+    session: Session | None = None
 
     async def open(self) -> Session:
         """Opens a fresh sandbox over the working tree with the revision's tests."""
@@ -100,12 +104,8 @@ class VerificationContext:
         return OverlaySession(session=session, files=self.revision.files, without=self.revision.removed_paths)
 
     async def run(self, run: TestRun) -> Execution:
-        """Runs once in a separate sandbox."""
-        session = await self.open()
-        try:
-            return await session.run(replace(run, seconds=self.seconds))
-        finally:
-            await session.close()
+        assert self.session is not None
+        return await self.session.run(replace(run, seconds=self.seconds))
 
     def provenance(self, path: str) -> Provenance:
         """Returns `USER` for the revision's trusted files, else `DOCTEST`: doctests belong to the code under test."""

@@ -129,6 +129,14 @@ async def run_verification(context: VerificationContext) -> Verification:
 
     Raises `CannotVerifyError` where they cannot run, `UsageError` when a target does not exist.
     """
+    session = await context.open()
+    try:
+        return await _run_in(replace(context, session=session))
+    finally:
+        await session.close()
+
+
+async def _run_in(context: VerificationContext) -> Verification:
     before = await run_revision(context)
     context.report_status(f"running them over {context.request.code}")
     execution = await context.run(TestRun(selectors=context.request.targets))

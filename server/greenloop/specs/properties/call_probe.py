@@ -26,7 +26,7 @@ LONGEST_CALL = 800  # characters of recorded arguments; longer ones are left out
 LONGEST_RESULT = 300  # characters of a result that is written out; of a longer one its digest
 MOST_RECORDED = 40
 ONE_CALL = 0.15  # seconds of processor time
-ALL_CALLS = 2.0
+ALL_CALLS = 1.0
 DIGITS = 9  # of a float in a result
 RAN: list[str] = []
 
