@@ -7,7 +7,7 @@ to have the tests' inputs, or their answers, as well.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from greenloop.core.records.outcome import Difference
 from greenloop.specs.properties.plain_values import UnplainError
@@ -130,11 +130,22 @@ def _is_word(observation: Observation) -> bool:
     if not (isinstance(word, int) or (isinstance(word, str) and len(word) <= LONGEST_WORD and not word.count(" "))):
         return False
     answer = _answer(observation.new)
-    texts = [each for each in answer if isinstance(each, str)]
+    texts = list(_texts(answer))
     if isinstance(word, str) and not texts:
         return bool(answer)
     letters = set(str(word).lower())
     return any(sign.isalpha() and sign not in letters for text in texts for sign in text.lower())
+
+
+def _texts(value: object) -> Iterator[str]:
+    """The texts in an answer."""
+    if isinstance(value, dict):
+        value = [*value.keys(), *value.values()]
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | tuple | set | frozenset):
+        for each in value:
+            yield from _texts(each)
 
 
 # -- differences --------------------------------------------------------------------------------------------------
