@@ -130,7 +130,7 @@ class Editor:
         self.send({"id": self.ids, "method": method, "params": params})
         return self.ids
 
-    async def wait(self, holds, what="a message", seconds=20):
+    async def wait(self, holds, what="a message", seconds=60):
         """The first message, also an earlier one, for which `holds`."""
         event, seen = asyncio.Event(), 0
         self.waiters.append(event)
@@ -375,10 +375,9 @@ async def opened(project, tmp_path, *arguments):
 
 
 @pytest.fixture(autouse=True)
-def _projects_without_plugins(request, monkeypatch):
-    """The real engine's projects get an interpreter without plugins: a run then takes a fifth of the time."""
-    if any("bubblewrap" in mark.args for mark in request.node.iter_markers("needs")):
-        monkeypatch.setenv("GREENLOOP_INTERPRETER", str(request.getfixturevalue("bare_python")))
+def _projects_without_plugins(bare_python, monkeypatch):
+    """Projects get an interpreter without plugins: a run then takes a fifth of the time."""
+    monkeypatch.setenv("GREENLOOP_INTERPRETER", str(bare_python))
 
 
 async def served(project, tmp_path, *arguments, kind=None):
