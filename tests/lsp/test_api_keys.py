@@ -8,7 +8,7 @@ from .conftest import Editor, opened
 from .test_presentation import target
 from .test_views import able, named, refusal
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 SECRET = "sk-very-secret-0123456789"
 OPTIONS = {"model": "openai/once", "api": {"key": "GREENLOOP_TEST_KEY", "retries": 0}}
 

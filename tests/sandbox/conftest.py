@@ -52,12 +52,6 @@ def bare_environment(bare_python: Path) -> Environment:
     )
 
 
-@pytest.fixture(autouse=True)
-def _bare_interpreter(bare_python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests run with an interpreter without plugins, where nothing else is chosen; greenloop lends it pytest."""
-    monkeypatch.setenv("GREENLOOP_INTERPRETER", str(bare_python))
-
-
 @pytest.fixture
 def lay() -> Callable[[Path, Mapping[str, str]], Path]:
     """`lay(root, files)`: a workspace of these files, with a configuration file of its own."""

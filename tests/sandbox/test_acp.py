@@ -98,7 +98,12 @@ def project(tmp_path: Path) -> Path:
 
 def command(root: Path, *more: str) -> tuple[list[str], dict[str, str]]:
     words = [sys.executable, "-m", "greenloop", "acp", "--root", str(root), "--sandbox", "bubblewrap"]
-    words += ["--set", f"interpreter={sys.executable}", "--model", f"scripted:{root.parent / 'answers'}"]
+    words += [
+        "--set",
+        f"interpreter={os.environ['GREENLOOP_INTERPRETER']}",
+        "--model",
+        f"scripted:{root.parent / 'answers'}",
+    ]
     words += ["--set", "preset=plain", *more]
     home = root.parent / "home"
     home.mkdir(exist_ok=True)

@@ -675,9 +675,8 @@ async def test_named_variables_and_no_others(laid, monkeypatch):
         assert outline(execution) == {"test_a.py::test_a": "passed"}
 
 
-async def test_a_project_without_pytest_is_lent_one(laid, bare_python, monkeypatch):
+async def test_a_project_without_pytest_is_lent_one(laid):
     root = laid({**PACKAGE, "test_m.py": USES})
-    monkeypatch.setenv("GREENLOOP_INTERPRETER", str(bare_python))
     for execution in await in_sandbox(root):
         assert outline(execution) == {"test_m.py::test_double": "passed", "test_m.py::test_bad": "failed"}
 

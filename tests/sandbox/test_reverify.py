@@ -14,7 +14,6 @@ from greenloop.project.settings import SandboxSettings, Settings
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
-SETTINGS = replace(Settings(), sandbox=SandboxSettings(kind="bubblewrap"))
 TEST = "# -*- coding: latin-1 -*-\nfrom m import double\n\n\ndef test_double():\n    assert double(5) == 10, 'größer'\n"
 RED = "def double(x):\n    return x + 1\n"
 GREEN = "import os\n\n\ndef double(x):\n    return x * 2\n"
@@ -36,23 +35,28 @@ def problem(tmp_path):
     )
 
 
+@pytest.fixture
+def settings(bare_python) -> Settings:
+    return Settings(interpreter=str(bare_python), sandbox=SandboxSettings(kind="bubblewrap"))
+
+
 @pytest.mark.story("execution decides")
 @pytest.mark.parametrize("opened", [False, True], ids=["test file closed", "test file open"])
 @pytest.mark.parametrize(
     ("text", "status"), [(GREEN, Status.PASSED), (RED, Status.FAILED), (SEES_ITS_TESTS, Status.TAMPERED)]
 )
-async def test_the_whole_proof(problem, text, status, opened):
+async def test_the_whole_proof(problem, settings, text, status, opened):
     files = {"m.py": text.encode(), **({"test_m.py": TEST.encode("latin-1")} if opened else {})}
-    assert (await after_run.reverify(problem, files, settings=SETTINGS)).status is status
+    assert (await after_run.reverify(problem, files, settings=settings)).status is status
 
 
-async def test_the_test_as_it_is_now_counts(problem):
+async def test_the_test_as_it_is_now_counts(problem, settings):
     files = {"m.py": GREEN.encode(), "test_m.py": TEST.replace("== 10", "== 11").encode("latin-1")}
-    assert (await after_run.reverify(problem, files, settings=SETTINGS)).status is Status.FAILED
+    assert (await after_run.reverify(problem, files, settings=settings)).status is Status.FAILED
 
 
 @pytest.mark.parametrize(("text", "status"), [(GREEN, Status.PASSED), (RED, Status.FAILED)])
-async def test_of_a_merged_text_the_tests_are_asked_and_not_the_goal(problem, text, status):
+async def test_of_a_merged_text_the_tests_are_asked_and_not_the_goal(problem, settings, text, status):
     goal = Case(id="m.py::double::faster", path="m.py", line=1, provenance=Provenance.GOAL, confirmed=True, source="x")
     problem = replace(problem, spec=replace(problem.spec, cases=(*problem.spec.cases, goal)))
-    assert (await after_run.reverify(problem, {"m.py": text.encode()}, settings=SETTINGS)).status is status
+    assert (await after_run.reverify(problem, {"m.py": text.encode()}, settings=settings)).status is status

@@ -83,10 +83,9 @@ def check(work, settings):
 
 
 @pytest.fixture
-def command(work, bare_python, monkeypatch, capsys):
+def command(work, monkeypatch, capsys):
     """`greenloop verify` with words, in the workspace: exit code, standard output, standard error."""
     monkeypatch.chdir(work)
-    monkeypatch.setenv("GREENLOOP_INTERPRETER", str(bare_python))
     monkeypatch.setenv("GREENLOOP_SANDBOX_KIND", "bubblewrap")
 
     def run(*words: str) -> tuple[int, str, str]:

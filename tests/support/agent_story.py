@@ -60,7 +60,7 @@ async def run(folder):
         (root / name).write_text(text)
     environment = {
         "PATH": os.environ["PATH"], "HOME": str(home), "XDG_STATE_HOME": str(home / "state"), "PYTHONPATH": str(SERVER),
-        "GREENLOOP_SANDBOX_KIND": "bubblewrap", "GREENLOOP_INTERPRETER": sys.executable,
+        "GREENLOOP_SANDBOX_KIND": "bubblewrap", "GREENLOOP_INTERPRETER": os.environ["GREENLOOP_INTERPRETER"],
         # Nothing of this needs a network.
         **{f"OPENCODE_DISABLE_{what}": "1" for what in ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")},
     }  # fmt: skip

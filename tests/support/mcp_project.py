@@ -29,7 +29,7 @@ def project(tmp_path):
 
 def parameters(root, *more):
     words = ["-m", "greenloop", "mcp", "--root", str(root), "--sandbox", "bubblewrap"]
-    words += ["--set", f"interpreter={sys.executable}", *more]
+    words += ["--set", f"interpreter={os.environ['GREENLOOP_INTERPRETER']}", *more]
     return StdioServerParameters(command=sys.executable, args=words, env=variables(root))
 
 
