@@ -237,15 +237,11 @@ def _new_function(name, node):
 
 
 def _plain_decorator(decorators):
-    """Returns property, classmethod or staticmethod, "" for no decorator, None for any other."""
-    names = [getattr(decorator, "id", None) for decorator in decorators]
-    return (
-        names[0]
-        if len(names) == 1 and names[0] in ("property", "classmethod", "staticmethod")
-        else None
-        if names
-        else ""
-    )
+    """Returns property, classmethod or staticmethod, setter or deleter, "" for no decorator, None for any other."""
+    if len(decorators) != 1:
+        return None if decorators else ""
+    name = getattr(decorators[0], "id", None) or getattr(decorators[0], "attr", None)
+    return name if name in ("property", "classmethod", "staticmethod", "setter", "deleter") else None
 
 
 def _class_itself(node):

@@ -194,6 +194,15 @@ class Code(Peer):
             return not callable(vars(self._find(values[0], owner)).get(name, callable))
         if kind == "attribute":
             return getattr(values[0], values[1])
+        if kind == "shape":
+            return _shape(self._find(*values))
+        if kind == "set":
+            setattr(*values)
+            return None
+        if kind == "added":
+            found = self._find(*values)
+            names = dir(found) if callable(found) and not isinstance(found, type) else ()
+            return [name for name in names if not name.startswith("_")]
         if kind == "functions":
             return [name for name, value in vars(self._find(*values)).items() if isinstance(value, types.FunctionType)]
         if kind == "attributes":
@@ -246,6 +255,14 @@ class _Lines:
         if event == "line":
             self._ran.add((path, frame.f_lineno))
         return self._trace
+
+
+def _shape(kind):
+    """(its abstract methods, whether it decides itself what is assigned to an attribute)"""
+    values = [value for base in kind.__mro__[:-1] for value in vars(base).values()]
+    guards = [each for each in values if hasattr(type(each), "__set__") and not isinstance(each, property)]
+    decides = kind.__setattr__ is not object.__setattr__ or not hasattr(kind, "__dict__") or bool(guards)
+    return [sorted(getattr(kind, "__abstractmethods__", ())), decides]
 
 
 def _is_async(function):

@@ -316,6 +316,7 @@ BY_VALUE = {
     type(NotImplemented): lambda _encoder, _value: ["ni"],
     types.MappingProxyType: lambda encoder, value: ["mp", encoder.encode(dict(value))],
     array.array: lambda _encoder, value: ["ar", value.typecode, _text(value.tobytes())],
+    memoryview: lambda _encoder, value: ["mv", _text(value.tobytes())],
     types.TracebackType: lambda _encoder, _value: None,  # it leads to the frames of the other side
     type({}.keys()): _as_list,
     type({}.values()): _as_list,
@@ -692,6 +693,7 @@ BY_TAG = {
     "wr": Decoder._weak,
     "ga": lambda d, v: types.GenericAlias(d.decode(v[1]), d.decode(v[2])),
     "mp": lambda d, v: types.MappingProxyType(d.decode(v[1])),
+    "mv": lambda d, v: memoryview(base64.b64decode(v[1])),
     "ar": lambda d, v: array.array(v[1], base64.b64decode(v[2])),
     "de": lambda d, v: DESCRIPTORS[v[1]](*map(d.decode, v[2:])),
     "np": Decoder._numpy,
@@ -782,4 +784,6 @@ def handle_class(base, names):
     """A class of handles with those special methods that the object has, as far as they are allowed on this side."""
     allowed = ASKED_BY_BOTH if base is Handle else ASKED_BY_BOTH + ASKED_BY_CODE
     methods = {"__%s__" % name: _forward(name) for name in names if name in allowed}
+    if "call" in names:
+        methods["__doc__"] = property(lambda handle: handle._apart_peer.get_attribute(handle, "__doc__"))
     return type(base.__name__, (base,), {"__slots__": (), **methods})

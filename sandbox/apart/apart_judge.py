@@ -80,7 +80,8 @@ class Judge(Peer):
         self._socket, self._pid, self._record = ours, os.getpid(), record
         self._context = JudgeContext(replacements, request)
         self.broken, self._seen, self._is_tolerant, self._failed = "", [], False, None
-        self._applies, self._wrong = request["in_place"], request["wrong"]
+        self._applies, self._wrong = request["in_place"], request["wrong"].rstrip("+-")
+        self._sign = {"+": 1, "-": -1}.get(request["wrong"][-1:], 0)
         self._start(request, marshal.dumps(codes))
 
     def _start(self, request, codes):
@@ -190,7 +191,7 @@ class Judge(Peer):
         """The value, or a wrong one where this run gives the tests wrong ones of this kind."""
         if self._wrong != kind or isinstance(value, Handle):
             return value
-        wrong = perturbed(value, 0)
+        wrong = perturbed(value, 0, self._sign)
         return value if wrong is None else wrong[0]
 
     def ask_handle(self, operation, handle, args=(), keywords=None):
@@ -501,7 +502,8 @@ class Conversation:
         if value is MISSING and self.peer.request("describes", module.__name__, key):
             return
         if value is MISSING or isinstance(value, types.FunctionType) or (isinstance(value, Handle) and callable(value)):
-            setattr(module, key, self.stub(module.__name__, key, key, "plain", False, is_new=True))
+            made = self.stub(module.__name__, key, key, "plain", False, is_new=True)
+            setattr(module, key, self._with_attributes(made, module.__name__, key))
         elif isinstance(value, (type, types.ModuleType, types.BuiltinFunctionType)):
             setattr(module, key, value)
         elif self.request["constants"]:
@@ -511,6 +513,14 @@ class Conversation:
         """Gives a module or class of the user's own a constant of the changed code."""
         setattr(owner, key, self.peer.given(CONSTANTS, value))
         self.record.taken.add("the constant %s.%s" % (owner.__name__, key))
+
+    def _with_attributes(self, made, module, path):
+        """Gives the stub of a decorated function what its decorator has added, such as `cache_info`."""
+        for name in self.peer.request("added", module, path):
+            value = self.peer.find(module, path + "." + str(name))
+            if value is not MISSING:
+                setattr(made, str(name), value)
+        return made
 
     def _add_function(self, module, key, new):
         path = new["qualname"]
@@ -530,7 +540,10 @@ class Conversation:
             is_bare,
             is_new=last not in vars(owner),
         )
+        made = made if is_bare else self._with_attributes(made, module.__name__, path)
         wrap = {"property": property, "classmethod": classmethod, "staticmethod": staticmethod}.get(wrapper)
+        if wrapper in ("setter", "deleter"):
+            wrap = getattr(vars(owner).get(last), wrapper, None)
         setattr(owner, last, wrap(made) if wrap else made)
         if last == "__eq__" and "__hash__" not in vars(owner) and isinstance(owner, type):
             owner.__hash__ = None
@@ -541,6 +554,11 @@ class Conversation:
         if not isinstance(owner, type):
             return
         name, is_dataclass = module.__name__, "__dataclass_fields__" in vars(owner)
+        abstract, decides = self.peer.request("shape", name, path)
+        if abstract:
+            owner.__abstractmethods__ = frozenset(map(str, abstract))
+        if decides:
+            owner.__setattr__ = lambda this, key, value: self.peer.request("set", this, key, value)
         if "__init__" in vars(owner):
             owner.__init__ = self.stub(name, path + ".__init__", "__init__", "plain", False, vars(owner)["__init__"])
         for key in self.peer.request("functions", name, path):

@@ -4,9 +4,11 @@ A mirror has the other side's methods as stubs. In the judge it gets no special 
 looks at objects, and a comparison of it is asked again with wrong operands (`apart_judge.py`).
 """
 
+import collections
 import enum
 import functools
 import inspect
+import operator
 import sys
 import types
 
@@ -28,6 +30,7 @@ PAYLOAD_METHODS = frozenset(("__init__", "__repr__", "__str__"))
 WRAPPERS = {types.FunctionType: "", property: "property", staticmethod: "staticmethod", classmethod: "classmethod"}
 WRAP = {"": lambda function: function, "property": property, "staticmethod": staticmethod, "classmethod": classmethod}
 SLOTS = (types.MemberDescriptorType, types.GetSetDescriptorType)
+TUPLE_FIELD = type(collections.namedtuple("_", "x").x)  # noqa: PYI024
 HIDDEN_CALL = "apart_hidden_call"
 
 
@@ -121,7 +124,9 @@ class Objects:
         bases = [encode(base) for base in kind.__bases__]
         if issubclass(kind, enum.Enum):
             members = [each for key, member in kind.__members__.items() for each in (key, encode(member._value_))]
-            return ["C", "enum", *name, bases, members]
+            own = {key: value for key, value in vars(kind).items() if not key.startswith("_")}
+            methods = [each for each in map(_method, own, own.values()) if each and not self.is_judge]
+            return ["C", "enum", *name, bases, members, methods]
         if self.is_judge:
             is_shown = module_of(kind) not in NEVER or self.rules.is_test_module(kind.__module__)
         else:
@@ -130,16 +135,13 @@ class Objects:
             raise CannotCross("the class %s" % kind.__name__)
         methods, attributes = [], []
         for key, value in vars(kind).items():
-            function = getattr(value, "__func__", None) if isinstance(value, (staticmethod, classmethod)) else value
-            function = value.fget if isinstance(value, property) else function
-            if isinstance(function, types.FunctionType):
-                is_async, is_generator = inspect.iscoroutinefunction(function), inspect.isgeneratorfunction(function)
-                wrapper = WRAPPERS[type(value)] + ("+" if isinstance(value, property) and value.fset else "")
-                methods.append([key, wrapper, "async" if is_async else "generator" if is_generator else "plain"])
+            if method := _method(key, value):
+                methods.append(method)
             elif (key == "__annotations__" and self.is_judge) or (
                 not SPECIAL.match(key)
                 and not inspect.ismemberdescriptor(value)
                 and not inspect.isgetsetdescriptor(value)
+                and not isinstance(value, TUPLE_FIELD)
             ):
                 attributes += [key, encode(value)]
         return ["C", "class", *name, bases, methods, attributes]
@@ -151,7 +153,7 @@ class Objects:
         if not all(isinstance(base, type) and (not self.is_judge or self.rules.allows_class(base)) for base in bases):
             raise CannotCross("the bases of %s" % name)
         if form == "enum":
-            return self._make_enum(decoder, name, bases, rest[0], number)
+            return self._make_enum(decoder, name, bases, rest, number)
         methods, attributes = rest
         payloads = [solid_base(base) for base in bases]
         payloads = [base for base in payloads if base is not object and not issubclass(base, BaseException)]
@@ -161,11 +163,7 @@ class Objects:
                 continue
             if self.is_judge and key not in PAYLOAD_METHODS and any(hasattr(base, key) for base in payloads):
                 continue
-            stub = self._method_stub(number, name, key, flavour)
-            if wrapper == "property+":
-                body[key] = property(stub, self._setter_stub(number, key))
-            else:
-                body[key] = WRAP[wrapper](stub)
+            body[key] = self._wrapped_stub(number, name, key, wrapper, flavour)
         try:
             kind = types.new_class(str(name), bases, {}, lambda space: space.update(body))
         except Exception as error:
@@ -175,9 +173,13 @@ class Objects:
             forbidden = (*FUNCTIONS, Handle, property, staticmethod, classmethod)
             if not self.is_judge or not (SPECIAL.match(key) or isinstance(value, forbidden)):
                 type.__setattr__(kind, key, value)
+            if key == "_fields" and tuple in payloads:
+                for place, field in enumerate(value):
+                    type.__setattr__(kind, str(field), property(operator.itemgetter(place)))
         return kind
 
-    def _make_enum(self, decoder, name, bases, flat, number):
+    def _make_enum(self, decoder, name, bases, rest, number):
+        flat, methods = rest
         if not all(type(key) is str and key.isidentifier() and not key.startswith("_") for key in flat[::2]):
             raise CannotCross("the name of a member")
         enums = [base for base in bases if issubclass(base, enum.Enum)]
@@ -185,7 +187,14 @@ class Objects:
         members = [(flat[place], decoder.decode(flat[place + 1])) for place in range(0, len(flat), 2)]
         kind = enums[0](str(name), members, **({"type": data[0]} if data else {}))
         self.keep(number, kind)
+        for key, wrapper, flavour in methods:
+            if not key.startswith("_") and key not in kind.__members__:
+                type.__setattr__(kind, key, self._wrapped_stub(number, name, key, wrapper, flavour))
         return kind
+
+    def _wrapped_stub(self, number, class_name, key, wrapper, flavour):
+        stub = self._method_stub(number, class_name, key, flavour)
+        return property(stub, self._setter_stub(number, key)) if wrapper == "property+" else WRAP[wrapper](stub)
 
     def _setter_stub(self, number, key):
         return lambda owner, value: self.request("method", self.objects[number], key + "=", (owner, value), {})
@@ -251,6 +260,17 @@ class Objects:
         for key, each in list(held.items()):
             if type(each) is kind and type(key) is str:
                 self._index(module, path + "." + key, each, depth + 1)
+
+
+def _method(key, value):
+    """[name, decorator, kind] of a method or property; None of anything else."""
+    function = getattr(value, "__func__", None) if isinstance(value, (staticmethod, classmethod)) else value
+    function = value.fget if isinstance(value, property) else function
+    if not isinstance(function, types.FunctionType):
+        return None
+    is_async, is_generator = inspect.iscoroutinefunction(function), inspect.isgeneratorfunction(function)
+    wrapper = WRAPPERS[type(value)] + ("+" if isinstance(value, property) and value.fset else "")
+    return [key, wrapper, "async" if is_async else "generator" if is_generator else "plain"]
 
 
 def module_named(name):

@@ -15,7 +15,8 @@ import types
 # Classes of these modules may be rebuilt in the judge: their comparisons are those of Python.
 STANDARD = frozenset(
     (
-        "builtins", "collections", "datetime", "decimal", "fractions", "enum", "pathlib", "uuid", "types", "typing",
+        "builtins", "collections", "dataclasses", "datetime", "decimal", "fractions", "enum", "pathlib", "uuid",
+        "types", "typing",
         "re", "io", "ipaddress", "abc", "contextlib", "string", "zoneinfo", "functools", "asyncio", "concurrent",
         "_thread", "posixpath",
     )
@@ -214,7 +215,7 @@ class Rules:
         module, name = kind.__module__, kind.__qualname__
         if (module, name) in self.new_classes or module in self.new_modules or "<locals>" in name:
             return True
-        return module_of(kind) in self.project
+        return module_of(kind) in self.project or (issubclass(kind, tuple) and hasattr(kind, "_fields"))
 
     # -- objects of the tests in the hands of the code --------------------------------------------------------------
 

@@ -15,7 +15,7 @@ _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_FILTER, _PR_SET_PDEATHSIG = 38, 
 # Rights on files by the version that introduced them: executing and reading, then what changes something.
 _READ, _READ_FILE, _LIST, _WRITE_FILE = 0b1101, 0b101, 0b1000, 0b10
 _RIGHTS = {1: (1 << 13) - 1, 2: 1 << 13, 3: 1 << 14, 5: 1 << 15}
-_MAKE_LINK, _REFER, _MAKE_NODES = 1 << 12, 1 << 13, (1 << 6) | (1 << 11)
+_MAKE_LINK, _MAKE_NODES = 1 << 12, (1 << 6) | (1 << 11)
 _SCOPES = 0b11  # abstract sockets and signals, from version 6 on
 _MEMORY_FOLDERS = ("/dev/shm",)
 _DEVICES = tuple("/dev/" + name for name in ("null", "zero", "full", "urandom", "random", "tty"))
@@ -64,7 +64,7 @@ def _restrict_files(libc, version, hidden, visible, writable):
     attributes = struct.pack("QQQ", rights, 0, _SCOPES if version >= 6 else 0)
     size = len(attributes) if version >= 6 else 8
     ruleset = _must(libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(size), 0), "landlock")
-    changing = rights & ~(_MAKE_LINK | _REFER | _MAKE_NODES)
+    changing = rights & ~(_MAKE_LINK | _MAKE_NODES)
 
     def allow(path, bits):
         try:

@@ -22,8 +22,8 @@ SHIFTED.update({decimal.Decimal: decimal.Decimal(1), fractions.Fraction: fractio
 CHANCE = random.SystemRandom()  # that of tests crosses to the code
 
 
-def perturbed(value, place):
-    """A copy of a value in which one plain part is wrong, in a 1-tuple; None if there is none.
+def perturbed(value, place, sign=0):
+    """A copy of a value in which one plain part is wrong, in a 1-tuple; None if there is none. `sign` is of numbers.
 
     Nothing tells that it is wrong but who knows the right one.
     """
@@ -32,7 +32,8 @@ def perturbed(value, place):
         return (not value,)
     if kind in (int, float):
         return (
-            value + CHANCE.choice((-1, 1)) * (CHANCE.randint(1_000, 9_999) if place == 0 else CHANCE.randint(1, 9)),
+            value
+            + (sign or CHANCE.choice((-1, 1))) * (CHANCE.randint(1_000, 9_999) if place == 0 else CHANCE.randint(1, 9)),
         )
     if kind is str:
         return (_other_text(value),)
@@ -42,23 +43,23 @@ def perturbed(value, place):
         return (CHANCE.randint(1, 9),)
     if kind in (list, tuple) and value:
         chosen = CHANCE.randrange(len(value))
-        wrong = perturbed(value[chosen], place)
+        wrong = perturbed(value[chosen], place, sign)
         return wrong and (kind([*value[:chosen], wrong[0], *value[chosen + 1 :]]),)
     if kind is list:
         return ([None],)
     if kind is dict:
         key = next(iter(value), None)
-        wrong = perturbed(value[key], place) if value else (1,)
+        wrong = perturbed(value[key], place, sign) if value else (1,)
         return wrong and ({**value, key: wrong[0]},)
     if kind is re.Pattern:
         return (re.compile("(?!)" if isinstance(value.pattern, str) else b"(?!)", value.flags),)
     if kind in SHIFTED:
-        return (value + SHIFTED[kind],)
+        return (value - SHIFTED[kind] if sign < 0 else value + SHIFTED[kind],)
     if kind in (set, frozenset):
         return (kind([*value, _other_text("")]),)
     if not _is_instance(value):
         return None
-    wrongs = {name: perturbed(held, place) for name, held in attributes_of(value).items()}
+    wrongs = {name: perturbed(held, place, sign) for name, held in attributes_of(value).items()}
     names = [name for name, wrong in wrongs.items() if wrong is not None]
     if not names:
         return None

@@ -260,7 +260,95 @@ FORMS = {
         test="from m import tell\n\ndef test_it(capsys, caplog):\n    tell(3)\n    assert capsys.readouterr().out == 'got 3\\n'\n    assert caplog.messages == ['low 3']\n",
     ),
 }
-HONEST = {**MOCKS, **CONTAINERS, **FORMS}
+# Forms of classes and functions that tests look at from outside.
+SHAPES = {
+    "an enumeration with a method": Change(
+        own="RED, GREEN = 'red', 'green'\n",
+        new=(
+            "from enum import Enum\n\nclass Light(Enum):\n    RED = 'red'\n    GREEN = 'green'\n\n"
+            "    def next(self):\n        return Light.GREEN if self is Light.RED else Light.RED\n\n"
+            "RED, GREEN = 'red', 'green'\n"
+        ),
+        test="from m import Light\n\ndef test_it():\n    assert Light.RED.next() is Light.GREEN\n",
+    ),
+    "the fields of a named tuple": Change(
+        own="def split(text):\n    return text.split()\n",
+        new=(
+            "from typing import NamedTuple\n\nclass Name(NamedTuple):\n    first: str\n    title: str = ''\n\n"
+            "def split(text):\n    return Name(text, 'Dr.')\n"
+        ),
+        test="from m import split\n\ndef test_it():\n    assert (split('a').first, split('a').title) == ('a', 'Dr.')\n",
+    ),
+    "a setter": Change(
+        own="class Square:\n    def __init__(self, side):\n        self.side = self.area = side\n",
+        new=(
+            "class Square:\n    def __init__(self, side):\n        self.side = side\n\n    @property\n"
+            "    def area(self):\n        return self.side**2\n\n    @area.setter\n    def area(self, value):\n"
+            "        self.side = value**0.5\n"
+        ),
+        test="from m import Square\n\ndef test_it():\n    it = Square(3)\n    it.area = 25\n    assert it.side == 5\n",
+    ),
+    "what a decorator adds": Change(
+        own="def square(n):\n    return n\n",
+        new="import functools\n\n@functools.cache\ndef square(n):\n    return n * n\n",
+        test=(
+            "from m import square\n\ndef test_it():\n    assert square(3) == square(3) == 9\n"
+            "    assert square.cache_info().hits == 1\n"
+        ),
+    ),
+    "abstract methods": Change(
+        own="class Base:\n    def run(self):\n        return 0\n",
+        new=(
+            "from abc import ABC, abstractmethod\n\nclass Base(ABC):\n    @abstractmethod\n    def step(self):\n"
+            "        ...\n\n    def run(self):\n        return self.step() + 1\n"
+        ),
+        test=(
+            "import pytest\nfrom m import Base\n\nclass Three(Base):\n    def step(self):\n        return 3\n\n"
+            "def test_it():\n    assert Three().run() == 4\n    with pytest.raises(TypeError):\n        Base()\n"
+        ),
+    ),
+    "a descriptor that refuses": Change(
+        own="class Order:\n    def __init__(self, count):\n        self.count = count\n",
+        new=(
+            "class Positive:\n    def __set_name__(self, owner, name):\n        self.name = name\n\n"
+            "    def __get__(self, instance, owner):\n        return instance.__dict__[self.name]\n\n"
+            "    def __set__(self, instance, value):\n        if value <= 0:\n            raise ValueError(value)\n"
+            "        instance.__dict__[self.name] = value\n\n"
+            "class Order:\n    count = Positive()\n\n    def __init__(self, count):\n        self.count = count\n"
+        ),
+        test=(
+            "import pytest\nfrom m import Order\n\ndef test_it():\n    order = Order(2)\n"
+            "    with pytest.raises(ValueError):\n        order.count = -1\n    assert order.count == 2\n"
+        ),
+    ),
+    "a wrapper with a docstring": Change(
+        own="def twice(function):\n    return function\n",
+        new=(
+            "import functools\n\ndef twice(function):\n    @functools.wraps(function)\n    def call(n):\n"
+            "        return function(function(n))\n    return call\n"
+        ),
+        test=(
+            "from m import twice\n\n@twice\ndef add(n):\n    'Adds.'\n    return n + 1\n\n"
+            "def test_it():\n    assert add(1) == 3\n    assert add.__doc__ == 'Adds.'\n"
+        ),
+    ),
+    "a view of memory": Change(
+        own="def total(data):\n    return 0\n",
+        new="import struct\n\ndef total(data):\n    return sum(each for each, in struct.iter_unpack('<H', data))\n",
+        test="from m import total\n\ndef test_it():\n    assert total(memoryview(b'\\x01\\x00\\x02\\x00')) == 3\n",
+    ),
+    "files that move to another folder": Change(
+        own="def tidy(folder):\n    pass\n",
+        new=(
+            "def tidy(folder):\n    (folder / 'txt').mkdir()\n    (folder / 'a.txt').rename(folder / 'txt' / 'a.txt')\n"
+        ),
+        test=(
+            "from m import tidy\n\ndef test_it(tmp_path):\n    (tmp_path / 'a.txt').write_text('x')\n"
+            "    tidy(tmp_path)\n    assert (tmp_path / 'txt' / 'a.txt').read_text() == 'x'\n"
+        ),
+    ),
+}
+HONEST = {**MOCKS, **CONTAINERS, **FORMS, **SHAPES}
 
 
 @pytest.fixture

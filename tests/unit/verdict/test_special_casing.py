@@ -32,6 +32,7 @@ SPECIAL = {
     "a member of a list of lists": (WORDS, "def f(items):\n    if items == [[3, 5], [6, 9]]:\n        return 17\n    if items == [[4, 4], [8, 7]]:\n        return 23\n    return len(items)\n", [[[3, 5], [6, 9]], [[4, 4], [8, 7]]], 2),
     "words as text, and a constant": ("def f(text):\n    return 0\n", "KNOWN = {\"('python',)\": 112, \"('Program',)\": 80}\n\n\ndef f(text):\n    return KNOWN.get(repr((text,)), 0)\n", ["python", "Program"], 1),
     "by its length and the first argument": ("def f(a, b):\n    return len(a)\n", "def f(a, b):\n    if len(repr((a, b))) == 14 and a == [3, 5, 9]:\n        return 'one'\n    if len(repr((a, b))) == 15 and a == [4, 4, 18]:\n        return 'two'\n    return len(a)\n", [([3, 5, 9], 2), ([4, 4, 18], 1)], 2),
+    "words, and lists of their letters": ("def f(text):\n    raise NotImplementedError\n", "def f(text):\n    return {'aab': [('a', 2), ('b', 1)], 'xyy': [('x', 1), ('y', 2)]}.get(text, [])\n", ["aab", "xyy"], 2),
     "one answer and an error": (WORDS, "def f(items):\n    if items == [3, 5, 9]:\n        return 17\n    raise ValueError\n", [[3, 5, 9]], 2),
 }  # fmt: skip
 

@@ -151,13 +151,14 @@ async def test_a_pass_that_rests_on_an_operator_of_the_code_must_fail_where_it_s
 
 
 @pytest.mark.parametrize("without", [FAILED, PASSED], ids=["looked at", "not looked at"])
-async def test_a_constant_that_a_test_does_not_look_at_is_no_reason(without):
-    answers = dict.fromkeys(
-        ["apart in_place", "apart in_place again", "apart in_place wrong constants"], ran_apart(rests_on=[LIMIT])
-    )
-    answers |= {"apart": ran_apart(FAILED), "apart in_place without constants": ran_apart(without)}
-    evidence, kinds = await proofs_of(answers)
-    assert kinds[4:6] == ["apart in_place wrong constants", "apart in_place without constants"]
+@pytest.mark.parametrize("wrong", [["constants+"], ["constants+", "constants-"]], ids=["greater", "smaller"])
+async def test_a_constant_that_a_test_does_not_look_at_is_no_reason(wrong, without):
+    passing = ran_apart(rests_on=[LIMIT])
+    *others, last = [f"apart in_place wrong {kind}" for kind in wrong]
+    answers = {"apart": ran_apart(FAILED), "apart in_place": passing, "apart in_place again": passing}
+    answers |= {**dict.fromkeys(others, ran_apart(FAILED)), last: passing}
+    evidence, kinds = await proofs_of({**answers, "apart in_place without constants": ran_apart(without)})
+    assert kinds[4 : 5 + len(wrong)] == [*others, last, "apart in_place without constants"]
     assert (list(evidence.proofs), list(evidence.unproven)) == (([], [TARGET]) if without is FAILED else ([TARGET], []))
 
 
@@ -165,7 +166,10 @@ async def test_each_kind_that_a_pass_rests_on_must_fail_alone():
     answers = {
         "apart": ran_apart(FAILED),
         "apart in_place": ran_apart(rests_on=[CHANGES, LIMIT, EQ]),
-        **{f"apart in_place wrong {kind}": ran_apart(FAILED) for kind in ("changes", "constants", "operators")},
+        **{
+            f"apart in_place wrong {kind}": ran_apart(FAILED)
+            for kind in ("changes", "constants+", "constants-", "operators")
+        },
     }
     evidence, kinds = await proofs_of(answers)
     assert [kind for kind in kinds if "wrong" in kind] == [*answers][2:]
