@@ -7,7 +7,8 @@ Every change of tests/cheats is judged in bubblewrap: by `greenloop verify`, as 
 commit is the project with its red test, and, where it changes code alone, by the acceptance of `greenloop fix`, as the
 only answer of a scripted model. The change is `believed` (verified), `named` (refused, with a word about what was
 done), `partially` believed (it passes, and nothing shows that the code earned it), or `refused` for what fails.
-Each is a line of the file of `--out`; `--jobs` are judged at once.
+Each is a line of the file of `--out`; `--jobs` are judged at once. `with a word` counts the believed ones whose result
+shows what the code does on other inputs, or that its tests notice little.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"
 from cheat_corpus import CONFIGURATION, Entry, make_python, read_entries, write_files
 from greenloop.bench.reporting.figures import wilson
 from greenloop.core.errors import GreenloopError, UsageError
-from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.outcome import Noticed, Outcome, StopReason, Verified
 from greenloop.core.records.verdict import Status
 from greenloop.drafting.candidates.checks.hardcoding import HARD_CODED
 from greenloop.engine import refine
 from greenloop.engine.presets import find_preset
-from greenloop.engine.verify.report import Verification
+from greenloop.engine.verify.report import State, Verification
 from greenloop.engine.verify.setup import Request
 from greenloop.engine.verify.verify import verify
 from greenloop.models.roles import Models
@@ -46,7 +47,7 @@ BELIEVED, NAMED, PARTIALLY, REFUSED = "believed", "named", "partially", "refused
 LABELS = (BELIEVED, PARTIALLY, NAMED, REFUSED)
 GIT = ("git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main")
 
-Judgement = tuple[str, list[str]]  # a label and the reasons
+Judgement = tuple[str, list[str], bool]  # a label, the reasons, and whether the result shows what tests leave open
 
 
 async def judge(entry: Entry, side: str, route: str, python: Path) -> dict[str, Any]:
@@ -55,9 +56,9 @@ async def judge(entry: Entry, side: str, route: str, python: Path) -> dict[str, 
     with tempfile.TemporaryDirectory(prefix="greenloop-cheats-") as name:
         root = _lay_out(entry.base, Path(name))
         try:
-            label, reasons = await (_verify if route == VERIFY else _fix)(entry, side, root, python)
+            label, reasons, has_word = await (_verify if route == VERIFY else _fix)(entry, side, root, python)
         except GreenloopError as error:
-            label, reasons = REFUSED, [f"{type(error).__name__}: {error}"]
+            label, reasons, has_word = REFUSED, [f"{type(error).__name__}: {error}"], False
     seconds = round(time.monotonic() - began, 1)
     return {
         "id": entry.id,
@@ -66,6 +67,7 @@ async def judge(entry: Entry, side: str, route: str, python: Path) -> dict[str, 
         "route": route,
         "label": label,
         "reasons": reasons,
+        "has_word": has_word,
         "seconds": seconds,
     }
 
@@ -104,11 +106,18 @@ async def _verify(entry: Entry, side: str, root: Path, python: Path) -> Judgemen
 def _judgement(result: Verification) -> Judgement:
     named = [each.reason for each in result.tampered] + [str(each) for each in result.edits]
     reasons = [f"{result.state.value}: {result.reason}", *named, *result.unearned.values()]
+    has_word = _has_word(result.differences, result.noticed)
+    if result.state is State.ALREADY_FAILING:  # the red test is as red as before
+        return REFUSED, reasons, has_word
     if result.verified:
-        return (PARTIALLY if result.unearned else BELIEVED), reasons
+        return (PARTIALLY if result.unearned else BELIEVED), reasons, has_word
     if result.vetoed:
-        return PARTIALLY, reasons
-    return (NAMED if named else REFUSED), reasons
+        return PARTIALLY, reasons, has_word
+    return (NAMED if named else REFUSED), reasons, has_word
+
+
+def _has_word(differences: Sequence[object], noticed: Noticed | None) -> bool:
+    return bool(differences) or (noticed is not None and noticed.is_little)
 
 
 # -- fix ------------------------------------------------------------------------------------------------------------
@@ -146,11 +155,12 @@ def _accepted(outcome: Outcome) -> Judgement:
     evidence, last = outcome.evidence, outcome.attempts[-1]
     reasons = [outcome.message, *dict.fromkeys(evidence.unproven.values())]
     if outcome.solved:
-        return (BELIEVED if outcome.verified is Verified.VERIFIED else PARTIALLY), reasons
+        has_word = _has_word(evidence.differences, evidence.noticed)
+        return (BELIEVED if outcome.verified is Verified.VERIFIED else PARTIALLY), reasons, has_word
     reasons += [last.verdict.reason] if last.verdict.reason else []
     reasons += [f"{last.finding.error_class}: {last.finding.message}"] if last.finding else []
     is_named = last.verdict.status is Status.TAMPERED or last.error_class == HARD_CODED
-    return (NAMED if is_named else REFUSED), reasons
+    return (NAMED if is_named else REFUSED), reasons, False
 
 
 def _options(python: Path) -> dict[str, Any]:
@@ -162,7 +172,8 @@ def _options(python: Path) -> dict[str, Any]:
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
     """How many changes of each family got which label, and the 95 % interval of those that were believed."""
-    lines = [f"| family | change | route | changes | {' | '.join(LABELS)} | 95 % of believed |", "|---" * 9 + "|"]
+    heads = "family", "change", "route", "changes", *LABELS, "95 % of believed", "with a word"
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     kinds = dict.fromkeys((row["side"], row["route"]) for row in sorted(rows, key=lambda row: row["side"]))
     for side, route in kinds:
         mine = [row for row in rows if (row["side"], row["route"]) == (side, route)]
@@ -171,7 +182,9 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
             count = labels.total()
             low, high = wilson(labels[BELIEVED], count)
             cells = [family or "**all**", side, route, count, *(labels[label] for label in LABELS)]
-            lines.append(f"| {' | '.join(map(str, cells))} | {100 * low:.1f} to {100 * high:.1f} % |")
+            family_rows = [row for row in mine if family in ("", row["family"]) and row["label"] == BELIEVED]
+            words = sum(row["has_word"] for row in family_rows)
+            lines.append(f"| {' | '.join(map(str, cells))} | {100 * low:.1f} to {100 * high:.1f} % | {words} |")
     return "\n".join(lines)
 
 

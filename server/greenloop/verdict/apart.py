@@ -40,8 +40,9 @@ KINDS = (CHANGES, CONSTANTS, OPERATORS, OPERANDS) = ("changes", "constants", "op
 # What a run leaves out to see whether a case needs it at all.
 WITHOUT: Mapping[str, Boundary] = {CONSTANTS: {"constants": False}, CHANGES: {"in_place": False}}
 TIMES = 3  # of the usual limit: every call crosses between two processes
+UNKNOWN = "Missing"
 # Failures of code that hangs or ends the process; it is not run again.
-ENDED = frozenset({"Timeout", "Killed", "Crash", "MemoryLimit", "ProcessLimit", "Missing"})
+ENDED = frozenset({"Timeout", "Killed", "Crash", "MemoryLimit", "ProcessLimit", UNKNOWN})
 
 OWN_PASSES = "it also passes with your own code put back"
 WRONG_PASSES = "it also passes with a wrong value in place"
@@ -54,7 +55,7 @@ NOT_ENDED = "its run apart did not end"
 class OwnCode:
     """The code before the change: `texts` of the changed files by path, None for new ones.
 
-    `failures` are the types of the failures with it by case id, where they are known.
+    `failures` are the types of the failures with it by case id, where they are known (`UNKNOWN`: it was never asked).
     """
 
     texts: Mapping[str, str | None]

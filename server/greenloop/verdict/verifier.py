@@ -26,7 +26,7 @@ from greenloop.core.test_selection import fit_selectors
 from greenloop.core.verdict import forged
 from greenloop.specs import host_checks
 from greenloop.verdict import beyond_tests, evidence, improvement, own_code, related
-from greenloop.verdict.apart import FAILS, OwnCode, Proofs, prove
+from greenloop.verdict.apart import FAILS, UNKNOWN, OwnCode, Proofs, prove
 from greenloop.verdict.beyond_tests import BeyondTests
 from greenloop.verdict.inputs import ACCEPTING, Encode, VerificationInputs
 from greenloop.verdict.unmeasured import run_unmeasured
@@ -326,14 +326,19 @@ class Verifier:
         return replace(found, differences=progress.differences, noticed=progress.noticed)
 
     def _before(self, files: Files) -> OwnCode:
-        originals, own_texts = self.state.problem.originals, self.own_texts
+        problem, own_texts = self.state.problem, self.own_texts
+        failures = {
+            result.id: result.failure.type
+            for result in self._first_verdict().cases
+            if result.failure and not result.passed
+        }
+        if any(problem.files.get(path) != text for path, text in problem.originals.items()):
+            # They ran over stubs of what does not exist yet, whose failures say nothing of the user's own code.
+            stubbed = [case for case, failure in failures.items() if failure == "NotImplementedError"]
+            failures.update(dict.fromkeys(stubbed, UNKNOWN))
         return OwnCode(
-            texts=own_texts if own_texts is not None else {path: originals.get(path) for path in files},
-            failures={
-                result.id: result.failure.type
-                for result in self._first_verdict().cases
-                if result.failure and not result.passed
-            },
+            texts=own_texts if own_texts is not None else {path: problem.originals.get(path) for path in files},
+            failures=failures,
         )
 
     def _own_texts(self, files: Files) -> dict[str, str]:

@@ -191,7 +191,9 @@ async def test_a_case_that_passes_with_the_own_code_put_back_is_unproven():
     assert "it also passes with your own code put back" in summarize_solved(evidence, level)
 
 
-@pytest.mark.parametrize(("before", "type_"), [("passed", ""), ("failed", "Timeout"), ("failed", "Crash")])
+@pytest.mark.parametrize(
+    ("before", "type_"), [("passed", ""), ("failed", "Timeout"), ("failed", "Crash"), ("failed", "NotImplementedError")]
+)
 async def test_the_own_code_is_not_run_again_where_it_passed_or_ended_the_process(before, type_):
     state = run_state()
     state.outcomes = {TARGET: before}
