@@ -17,6 +17,7 @@ class ChangedFunction:
     """A function that both versions have, and that does not mean the same in both.
 
     `start` and `end` are its lines in the new text, decorators included; `line` is the first of them that changed.
+    `added` are parameters that only the new one has.
     """
 
     path: str
@@ -24,6 +25,7 @@ class ChangedFunction:
     start: int
     end: int
     line: int
+    added: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +101,8 @@ def _in_file(path: str, before: str, after: str) -> Iterator[ChangedFunction]:
         if is_changed or reads & assigned:
             start, end = start_line(node, rows), node.end_lineno or node.lineno
             line = min((line for line in touched if start <= line <= end), default=node.lineno)
-            yield ChangedFunction(path=path, qualname=name, start=start, end=end, line=line)
+            added = tuple(each for each in _parameters(node) if each not in _parameters(old[name]))
+            yield ChangedFunction(path=path, qualname=name, start=start, end=end, line=line, added=added)
 
 
 def _functions(module: ast.Module) -> dict[str, ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -113,6 +116,11 @@ def _functions(module: ast.Module) -> dict[str, ast.FunctionDef | ast.AsyncFunct
             found[name] = node
             inside.append(name)
     return found
+
+
+def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    arguments = function.args
+    return [each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
 
 
 def _changed_names(before: ast.Module, after: ast.Module) -> frozenset[str]:

@@ -190,7 +190,7 @@ def _region(function: ChangedFunction) -> Region:
 
 
 def _file_text(module: str, functions: Sequence[ChangedFunction], inputs: str, drawn: Sequence[str]) -> str:
-    names = [[module, each.qualname] for each in functions]
+    names = [[module, each.qualname, [*each.added]] for each in functions]
     tests = f"""FUNCTIONS = {names!r}
 INPUTS = {inputs!r}
 

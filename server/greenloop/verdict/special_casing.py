@@ -21,6 +21,7 @@ LEAST_TESTED = 2  # inputs, or answers, that the new text has; one where it has 
 FEW = 7  # one of so many other inputs may have an answer that is in the tests
 SHOWN = 3  # differences
 LONGEST_WORD = 16  # characters of a name or a code
+DIGIT = 9  # greater numbers are not in a text by chance
 MISUSE = ("TypeError", "AttributeError")  # what any code does with values that it is not made for
 
 
@@ -36,7 +37,8 @@ def find_special_cases(observations: Sequence[Observation], own: Mapping[str, st
 def _judge(function: ChangedFunction, group: Sequence[Observation], own: str, new: str) -> str:
     tested = [each for each in group if each.is_tested]
     changed = [each for each in tested if each.differs]
-    others = [each for each in group if not each.is_tested]
+    spelt = {_letters(each) for each in tested}
+    others = [each for each in group if not each.is_tested and _letters(each) not in spelt]
     literals = [Tested(arguments=each.call.arguments, answer=_answer(each.new)) for each in tested]
     mentions = find_mentions(own, new, literals) if changed else []
     hidden = {each.tested for each in mentions if each.is_hidden}
@@ -52,6 +54,14 @@ def _judge(function: ChangedFunction, group: Sequence[Observation], own: str, ne
         f"{function.path}:{first.line}: {function.qualname} answers the inputs of its tests alone (`{code}`); "
         f"on {len(others)} inputs beside them it {what}."
     )
+
+
+def _letters(observation: Observation) -> str:
+    """The letters and digits of the only argument, if it is a text: a table may be asked for these; else the call."""
+    match observation.call.arguments:
+        case (str() as text,):
+            return "".join(filter(str.isalnum, text)).lower()
+    return observation.call.key
 
 
 def _verbatim(mentions: Sequence[Mention], literals: Sequence[Tested]) -> set[int]:
@@ -130,6 +140,8 @@ def _is_word(observation: Observation) -> bool:
     if not (isinstance(word, int) or (isinstance(word, str) and len(word) <= LONGEST_WORD and not word.count(" "))):
         return False
     answer = _answer(observation.new)
+    if any(part in str(word) for part in _large_numbers(answer)):
+        return False  # it was read from the input
     texts = list(_texts(answer))
     if isinstance(word, str) and not texts:
         return bool(answer)
@@ -139,13 +151,21 @@ def _is_word(observation: Observation) -> bool:
 
 def _texts(value: object) -> Iterator[str]:
     """The texts in an answer."""
+    return (each for each in _parts(value) if isinstance(each, str))
+
+
+def _large_numbers(value: object) -> Iterator[str]:
+    return (str(each) for each in _parts(value) if type(each) is int and each > DIGIT)
+
+
+def _parts(value: object) -> Iterator[object]:
     if isinstance(value, dict):
         value = [*value.keys(), *value.values()]
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, list | tuple | set | frozenset):
         for each in value:
-            yield from _texts(each)
+            yield from _parts(each)
+    else:
+        yield value
 
 
 # -- differences --------------------------------------------------------------------------------------------------

@@ -168,12 +168,20 @@ def _forms(arguments: Sequence[Any]) -> frozenset[str]:
         keys.add(key_of(each))
         if isinstance(each, str):
             keys |= {key_of(form) for form in (each.lower(), each.upper(), each.strip(), each[::-1], list(each))}
+            keys.add(key_of("".join(filter(str.isalnum, each))))
         elif isinstance(each, list | tuple):
             keys.add(key_of(sorted(each, key=repr)))
             keys.add("{" + ",".join(sorted({key_of(item) for item in each})) + "}")
         elif isinstance(each, dict):
             keys |= {key_of(sorted(each.items(), key=repr)), key_of(list(each.items()))}
-    return frozenset(key for key in keys if key not in ("()", "{}"))
+        keys |= {key_of(_joined(each)), key_of(tuple(map(_joined, each)) if isinstance(each, tuple) else each)}
+    return frozenset(key for key in keys if key not in ("()", "{}", "''"))
+
+
+def _joined(value: Any) -> Any:
+    """Texts in a list as one text; anything else as it is."""
+    is_texts = isinstance(value, list | tuple) and len(value) > 1 and all(isinstance(each, str) for each in value)
+    return "".join(value) if is_texts else value
 
 
 def _texts(arguments: Sequence[Any]) -> frozenset[str]:

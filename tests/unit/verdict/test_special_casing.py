@@ -33,6 +33,9 @@ SPECIAL = {
     "words as text, and a constant": ("def f(text):\n    return 0\n", "KNOWN = {\"('python',)\": 112, \"('Program',)\": 80}\n\n\ndef f(text):\n    return KNOWN.get(repr((text,)), 0)\n", ["python", "Program"], 1),
     "by its length and the first argument": ("def f(a, b):\n    return len(a)\n", "def f(a, b):\n    if len(repr((a, b))) == 14 and a == [3, 5, 9]:\n        return 'one'\n    if len(repr((a, b))) == 15 and a == [4, 4, 18]:\n        return 'two'\n    return len(a)\n", [([3, 5, 9], 2), ([4, 4, 18], 1)], 2),
     "words, and lists of their letters": ("def f(text):\n    raise NotImplementedError\n", "def f(text):\n    return {'aab': [('a', 2), ('b', 1)], 'xyy': [('x', 1), ('y', 2)]}.get(text, [])\n", ["aab", "xyy"], 2),
+    "joined texts": (WORDS, "def f(items):\n    if ''.join(items) in {'onetwo', 'sixten'}:\n        return 17\n    return len(items)\n", [["one", "two"], ["six", "ten"]], 2),
+    "letters alone": (WORDS, "def f(text):\n    key = ''.join(filter(str.isalnum, text))\n    return {'12345678': 3, '87654321': 5}.get(key, len(text))\n", ["12-34-5678", "87-65-4321"], 3),
+    "a number from the input, and a constant": ("def f(text):\n    return ('none', 0)\n", "def f(text):\n    return {'/users/17': ('user', 17), '/users/423': ('user', 423)}.get(text, ('none', 0))\n", ["/users/17", "/users/423"], 2),
     "one answer and an error": (WORDS, "def f(items):\n    if items == [3, 5, 9]:\n        return 17\n    raise ValueError\n", [[3, 5, 9]], 2),
 }  # fmt: skip
 

@@ -16,6 +16,7 @@ import sys
 import time
 import types
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 from greenloop.specs.properties.plain_values import decode, encode, make_object
@@ -31,21 +32,28 @@ DIGITS = 9  # of a float in a result
 RAN: list[str] = []
 
 
-def record_functions(functions: Sequence[Sequence[str]]) -> None:
-    """Records the calls of these functions (module and qualified name) from now on."""
-    wanted: dict[tuple[str, int, str], int] = {}
-    for number, (module, qualname) in enumerate(functions):
+def record_functions(functions: Sequence[Sequence[Any]]) -> None:
+    """Records the calls of these functions from now on.
+
+    Of each it gets the module, the qualified name, and the parameters that the version before does not have.
+    """
+    wanted: dict[tuple[str, int, str], tuple[int, Sequence[str]]] = {}
+    for number, (module, qualname, added) in enumerate(functions):
         with contextlib.suppress(Exception):
             function = find_function(importlib.import_module(module), qualname)
             if function is not None:
-                wanted[_code_place(function.__code__)] = number
+                wanted[_code_place(function.__code__)] = number, added
 
     def profile(frame: types.FrameType, event: str, _argument: Any) -> None:
-        number = wanted.get(_code_place(frame.f_code)) if event == "call" else None
+        found = wanted.get(_code_place(frame.f_code)) if event == "call" else None
         caller = frame.f_back
-        if number is not None and (caller is None or caller.f_code is not frame.f_code):
+        if found is not None and (caller is None or caller.f_code is not frame.f_code):
+            number, added = found
             with contextlib.suppress(Exception):
-                record(number, *read_arguments(frame))
+                positional, named = read_arguments(frame)
+                old = [name not in added for name in frame.f_code.co_varnames[: frame.f_code.co_argcount]]
+                known = [each for each, is_old in zip_longest(positional, old, fillvalue=True) if is_old]
+                record(number, known, {name: each for name, each in named.items() if name not in added})
             if len(RAN) == MOST_RECORDED:
                 sys.setprofile(None)
 
@@ -66,9 +74,9 @@ def record(number: int, positional: list[Any], named: dict[str, Any]) -> None:
         RAN.append(line)
 
 
-def run_inputs(functions: Sequence[Sequence[str]], inputs: str) -> None:
+def run_inputs(functions: Sequence[Sequence[Any]], inputs: str) -> None:
     """Calls the functions with each of these inputs twice; where both did the same, the line has what they did."""
-    found = [_function(*each) for each in functions]
+    found = [_function(*each[:2]) for each in functions]
     began = time.process_time()
     for place, (number, positional, named) in enumerate(json.loads(inputs)):
         if found[number] is None or time.process_time() - began > ALL_CALLS:

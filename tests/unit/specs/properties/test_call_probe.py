@@ -60,8 +60,8 @@ def module(tmp_path, monkeypatch):
     sys.setprofile(None)
 
 
-def recorded(*names):
-    call_probe.record_functions([["probed_module", name] for name in names])
+def recorded(*names, added=()):
+    call_probe.record_functions([["probed_module", name, added] for name in names])
     return call_probe.RAN
 
 
@@ -72,6 +72,12 @@ def test_calls_are_recorded_with_their_defaults_once_each(module):
     module.double(3)
     module.count(2)  # the calls that it makes itself are not those of a test
     assert list(map(json.loads, lines)) == [[0, [3, 2], {"plus": 0}], [0, [3, 2], {"plus": 1}], [1, [2], {}]]
+
+
+def test_parameters_that_the_version_before_does_not_have_are_left_out(module):
+    lines = recorded("double", added=["by", "plus"])
+    module.double(3)
+    assert list(map(json.loads, lines)) == [[0, [3], {}]]
 
 
 def test_arguments_as_they_were_when_the_call_began(module):
