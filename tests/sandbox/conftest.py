@@ -14,7 +14,13 @@ import pytest
 
 from docstring_project import DocstringProject
 from greenloop.core.ports import Session
+from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Environment, Limits, SandboxSpec
+from greenloop.core.records.spec import Case, Spec
+from greenloop.core.records.verdict import Verdict
+from greenloop.core.result_notes import describe_difference
+from greenloop.engine import after_run, sandbox_spec
+from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes import payload
 from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
 
@@ -163,3 +169,24 @@ def docstring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DocstringProje
     root = tmp_path / "project"
     root.mkdir()
     return DocstringProject(root)
+
+
+@pytest.fixture
+def accept(tmp_path: Path, bare_python: Path) -> Callable[[str, str, str], Awaitable[tuple[Verdict, list[str]]]]:
+    """Accepts a new text of m.py: the verdict, and the differences as sentences."""
+    settings = Settings(interpreter=str(bare_python), sandbox=SandboxSettings(kind="bubblewrap"))
+
+    async def accept(old: str, new: str, test: str) -> tuple[Verdict, list[str]]:
+        texts = {"m.py": old, "test_m.py": test}
+        for path, text in texts.items():
+            (tmp_path / path).write_text(text)
+        names = [line[4:].partition("(")[0] for line in test.split("\n") if line.startswith("def test_")]
+        cases = tuple(Case(id=f"test_m.py::{name}", path="test_m.py", line=1) for name in names)
+        spec = Spec(cases=cases, selectors=("test_m.py",))
+        problem = Problem(root=tmp_path, spec=spec, regions=(), originals=texts, files=texts)
+        sandbox, place = await sandbox_spec.choose_sandbox(tmp_path, settings)
+        verifier = after_run.past_run_verifier(problem, {}, sandbox=sandbox, place=place, settings=settings)
+        verdict = await verifier.accept({**texts, "m.py": new})
+        return verdict, [describe_difference(each) for each in verifier.state.evidence.differences]
+
+    return accept

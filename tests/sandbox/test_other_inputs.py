@@ -8,12 +8,7 @@ import subprocess
 import pytest
 
 from greenloop.cli.main import main
-from greenloop.core.records.problem import Problem
-from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Status
-from greenloop.core.result_notes import describe_difference
-from greenloop.engine import after_run, sandbox_spec
-from greenloop.project.settings import SandboxSettings, Settings
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
 
@@ -28,31 +23,6 @@ def area(a: int, b: int = 1) -> int:
     return a + b
 """
 TEST = "from m import *\n\n\ndef test_area():\n    assert area(7, 4) == 28\n    assert area(9, b=5) == 45\n"
-
-
-@pytest.fixture
-def settings(bare_python) -> Settings:
-    return Settings(interpreter=str(bare_python), sandbox=SandboxSettings(kind="bubblewrap"))
-
-
-@pytest.fixture
-def accept(tmp_path, settings):
-    """Accepts a new text of m.py: the verdict, and the differences as sentences."""
-
-    async def accept(old: str, new: str, test: str):
-        texts = {"m.py": old, "test_m.py": test}
-        for path, text in texts.items():
-            (tmp_path / path).write_text(text)
-        names = [line[4:].partition("(")[0] for line in test.split("\n") if line.startswith("def test_")]
-        cases = tuple(Case(id=f"test_m.py::{name}", path="test_m.py", line=1) for name in names)
-        spec = Spec(cases=cases, selectors=("test_m.py",))
-        problem = Problem(root=tmp_path, spec=spec, regions=(), originals=texts, files=texts)
-        sandbox, place = await sandbox_spec.choose_sandbox(tmp_path, settings)
-        verifier = after_run.past_run_verifier(problem, {}, sandbox=sandbox, place=place, settings=settings)
-        verdict = await verifier.accept({**texts, "m.py": new})
-        return verdict, [describe_difference(each) for each in verifier.state.evidence.differences]
-
-    return accept
 
 
 @pytest.mark.story("code that answers its tests alone is refused")

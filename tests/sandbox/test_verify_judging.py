@@ -103,6 +103,19 @@ def test_a_module_in_the_place_of_a_library_is_named_and_not_used(verify):
     assert "random.py, which judges it (it takes the place of the standard library's random)" in value["reason"]
 
 
+def test_a_module_in_the_place_of_a_known_package_that_is_not_installed_is_named_and_not_used(verify):
+    code, value = verify({"m.py": RIGHT, "numpy.py": "int64 = int\n"}, "--json")
+    assert (code, value["state"], value["failed"]) == (1, "edits_tests", [])
+    assert "numpy.py, which judges it (it takes the place of the package numpy)" in value["reason"]
+
+
+def test_code_that_lets_a_failing_test_be_skipped_is_named(verify):
+    skip = "import unittest\n\n\n" + CODE.replace("return x + 1", "raise unittest.SkipTest('not here')")
+    code, value = verify({"m.py": skip}, "--json")
+    assert (code, value["state"]) == (1, "tampered")
+    assert "was skipped, but not with your own code" in value["reason"]
+
+
 NEW = "from m import double\n\n\ndef test_new():\n    assert double(7) == 14\n\n\ndef test_old():\n    assert 1\n"
 
 
@@ -136,5 +149,5 @@ def test_an_old_pass_that_the_change_does_not_matter_to_is_no_doubt(verify):
 
 def test_what_is_required_beyond_a_pass_decides_the_exit_code(verify):
     code, value = verify({"m.py": RIGHT}, "--json", "--require", "apart")
-    assert (value["require"], code == 0) == ("apart", value["apart"])
+    assert (value["require"], code == 0) == ("apart", bool(value["apart"]))
     assert value["apart"] or "--require apart" in value["reason"]

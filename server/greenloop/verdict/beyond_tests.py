@@ -16,6 +16,7 @@ from greenloop.core.text.diff import with_plain_ends
 from greenloop.verdict import mutation_testing, other_inputs
 from greenloop.verdict.changed_functions import changed_lines, find_changed_functions, find_changed_parts
 from greenloop.verdict.inputs import VerificationInputs
+from greenloop.verdict.production import find_awareness
 from greenloop.verdict.special_casing import choose_differences, find_special_cases
 
 MUTANT_SECONDS = 4.0  # of wall time for all one-token changes
@@ -55,7 +56,7 @@ async def try_other_inputs(
     observations = await other_inputs.observe(
         inputs, session, files, own=own, new=new, functions=functions, selectors=_newly_passing(inputs)
     )
-    if sentence := find_special_cases(observations, own, new):
+    if sentence := find_special_cases(observations, own, new) or find_awareness(observations):
         return replace(verdict, status=Status.TAMPERED, reason=sentence), ()
     return None, choose_differences(observations)
 

@@ -1,7 +1,8 @@
 """Runs changed functions on inputs near those of their tests: with the user's own code and with the new one.
 
-Three short runs for each changed file: one records the tests' calls, one calls the functions of either version. A
-function whose arguments are not plain data is left out. It must not know what a difference means.
+Four short runs for each changed file: one records the tests' calls, one calls the functions of either version, and one
+the new ones as production would. A function whose arguments are not plain data is left out. It must not know what a
+difference means.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.resources import files as package_files
 from itertools import groupby
 from typing import Any
@@ -35,7 +36,7 @@ MOST_TESTED = 24  # of the tests' own calls
 MOST_VARIED = 60
 DRAWN = 16  # inputs of one function that Hypothesis draws from its annotations
 SECONDS = 15.0  # of wall time for a run, beyond that of the tests
-RUNTIME = ("same_results.py", "recorded_calls.py", "plain_values.py", "call_probe.py")
+RUNTIME = ("same_results.py", "recorded_calls.py", "plain_values.py", "call_probe.py", "production_probe.py")
 LONGEST = 60  # characters of a value that is shown
 _OWN_IMPORTS = re.compile(r"(?m)^from (?:__future__|greenloop\.\S+) import (?:\([^)]*\)|[^(\n]*)\n")
 
@@ -55,7 +56,10 @@ class Done:
 
 @dataclass(frozen=True, kw_only=True)
 class Observation:
-    """One input, and what both versions do with it. `is_tested`: a test calls it so; `is_near`: it is a varied one."""
+    """One input, and what both versions do with it. `is_tested`: a test calls it so; `is_near`: it is a varied one.
+
+    `elsewhere` is what the new version does with a tested one under the conditions of `production_probe`.
+    """
 
     function: ChangedFunction
     call: Call
@@ -63,6 +67,7 @@ class Observation:
     new: Done
     is_tested: bool = False
     is_near: bool = False
+    elsewhere: Mapping[str, Done] = field(default_factory=dict)
 
     @property
     def differs(self) -> bool:
@@ -96,7 +101,10 @@ async def observe(
         known = {call.key for call in (*tested, *varied)}
         calls = [*tested, *varied, *(call for call in drawn if call.key not in known)]
         new_done, old_done = [await probe.run(each, calls) for each in (files, old_files)]
-        for place in sorted(new_done.keys() & old_done.keys()):
+        places = sorted(new_done.keys() & old_done.keys())
+        changed = any(place < len(tested) and new_done[place] != old_done[place] for place in places)
+        elsewhere = await probe.run_in_production(files, tested) if changed else {}
+        for place in places:
             call = calls[place]
             found.append(
                 Observation(
@@ -106,6 +114,7 @@ async def observe(
                     new=new_done[place],
                     is_tested=place < len(tested),
                     is_near=len(tested) <= place < len(tested) + len(varied),
+                    elsewhere=elsewhere.get(place, {}),
                 )
             )
     return found
@@ -145,6 +154,15 @@ class _Probe:
         selectors = tuple(f"{self._path}::{name}" for name in ("test_inputs", "test_told"))
         rows = _read_rows(await self._lines(files, text, selectors))
         return {int(row[0]): Done(kind=str(row[1]), trees=json.dumps(row[2:])) for row in rows if row[1] != "unknown"}
+
+    async def run_in_production(self, files: Mapping[str, str], calls: Sequence[Call]) -> dict[int, dict[str, Done]]:
+        """Returns what these texts do with the calls under each condition."""
+        text = _file_text(self._module, self.functions, json.dumps([call_tree(call) for call in calls]), ())
+        selectors = tuple(f"{self._path}::{name}" for name in ("test_production", "test_told"))
+        found: dict[int, dict[str, Done]] = {}
+        for condition, place, kind, *trees in _read_rows(await self._lines(files, text, selectors)):
+            found.setdefault(int(place), {})[str(condition)] = Done(kind=str(kind), trees=json.dumps(trees))
+        return found
 
     async def _lines(
         self, files: Mapping[str, str], text: str, selectors: Sequence[str], seconds: float = 0.0
@@ -206,6 +224,10 @@ def test_marking():
 
 def test_inputs():
     run_inputs(FUNCTIONS, INPUTS)
+
+
+def test_production():
+    run_as_in_production(FUNCTIONS, INPUTS)
 
 
 def test_told(request):

@@ -204,11 +204,13 @@ async def _find_flaky(
 def _required_cases(context: VerificationContext, before: RevisionBaseline, execution: Execution) -> Spec:
     """Returns the cases that must pass: all of the targets, else those that passed before or pass only now.
 
-    Of the targets, what is known to fail and does so now and before need not pass.
+    Of the targets, what is known to fail and does so now and before need not pass. A test that failed and is skipped
+    now has to pass as well: its skip is the work of the code.
     """
     test_first = _test_first_cases(context, before, execution)
     cases = {**before.cases, **test_first}
-    passes_now = {result.id for result in case_results(execution) if result.passed}
+    now = {result.id: result for result in case_results(execution)}
+    passes_now = {case for case, result in now.items() if result.passed}
     if context.request.targets:
         required = {case for case in cases if before.outcomes.get(case) not in {"xfailed", "xpassed"}}
         required -= {
@@ -217,7 +219,12 @@ def _required_cases(context: VerificationContext, before: RevisionBaseline, exec
             if context.known.covers(case) and failed_before(case, cases[case].path, before)
         }
     else:
-        required = {case for case in cases if before.outcomes.get(case) == "passed"} | (passes_now & {*cases})
+        escaped = {
+            case
+            for case in before.cases
+            if failed_before(case, before.cases[case].path, before) and case in now and now[case].outcome == "skipped"
+        }
+        required = {case for case in cases if before.outcomes.get(case) == "passed"} | (passes_now & {*cases}) | escaped
     return Spec(cases=tuple(case for case in cases.values() if case.id in required), selectors=context.request.targets)
 
 

@@ -19,6 +19,7 @@ from pathlib import PurePosixPath
 
 from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly
 from greenloop.project import sources
+from greenloop.project.environment.faults.tables import KNOWN
 from greenloop.project.revisions import support
 from greenloop.project.revisions.base_modules import BaseModules, module_word
 
@@ -200,7 +201,7 @@ class Judges:
         return any(sources.is_test_file(each, self.patterns) for each in self._tests if _is_below(each, folder))
 
     def _shadow(self, path: str, read: Callable[[], bytes]) -> str:
-        """Why a new file takes the place of a module of the standard library, or of an installed package."""
+        """Why a new file takes the place of a module of the standard library, or of somebody else's package."""
         for root in self._roots:
             first, _slash, rest = path.removeprefix(f"{root}/" if root else "").partition("/")
             if (root and not path.startswith(f"{root}/")) or (rest and rest.partition(".")[0] != "__init__"):
@@ -209,10 +210,11 @@ class Judges:
             is_own = name in sys.stdlib_module_names
             if not (rest or not suffix or PurePosixPath(first).suffix in IMPORTABLE):
                 continue
-            if not (is_own or self.is_installed(name, read())):
+            # A well-known package need not be installed: what imports it would get the new file.
+            if not (is_own or name in KNOWN or self.is_installed(name, read())):
                 continue
             if not any(self.modules.find(name, each) for each in ("", *self._tests)):
-                owner = "the standard library's" if is_own else "the installed"
+                owner = "the standard library's" if is_own else "the package"
                 return f"it takes the place of {owner} {name}"
         return ""
 

@@ -76,29 +76,30 @@ def record(number: int, positional: list[Any], named: dict[str, Any]) -> None:
 
 def run_inputs(functions: Sequence[Sequence[Any]], inputs: str) -> None:
     """Calls the functions with each of these inputs twice; where both did the same, the line has what they did."""
-    found = [_function(*each[:2]) for each in functions]
+    found = [load_function(*each[:2]) for each in functions]
     began = time.process_time()
     for place, (number, positional, named) in enumerate(json.loads(inputs)):
         if found[number] is None or time.process_time() - began > ALL_CALLS:
             continue
-        first, again = [_observe(found[number], positional, named) for _time in range(2)]
+        first, again = [observe_call(found[number], positional, named) for _time in range(2)]
         if first == again:
-            shown = first if len(json.dumps(first)) <= LONGEST_RESULT else [first[0], _digest(first)]
-            RAN.append(json.dumps([place, *shown]))
+            RAN.append(json.dumps([place, *shorten(first)]))
 
 
-def _function(module: str, qualname: str) -> Any:
+def load_function(module: str, qualname: str) -> Any:
     try:
         return find_function(importlib.import_module(module), qualname)
     except Exception:  # noqa: BLE001 - code that cannot be imported says nothing
         return None
 
 
-def _digest(tree: Any) -> str:
-    return hashlib.sha256(json.dumps(tree).encode()).hexdigest()
+def shorten(does: list[Any]) -> list[Any]:
+    """What a call does, or a digest of what is long."""
+    text = json.dumps(does)
+    return does if len(text) <= LONGEST_RESULT else [does[0], hashlib.sha256(text.encode()).hexdigest()]
 
 
-def _observe(function: Any, positional: Any, named: Any) -> list[Any]:
+def observe_call(function: Any, positional: Any, named: Any) -> list[Any]:
     """What a call does: `returns` and a tree, or `raises` and a type; then changed arguments, and printed text."""
     printed = io.StringIO()
     try:
