@@ -13,6 +13,7 @@ import sys
 import types
 
 from apart_context import CodeContext
+from apart_objects import fields_of
 from apart_peer import Gone, Peer
 from apart_rules import CannotCross
 from apart_view import restrict
@@ -258,11 +259,11 @@ class _Lines:
 
 
 def _shape(kind):
-    """(its abstract methods, whether it decides itself what is assigned to an attribute)"""
+    """(its abstract methods, whether it decides itself what is assigned to an attribute, the fields of a dataclass)"""
     values = [value for base in kind.__mro__[:-1] for value in vars(base).values()]
     guards = [each for each in values if hasattr(type(each), "__set__") and not isinstance(each, property)]
     decides = kind.__setattr__ is not object.__setattr__ or not hasattr(kind, "__dict__") or bool(guards)
-    return [sorted(getattr(kind, "__abstractmethods__", ())), decides]
+    return [sorted(getattr(kind, "__abstractmethods__", ())), decides, fields_of(kind)]
 
 
 def _is_async(function):

@@ -18,6 +18,7 @@ from apart_assertions import AssertionWatch
 from apart_code import EXPORT, Loader, changed_file, find_elsewhere, is_plain, new_folder
 from apart_codec import Handle
 from apart_context import JudgeContext, Replacements
+from apart_objects import give_fields
 from apart_peer import Gone, Peer
 from apart_rules import COMPARISONS, NO_MIRROR, SPECIAL, VALUE_OPERATORS, CannotCross
 from apart_wrong import CHANCE, copy_of, perturbed, wrong_operands
@@ -554,7 +555,8 @@ class Conversation:
         if not isinstance(owner, type):
             return
         name, is_dataclass = module.__name__, "__dataclass_fields__" in vars(owner)
-        abstract, decides = self.peer.request("shape", name, path)
+        abstract, decides, fields = self.peer.request("shape", name, path)
+        give_fields(owner, fields)
         if abstract:
             owner.__abstractmethods__ = frozenset(map(str, abstract))
         if decides:

@@ -5,6 +5,7 @@ looks at objects, and a comparison of it is asked again with wrong operands (`ap
 """
 
 import collections
+import dataclasses
 import enum
 import functools
 import inspect
@@ -144,7 +145,7 @@ class Objects:
                 and not isinstance(value, TUPLE_FIELD)
             ):
                 attributes += [key, encode(value)]
-        return ["C", "class", *name, bases, methods, attributes]
+        return ["C", "class", *name, bases, methods, attributes, fields_of(kind)]
 
     def make_class(self, decoder, state, number):
         """The mirror of a class. Raises `CannotCross` where its bases or names are not those of plain classes."""
@@ -154,7 +155,7 @@ class Objects:
             raise CannotCross("the bases of %s" % name)
         if form == "enum":
             return self._make_enum(decoder, name, bases, rest, number)
-        methods, attributes = rest
+        methods, attributes, fields = rest
         payloads = [solid_base(base) for base in bases]
         payloads = [base for base in payloads if base is not object and not issubclass(base, BaseException)]
         body = {"__module__": str(module)}
@@ -169,6 +170,7 @@ class Objects:
         except Exception as error:
             raise CannotCross("the class %s: %s" % (name, error)) from None
         self.keep(number, kind)
+        give_fields(kind, fields)
         for key, value in _table(decoder, attributes).items():
             forbidden = (*FUNCTIONS, Handle, property, staticmethod, classmethod)
             if not self.is_judge or not (SPECIAL.match(key) or isinstance(value, forbidden)):
@@ -260,6 +262,22 @@ class Objects:
         for key, each in list(held.items()):
             if type(each) is kind and type(key) is str:
                 self._index(module, path + "." + key, each, depth + 1)
+
+
+def fields_of(kind):
+    """[name, whether the constructor takes it] of each field of a dataclass; none of another class."""
+    fields = getattr(kind, "__dataclass_fields__", {}).values()
+    return [[each.name, each.init] for each in fields if each._field_type is dataclasses._FIELD]
+
+
+def give_fields(kind, fields):
+    """Lets `dataclasses.replace`, `asdict` and `fields` know these fields of a class."""
+    made = {}
+    for name, is_argument in fields:
+        field = made[str(name)] = dataclasses.field(init=bool(is_argument))
+        field.name, field._field_type = str(name), dataclasses._FIELD
+    if made:
+        type.__setattr__(kind, "__dataclass_fields__", made)
 
 
 def _method(key, value):

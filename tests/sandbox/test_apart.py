@@ -337,6 +337,28 @@ SHAPES = {
         new="import struct\n\ndef total(data):\n    return sum(each for each, in struct.iter_unpack('<H', data))\n",
         test="from m import total\n\ndef test_it():\n    assert total(memoryview(b'\\x01\\x00\\x02\\x00')) == 3\n",
     ),
+    "the fields of a class that became a dataclass": Change(
+        own="class Part:\n    def __init__(self, name, count):\n        self.name = name\n",
+        new="from dataclasses import dataclass\n\n@dataclass(frozen=True)\nclass Part:\n    name: str\n    count: int = 1\n",
+        test=(
+            "import dataclasses\nfrom m import Part\n\ndef test_it():\n    part = dataclasses.replace(Part('a'), count=3)\n"
+            "    assert dataclasses.asdict(part) == {'name': 'a', 'count': 3}\n"
+        ),
+    ),
+    "the fields of a new dataclass": Change(
+        own="def split(text):\n    return text\n",
+        new=(
+            "from dataclasses import dataclass, field\n\n@dataclass\nclass Part:\n    name: str\n"
+            "    size: int = field(init=False)\n\n    def __post_init__(self):\n        self.size = len(self.name)\n\n"
+            "def split(text):\n    return [Part(each) for each in text.split()]\n"
+        ),
+        test=(
+            "import dataclasses\nfrom m import split\n\ndef test_it():\n    first, _ = split('ab c')\n"
+            "    assert dataclasses.astuple(first) == ('ab', 2)\n"
+            "    assert [each.name for each in dataclasses.fields(first)] == ['name', 'size']\n"
+            "    assert dataclasses.replace(first, name='abc').size == 3\n"
+        ),
+    ),
     "files that move to another folder": Change(
         own="def tidy(folder):\n    pass\n",
         new=(
