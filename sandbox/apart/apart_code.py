@@ -14,7 +14,7 @@ import types
 
 from apart_context import CodeContext
 from apart_objects import fields_of
-from apart_peer import Gone, Peer
+from apart_peer import EXIT_AT_ONCE, Gone, Peer
 from apart_rules import CannotCross
 from apart_view import restrict
 
@@ -170,6 +170,9 @@ class Code(Peer):
         self._functions, self.context = functions, CodeContext(request)
         self.context.start()
         self._lines = _Lines(request)
+
+    def end(self):
+        os._exit(EXIT_AT_ONCE)
 
     def outgoing(self, encoder):
         return {**self.context.outgoing(self, encoder), **self._lines.fields()}

@@ -40,6 +40,20 @@ def changed_globals(peer, rebound, base):
     return found
 
 
+def decimal_context():
+    """[precision, rounding] of decimals; None where nobody has imported the module."""
+    module = sys.modules.get("decimal")
+    return module and [module.getcontext().prec, module.getcontext().rounding]
+
+
+def set_decimal_context(precision, rounding):
+    """Raises `CannotCross` for what is no context."""
+    decimal = importlib.import_module("decimal")
+    if type(precision) is not int or not 0 < precision <= 1000 or getattr(decimal, str(rounding), "") != rounding:
+        raise CannotCross("a context of decimals")
+    decimal.getcontext().prec, decimal.getcontext().rounding = precision, rounding
+
+
 # -- the judge --------------------------------------------------------------------------------------------------------
 
 
@@ -100,6 +114,7 @@ class JudgeContext:
             "levels": self._levels(peer),
             "replaced": self._replaced(peer, encoder),
             "frozen": self._frozen_time(),
+            "decimal": decimal_context(),
         }
         fields = {}
         if context != self._last:
@@ -159,6 +174,9 @@ class JudgeContext:
                 category = UserWarning
             if isinstance(category, type) and issubclass(category, Warning):
                 self._warn(peer, str(text), category, str(path), int(line))
+        if "decimal" in message and peer.takes_change("the context of decimals"):
+            precision, rounding = message["decimal"]
+            set_decimal_context(max(1, peer.changed_value(precision)), rounding)
         known = {(module, name) for module, names in self._rebound for name in names}
         for (module, name), encoded in message.get("globals", ()):
             if (module, name) in known and module in sys.modules:
@@ -188,7 +206,7 @@ class CodeContext:
     """Takes the judge's part of a message, and makes that of the code."""
 
     def __init__(self, request):
-        self._rebound, self._base, self._undo = request["rebound"], {}, []
+        self._rebound, self._base, self._undo, self._decimal = request["rebound"], {}, [], None
         self._printed, self._logged, self._warned = [], [], []
 
     def start(self):
@@ -223,6 +241,11 @@ class CodeContext:
             if held:
                 fields[name] = held[:]
                 held.clear()
+        if decimal_context() != self._decimal:
+            # Of a module that is imported late the judge has the same defaults.
+            if self._decimal is not None:
+                fields["decimal"] = decimal_context()
+            self._decimal = decimal_context()
         found = changed_globals(peer, self._rebound, self._base)
         return dict(fields, globals=found) if found else fields
 
@@ -244,6 +267,9 @@ class CodeContext:
         while self._undo:
             self._undo.pop()()
         os.chdir(context["cwd"])
+        if context["decimal"]:
+            set_decimal_context(*context["decimal"])
+            self._decimal = context["decimal"]
         for name in set(os.environ) - set(context["environ"]):
             del os.environ[name]
         os.environ.update(context["environ"])

@@ -19,7 +19,7 @@ from apart_code import EXPORT, Loader, changed_file, find_elsewhere, is_plain, n
 from apart_codec import Handle
 from apart_context import JudgeContext, Replacements
 from apart_objects import give_fields
-from apart_peer import Gone, Peer
+from apart_peer import AT_ONCE, EXIT_AT_ONCE, Gone, Peer
 from apart_rules import COMPARISONS, NO_MIRROR, SPECIAL, VALUE_OPERATORS, CannotCross
 from apart_wrong import CHANCE, copy_of, perturbed, wrong_operands
 
@@ -118,6 +118,17 @@ class Judge(Peer):
         if self.broken or os.getpid() != self._pid:
             raise CannotCross(self.broken or "a forked process asked")
         super()._begin(values, roots)
+
+    def end(self):
+        self.broken = self.broken or AT_ONCE
+        self._process.kill()
+
+    def why_gone(self, error):
+        try:
+            ended = self._process.wait(1)
+        except subprocess.TimeoutExpired:
+            ended = None
+        return self.broken or (AT_ONCE if ended == EXIT_AT_ONCE else super().why_gone(error))
 
     def close(self):
         for stream in (self.wire, self._socket):

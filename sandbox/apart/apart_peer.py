@@ -14,6 +14,8 @@ from apart_objects import Objects
 from apart_rules import SHOWN, SPECIAL, CannotCross, Rules
 
 MOST_BYTES = 64 << 20  # of one message
+WAIT = 3.0  # seconds for the answer to another thread; it may be waiting for this one
+AT_ONCE, EXIT_AT_ONCE = "threads ask at the same time", 3
 _HEADER = struct.Struct(">I")
 _ANSWERS = ("return", "raise", "unfit")
 
@@ -110,8 +112,11 @@ class Peer(Objects):
         body = json.dumps({"k": kind, "v": encoded, "o": encoder.states, **extra}).encode()
         if len(body) > MOST_BYTES:
             raise CannotCross("a message of %d bytes" % len(body))
-        self.wire.write(_HEADER.pack(len(body)) + body)
-        self.wire.flush()
+        try:
+            self.wire.write(_HEADER.pack(len(body)) + body)
+            self.wire.flush()
+        except (OSError, ValueError) as error:
+            raise Gone(self.why_gone(error)) from None
         if self._windows:
             self._windows[-1][0].update(encoder.seen)
             self._windows[-1][1].update(encoder.bare)
@@ -124,7 +129,7 @@ class Peer(Objects):
                 raise CannotCross("a message of %d bytes" % size)
             message = json.loads(self.wire.read(size))
         except (struct.error, OSError, ValueError, RecursionError) as error:
-            raise Gone("the other process is gone, or its message cannot be read (%s)" % error) from None
+            raise Gone(self.why_gone(error)) from None
         try:
             self.incoming(_checked(message))
             window = self._windows[-1] if self._windows else (set(), set())
@@ -136,8 +141,16 @@ class Peer(Objects):
         except Exception as error:
             raise CannotCross("a value cannot be rebuilt (%s: %s)" % (type(error).__name__, error)) from None
 
+    def end(self):
+        """Ends the conversation at once, from whatever thread."""
+
+    def why_gone(self, error):
+        return "the other process is gone, or its message cannot be read (%s)" % error
+
     def _begin(self, values, roots):
-        self._lock.acquire()
+        if not self._lock.acquire(timeout=WAIT):
+            self.end()
+            raise CannotCross(AT_ONCE)
         outer = self._windows[-1] if self._windows else ((), ())
         self._windows.append((set(outer[0]), set(outer[1])))
         self._frames.append((values, roots))

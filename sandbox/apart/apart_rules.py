@@ -215,6 +215,8 @@ class Rules:
         module, name = kind.__module__, kind.__qualname__
         if (module, name) in self.new_classes or module in self.new_modules or "<locals>" in name:
             return True
+        if module not in sys.modules:  # made of a text
+            return True
         return module_of(kind) in self.project or (issubclass(kind, tuple) and hasattr(kind, "_fields"))
 
     # -- objects of the tests in the hands of the code --------------------------------------------------------------

@@ -359,6 +359,27 @@ SHAPES = {
             "    assert dataclasses.replace(first, name='abc').size == 3\n"
         ),
     ),
+    "the precision of decimals": Change(
+        own="from contextlib import contextmanager\n\n@contextmanager\ndef precision(digits):\n    yield\n",
+        new=(
+            "import decimal\nfrom contextlib import contextmanager\n\n@contextmanager\ndef precision(digits):\n"
+            "    with decimal.localcontext() as context:\n        context.prec = digits\n        yield\n"
+        ),
+        test=(
+            "from decimal import Decimal\nfrom m import precision\n\ndef test_it():\n    with precision(4):\n"
+            "        assert str(Decimal(1) / 3) == '0.3333'\n    assert len(str(Decimal(1) / 3)) == 30\n"
+        ),
+        rests_on=("the context of decimals",),
+    ),
+    "a class that is made of a text": Change(
+        own="def make(name):\n    return type(name, (), {})\n",
+        new=(
+            "def make(name):\n    space = {'__name__': 'made'}\n"
+            "    exec(f'class {name}:\\n    def __init__(self, x):\\n        self.x = x\\n', space)\n"
+            "    return space[name]\n"
+        ),
+        test="from m import make\n\ndef test_it():\n    assert make('Point')(3).x == 3\n",
+    ),
     "files that move to another folder": Change(
         own="def tidy(folder):\n    pass\n",
         new=(
@@ -490,3 +511,18 @@ async def test_an_equality_that_says_yes_to_all_is_no_proof(proved):
     assert not proofs.proven
     assert "says the same of wrong values" in proofs.unproven[CASE]
     assert CASE in proofs.vetoed
+
+
+async def test_threads_that_wait_for_each_other_cannot_be_put_apart(proved):
+    change = Change(
+        own="def each(function, items):\n    return [function(item) for item in items]\n",
+        new=(
+            "from concurrent.futures import ThreadPoolExecutor\n\ndef each(function, items):\n"
+            "    with ThreadPoolExecutor() as pool:\n        return list(pool.map(function, items))\n"
+        ),
+        test=(
+            "import threading\nfrom m import each\n\ndef test_it():\n    barrier = threading.Barrier(2, timeout=6)\n"
+            "    assert sorted(each(lambda n: barrier.wait(), [1, 2])) == [0, 1]\n"
+        ),
+    )
+    assert (await proved(change)).unproven == {CASE: "threads ask at the same time"}

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from greenloop.core.docstrings.documentation import doctests_in
 from greenloop.core.errors import SandboxBrokenError
 from greenloop.core.ports import Sandbox, Session
 from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
 from greenloop.core.records.spec import Provenance
 from greenloop.engine.verify.apart import Require
 from greenloop.engine.verify.known_failing import KnownFailing
+from greenloop.project import sources
 from greenloop.project.revisions.revision import Revision
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
@@ -108,8 +110,15 @@ class VerificationContext:
         return await self.session.run(replace(run, seconds=self.seconds))
 
     def provenance(self, path: str) -> Provenance:
-        """Returns `USER` for the revision's trusted files, else `DOCTEST`: doctests belong to the code under test."""
-        return Provenance.USER if path in self.revision.trusted else Provenance.DOCTEST
+        """Returns `USER` for trusted files and for doctests that the change leaves alone, else `DOCTEST`."""
+        return Provenance.USER if path in self.revision.trusted or self._keeps_doctests(path) else Provenance.DOCTEST
+
+    def _keeps_doctests(self, path: str) -> bool:
+        before, after = self.revision.old_code.get(path), self.snapshot.text(path)
+        if before is None or after is None or not path.endswith(".py"):
+            return False
+        examples = doctests_in(sources.decode(before))
+        return bool(examples) and examples == doctests_in(after)
 
     @property
     def snapshot(self) -> Snapshot:

@@ -17,7 +17,7 @@ from greenloop.core.python.test_functions import find_tests, function_of
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, TestRun
-from greenloop.core.records.spec import Case, Provenance, Spec
+from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.report.cases import case_results, collect_errors, collected_cases
 from greenloop.core.run_state import RunState
@@ -252,7 +252,7 @@ async def _accept(
     """Runs all proofs in a fresh sandbox with another hash seed; returns the verdict, and the evidence of a pass."""
     context.report_status("running them again in a fresh sandbox, and again with the code apart")
     revision = context.revision
-    tests = context.texts(case.path for case in spec.cases if case.provenance is Provenance.USER)
+    tests = context.texts(case.path for case in spec.cases if case.path in revision.trusted)
     own = {**dict.fromkeys(revision.new_code), **_decoded(revision.old_code)}
     problem = Problem(root=context.place.root, spec=spec, regions=(), originals={}, files=tests)
     limits = replace(context.place.limits, seconds=context.seconds)
