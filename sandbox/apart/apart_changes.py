@@ -214,7 +214,8 @@ def _compare(old_tree, new_tree, module, seeds):
         elif ast.dump(before) != ast.dump(node):
             seeds.add(last)
             if _dumps(before.decorator_list) == _dumps(node.decorator_list):
-                module["stubs"][key] = {"qualname": name, "kind": kind_of(node)}
+                is_same = _signature(before) == _signature(node)
+                module["stubs"][key] = {"qualname": name, "kind": kind_of(node), "is_other": not is_same}
             else:
                 module["new"][key] = _new_function(name, node)
     for key, (name, _) in old.items():
@@ -230,6 +231,10 @@ def _compare(old_tree, new_tree, module, seeds):
         )
         if not is_known and not isinstance(node, ast.ClassDef) and _names(node) & changed:
             module["stubs"].setdefault(key, {"qualname": name, "kind": kind_of(node)})
+
+
+def _signature(function):
+    return ast.dump(function.args), function.returns and ast.dump(function.returns)
 
 
 def _new_function(name, node):

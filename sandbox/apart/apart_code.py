@@ -13,7 +13,7 @@ import sys
 import types
 
 from apart_context import CodeContext
-from apart_objects import fields_of
+from apart_objects import fields_of, signature_of
 from apart_peer import EXIT_AT_ONCE, Gone, Peer
 from apart_rules import CannotCross
 from apart_view import restrict
@@ -193,6 +193,12 @@ class Code(Peer):
             return _run(_next_of(values[0]))
         if kind == "get":
             return self._find(*values)
+        if kind == "signature":
+            module, key, is_bare = values
+            importlib.import_module(module)
+            return signature_of(self._functions[module, key] if is_bare else self._decorated(module, key))
+        if kind == "signature_of":
+            return signature_of(values[0])
         if kind == "describes":
             owner, _, name = values[1].rpartition(".")
             return not callable(vars(self._find(values[0], owner)).get(name, callable))

@@ -18,7 +18,7 @@ from apart_assertions import AssertionWatch
 from apart_code import EXPORT, Loader, changed_file, find_elsewhere, is_plain, new_folder
 from apart_codec import Handle
 from apart_context import JudgeContext, Replacements
-from apart_objects import give_fields
+from apart_objects import give_fields, give_signature
 from apart_peer import AT_ONCE, EXIT_AT_ONCE, Gone, Peer
 from apart_rules import COMPARISONS, NO_MIRROR, SPECIAL, VALUE_OPERATORS, CannotCross
 from apart_wrong import CHANCE, copy_of, perturbed, wrong_operands
@@ -104,9 +104,31 @@ class Judge(Peer):
 
     def find(self, module, path):
         """The value that the changed code has under this path; `MISSING` where it cannot cross."""
+        return self._try("get", module, path)
+
+    def describe(self, function, module, key, is_bare):
+        """Gives a stub the signature that the changed code has, as far as that crosses."""
+        try:
+            found = self._try("signature", module, key, is_bare)
+            if found is not MISSING:
+                give_signature(function, *found)
+        except Exception:
+            pass  # it has none, or the module cannot be imported, which the call will say
+        return function
+
+    def get_attribute(self, handle, name):
+        if name == "__signature__":
+            shown = lambda: None  # noqa: E731
+            give_signature(shown, *self.request("signature_of", handle, roots=handle._apart_roots))
+            return shown.__signature__
+        if name == "__wrapped__":
+            return self.request("op", "getattr", handle, name, roots=handle._apart_roots)
+        return super().get_attribute(handle, name)
+
+    def _try(self, kind, *values):
         self._is_tolerant = True
         try:
-            return self.request("get", module, path)
+            return self.request(kind, *values)
         except Gone:
             raise
         except CannotCross:
@@ -390,7 +412,7 @@ class Conversation:
         if function is not None:
             return functools.update_wrapper(made, function)
         made.__name__, made.__qualname__, made.__module__ = name, key.split("#")[0], module
-        return made
+        return self.peer.describe(made, module, key, is_bare)
 
     def _plain(self, module, key, name, is_bare, is_new):
         if name == "__exit__":
@@ -615,8 +637,10 @@ class _Finder(importlib.abc.MetaPathFinder):
         def export(module):
             def note(key):
                 def decorate(function):
-                    kind = changes["stubs"][key]["kind"]
-                    return conversation.stub(module.__name__, key, function.__name__, kind, True, function)
+                    change = changes["stubs"][key]
+                    made = conversation.stub(module.__name__, key, function.__name__, change["kind"], True, function)
+                    is_other = change.get("is_other")
+                    return conversation.peer.describe(made, module.__name__, key, True) if is_other else made
 
                 return decorate
 

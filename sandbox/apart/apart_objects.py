@@ -280,6 +280,28 @@ def give_fields(kind, fields):
         type.__setattr__(kind, "__dataclass_fields__", made)
 
 
+def signature_of(function):
+    """([name, kind, default, annotation] of each parameter, returned annotation); a list of one value where it has it."""
+    signature = inspect.signature(function)
+    held = lambda value: [] if value is signature.empty else [value]  # noqa: E731
+    parameters = signature.parameters.values()
+    rows = [[each.name, int(each.kind), held(each.default), held(each.annotation)] for each in parameters]
+    return rows, held(signature.return_annotation)
+
+
+def give_signature(function, rows, returns):
+    """Lets `inspect.signature` and `typing.get_type_hints` know this signature. Raises `ValueError` for an impossible."""
+    empty, kinds = inspect.Signature.empty, list(inspect._ParameterKind)
+    one = lambda held: held[0] if held else empty  # noqa: E731
+    parameters = [
+        inspect.Parameter(str(name), kinds[kind], default=one(default), annotation=one(annotation))
+        for name, kind, default, annotation in rows
+    ]
+    function.__signature__ = inspect.Signature(parameters, return_annotation=one(returns))
+    notes = {each.name: each.annotation for each in parameters if each.annotation is not empty}
+    function.__annotations__ = {**notes, **({"return": returns[0]} if returns else {})}
+
+
 def _method(key, value):
     """[name, decorator, kind] of a method or property; None of anything else."""
     function = getattr(value, "__func__", None) if isinstance(value, (staticmethod, classmethod)) else value

@@ -380,6 +380,27 @@ SHAPES = {
         ),
         test="from m import make\n\ndef test_it():\n    assert make('Point')(3).x == 3\n",
     ),
+    "a new parameter": Change(
+        own="def f(a):\n    return a\n",
+        new="def f(a, b: int = 2) -> int:\n    return a * b\n",
+        test=(
+            "import inspect\nimport typing\nfrom m import f\n\ndef test_it():\n    assert f(2) == 4\n"
+            "    assert list(inspect.signature(f).parameters) == ['a', 'b']\n"
+            "    assert typing.get_type_hints(f) == {'b': int, 'return': int}\n"
+        ),
+    ),
+    "the signature behind a wrapper": Change(
+        own="def twice(function):\n    return function\n",
+        new=(
+            "import functools\n\ndef twice(function):\n    @functools.wraps(function)\n"
+            "    def call(*args, **keywords):\n        return function(function(*args, **keywords))\n    return call\n"
+        ),
+        test=(
+            "import inspect\nfrom m import twice\n\n@twice\ndef add(n, *, by=1):\n    return n + by\n\n"
+            "def test_it():\n    assert add(1) == 3\n    assert str(inspect.signature(add)) == '(n, *, by=1)'\n"
+            "    assert add.__wrapped__(1) == 2\n"
+        ),
+    ),
     "files that move to another folder": Change(
         own="def tidy(folder):\n    pass\n",
         new=(
