@@ -281,7 +281,7 @@ def give_fields(kind, fields):
 
 
 def signature_of(function):
-    """([name, kind, default, annotation] of each parameter, returned annotation); a list of one value where it has it."""
+    """([name, kind, default, annotation] of each parameter, returned annotation); each a list, empty without a value."""
     signature = inspect.signature(function)
     held = lambda value: [] if value is signature.empty else [value]  # noqa: E731
     parameters = signature.parameters.values()
@@ -290,7 +290,7 @@ def signature_of(function):
 
 
 def give_signature(function, rows, returns):
-    """Lets `inspect.signature` and `typing.get_type_hints` know this signature. Raises `ValueError` for an impossible."""
+    """Lets `inspect.signature` and `typing.get_type_hints` know this signature. Raises `ValueError` for no such one."""
     empty, kinds = inspect.Signature.empty, list(inspect._ParameterKind)
     one = lambda held: held[0] if held else empty  # noqa: E731
     parameters = [
