@@ -281,7 +281,7 @@ def give_fields(kind, fields):
 
 
 def signature_of(function):
-    """([name, kind, default, annotation] of each parameter, returned annotation); each a list, empty without a value."""
+    """([name, kind, [default], [annotation]] of each parameter, [returned annotation]); [] where there is none."""
     signature = inspect.signature(function)
     held = lambda value: [] if value is signature.empty else [value]  # noqa: E731
     parameters = signature.parameters.values()
