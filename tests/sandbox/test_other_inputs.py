@@ -11,9 +11,9 @@ from greenloop.cli.main import main
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Status
-from greenloop.core.result_notes import describe_difference
 from greenloop.engine import after_run, sandbox_spec
 from greenloop.project.settings import SandboxSettings, Settings
+from greenloop.wording.notes import describe_difference
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
 
