@@ -13,8 +13,8 @@ import queue
 import re
 import shlex
 import sys
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,23 +22,21 @@ from weakref import WeakKeyDictionary
 
 from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
-from greenloop.core import spec_summary
+from greenloop.api.session import RefineSession, Request
+from greenloop.api.settings import Settings, find_root, load_settings, parse_assignments
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.events import Event, Looked, Specified, Started, Tested
-from greenloop.core.model_summary import describe_model
-from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome
-from greenloop.core.records.verdict import Status
-from greenloop.core.result_notes import list_notes
-from greenloop.core.summary import attempt_result, count_cases, describe_sandbox, rejection
 from greenloop.core.text.diff import unified_diff
 from greenloop.core.text.redact import clean_for_display
-from greenloop.engine import refine
 from greenloop.notebook import adapter, cell_targets
 from greenloop.notebook.cell_source import Kind, rows_of
 from greenloop.notebook.layout import Cell, Notebook
-from greenloop.project import configuration, workspace
-from greenloop.project.settings import Settings
+from greenloop.wording.attempt import result_and_error
+from greenloop.wording.generated_tests import ChangedTests
+from greenloop.wording.model import describe_model
+from greenloop.wording.notes import note_lines
+from greenloop.wording.outcome import outcome_sentence
 
 MAGIC = "refine"
 CONFIG_NAME = "session.ipynb"  # file name given to the executed cells; the file does not exist
@@ -108,7 +106,7 @@ def refine_cell(
     Raises `GreenloopError` when the run is impossible, and `KeyboardInterrupt` when the user interrupts it.
     """
     folder = Path.cwd()
-    root = workspace.find_root(folder)
+    root = find_root(folder)
     context_cells = find_context_cells(earlier_cells)
     notebook = _build_notebook(root, folder, [*context_cells.values(), cell])
     last = len(notebook.cells) - 1
@@ -122,28 +120,29 @@ def refine_cell(
         raise UsageError(f"The cell has {what}.", remedy="Put %%refine on a cell with asserts, or with one function.")
     prepared = adapter.prepare(notebook, replace(chosen[0], last_cell=last))
     settings = adapter.adapt_settings(_settings(root, arguments, show))
-    request = refine.Request(root=root, target=prepared.target, buffers=prepared.buffers, known_fault=prepared.fault)
+    request = Request(root=root, target=prepared.target, buffers=prepared.buffers, known_fault=prepared.fault)
     reporter = _AttemptReporter()
 
     def named(text: str) -> str:
         return _label_executed(notebook, [*context_cells], prepared.label_cells(text))
 
-    async def work(emit: Callable[[Event], None]) -> Outcome:
+    def on_event(event: Event) -> None:
+        for text in reporter.lines(event):
+            lines.put(named(text))
+
+    session = RefineSession(request, settings=settings, on_event=on_event)
+
+    async def work() -> Outcome:
         try:
-            return await refine.refine(request, settings=settings, emit=emit)
+            return await session.run()
         except GreenloopError as error:
             sentence = named(str(error))
             error.args, error.remedy = (sentence[:1].upper() + sentence[1:],), named(error.remedy)
             raise
 
-    def emit(event: Event) -> None:
-        for text in reporter.lines(event):
-            lines.put(named(text))
-
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-    outcome = _in_thread(lambda: work(emit), lines, show)
-    notes = [prepared.label_cells(f"Note: {note}") for note in list_notes(outcome)]
-    for text in (_closing_line(prepared.outcome_by_cell(outcome)), *notes):
+    outcome = _in_thread(work, lines, show)
+    for text in (outcome_sentence(prepared.outcome_by_cell(outcome)), *map(prepared.label_cells, note_lines(outcome))):
         show(_label_executed(notebook, [*context_cells], clean_for_display(text)))
     if not outcome.solved or not outcome.after:
         return None
@@ -209,50 +208,39 @@ def _label_executed(notebook: Notebook, counts: Sequence[int], text: str) -> str
 
 
 def _settings(root: Path, assignments: Sequence[str], report_status: Callable[[str], None]) -> Settings:
-    """Merges all settings; asks the user nothing, and runs tests with the kernel's Python unless another is set."""
-    settings, warnings = configuration.load(root, command_line=configuration.parse_assignments(assignments))
+    """Merges all settings; runs tests with the kernel's Python unless another is set."""
+    settings, warnings = load_settings(root, parse_assignments(assignments))
     for sentence in warnings:
         report_status(f"greenloop: {clean_for_display(sentence)}")
-    return replace(settings, ask=0, interpreter=settings.interpreter or sys.executable)
+    return replace(settings, interpreter=settings.interpreter or sys.executable)
 
 
 def _in_thread(
-    work: Callable[[], Any], lines: queue.SimpleQueue[str | None], report_status: Callable[[str], None]
+    work: Callable[[], Coroutine[Any, Any, Outcome]],
+    lines: queue.SimpleQueue[str | None],
+    report_status: Callable[[str], None],
 ) -> Outcome:
     """Runs `work` in a thread, apart from the kernel's event loop, and reports its lines in the cell's output."""
     loop = asyncio.new_event_loop()
-    done: list[Outcome | BaseException] = []
+    task = loop.create_task(work())
 
-    async def guarded() -> None:
+    def run() -> Outcome:
         try:
-            done.append(await work())
-        except BaseException as error:  # noqa: BLE001 - raised again in the waiting thread
-            done.append(error)
-
-    def run() -> None:
-        asyncio.set_event_loop(loop)
-        try:
-            loop.run_until_complete(task)
+            return loop.run_until_complete(task)
         finally:
             loop.close()
             lines.put(None)
 
-    task = loop.create_task(guarded())
-    thread = threading.Thread(target=run, name="greenloop-refine", daemon=True)
-    thread.start()
-    try:
-        while (text := _next(lines)) is not None:
-            report_status(text)
-    except KeyboardInterrupt:
-        with contextlib.suppress(RuntimeError):  # the loop has just ended
-            loop.call_soon_threadsafe(task.cancel)
-        raise
-    finally:
-        thread.join()
-    result = done[0]
-    if isinstance(result, BaseException):
-        raise result
-    return result
+    with ThreadPoolExecutor(1, "greenloop-refine") as executor:
+        running = executor.submit(run)
+        try:
+            while (text := _next(lines)) is not None:
+                report_status(text)
+        except KeyboardInterrupt:
+            with contextlib.suppress(RuntimeError):  # the loop has just ended
+                loop.call_soon_threadsafe(task.cancel)
+            raise
+    return running.result()
 
 
 def _next(lines: queue.SimpleQueue[str | None]) -> str | None:
@@ -267,39 +255,22 @@ class _AttemptReporter:
     """Describes each attempt in a line, and each generated test again whenever its trust changes."""
 
     limit: int = 0
-    reported: dict[str, str] = field(default_factory=dict)
+    tests: ChangedTests = field(default_factory=ChangedTests)
 
     def lines(self, event: Event) -> Sequence[str]:
-        if isinstance(event, Started):
-            self.limit = event.attempts
-            model = clean_for_display(f"asking {describe_model(event.model, event.kind)}")
-            return [model, f"baseline: {_attempt_line(event.baseline)}"]
-        if isinstance(event, Looked):
-            return [clean_for_display(f"attempt {event.attempt}/{self.limit} looks: {event.look.summary}")]
-        if isinstance(event, Tested):
-            return [f"attempt {event.attempt.number}/{self.limit}: {_attempt_line(event.attempt)}"]
-        if isinstance(event, Specified):
-            described = spec_summary.list_rows(event.spec, has_votes=bool(self.reported))
-            changed = [each for each in described if self.reported.get(each.source) != each.why]
-            self.reported = {each.source: each.why for each in described}
-            return [clean_for_display(f"test: {each.source} ({each.why})") for each in changed]
-        return []
+        return [clean_for_display(line) for line in self._describe(event)]
 
-
-def _attempt_line(attempt: Attempt) -> str:
-    verdict = attempt.verdict
-    if verdict.status is Status.PASSED:
-        return "passed"
-    if reason := rejection(attempt):
-        return reason
-    score = attempt_result(attempt)
-    case_failures = (case.failure for case in (*verdict.cases, *verdict.collateral) if case.failure)
-    message = next((failure.message for failure in case_failures), verdict.reason).strip().split("\n")[0]
-    return clean_for_display(", ".join(part for part in (score, attempt.error_class, message) if part))
-
-
-def _closing_line(outcome: Outcome) -> str:
-    if not outcome.solved:
-        return clean_for_display(f"{outcome.message or outcome.reason.value}")
-    evidence = ", ".join([*count_cases(outcome.evidence), describe_sandbox(outcome.evidence)])
-    return clean_for_display(outcome.message or f"{outcome.verified.value} ({evidence})")
+    def _describe(self, event: Event) -> Iterable[str]:
+        match event:
+            case Started():
+                self.limit = event.attempts
+                model = f"asking {describe_model(event.model, event.kind)}"
+                return [model, f"baseline: {result_and_error(event.baseline)}"]
+            case Looked():
+                return [f"attempt {event.attempt}/{self.limit} looks: {event.look.summary}"]
+            case Tested():
+                return [f"attempt {event.attempt.number}/{self.limit}: {result_and_error(event.attempt)}"]
+            case Specified():
+                return self.tests.lines(event)
+            case _:
+                return []

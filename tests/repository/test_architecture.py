@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from contracts import CONTRACTS
+from greenloop import api
 from greenloop.core import registry
 from greenloop.core.records.verdict import ErrorGroup
 from greenloop.engine.presets import find_preset, load_presets
@@ -81,6 +82,7 @@ def test_outer_packages_have_one_door(package):
     [
         ("greenloop.lsp.server", ["greenloop.engine.refine"]),
         ("greenloop.cli.main", ["greenloop.engine.refine"]),
+        ("greenloop.api", ["greenloop.engine", "greenloop.project"]),
         ("greenloop.engine.refine", []),
         ("greenloop.cli.commands.fix", []),
     ],
@@ -92,6 +94,11 @@ def test_light_imports(module, engine):
     )
     assert asked.stderr == ""
     assert asked.stdout.split() == []
+
+
+@pytest.mark.parametrize("name", api.__all__)
+def test_every_public_name_exists_and_says_what_it_is(name):
+    assert inspect.getdoc(getattr(api, name))
 
 
 def variants() -> list[tuple[str, str]]:

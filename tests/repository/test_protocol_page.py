@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types as lsp
 
+from greenloop.api import events_json
 from greenloop.core.events import Checked, Looked, Planned, Proposed, Specified, Started, Tested
 from greenloop.core.records.attempt import Attempt, Draft, Look, Move
 from greenloop.core.records.model import Kind, Role, ToolCall
@@ -18,7 +19,6 @@ from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
 from greenloop.core.text.json_codec import to_json
-from greenloop.engine import events_json
 from greenloop.lsp.connection import messages
 from greenloop.lsp.connection.capabilities import read_capabilities
 from greenloop.lsp.connection.messages import answer_params

@@ -18,11 +18,11 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Environment, Limits, SandboxSpec
 from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Verdict
-from greenloop.core.result_notes import describe_difference
 from greenloop.engine import after_run, sandbox_spec
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes import payload
 from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
+from greenloop.wording.notes import describe_difference
 
 MASKED = (".env*", "*.pem", "id_rsa*", ".git")
 

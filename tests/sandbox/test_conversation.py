@@ -10,7 +10,7 @@ from greenloop.core.events import Looked, Planned, Started, Tested
 from greenloop.core.records.attempt import Move
 from greenloop.core.records.model import Kind
 from greenloop.core.records.outcome import StopReason, Verified
-from greenloop.core.result_notes import list_notes
+from greenloop.wording.notes import list_notes
 from shop_run import FILES, NARROW, RIGHT, SHOP, TARGET, TESTS, block, texts, turns
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]

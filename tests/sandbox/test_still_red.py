@@ -8,9 +8,9 @@ import pytest
 
 from greenloop.core.events import Tested
 from greenloop.core.records.attempt import Move
-from greenloop.core.summary import attempt_result
 from greenloop.engine import refine
 from greenloop.project import configuration
+from greenloop.wording.attempt import attempt_result
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 

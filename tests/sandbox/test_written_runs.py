@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from docstring_project import ReferenceUser, RoleModel
+from greenloop.api.result_files import write_texts
 from greenloop.core.records.outcome import Outcome, Verified
-from greenloop.project.apply_result import write_result
 from runlength import COUNTS, GROUPS, RIGHT, SETS, SORTED, STUB, code
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
@@ -22,7 +22,7 @@ def make_model() -> RoleModel:
 
 def pytest_of(root, outcome: Outcome) -> str:
     """Plain pytest's last line, once the outcome is applied."""
-    write_result(root, outcome)
+    write_texts(root, outcome.before, outcome.after)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--disable-plugin-autoload"]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     return done.stdout.strip().splitlines()[-1].rpartition(" in ")[0]

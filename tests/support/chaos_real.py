@@ -4,9 +4,9 @@ import asyncio
 import re
 
 from chaos_engine import VALUE, Dice
+from greenloop.api import engine as real_engine
 from greenloop.core.records.model import Reply
 from greenloop.core.records.usage import Usage
-from greenloop.engine import refine as real_engine
 from greenloop.engine.testing import run_tests
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from greenloop.api import testing
 from greenloop.core.events import Checked, Event, Finished, Looked, Planned, Proposed, Started, Tested, Token
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
@@ -20,7 +21,6 @@ from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
 from greenloop.engine import after_run, refine
 from greenloop.engine.history.store import History
-from greenloop.engine.testing import failing_tests
 
 BEFORE = "def double(x):\n    return x + 1\n"
 AFTER = "def double(x):\n    return x * 2\n"
@@ -186,5 +186,5 @@ def fake(project, monkeypatch):
     made = FakeEngine(project)
     monkeypatch.setattr(refine, "refine", made.refine)
     monkeypatch.setattr(after_run, "reverify", made.reverify)
-    monkeypatch.setattr(failing_tests, "list_failing_tests", made.list_failing_tests)
+    monkeypatch.setattr(testing, "list_failing_tests", made.list_failing_tests)
     return made

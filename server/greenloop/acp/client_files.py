@@ -11,9 +11,9 @@ from acp.interfaces import Client
 from acp.schema import ClientCapabilities, ReadTextFileResponse
 
 from greenloop.acp.updates import SOON, with_timeout
+from greenloop.api.result_files import KEPT_IN_HISTORY, FileChange, write_changes
 from greenloop.core.errors import GreenloopError, WorkspaceError
 from greenloop.core.text.encoding import declared_encoding, decode, encode
-from greenloop.project.apply_result import KEPT_IN_HISTORY, FileChange, write_changes
 
 
 class ClientFiles:

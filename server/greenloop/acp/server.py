@@ -33,8 +33,8 @@ from acp.schema import (
 from greenloop import __version__
 from greenloop.acp.transport import LineTransport
 from greenloop.acp.turn import Turn
+from greenloop.api.pool import SandboxPool
 from greenloop.core.errors import GreenloopError
-from greenloop.sandboxes.pool import SandboxPool
 from greenloop.serving.service import Service
 from greenloop.serving.stdio import Outbox, take_stdio
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import acp
@@ -16,22 +16,21 @@ from greenloop.acp.client_files import ClientFiles
 from greenloop.acp.client_user import ClientUser
 from greenloop.acp.prompt import ASK, Wish, read_prompt
 from greenloop.acp.updates import Updates
-from greenloop.core.artefacts import first_rows
+from greenloop.api import targets, testing
+from greenloop.api.session import RefineSession, Request
+from greenloop.api.settings import Settings
 from greenloop.core.errors import GreenloopError
-from greenloop.core.events import Event, Looked, Specified, Started, Tested
-from greenloop.core.model_summary import describe_model
+from greenloop.core.events import Event, Looked, Started, Tested
 from greenloop.core.records import outcome as records
-from greenloop.core.records.attempt import Attempt, Look
-from greenloop.core.records.problem import Problem
+from greenloop.core.records.attempt import Look
 from greenloop.core.records.spec import Region
-from greenloop.core.result_notes import list_notes
-from greenloop.core.summary import attempt_label, attempt_result, rejection
 from greenloop.core.text.redact import clean_for_display
-from greenloop.engine import refine as engine
-from greenloop.engine.testing import failing_tests
-from greenloop.project import targets
-from greenloop.project.settings import Settings
 from greenloop.serving.service import Service
+from greenloop.wording.artefacts import first_rows
+from greenloop.wording.attempt import attempt_label, result_and_error
+from greenloop.wording.model import describe_model
+from greenloop.wording.notes import note_lines
+from greenloop.wording.outcome import outcome_sentence
 
 LOOK_ROWS = 40  # of a result that are shown
 LOOK_KINDS: dict[str, ToolKind] = {
@@ -79,7 +78,7 @@ class Turn:
     async def _list_failing(self, updates: Updates, settings: Settings) -> list[str]:
         call = updates.start("Run the tests", kind="execute", status="in_progress")
         try:
-            failing = await failing_tests.list_failing_tests(
+            failing = await testing.list_failing_tests(
                 self.root, settings=settings, report_status=lambda text: updates.change(call, text)
             )
         except BaseException:
@@ -113,7 +112,6 @@ class Turn:
     async def _fix(
         self, target: str, wish: Wish, files: ClientFiles, updates: Updates, settings: Settings
     ) -> StopReason:
-        problem: Problem | None = None
         call = updates.start(f"Refine {target}", kind="execute", status="in_progress")
         status = ""
 
@@ -124,45 +122,42 @@ class Turn:
                 updates.change(call, text)
 
         def show(event: Event) -> None:
-            nonlocal problem
             match event:
                 case Started():
-                    problem = event.problem
-                    regions = (*problem.regions, *problem.suspects)
+                    regions = (*event.problem.regions, *event.problem.suspects)
                     at_fault = ", ".join(region.label for region in regions) or "what the test reads"
                     report(f"asking {describe_model(event.model, event.kind)}; at fault may be: {at_fault}")
                     updates.change(call, locations=[self._location(region) for region in regions])
-                case Specified() if problem is not None:
-                    problem = replace(problem, spec=event.spec)
                 case Looked():
                     self._show_look(event.look, updates)
                 case Tested():
-                    updates.say(f"- {_attempt_line(event.attempt)}\n")
+                    updates.say(f"- attempt {attempt_label(event.attempt)}: {result_and_error(event.attempt)}\n")
 
-        user = ClientUser(self.client, self.capabilities, self.session_id)
         try:
-            request = engine.Request(
+            request = Request(
                 root=self.root,
                 target=target,
                 buffers=await files.unsaved(self._file_of(target)),
                 comment=wish.comment,
                 goal=wish.goal,
             )
-            outcome = await engine.refine(
+            session = RefineSession(
                 request,
-                settings=settings if user.can_answer else replace(settings, ask=0),
-                emit=show,
-                report_status=report,
-                user=user,
+                settings=settings,
+                user=ClientUser(self.client, self.capabilities, self.session_id),
                 pool=self.service.pool,
+                report_status=report,
+                on_event=show,
             )
+            outcome = await session.run()
         except BaseException:
             updates.change(call, status="failed")
             raise
-        updates.change(call, outcome.message, status="completed" if outcome.solved else "failed")
-        updates.say("\n".join(["", outcome.message, *(f"- Note: {note}" for note in list_notes(outcome)), ""]))
-        if problem is not None and outcome.solved and outcome.after:
-            await offer(outcome, problem, files, updates, settings)
+        sentence = outcome_sentence(outcome)
+        updates.change(call, sentence, status="completed" if outcome.solved else "failed")
+        updates.say("\n".join(["", sentence, *(f"- {line}" for line in note_lines(outcome)), ""]))
+        if session.problem is not None and outcome.solved and outcome.after:
+            await offer(session, outcome, files, updates)
         return STOPS.get(outcome.reason, "end_turn")
 
     def _show_look(self, look: Look, updates: Updates) -> None:
@@ -195,13 +190,6 @@ def _path_of(look: Look) -> str:
         return ""
     path = arguments.get("path") if isinstance(arguments, dict) else ""
     return path if isinstance(path, str) else ""
-
-
-def _attempt_line(attempt: Attempt) -> str:
-    """`attempt 2: 1 of 3 tests pass (AssertionError)`."""
-    result = rejection(attempt) or attempt_result(attempt)
-    error = f" ({attempt.error_class})" if attempt.error_class and not rejection(attempt) else ""
-    return f"attempt {attempt_label(attempt)}: {result}{error}"
 
 
 def _plan(wanted: Sequence[str], done: int) -> object:

@@ -13,10 +13,10 @@ from rich.table import Table
 from rich.text import Text
 
 from greenloop.cli import render
-from greenloop.core.model_summary import describe_questions, describe_tokens, list_looks
 from greenloop.core.records.attempt import Attempt, Look
 from greenloop.core.records.verdict import Status
-from greenloop.core.summary import attempt_label, attempt_result
+from greenloop.wording.attempt import attempt_label, attempt_result, count_passed
+from greenloop.wording.model import describe_questions, describe_tokens, list_looks
 
 _COLOURS = {Status.PASSED: "green", Status.REFUSED: "yellow", Status.TAMPERED: "magenta"}
 
@@ -74,7 +74,7 @@ def _short_result(attempt: Attempt) -> str:
     """The result in the width of a column: `1/3 passed`."""
     verdict = attempt.verdict
     is_partial = verdict.status is Status.FAILED and verdict.passed < verdict.total
-    return f"{verdict.passed}/{verdict.total} passed" if is_partial else attempt_result(attempt)
+    return count_passed(verdict) if is_partial else attempt_result(attempt)
 
 
 def colour_diff(text: str) -> Text:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from greenloop.api.result_files import is_accepted
 from greenloop.core.records.outcome import Outcome, StopReason
-from greenloop.project.apply_result import is_accepted
 
 VERIFIED = 0
 NOT_SOLVED = 1

@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from greenloop.api import events_json
+from greenloop.api.result_files import is_accepted, may_write
+from greenloop.api.session import RefineSession, UnsolvedRun, report_lines
 from greenloop.cli import exit_codes, interrupt, render
 from greenloop.cli.errors import print_error, print_warning
 from greenloop.cli.patch import PatchFile
@@ -18,16 +21,12 @@ from greenloop.cli.screen import View, open_view
 from greenloop.core.errors import GreenloopError, WorkspaceError
 from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Outcome, Verified
-from greenloop.core.records.problem import Problem
-from greenloop.core.summary import attempt_result
-from greenloop.core.text.diff import diff_files
-from greenloop.engine import after_run, events_json
-from greenloop.engine.history.unsolved_run import UnsolvedRun
+from greenloop.core.text.diff import diff_files, first_changed_line
 from greenloop.notebook.adapter import NotebookTarget
 from greenloop.notebook.cell_labels import label_json
-from greenloop.project import apply_result
 from greenloop.project.settings import Settings
-from greenloop.verdict.mutation_testing import report_lines
+from greenloop.wording.attempt import attempt_result
+from greenloop.wording.outcome import VERIFIED_WORDS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +71,7 @@ class NotebookJob:
         )
 
 
-def finish(job: FixJob, outcome: Outcome, problem: Problem | None = None) -> int:
+def finish(job: FixJob, outcome: Outcome, session: RefineSession | None = None) -> int:
     """Shows the outcome, writes the files if wanted and allowed, and returns the exit code."""
     applied = False
     write_error: WorkspaceError | None = None
@@ -80,22 +79,22 @@ def finish(job: FixJob, outcome: Outcome, problem: Problem | None = None) -> int
     outcome = outcome if job.notebook is None else job.notebook.prepared.outcome_by_cell(outcome)
     if job.write_json is None:
         _show(job, outcome)
-    is_writable = outcome.solved and bool(outcome.after) and problem is not None
+    has_problem = session is not None and session.problem is not None
+    is_writable = outcome.solved and bool(outcome.after) and has_problem
     if is_writable and _may_write(job, outcome):
-        assert problem is not None
+        assert session is not None
         try:
-            _write(job, original_outcome, problem)
+            _write(job, original_outcome, session)
             applied = True
         except WorkspaceError as error:
             write_error = error
-    if is_writable and job.patch is not None and apply_result.may_write(outcome, job.arguments.accept):
+    if is_writable and job.patch is not None and may_write(outcome, job.arguments.accept):
         job.patch.add(_file_outcome(job, original_outcome), applied=applied)
-    if applied and outcome.run is not None:
-        _mark_applied(outcome.run)
     if applied and job.write_json is None:
         print(f"Written: {_changed_locations(outcome)}")
-    if job.arguments.strength and outcome.solved and outcome.best is not None and problem is not None:
-        _show_strength(job, original_outcome, problem)
+    if job.arguments.strength and outcome.solved and outcome.best is not None and has_problem:
+        assert session is not None
+        _show_strength(job, session)
     if job.write_json is not None:
         job.write_json(events_json.finished_object(outcome, applied=applied) | _error_fields(write_error))
     if write_error is not None:
@@ -110,14 +109,11 @@ def _error_fields(error: WorkspaceError | None) -> dict[str, Any]:
     return {"message": str(error), "remedy": error.remedy} if error else {}
 
 
-def _show_strength(job: FixJob, outcome: Outcome, problem: Problem) -> None:
+def _show_strength(job: FixJob, session: RefineSession) -> None:
     """Shows the changes that the tests would also accept; an error is printed and changes nothing else."""
     try:
         with open_view(json=job.write_json is not None, label_cells=job.label_cells) as view:
-            strength = interrupt.run(
-                after_run.measure_strength(problem, outcome, settings=job.settings, report_status=view.report_status),
-                before_exit=view.close,
-            )
+            strength = interrupt.run(session.measure_strength(report_status=view.report_status), before_exit=view.close)
     except GreenloopError as error:
         print_error(error)
         return
@@ -127,24 +123,25 @@ def _show_strength(job: FixJob, outcome: Outcome, problem: Problem) -> None:
         print("\n".join(render.escape_controls(job.label_cells(row)) for row in report_lines(strength)))
 
 
-def _write(job: FixJob, outcome: Outcome, problem: Problem) -> None:
+def _write(job: FixJob, outcome: Outcome, session: RefineSession) -> None:
     """Raises `WorkspaceError`; a cancelled re-verification writes nothing."""
+    originals = None
+    if job.notebook is not None and session.problem is not None:
+        originals = job.notebook.prepared.originals(session.problem, job.notebook.text)
 
-    async def passes_again(files: dict[str, bytes]) -> bool:
-        verdict = await after_run.reverify(problem, _as_sandbox_files(job, files), settings=job.settings)
-        return verdict.status.value == "passed" and not verdict.collateral
+    async def write() -> None:
+        changes = await session.plan(
+            outcome=_file_outcome(job, outcome),
+            originals=originals,
+            to_sandbox=lambda files: _as_sandbox_files(job, files),
+            report_status=lambda sentence: print(sentence, file=sys.stderr),
+        )
+        await session.write(changes)
 
-    def verify(files: dict[str, bytes]) -> bool:
-        print("The files have changed; verifying the result again with the change.", file=sys.stderr)
-        try:
-            return interrupt.run(passes_again(files))
-        except asyncio.CancelledError:
-            raise KeyboardInterrupt from None
-
-    originals = problem.originals
-    if job.notebook is not None:
-        originals = job.notebook.prepared.originals(problem, job.notebook.text)
-    apply_result.write_result(job.root, _file_outcome(job, outcome), originals=originals, reverify=verify)
+    try:
+        interrupt.run(write())
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
 
 
 def _file_outcome(job: FixJob, outcome: Outcome) -> Outcome:
@@ -165,9 +162,9 @@ def _as_sandbox_files(job: FixJob, files: dict[str, bytes]) -> dict[str, bytes]:
 def _may_write(job: FixJob, outcome: Outcome) -> bool:
     """May the result be written, by a flag or by the user's answer?"""
     arguments = job.arguments
-    if arguments.apply and apply_result.may_write(outcome, arguments.accept):
+    if arguments.apply and may_write(outcome, arguments.accept):
         return True
-    if job.patch is not None and not arguments.apply and apply_result.may_write(outcome, arguments.accept):
+    if job.patch is not None and not arguments.apply and may_write(outcome, arguments.accept):
         return False  # the patch is what was asked for
     hint = f"`greenloop history apply {outcome.run}` writes it" if outcome.run else "It is not in the history"
     if job.write_json is None and job.patch is None and View.can_ask():
@@ -176,8 +173,8 @@ def _may_write(job: FixJob, outcome: Outcome) -> bool:
             print(f"Not written. {hint}", file=sys.stderr)
         return confirmed
     if arguments.apply or job.patch is not None:
-        has_warnings = apply_result.is_accepted(outcome, arguments.accept)
-        reason = "it has a warning" if has_warnings else f"it is {render.VERIFIED_WORDS[outcome.verified]}"
+        has_warnings = is_accepted(outcome, arguments.accept)
+        reason = "it has a warning" if has_warnings else f"it is {VERIFIED_WORDS[outcome.verified]}"
         level = "warned" if has_warnings else "partial" if outcome.verified is Verified.PARTIALLY else "unverified"
         print_warning(f"not written, because {reason}; --accept {level} allows such results. {hint}")
     elif job.write_json is None:
@@ -209,14 +206,6 @@ def _show(job: FixJob, outcome: Outcome) -> None:
 def _changed_locations(outcome: Outcome) -> str:
     changed_paths = [path for path in sorted(outcome.after) if outcome.after[path] != outcome.before.get(path)]
     return ", ".join(
-        f"{render.escape_controls(path)}:{render.first_changed_line(outcome.before.get(path), outcome.after[path])}"
+        f"{render.escape_controls(path)}:{first_changed_line(outcome.before.get(path), outcome.after[path])}"
         for path in changed_paths
     )
-
-
-def _mark_applied(run: int) -> None:
-    from greenloop.engine.history.store import History  # noqa: PLC0415
-
-    history = History.open(warn=print_warning)
-    history.mark_applied(run)
-    history.close()

@@ -12,23 +12,17 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
+from greenloop.api import events_json, testing
+from greenloop.api.models import check_models, has_model
+from greenloop.api.session import RefineSession, Request
 from greenloop.cli import exit_codes, interrupt, render
 from greenloop.cli.errors import print_error
 from greenloop.cli.finish import FixJob, finish
 from greenloop.cli.reports.of_fixes import Fix
 from greenloop.cli.screen import open_view
-from greenloop.core.election import best_attempt
 from greenloop.core.errors import GreenloopError, ModelError, UsageError
-from greenloop.core.events import Event, Specified, Started, Tested
-from greenloop.core.records.attempt import Attempt
+from greenloop.core.events import Event, Started
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
-from greenloop.core.records.problem import Problem
-from greenloop.core.summary import total_usage
-from greenloop.engine import events_json, refine
-from greenloop.engine.testing import failing_tests
-from greenloop.engine.testing.regressions import Regressions, find_regressions
-from greenloop.models.embedded.default_model import choose
-from greenloop.models.roles import Models
 from greenloop.project.settings import Settings
 
 
@@ -37,11 +31,11 @@ def fix_target(job: FixJob, target: str | None) -> int:
 
     Raises `ModelError` before any test runs, for a model with an unknown name or without a key.
     """
-    interrupt.run(Models(settings=job.settings).check())
+    interrupt.run(check_models(job.settings))
     if target is None:
         return _fix_failing_tests(job)
     if job.goal is None and (job.root / target).is_dir():
-        return _fix_each(job, failing_tests.list_test_files(job.root, target))
+        return _fix_each(job, testing.list_test_files(job.root, target))
     if (earlier := job.earlier) is None:
         return _fix_one(job, target)
     try:
@@ -55,7 +49,7 @@ def fix_target(job: FixJob, target: str | None) -> int:
 
 def has_no_model(settings: Settings) -> bool:
     """Is no model configured, and none found?"""
-    return not settings.drafter.model and not interrupt.run(choose(settings))
+    return not interrupt.run(has_model(settings))
 
 
 def _fix_failing_tests(job: FixJob) -> int:
@@ -65,9 +59,10 @@ def _fix_failing_tests(job: FixJob) -> int:
 
         async def find() -> tuple[list[str], str]:
             if since is None:
-                listed = failing_tests.list_failing_tests
+                listed = testing.list_failing_tests
                 return await listed(job.root, settings=job.settings, report_status=view.report_status), ""
-            found = await find_regressions(job.root, since, settings=job.settings, report_status=view.report_status)
+            red = testing.find_regressions
+            found = await red(job.root, since, settings=job.settings, report_status=view.report_status)
             return _choose(found, since, job.arguments.most)
 
         try:
@@ -108,7 +103,7 @@ def _fix_each(job: FixJob, targets: Sequence[str]) -> int:
     return exit_codes.worst(results)
 
 
-def _choose(found: Regressions, since: str, most: int) -> tuple[list[str], str]:
+def _choose(found: testing.Regressions, since: str, most: int) -> tuple[list[str], str]:
     """The tests to fix, at most so many, and a sentence about all that fail."""
     old = f"{len(found.old)} that failed there too" if found.old else ""
     if not found.red:
@@ -121,33 +116,24 @@ def _choose(found: Regressions, since: str, most: int) -> tuple[list[str], str]:
 
 
 def _fix_one(job: FixJob, target: str) -> int:
-    problem: Problem | None = None
-    attempts: list[Attempt] = []
     reader_gone = False
 
     with open_view(json=job.write_json is not None, label_cells=job.label_cells) as view:
 
-        def emit(event: Event) -> None:
-            nonlocal problem, reader_gone
-            if isinstance(event, Started):
-                problem = event.problem
-                attempts.append(event.baseline)
-            elif isinstance(event, Specified) and problem is not None:
-                problem = replace(problem, spec=event.spec)
-            elif isinstance(event, Tested):
-                event.record_in(attempts)
+        def on_event(event: Event) -> None:
+            nonlocal reader_gone
             view.emit(event)
             if job.write_json is not None and not reader_gone:
                 reader_gone = not _write_event(job.write_json, event, target)
-                if reader_gone and (task := asyncio.current_task()) is not None:
-                    task.cancel()  # the reader is gone: ends like SIGPIPE
+                if reader_gone:
+                    session.cancel()  # ends like SIGPIPE
 
         def before_exit() -> None:
             view.close()
             if job.write_json is not None:
-                job.write_json(events_json.finished_object(_cancelled_outcome(attempts)))
+                job.write_json(events_json.finished_object(session.cancelled_outcome()))
 
-        request = refine.Request(
+        request = Request(
             root=job.root,
             target=target,
             buffers=job.patch.buffers if job.patch else {},
@@ -159,24 +145,18 @@ def _fix_one(job: FixJob, target: str) -> int:
         if job.notebook is not None:
             prepared = job.notebook.prepared
             request = replace(request, target=prepared.target, buffers=prepared.buffers, known_fault=prepared.fault)
-        work = refine.refine(
-            request, settings=job.settings, emit=emit, report_status=view.report_status, user=view.user
+        session = RefineSession(
+            request, settings=job.settings, user=view.user, report_status=view.report_status, on_event=on_event
         )
         try:
             with job.notebook.prepared.relabel_errors() if job.notebook else nullcontext():
-                outcome = interrupt.run(work, before_exit=before_exit)
+                outcome = interrupt.run(session.run(), before_exit=before_exit)
         except asyncio.CancelledError:
-            outcome = _cancelled_outcome(attempts)
-    job.fixes.append(Fix(target=target, outcome=outcome, problem=problem, accept=tuple(job.arguments.accept)))
+            outcome = session.cancelled_outcome()
+    job.fixes.append(Fix(target=target, outcome=outcome, problem=session.problem, accept=tuple(job.arguments.accept)))
     if reader_gone:
         raise BrokenPipeError
-    return finish(job, outcome, problem)
-
-
-def _cancelled_outcome(attempts: Sequence[Attempt]) -> Outcome:
-    best = best_attempt(attempts)
-    outcome = _empty_outcome(StopReason.CANCELLED, "cancelled")
-    return replace(outcome, attempts=tuple(attempts), best=best.number if best else None, usage=total_usage(attempts))
+    return finish(job, outcome, session)
 
 
 def _write_event(write_json: Callable[[dict[str, Any]], None], event: Event, target: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Self
 
 from rich.console import Console, Group, RenderableType
@@ -11,72 +11,48 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
+from greenloop.api.state import SessionState
 from greenloop.cli import render
 from greenloop.cli.attempt_tables import draw_attempts
 from greenloop.cli.render import Screen
-from greenloop.core import spec_summary
 from greenloop.core.estimate import format_estimate
-from greenloop.core.events import Checked, Event, Finished, Looked, Planned, Proposed, Specified, Started, Tested, Token
-from greenloop.core.model_summary import describe_questions, describe_tokens
-from greenloop.core.records.attempt import Attempt, Look
+from greenloop.core.events import Event, Finished, Looked, Specified, Started, Tested, Token
+from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
-from greenloop.core.summary import attempt_result, changed_suspect, rejection
-
-# Tokens a second that the embedded model reads on two idle cores; the first answer corrects it.
-PROMPT_TOKENS_PER_SECOND = 33.0
-MAX_LISTED = 40  # tests that are listed at once
+from greenloop.wording.attempt import attempt_result, changed_suspect, rejection
+from greenloop.wording.generated_tests import ChangedTests
+from greenloop.wording.model import describe_questions, describe_tokens
 
 
 class Activity:
-    """The current activity as a sentence, with the time since it began."""
+    """The current activity as a sentence, with the time since it began; `state` is what is known of the run."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
+        self.state = SessionState(clock=clock)
         self._since = clock()
-        self._attempts = 0
         self._sentence = "starting"
-        self._expected: float | None = None
-        self._prompt_tokens = 0
-        self._speed: float | None = None
 
     def report_status(self, sentence: str) -> None:
-        self._set_sentence(render.first_line(sentence))
+        self._sentence, self._since = render.first_line(sentence), self.state.clock()
 
     def update(self, event: Event) -> None:
-        match event:
-            case Started():
-                self._attempts = event.attempts
-                if event.model == "local":
-                    self._speed = PROMPT_TOKENS_PER_SECOND
-            case Planned():
-                self._prompt_tokens = event.prompt_tokens
-                self._set_sentence(f"attempt {event.attempt}/{self._attempts}: reading prompt")
-                self._expected = event.prompt_tokens / self._speed if self._speed else None
-            case Token():
-                if event.count <= 1 and self._prompt_tokens:
-                    self._speed = self._prompt_tokens / max(self._clock() - self._since, 0.05)
-                self._sentence = f"attempt {event.attempt}/{self._attempts}: writing, {event.count} tokens"
-                self._expected = None
-            case Looked():
-                summary = render.first_line(event.look.summary)
-                self._set_sentence(f"attempt {event.attempt}/{self._attempts}: looking: {summary}")
-                self._prompt_tokens = 0  # its next answer is to a longer prompt
-            case Proposed() | Checked():
-                self._set_sentence(f"attempt {event.attempt}/{self._attempts}: testing")
-            case Tested():
-                self._set_sentence(f"attempt {event.attempt.number}/{self._attempts}: deciding")
-            case Finished():
-                self._set_sentence("")
-
-    def _set_sentence(self, sentence: str) -> None:
-        self._sentence, self._since, self._expected = sentence, self._clock(), None
+        self.state.record(event)
+        if isinstance(event, Started | Specified):
+            return
+        if isinstance(event, Finished):
+            self._sentence = ""
+            return
+        if not isinstance(event, Token):
+            self._since = self.state.clock()
+        number = event.attempt.number if isinstance(event, Tested) else event.attempt
+        step = render.first_line(self.state.status or self.state.describe_reading(lengths=False))
+        self._sentence = f"attempt {number}/{self.state.limit}: {step}"
 
     def __str__(self) -> str:
         if not self._sentence:
             return ""
-        elapsed = self._clock() - self._since
-        expected = f", about {self._expected:.0f} s" if self._expected and self._expected >= 2 else ""
-        return f"{self._sentence}{expected}" + (f" ({elapsed:.0f} s)" if elapsed >= 2 else "")
+        elapsed = self.state.clock() - self._since
+        return self._sentence + (f" ({elapsed:.0f} s)" if elapsed >= 2 else "")
 
 
 class LiveTable(Screen):
@@ -87,10 +63,8 @@ class LiveTable(Screen):
     ) -> None:
         self._console, self._label_cells = console, label_cells
         self._activity = Activity(clock)
-        self._attempts: list[Attempt] = []
-        self._looks: dict[int, list[Look]] = {}
         self._title = self._estimate = ""
-        self._frozen_tests = FrozenTestLister()
+        self._tests = ChangedTests()
         self._spinner = Spinner("dots")
         self._live = Live(
             console=console, get_renderable=self._render, refresh_per_second=8, redirect_stdout=False, transient=False
@@ -118,16 +92,10 @@ class LiveTable(Screen):
         if isinstance(event, Started):
             self._title = self._label_cells(title(event))
             self._estimate = f"Estimate: {format_estimate(event.estimate)}." if event.estimate else ""
-            self._attempts = [event.baseline]
-        elif isinstance(event, Looked):
-            self._looks.setdefault(event.attempt, []).append(event.look)
-        elif isinstance(event, Tested):
-            event.record_in(self._attempts)
-            self._looks.pop(event.attempt.number, None)
         elif isinstance(event, Specified):
             # Printed above the table, where it stays.
-            for line in self._frozen_tests.lines(event):
-                self._console.print(Text(self._label_cells(line)), soft_wrap=True)
+            for line in self._tests.lines(event):
+                self._console.print(Text(self._label_cells(render.escape_controls(line))), soft_wrap=True)
 
     def _render(self) -> Group:
         parts: list[RenderableType] = []
@@ -135,8 +103,9 @@ class LiveTable(Screen):
             parts.append(Text(self._title, style="bold"))
         if self._estimate:
             parts.append(Text(self._estimate, style="dim"))
-        if self._attempts:
-            parts.append(draw_attempts(self._attempts, self._label_cells, looks=self._looks))
+        state = self._activity.state
+        if state.attempts:
+            parts.append(draw_attempts(state.attempts, self._label_cells, looks=state.looks_by_attempt))
         if sentence := str(self._activity):
             self._spinner.update(text=Text(sentence, overflow="ellipsis", no_wrap=True))
             parts.append(self._spinner)
@@ -148,32 +117,31 @@ class PlainLines(Screen):
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write = write
-        self._limit = 0
-        self._attempts: list[Attempt] = []
-        self._frozen_tests = FrozenTestLister()
+        self._state = SessionState()
+        self._tests = ChangedTests()
 
     def report_status(self, sentence: str) -> None:
         self._write(render.first_line(sentence))
 
     def emit(self, event: Event) -> None:
+        self._state.record(event)
+        limit = self._state.limit
         if isinstance(event, Started):
-            self._limit, self._attempts = event.attempts, [event.baseline]
             self._write(title(event))
             if event.estimate:
                 self._write(f"  estimate: {format_estimate(event.estimate)}")
             self._write(f"  baseline: {_attempt_line(event.baseline)}")
         elif isinstance(event, Looked):
-            self._write(f"  attempt {event.attempt}/{self._limit} looks: {render.first_line(event.look.summary)}")
+            self._write(f"  attempt {event.attempt}/{limit} looks: {render.first_line(event.look.summary)}")
         elif isinstance(event, Tested):
-            event.record_in(self._attempts)
             suspect = changed_suspect(event.attempt)
             place = f" in {suspect}" if suspect else ""
-            self._write(f"  attempt {event.attempt.number}/{self._limit}{place}: {_attempt_line(event.attempt)}")
-        elif isinstance(event, Finished) and (questions := describe_questions(self._attempts)):
+            self._write(f"  attempt {event.attempt.number}/{limit}{place}: {_attempt_line(event.attempt)}")
+        elif isinstance(event, Finished) and (questions := describe_questions(self._state.attempts)):
             self._write(f"  {questions}")
         elif isinstance(event, Specified):
-            for line in self._frozen_tests.lines(event):
-                self._write(line)
+            for line in self._tests.lines(event):
+                self._write(render.escape_controls(line))
 
 
 def title(event: Started) -> str:
@@ -199,30 +167,3 @@ def _attempt_line(attempt: Attempt) -> str:
         parts.append(f"{describe_tokens(attempt.spent)} tokens")
     parts.append(f"{render.attempt_seconds(attempt) or attempt.verdict.seconds:.1f} s")
     return ", ".join(part for part in parts if part)
-
-
-class FrozenTestLister:
-    """Lists all tests once, and afterwards only the changes."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, str] = {}
-        self._doubts: set[str] = set()
-
-    def lines(self, event: Specified) -> Iterator[str]:
-        """The lines of an event: `?` has a vote, `=` must pass, `x` no longer counts."""
-        listed = spec_summary.list_rows(event.spec, has_votes=bool(self._known))
-        changed = [each for each in listed if self._known.get(each.source) != each.why]
-        if not self._known:
-            yield f"tests, fixed before the first attempt: {spec_summary.count_tests(event.spec)}"
-        elif event.reason:
-            yield render.escape_controls(event.reason)
-        for each in changed[:MAX_LISTED]:
-            mark = "x" if each.is_discarded else "=" if each.binding else "?"
-            yield render.escape_controls(f"  {mark} {each.source}  ({each.why})")
-        if len(changed) > MAX_LISTED:
-            yield f"  … {len(changed) - MAX_LISTED} more"
-        for doubt in event.spec.doubts:
-            if doubt not in self._doubts:
-                yield render.escape_controls(f"  in doubt: {doubt}")
-        self._known = {each.source: each.why for each in listed}
-        self._doubts.update(event.spec.doubts)

@@ -12,11 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from greenloop.api.settings import find_root, load_settings, parse_assignments
 from greenloop.cli.errors import print_warning
 from greenloop.core.errors import UsageError
-from greenloop.project import configuration, templates
 from greenloop.project.settings import Settings
-from greenloop.project.workspace import find_root
 
 _ALIASES = {
     "model": "model",
@@ -55,15 +54,15 @@ def load(
     `implied` are those that an option of the command alone stands for.
     """
     table = {**settings_table(arguments, cwd=cwd), **(implied or {})}
-    settings, warnings = configuration.load(root, command_line=table)
-    for sentence in [*warnings, *templates.list_unusable()]:
+    settings, warnings = load_settings(root, table)
+    for sentence in warnings:
         print_warning(sentence)
     return settings
 
 
 def settings_table(arguments: argparse.Namespace, *, cwd: Path) -> dict[str, Any]:
     """The settings that the command line names, by key. Raises `SettingsError` for an assignment without a key."""
-    table: dict[str, Any] = configuration.parse_assignments(arguments.assignments)
+    table: dict[str, Any] = parse_assignments(arguments.assignments)
     for flag, key in _ALIASES.items():
         value = getattr(arguments, flag, None)
         if value is not None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from greenloop.api.verification import State, Verification
 from greenloop.cli import render
-from greenloop.core.result_notes import describe_difference, describe_noticed, list_survivors
-from greenloop.engine.verify.report import State, Verification
+from greenloop.wording.notes import describe_difference, describe_noticed, list_survivors
 
 MAX_LISTED = 10  # names in one line
 

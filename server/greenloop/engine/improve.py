@@ -16,7 +16,6 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.core.run_state import Baseline
-from greenloop.core.summary import show_cost
 from greenloop.localize.context import BaselineContext
 from greenloop.specs import goals, host_checks
 from greenloop.specs.comparison import build_comparison
@@ -25,6 +24,7 @@ from greenloop.verdict import improvement, mutation_testing
 from greenloop.verdict.changed_functions import Part
 from greenloop.verdict.gain import Bench
 from greenloop.verdict.inputs import VerificationInputs
+from greenloop.wording.gain import show_cost
 
 NOT_COMPARED = "Beyond the tests, nothing compared what it does with what your code does"
 NOT_ALL_COMPARED = "Beyond the tests, only its results were compared with those of your code"

@@ -16,18 +16,13 @@ from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verifi
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import USER_PROVENANCES
 from greenloop.core.records.usage import Usage
-from greenloop.core.result_notes import describe_withdrawn
 from greenloop.core.run_state import Baseline, RunState
-from greenloop.core.summary import (
-    isolation_caveat,
-    summarize_solved,
-    summarize_unsolved,
-    total_usage,
-    verification_level,
-)
+from greenloop.core.summary import total_usage, verification_level
 from greenloop.drafting.candidates.checks import hardcoding
 from greenloop.drafting.candidates.checks.risky_calls import warnings
 from greenloop.engine.conversation.exchange import Withdrawn
+from greenloop.wording.notes import describe_withdrawn
+from greenloop.wording.outcome import isolation_caveat, summarize_solved, summarize_unsolved
 
 
 @dataclass(frozen=True, kw_only=True)

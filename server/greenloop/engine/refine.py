@@ -23,7 +23,6 @@ from greenloop.core.records.sandbox import SandboxSpec
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.core.records.verdict import Failure
 from greenloop.core.run_state import Baseline
-from greenloop.engine.after_run import reverify as reverify  # noqa: PLC0414 - part of what editors use of the engine
 from greenloop.engine.baseline.early_changes import EarlyChanges
 from greenloop.engine.baseline.known_baseline import KnownBaseline
 from greenloop.engine.conversation.conversation import Conversation
@@ -32,7 +31,7 @@ from greenloop.engine.history.unsolved_run import UnsolvedRun
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.presets import IMPROVE, PLANNED, Preset, find_preset
 from greenloop.engine.run import RefineRun
-from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status
+from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status, open_session
 from greenloop.localize.baseline import measure_baseline
 from greenloop.localize.context import BaselineContext
 from greenloop.models.roles import Models
@@ -209,11 +208,8 @@ async def warm(root: Path, settings: Settings, pool: SandboxPool, variables: Map
     place = await build_sandbox_spec(workspace.check_root(root), settings, variables=variables)
     if await pool.warm(place):
         return
-    _sandbox, session = await selection.open_first(place, settings, ignore_status, pool)
-    try:
+    async with open_session(place, settings, pool=pool) as (_sandbox, session):
         await session.warm()
-    finally:
-        await asyncio.shield(pool.release(session))
 
 
 async def _find_none() -> None:

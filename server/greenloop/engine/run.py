@@ -133,11 +133,10 @@ class RefineRun:
             return await self._before_search(self._builder().complete(stopped, self.state))
         if drafter is None:
             return await self._before_search(self._builder().without_model(self.baseline, self.context.target.selector))
-        history = History.open(self.history, keep=self.context.settings.history.runs, warn=self.context.report_status)
-        try:
+        with History.open(
+            self.history, keep=self.context.settings.history.runs, warn=self.context.report_status
+        ) as history:
             return await self._refine(drafter, RunRecorder(history=history, forward=emit))
-        finally:
-            history.close()
 
     async def _before_search(self, outcome: Outcome) -> Outcome:
         """Adds what models used to the outcome of a request that ended before the search."""

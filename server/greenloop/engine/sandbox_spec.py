@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from greenloop.core.ports import Sandbox
+from greenloop.core.errors import SandboxBrokenError
+from greenloop.core.ports import Sandbox, Session
 from greenloop.core.records.sandbox import Limits, SandboxSpec
 from greenloop.project import hidden
 from greenloop.project.environment import interpreters
 from greenloop.project.settings import Settings
 from greenloop.sandboxes import selection
+from greenloop.sandboxes.pool import SandboxPool
 
 
 def ignore_status(_text: str) -> None:
@@ -29,6 +32,31 @@ async def choose_sandbox(
     """
     place = await build_sandbox_spec(root, settings, report_status)
     return await selection.choose(settings, report_status), place
+
+
+@asynccontextmanager
+async def open_session(
+    place: SandboxSpec,
+    settings: Settings,
+    report_status: Callable[[str], None] = ignore_status,
+    pool: SandboxPool | None = None,
+) -> AsyncIterator[tuple[Sandbox, Session]]:
+    """The first sandbox that can be used, and a session of the pool in it; without a pool it is closed at the end.
+
+    Raises `CannotVerifyError` where no sandbox can be used, and where it breaks, with another one as the remedy.
+    """
+    shared = pool or SandboxPool()
+    try:
+        sandbox, session = await selection.open_first(place, settings, report_status, shared)
+        try:
+            yield sandbox, session
+        except SandboxBrokenError as error:
+            raise await selection.suggest_other(error, settings, sandbox.name) from error
+        finally:
+            await asyncio.shield(shared.release(session))
+    finally:
+        if pool is None:
+            await shared.close()
 
 
 async def build_sandbox_spec(

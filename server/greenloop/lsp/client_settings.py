@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from greenloop.api.settings import load_settings
 from greenloop.core.tables import flatten
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.documents.open_documents import Documents
-from greenloop.project import configuration, settings, templates
+from greenloop.project import settings
 
 # Seconds that a request waits for the settings of an editor that has just started.
 SHORT_WAIT = 1.0
@@ -81,9 +82,9 @@ class SettingsLoader:
 
     def load(self, root: Path | None, *, preset: str | None = None) -> settings.Settings:
         """The settings in effect for a folder, with the given preset if any; each fault in them is shown once."""
-        loaded, warnings = configuration.load(root, editor=self.from_client.of(root))
+        loaded, warnings = load_settings(root, editor=self.from_client.of(root))
         loaded = replace(loaded, preset=preset) if preset else loaded
-        new_warnings = [each for each in [*warnings, *templates.list_unusable()] if each not in self.warnings_shown]
+        new_warnings = [each for each in warnings if each not in self.warnings_shown]
         self.warnings_shown.update(new_warnings)
         if new_warnings:
             self._client.show_warning("\n".join(new_warnings))

@@ -9,21 +9,21 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
+from greenloop.api.pool import SandboxPool
 from greenloop.core.events import Event
 from greenloop.core.ports import Model, User
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Verdict
 from greenloop.project.settings import Settings
-from greenloop.sandboxes.pool import SandboxPool
 
 if TYPE_CHECKING:
-    from greenloop.engine.refine import Request
-    from greenloop.engine.testing.run_tests import Report
+    from greenloop.api.engine import Request
+    from greenloop.api.testing import Report
 
 
 class Engine(Protocol):
-    """Interface of the module `greenloop.engine.refine`, or of a stand-in with the same functions."""
+    """Interface of the module `greenloop.api.engine`, or of a stand-in with the same functions."""
 
     async def refine(
         self,
@@ -43,7 +43,7 @@ class Engine(Protocol):
 
 
 class Tester(Protocol):
-    """Interface of the module `greenloop.engine.testing.run_tests`, which only runs tests, or of a stand-in."""
+    """Interface of the module `greenloop.api.testing` as far as the server uses it, or of a stand-in."""
 
     async def run_tests(
         self,
@@ -71,7 +71,7 @@ class Engines:
     async def engine(self) -> Engine:
         """The engine; its first import takes one to two seconds and happens off the event loop."""
         if self._engine is None:
-            self._engine = cast("Engine", await asyncio.to_thread(importlib.import_module, "greenloop.engine.refine"))
+            self._engine = cast("Engine", await asyncio.to_thread(importlib.import_module, "greenloop.api.engine"))
             # Imported objects live as long as the process; without this every collection traverses them (30 ms).
             gc.freeze()
         return self._engine
@@ -80,7 +80,5 @@ class Engines:
         """The test runner, loaded in the same way."""
         if self._tester is None:
             await self.engine()
-            self._tester = cast(
-                "Tester", await asyncio.to_thread(importlib.import_module, "greenloop.engine.testing.run_tests")
-            )
+            self._tester = cast("Tester", await asyncio.to_thread(importlib.import_module, "greenloop.api.testing"))
         return self._tester

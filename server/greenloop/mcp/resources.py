@@ -9,14 +9,14 @@ from typing import Any
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 
+from greenloop.api.history import Record
 from greenloop.core.errors import UsageError
-from greenloop.core.model_summary import describe_model
 from greenloop.core.records.model import Kind
 from greenloop.core.text.json_codec import to_json
-from greenloop.engine.history.rows import Record
 from greenloop.mcp.context import ServiceContext, service_of
 from greenloop.mcp.tools.history import find_run, run_object
 from greenloop.serving.service import Service
+from greenloop.wording.model import describe_model
 
 
 def add_resources(server: MCPServer[Service]) -> None:

@@ -12,12 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from greenloop.api.settings import load_settings
+from greenloop.api.testing import Report, run_tests
 from greenloop.core.errors import GreenloopError
 from greenloop.core.report.cases import case_result
 from greenloop.core.text.redact import clean_for_display
-from greenloop.engine.testing.run_tests import Report, run_tests
-from greenloop.project import configuration
-from greenloop.sandboxes.pool import SandboxPool
 
 MAX_LISTED = 50
 
@@ -39,14 +38,10 @@ def main() -> int:
 
 
 async def _run(root: Path, python: str, cases: Sequence[str]) -> Report:
-    settings, warnings = configuration.load(root, command_line={"interpreter": python})
+    settings, warnings = load_settings(root, {"interpreter": python})
     for sentence in warnings:
         _print(f"greenloop: warning: {sentence}")
-    pool = SandboxPool()
-    try:
-        return await run_tests(root, cases, buffers={}, settings=settings, pool=pool, traced=False)
-    finally:
-        await pool.close()
+    return await run_tests(root, cases, settings=settings)
 
 
 def host_outcomes(phases: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, str]:

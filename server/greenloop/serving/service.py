@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from greenloop.api.pool import SandboxPool
+from greenloop.api.settings import Settings, check_root, load_settings
 from greenloop.core.errors import UsageError
-from greenloop.project import configuration, workspace
-from greenloop.project.settings import Settings
-from greenloop.sandboxes.pool import SandboxPool
 
 FILE_MODELS = ("scripted", "replay")  # models whose answers are read from a file
 
@@ -30,12 +29,12 @@ class Service:
     def find_folder(self, typed: str) -> Path:
         """Returns the folder that a call names. Raises `UsageError` for one outside the roots."""
         if not typed:
-            return workspace.check_root(self.roots[0])
+            return check_root(self.roots[0])
         folder = Path(os.path.abspath(self.roots[0] / typed))  # noqa: PTH100 - keeps symlinks, as the user named them
         self._check_inside(folder)
         if not folder.is_dir():
             raise UsageError(f"{folder} is not a folder.", remedy="Name the folder of the project.")
-        return workspace.check_root(folder)
+        return check_root(folder)
 
     def check_model(self, name: str, folder: Path) -> str:
         """Returns the model that a call names; one that is a file (`scripted:FILE`) counts from `folder`.
@@ -61,4 +60,4 @@ class Service:
     def load_settings(self, root: Path, wanted: Mapping[str, Any]) -> Settings:
         """Returns the settings of a workspace; empty values of `wanted` change nothing. Raises `SettingsError`."""
         chosen = {name: value for name, value in wanted.items() if value not in ("", 0, None)}
-        return configuration.load(root, command_line={**self.overrides, **chosen})[0]
+        return load_settings(root, {**self.overrides, **chosen})[0]

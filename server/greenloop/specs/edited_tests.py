@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from greenloop.core.generated_tests import Check
 from greenloop.core.python.ast_source import parse_module, parse_module_strictly
 from greenloop.core.records.spec import Provenance, Region, Spec
-from greenloop.core.spec_summary import describe_one
 from greenloop.core.text.diff import with_plain_ends
+from greenloop.wording.generated_tests import describe_one
 
 # What may be edited here; the user edits tests, doctests and recordings in their own files.
 EDITABLE = (Provenance.EXAMPLE, Provenance.CONFIRMED, Provenance.DESIGNED, Provenance.PROPERTY, Provenance.HINT)

@@ -17,13 +17,13 @@ from greenloop.core.records.sandbox import Execution, ProfiledLines, TestRun, Wa
 from greenloop.core.records.spec import Provenance
 from greenloop.core.report.cases import case_results, describe_end
 from greenloop.core.report.traces import LineCost, line_costs
-from greenloop.core.summary import show_cost
 from greenloop.project.syntax import definitions
 from greenloop.specs import goals
 from greenloop.specs.goals import failed_call
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 from greenloop.verdict.measured_runs import RunCost, check_gain, read_cost
 from greenloop.verdict.paired_costs import LOOKS, measure_pairs
+from greenloop.wording.gain import show_cost
 
 LONGEST = 120  # characters of a profiled line
 _SOURCES = {

@@ -13,11 +13,11 @@ from greenloop.core.records.goal import Gain, Goal, Improvement, ProfiledLine, W
 from greenloop.core.records.spec import Case
 from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.core.report.cases import all_passed, case_results, describe_end
-from greenloop.core.summary import describe_gain, show_cost
 from greenloop.specs import goals
 from greenloop.specs.comparison import Comparison
 from greenloop.verdict.gain import Bench
 from greenloop.verdict.inputs import VerificationInputs
+from greenloop.wording.gain import describe_gain, show_cost
 
 TYPES = {Goal.TIME: "NotFaster", Goal.MEMORY: "NotSmaller"}
 DIFFERENT = "Different"

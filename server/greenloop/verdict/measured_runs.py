@@ -15,7 +15,7 @@ from greenloop.core.records.goal import Gain, Goal
 from greenloop.core.records.sandbox import Costs, Execution
 from greenloop.core.report.cases import all_passed, case_results
 from greenloop.core.report.traces import peak_bytes
-from greenloop.core.summary import show_cost
+from greenloop.wording.gain import show_cost
 
 RESOLUTION = 2e-5  # seconds: a mark takes longer from one process to the other and back
 LITTLE = 1e-3  # seconds of repeated calls that are never too many

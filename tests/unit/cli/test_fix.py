@@ -338,7 +338,7 @@ def test_a_reader_that_goes_away_ends_the_run(fake, monkeypatch, capsys):
     def gone(_value):
         raise BrokenPipeError
 
-    monkeypatch.setattr("greenloop.engine.events_json.make_writer", lambda _write, _flush: gone)
+    monkeypatch.setattr("greenloop.api.events_json.make_writer", lambda _write, _flush: gone)
     monkeypatch.setattr("greenloop.cli.main._close_stdout", lambda: None)
     fake.hang_after = 6
     assert main(["fix", CASE, "--json"]) == 1
@@ -491,7 +491,7 @@ def test_several_files_are_written_together_or_not_at_all(fake, project, capsys)
         "after": {"m.py": AFTER, "z.py": "z = 2\n", "new.py": "n\n"},
     }
     fake.result = solved(project, **both)
-    real = __import__("greenloop.project.apply_result", fromlist=["x"]).write_atomically
+    real = __import__("greenloop.api.result_files", fromlist=["x"]).write_atomically
 
     def second_fails(path, data, expected):
         if path.name == "z.py":
@@ -499,7 +499,7 @@ def test_several_files_are_written_together_or_not_at_all(fake, project, capsys)
         real(path, data, expected)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("greenloop.project.apply_result.write_atomically", second_fails)
+        patch.setattr("greenloop.api.result_files.write_atomically", second_fails)
         assert main(["fix", CASE, "--apply"]) == 1
     assert "the disk is full" in capsys.readouterr().err
     assert ((project / "m.py").read_text(), (project / "z.py").read_text()) == (BEFORE, "z = 1\n")
@@ -592,7 +592,7 @@ def modelless(fake, monkeypatch):
         return ""
 
     monkeypatch.setattr("greenloop.engine.refine.refine", refine)
-    monkeypatch.setattr("greenloop.cli.fix_targets.choose", nothing)
+    monkeypatch.setattr("greenloop.models.embedded.default_model.choose", nothing)
     return fake
 
 

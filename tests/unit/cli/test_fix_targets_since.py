@@ -7,7 +7,7 @@ import json
 import pytest
 
 from fake_engine import CASE, fake, project
-from greenloop.cli import fix_targets
+from greenloop.api import testing
 from greenloop.cli.commands import fix as command
 from greenloop.cli.main import main
 from greenloop.core.errors import CannotVerifyError, UsageError
@@ -28,7 +28,7 @@ def since(fake, monkeypatch):
                 raise result
             return result
 
-        monkeypatch.setattr(fix_targets, "find_regressions", find_regressions)
+        monkeypatch.setattr(testing, "find_regressions", find_regressions)
         return asked
 
     return set_

@@ -12,11 +12,11 @@ from conversation_attempts import LOOKS, look, turn
 from fake_engine import CASE, FakeEngine, attempt, solved
 from greenloop.cli import render
 from greenloop.cli.live_table import Activity, LiveTable, PlainLines
-from greenloop.core import summary
 from greenloop.core.events import Checked, Finished, Looked, Planned, Proposed, Started, Tested, Token
 from greenloop.core.records.model import Kind
 from greenloop.core.records.usage import Estimate, Quantiles, Usage
 from greenloop.core.records.verdict import Status, Verdict
+from greenloop.wording.attempt import attempt_result
 
 
 class Clock:
@@ -91,7 +91,7 @@ def test_a_broken_neighbour_is_told(tmp_path):
     broken = type(one)(
         **{**vars(one), "verdict": Verdict(status=Status.FAILED, cases=one.verdict.cases, collateral=(other,))}
     )
-    assert summary.attempt_result(broken) == "breaks 1 other"
+    assert attempt_result(broken) == "breaks 1 other"
 
 
 def test_what_is_to_come_is_one_line(tmp_path):

@@ -18,11 +18,11 @@ from greenloop.core.events import Specified
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.records.outcome import Evidence, Verified
 from greenloop.core.records.spec import Provenance, Spec
-from greenloop.core.summary import summarize_solved as label
 from greenloop.notebook.adapter import load, prepare
 from greenloop.notebook.cell_targets import CellTarget
 from greenloop.project.targets import region_for
 from greenloop.specs import stored_tests
+from greenloop.wording.outcome import summarize_solved as label
 
 
 def ruled() -> Spec:

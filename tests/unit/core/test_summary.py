@@ -12,17 +12,9 @@ from greenloop.core.records.model import Role
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.core.summary import (
-    attempt_label,
-    describe_improvement,
-    fold_attempts,
-    isolation_caveat,
-    summarize_infills,
-    summarize_solved,
-    total_usage,
-    verification_level,
-)
-from greenloop.lsp.presenters.notifications import short_verdict
+from greenloop.core.summary import fold_attempts, total_usage, verification_level
+from greenloop.wording.attempt import attempt_label, summarize_infills
+from greenloop.wording.outcome import describe_improvement, isolation_caveat, outcome_in_short, summarize_solved
 
 
 def evidence(**fields) -> Evidence:
@@ -62,7 +54,7 @@ def outcome(found: Evidence) -> Outcome:
 def test_where_it_ran_is_part_of_every_sentence(found, begins, afterwards, shown):
     assert summarize_solved(found, verification_level(found)).startswith(begins)
     assert isolation_caveat(found) == afterwards
-    assert shown in short_verdict(outcome(found))
+    assert shown in outcome_in_short(outcome(found))
 
 
 def test_without_a_wall_nothing_is_verified_however_many_tests_pass():
@@ -156,7 +148,9 @@ def test_the_label_says_who_wrote_the_tests():
     assert summarize_solved(found, Verified.PARTIALLY).startswith(
         f"Partially verified in bubblewrap: {told}, no other tests"
     )
-    assert short_verdict(replace(outcome(found), verified=Verified.PARTIALLY)).startswith(f"partially verified: {told}")
+    assert outcome_in_short(replace(outcome(found), verified=Verified.PARTIALLY)).startswith(
+        f"partially verified: {told}"
+    )
     assert "no tests of your own" not in summarize_solved(proved({"doctest": (3, 3)}), Verified.VERIFIED)
     assert "designed" not in summarize_solved(proved({"user": (1, 1)}), Verified.VERIFIED)
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from greenloop.core.records.goal import Gain, Goal
-from greenloop.core.summary import describe_gain
 from greenloop.verdict import paired_costs
+from greenloop.wording.gain import describe_gain
 
 BELOW = 0.9
 Noise = Callable[[random.Random], Iterator[float]]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.result_notes import describe_difference
 from greenloop.verdict.special_casing import choose_differences, find_special_cases
+from greenloop.wording.notes import describe_difference
 from two_versions import PATH, observed
 
 WRONG = "def f(n):\n    return 2 * n + 1\n"

@@ -14,8 +14,9 @@ from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.core.run_state import RunState
-from greenloop.core.summary import summarize_solved, verification_level
+from greenloop.core.summary import verification_level
 from greenloop.verdict.inputs import ACCEPTING
+from greenloop.wording.outcome import summarize_solved
 from scripted_proof import (
     CODE,
     FAILED,

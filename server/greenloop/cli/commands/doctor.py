@@ -11,13 +11,12 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
+from greenloop.api.health import DoctorFinding, can_run, doctor, missing_parts, own_command, status_word, summary
+from greenloop.api.settings import load_settings
 from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.editors import installed_editors
 from greenloop.cli.errors import print_warning
 from greenloop.core.errors import UsageError
-from greenloop.engine.doctor.report import DoctorFinding, can_run, examine, missing_parts, status_word, summary
-from greenloop.project import configuration
-from greenloop.project.environment.installation import own_command
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     workspace_row, root = find_workspace(arguments.root, cwd)
     settings = options.load(arguments, root, cwd=cwd)
     try:
-        rows = [*interrupt.run(examine(root, settings, promises=not arguments.quick)), workspace_row]
+        rows = [*interrupt.run(doctor(root, settings, promises=not arguments.quick)), workspace_row]
     except asyncio.CancelledError:
         return exit_codes.CANCELLED
     if arguments.json:
@@ -74,11 +73,11 @@ def print_rows(rows: list[DoctorFinding]) -> None:
 def show_start_page() -> int:
     """`greenloop` without a command: the table, then what to do next on this machine."""
     workspace_row, root = find_workspace(None, Path.cwd())
-    settings, warnings = configuration.load(root)
+    settings, warnings = load_settings(root)
     for sentence in warnings:
         print_warning(sentence)
     try:
-        rows = [*interrupt.run(examine(root, settings)), workspace_row]
+        rows = [*interrupt.run(doctor(root, settings)), workspace_row]
     except asyncio.CancelledError:
         return exit_codes.CANCELLED
     print_rows(rows)

@@ -6,13 +6,11 @@ import argparse
 import sys
 from pathlib import Path
 
+from greenloop.api.history import History, RunFile, export_run, format_run_file
 from greenloop.cli import exit_codes, options
 from greenloop.cli.errors import print_warning
 from greenloop.cli.reports.request import check_writable, write_file
 from greenloop.core.errors import UsageError
-from greenloop.engine.history.export import export_run
-from greenloop.engine.history.run_file import RunFile, format_run_file
-from greenloop.engine.history.store import History
 
 LAST = "last"
 
@@ -40,8 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _export(word: str, root: Path | None) -> tuple[int, RunFile]:
-    history = History.open(warn=print_warning)
-    try:
+    with History.open(warn=print_warning) as history:
         number = options.run_number(word)
         if word == LAST:
             newest = [record for record in history.runs(root) if record.outcome is not None and record.outcome.solved]
@@ -54,5 +51,3 @@ def _export(word: str, root: Path | None) -> tuple[int, RunFile]:
         if record is None:
             raise UsageError(f"There is no run {number} in the history.", remedy="`greenloop history` lists them.")
         return number, export_run(record, history.basis(number))
-    finally:
-        history.close()

@@ -12,6 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from greenloop.api import events_json
+from greenloop.api.presets import offered_presets
+from greenloop.api.session import UnsolvedRun, read_unsolved_run
 from greenloop.cli import options
 from greenloop.cli.commands.model import ask_for_model
 from greenloop.cli.errors import print_error, print_warning
@@ -23,9 +26,6 @@ from greenloop.cli.reports.of_fixes import Fix
 from greenloop.cli.screen import View, read_line
 from greenloop.core.errors import GreenloopError, ModelError, UsageError
 from greenloop.core.records.goal import Goal
-from greenloop.engine import events_json
-from greenloop.engine.history.unsolved_run import UnsolvedRun, read_unsolved_run
-from greenloop.engine.presets import offered_presets
 from greenloop.notebook import adapter, cell_targets
 from greenloop.project.settings import EDITOR, models
 
@@ -134,8 +134,6 @@ def _fix(
             'model = "editor" works only inside an editor that provides a language model.',
             remedy="Choose another with --model, such as local or ollama/NAME.",
         )
-    if write_json is not None or not View.can_ask():
-        settings = replace(settings, ask=0)
     job = FixJob(
         arguments=arguments,
         root=root,

@@ -15,21 +15,19 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from greenloop.cli import exit_codes, options, render, row_export
+from greenloop.api.history import History, Record, apply_record, stored_trajectories
+from greenloop.cli import exit_codes, interrupt, options, render, row_export
 from greenloop.cli.attempt_tables import colour_diff, draw_attempts
 from greenloop.cli.errors import print_warning
 from greenloop.cli.screen import View
-from greenloop.core.artefacts import artefact_title, first_rows, list_artefacts
-from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
-from greenloop.core.heat import heat_rows
-from greenloop.core.model_summary import describe_model
+from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.text.diff import diff_files
-from greenloop.engine.history.rows import Record
-from greenloop.engine.history.steps import stored_trajectories
-from greenloop.engine.history.store import History
 from greenloop.notebook.past_runs import prepare_from_run, recover_outcome, strip_line_numbers, target_title
-from greenloop.project import apply_result
+from greenloop.wording.artefacts import artefact_title, first_rows, list_artefacts
+from greenloop.wording.gain import heat_rows
+from greenloop.wording.model import describe_model
+from greenloop.wording.outcome import VERIFIED_WORDS
 
 ARTEFACT = 20  # maximum lines of one text of a planner
 HOT = 20  # maximum lines before and after a change whose costs are listed
@@ -50,8 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    history = History.open(warn=print_warning)
-    try:
+    with History.open(warn=print_warning) as history:
         match arguments.action:
             case None:
                 return _list(history, arguments)
@@ -60,9 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
             case "export":
                 return _export(history, arguments)
             case _:
-                return _apply(history, _find_record(history, arguments), yes=arguments.yes)
-    finally:
-        history.close()
+                return _apply(_find_record(history, arguments), yes=arguments.yes)
 
 
 def _root(arguments: argparse.Namespace) -> Path | None:
@@ -96,7 +91,7 @@ def _result(record: Record) -> str:
     outcome = record.outcome
     if outcome is None:
         return record.state
-    text = render.VERIFIED_WORDS[outcome.verified] if outcome.solved else f"not solved ({outcome.reason.value})"
+    text = VERIFIED_WORDS[outcome.verified] if outcome.solved else f"not solved ({outcome.reason.value})"
     return f"{text}, written" if record.applied else text
 
 
@@ -182,22 +177,17 @@ def _export(history: History, arguments: argparse.Namespace) -> int:
     return exit_codes.VERIFIED
 
 
-def _apply(history: History, record: Record, *, yes: bool) -> int:
-    """Writes a result, only over the exact texts that the run saw: later changes were never tested with it."""
+def _apply(record: Record, *, yes: bool) -> int:
+    """Writes a result; texts that changed since the run are merged, and its tests run again over them."""
     outcome = record.outcome
-    if outcome is None or not outcome.after:
-        raise UsageError(
-            f"Run {record.id} has no result to write.", remedy=f"See `greenloop history show {record.id}`."
-        )
-    _show(record)
-    if not yes and not (View.can_ask() and View.ask_yes_no("Apply this change?")):
-        if not View.can_ask():
-            raise UsageError("There is no terminal to ask for confirmation.", remedy="Add --yes.")
-        return exit_codes.NOT_SOLVED
-    root = Path(record.root)
-    if not root.is_dir():
-        raise WorkspaceError(f"The workspace {root} no longer exists.")
-    written = apply_result.write_result(root, recover_outcome(root, outcome))
-    history.mark_applied(record.id)
+    if outcome is not None and outcome.after:
+        _show(record)
+        if not yes and not (View.can_ask() and View.ask_yes_no("Apply this change?")):
+            if not View.can_ask():
+                raise UsageError("There is no terminal to ask for confirmation.", remedy="Add --yes.")
+            return exit_codes.NOT_SOLVED
+        root = Path(record.root)
+        outcome = recover_outcome(root, outcome) if root.is_dir() else outcome
+    written = interrupt.run(apply_record(record, outcome=outcome, report_status=print_warning))
     print(f"Written: {', '.join(map(render.escape_controls, written)) or 'nothing, the file already has the result'}")
     return exit_codes.VERIFIED

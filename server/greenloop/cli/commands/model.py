@@ -10,11 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from greenloop.api.history import History
 from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.errors import print_warning
 from greenloop.cli.screen import read_line
 from greenloop.core.errors import ModelError, UsageError
-from greenloop.engine.history.store import History
 from greenloop.project.environment.installation import install_command
 from greenloop.project.settings import Settings
 
@@ -159,11 +159,8 @@ def _list(settings: Settings) -> int:
         )
 
     chosen, ollama = interrupt.run(find_models())
-    history = History.open(warn=print_warning)
-    try:
+    with History.open(warn=print_warning) as history:
         solved = {model: f"{count} of {runs}" for model, runs, count in history.solved_by_model()}
-    finally:
-        history.close()
     listed = _print_embedded(settings, solved)
     for name in ollama:
         print(render.escape_controls(f"ollama/{name}"))

@@ -9,12 +9,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+from greenloop.api import targets
 from greenloop.cli import exit_codes, options, render
 from greenloop.cli.errors import print_warning
 from greenloop.core.errors import UsageError
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.notebook import adapter, cell_targets
-from greenloop.project import sources, targets
+from greenloop.project import sources
 from greenloop.specs import stored_tests
 
 

@@ -16,6 +16,9 @@ from typing import Any
 
 from rich.console import Console
 
+from greenloop.api.result_files import write_texts
+from greenloop.api.settings import find_root
+from greenloop.api.verification import APART, Verification, VerifyRequest, replay, result_json, verify, verify_run_file
 from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.attempt_tables import colour_diff
 from greenloop.cli.errors import print_error, print_warning
@@ -23,16 +26,7 @@ from greenloop.cli.reports import request as reports
 from greenloop.cli.verification_text import describe
 from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
 from greenloop.core.text.diff import diff_files
-from greenloop.engine.verify.apart import APART
-from greenloop.engine.verify.replay import replay
-from greenloop.engine.verify.report import Verification
-from greenloop.engine.verify.report_json import result_json
-from greenloop.engine.verify.run_file import verify_run_file
-from greenloop.engine.verify.setup import Request
-from greenloop.engine.verify.verify import verify
-from greenloop.project.apply_result import write_texts
 from greenloop.project.settings import Settings
-from greenloop.project.workspace import find_root
 from greenloop.sandboxes.cluster import connection
 
 
@@ -188,7 +182,7 @@ def _run_file(targets: Sequence[str], cwd: Path) -> Path | None:
 def _verify_target(arguments: argparse.Namespace, cwd: Path) -> Verification:
     root, first_target = options.locate(arguments.root, next(iter(arguments.targets), None), cwd=cwd)
     other_targets = [options.locate(str(root), target, cwd=cwd)[1] for target in arguments.targets[1:]]
-    request = Request(
+    request = VerifyRequest(
         root=root,
         revision="HEAD" if arguments.base is None else arguments.base,
         targets=tuple(target for target in (first_target, *other_targets) if target is not None),

@@ -12,8 +12,8 @@ from greenloop.core.errors import GreenloopError
 from greenloop.core.python.ast_source import find_definitions, parse_module
 from greenloop.core.records.outcome import Difference, Noticed
 from greenloop.core.records.verdict import Frame
-from greenloop.core.result_notes import describe_difference
 from greenloop.core.text.encoding import decode
+from greenloop.wording.notes import describe_difference
 
 
 class Level(StrEnum):

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from xml.etree import ElementTree as ET  # only written, never read
 
+from greenloop.api.verification import Verification
 from greenloop.cli.reports.of_fixes import Fix
 from greenloop.core.records.verdict import CaseResult
-from greenloop.engine.verify.report import Verification
 
 # Characters that XML 1.0 cannot hold, not even escaped.
 _ILLEGAL_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from greenloop.api.result_files import is_accepted
 from greenloop.cli import render
 from greenloop.cli.reports.annotations import Annotation, Level, annotate_open, find_test
 from greenloop.core.errors import GreenloopError
@@ -13,7 +14,8 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, StopReason
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status
-from greenloop.project.apply_result import is_accepted
+from greenloop.core.text.diff import first_changed_line
+from greenloop.wording.attempt import first_failure
 
 MAX_LINES = 5  # suspicious lines of one test
 MAX_MESSAGE = 2_000
@@ -59,7 +61,7 @@ def _result(fix: Fix, root: Path) -> Iterator[Annotation]:
             level=Level.NOTE if fix.passes else Level.WARNING,
             message=f"{fix.target}: {fix.message}",
             path=path,
-            line=render.first_changed_line(before, after) if path else 0,
+            line=first_changed_line(before, after) if path else 0,
             case=fix.target,
             changes=changes,
         )
@@ -115,7 +117,7 @@ def _attempts(fix: Fix) -> Iterator[Annotation]:
 
 def _error(attempt: Attempt) -> str:
     """The class of the error, where it was, and what the failing test says."""
-    failing = render.first_failure(attempt)
+    failing = first_failure(attempt)
     said = failing.failure.message if failing is not None and failing.failure is not None else ""
     if attempt.verdict.status is Status.TAMPERED:
         said = ""  # its reason is told already

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from greenloop.api.verification import Verification
 from greenloop.cli.reports.annotations import Annotation, Level, annotate_open, find_test, own_frames
 from greenloop.core.records.verdict import CaseResult
-from greenloop.engine.verify.report import Verification
 from greenloop.project.sources import is_test_file
 
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from greenloop.api.verification import Verification
 from greenloop.cli.reports import github, junit, sarif
 from greenloop.cli.reports.annotations import Annotation
 from greenloop.cli.reports.of_fixes import Fix, annotate_fix
 from greenloop.cli.reports.of_verification import annotate_verification
 from greenloop.core.errors import UsageError, WorkspaceError
-from greenloop.engine.verify.report import Verification
 
 
 class Kind(StrEnum):

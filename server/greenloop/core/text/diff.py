@@ -58,6 +58,16 @@ def diff_hunks(old: str, new: str) -> tuple[Hunk, ...]:
     return _hunks(split_lines(old), split_lines(new))
 
 
+def first_changed_line(before: str | None, after: str) -> int:
+    """The first line of the new text that differs, 1-based."""
+    old_lines, new_lines = (before or "").splitlines(), after.splitlines()
+    index = next(
+        (i for i, (a, b) in enumerate(zip(old_lines, new_lines, strict=False)) if a != b),
+        min(len(old_lines), len(new_lines)),
+    )
+    return min(index, max(len(new_lines) - 1, 0)) + 1
+
+
 def count_changed_lines(before: Mapping[str, str], after: Mapping[str, str]) -> int:
     """Counts removed and added lines over all files of `after`."""
     return sum(

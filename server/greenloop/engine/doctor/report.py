@@ -295,10 +295,8 @@ def _model(name: str, *, ok: bool, detail: str, remedy: str = "") -> DoctorFindi
 
 def _history() -> DoctorFinding:
     problems: list[str] = []
-    history = History.open(warn=problems.append)
-    runs = len(history.runs(limit=100_000))
-    writable = history.is_writable()
-    history.close()
+    with History.open(warn=problems.append) as history:
+        runs, writable = len(history.runs(limit=100_000)), history.is_writable()
     if problems or not writable:
         detail = problems[0] if problems else "it cannot be written"
         return DoctorFinding(part="history", name="", ok=False, detail=detail, remedy="Make the state folder writable.")

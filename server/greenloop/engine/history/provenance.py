@@ -11,11 +11,13 @@ from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 
+from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Environment, Limits, SandboxSpec
 from greenloop.core.records.spec import Spec
 from greenloop.project import sources, workspace
 from greenloop.project.environment import interpreters
+from greenloop.project.snapshot import Snapshot
 from greenloop.verdict.inputs import ACCEPTING
 
 # With more files than this only the hash over all of them is stored.
@@ -70,6 +72,15 @@ def current_basis(place: SandboxSpec, buffers: Mapping[str, bytes] | None = None
         variables=tuple(sorted(place.variables)),
         seeds=(ACCEPTING,),
         limits=place.limits,
+    )
+
+
+def stored_problem(root: Path, basis: Basis, outcome: Outcome) -> Problem:
+    """Returns the problem of a past run as far as its basis has it: enough to verify its result again."""
+    snapshot = Snapshot(root=root, buffers={})
+    tests = {case.path: text for case in basis.spec.cases if (text := snapshot.text(case.path)) is not None}
+    return Problem(
+        root=root, spec=basis.spec, regions=(), originals=outcome.before, files=tests, neighbours=basis.neighbours
     )
 
 

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.model import Kind
@@ -70,6 +70,12 @@ class History(Transactions):
         except (OSError, sqlite3.Error) as error:
             history._warn_once(error_sentence(error))
         return history
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_details: object) -> None:
+        self.close()
 
     def close(self) -> None:
         with self._lock:

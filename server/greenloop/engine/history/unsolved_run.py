@@ -44,11 +44,8 @@ class UnsolvedRun:
 
 def read_unsolved_run(number: int, warn: Callable[[str], None] = lambda _sentence: None) -> UnsolvedRun:
     """Reads a run that may go on. Raises `UsageError` where there is none, or nothing to go on with. Blocking."""
-    history = History.open(warn=warn)
-    try:
+    with History.open(warn=warn) as history:
         record, basis = history.run(number), history.basis(number)
-    finally:
-        history.close()
     if record is None:
         raise UsageError(f"There is no run {number}.", remedy="`greenloop history` lists them.")
     if record.state == "running":

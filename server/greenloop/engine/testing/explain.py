@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.core.deadline import Deadline, before_search
-from greenloop.core.errors import SandboxBrokenError
 from greenloop.core.records.spec import Region
 from greenloop.core.run_state import Baseline
 from greenloop.core.text.diff import split_lines
-from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status
+from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status, open_session
 from greenloop.localize.baseline import measure_baseline
 from greenloop.localize.context import BaselineContext
 from greenloop.project import targets, workspace
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
-from greenloop.sandboxes import selection
 from greenloop.sandboxes.pool import SandboxPool
 
 MOST_LINES = 10
@@ -48,11 +45,12 @@ async def explain(
     target: str,
     *,
     settings: Settings,
-    pool: SandboxPool,
+    pool: SandboxPool | None = None,
     report_status: Callable[[str], None] = ignore_status,
 ) -> Explanation:
-    """Runs the target and its related tests over the user's own code.
+    """Explains a failing test without a model: its failure, and the functions and lines most likely at fault.
 
+    `target` is a pytest node id or `file.py::function`; `pool` keeps the sandbox open for the next call.
     Raises `UsageError` for a target that does not exist, `CannotVerifyError` where no sandbox or interpreter can be
     used or the time of `seconds` ends before.
     """
@@ -60,25 +58,18 @@ async def explain(
     snapshot = Snapshot(root=workspace.check_root(root), buffers={})
     parsed = targets.parse_target(target, snapshot.root, read_text=snapshot.text).target
     place = await build_sandbox_spec(snapshot.root, settings, report_status)
-    async with before_search(deadline):
-        sandbox, session = await selection.open_first(place, settings, report_status, pool)
-    try:
-        async with before_search(deadline):
-            baseline = await measure_baseline(
-                BaselineContext(
-                    target=parsed,
-                    snapshot=snapshot,
-                    session=session,
-                    place=place,
-                    settings=settings,
-                    report_status=report_status,
-                    deadline=deadline,
-                )
+    async with before_search(deadline), open_session(place, settings, report_status, pool) as (_sandbox, session):
+        baseline = await measure_baseline(
+            BaselineContext(
+                target=parsed,
+                snapshot=snapshot,
+                session=session,
+                place=place,
+                settings=settings,
+                report_status=report_status,
+                deadline=deadline,
             )
-    except SandboxBrokenError as error:
-        raise await selection.suggest_other(error, settings, sandbox.name) from error
-    finally:
-        await asyncio.shield(pool.release(session))
+        )
     problem = baseline.problem
     suspects = () if baseline.has_result else (*problem.regions, *problem.suspects)
     return Explanation(baseline=baseline, suspects=suspects, lines=_worst_lines(baseline, suspects))

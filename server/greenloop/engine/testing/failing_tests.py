@@ -24,7 +24,6 @@ from greenloop.project.sources import (
     read_text,
 )
 from greenloop.project.test_naming import read_names
-from greenloop.sandboxes.pool import SandboxPool
 
 
 async def list_failing_tests(
@@ -36,15 +35,10 @@ async def list_failing_tests(
     Raises `CannotVerifyError` where none fails and pytest cannot import all files, and `UsageError` where it finds no
     test at all.
     """
-    pool = SandboxPool()
     try:
-        report = await run_tests(
-            root, (), buffers={}, settings=settings, pool=pool, traced=False, report_status=report_status
-        )
+        report = await run_tests(root, settings=settings, report_status=report_status)
     except CannotVerifyError as error:
         raise _with_files_to_write(error, root) from error
-    finally:
-        await pool.close()
     failing = [result.id for result in report.results if result.outcome in {"failed", "error"}]
     failing += _files_behind_broken_code(report.errors, file_patterns(root))
     if not failing:

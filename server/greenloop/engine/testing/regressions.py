@@ -11,17 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError, SandboxBrokenError
+from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
 from greenloop.core.report.cases import case_results, collect_errors
-from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status
+from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status, open_session
 from greenloop.engine.testing.failing_tests import refuse_unreadable
 from greenloop.project import workspace
 from greenloop.project.environment.faults import find_environment_fault
 from greenloop.project.revisions.git import Repository
 from greenloop.project.revisions.revision import Revision, compare
 from greenloop.project.settings import Settings
-from greenloop.sandboxes import selection
-from greenloop.sandboxes.pool import SandboxPool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,11 +51,9 @@ async def find_regressions(
     repository = await asyncio.to_thread(Repository.find, root)
     commit = await asyncio.to_thread(repository.commit, revision)
     place = await build_sandbox_spec(root, settings, report_status)
-    pool = SandboxPool()
-    sandbox, session = await selection.open_first(place, settings, report_status, pool)
     seconds = max(settings.suite.seconds, settings.sandbox.seconds)
 
-    async def run(selectors: Sequence[str], then: Revision | None = None) -> Execution:
+    async def run(session: Session, selectors: Sequence[str], then: Revision | None = None) -> Execution:
         run = TestRun(selectors=tuple(selectors), seconds=seconds)
         if then is not None:
             without = (*then.new_code, *then.removed_paths)
@@ -65,12 +62,12 @@ async def find_regressions(
             )
         execution = await session.run(run)
         if execution.broken:
-            raise await selection.suggest_other(SandboxBrokenError(execution.broken), settings, sandbox.name)
+            raise SandboxBrokenError(execution.broken)
         return execution
 
-    try:
+    async with open_session(place, settings, report_status) as (_sandbox, session):
         report_status("running the suite")
-        execution = await run(())
+        execution = await run(session, ())
         failing = _failing(execution, place)
         errors = collect_errors(execution)
         unreadable = [error.id.partition("::")[0] for error in errors]
@@ -82,16 +79,13 @@ async def find_regressions(
         outcomes: dict[str, str] = {}
         if files:
             report_status(f"running what fails with the files of {revision}")
-            execution = await run(files, then)
+            execution = await run(session, files, then)
             if execution.killed == "timeout":
                 raise CannotVerifyError(
                     f"The tests of {revision} did not end within {seconds:g} s.",
                     remedy="Allow more time: `--set suite.seconds=N`.",
                 )
             outcomes = {result.id: result.outcome for result in case_results(execution)}
-    finally:
-        await pool.release(session)
-        await pool.close()
     found = sort_failing(failing, unreadable, outcomes, commit)
     if not found.red:
         refuse_unreadable(error for error in errors if error.id.partition("::")[0] not in then.paths)

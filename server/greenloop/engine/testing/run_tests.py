@@ -6,7 +6,6 @@ It must not know who shows the results.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +23,7 @@ from greenloop.core.report.cases import (
 )
 from greenloop.core.report.traces import ReachedFunction, reached_functions
 from greenloop.core.test_selection import fit_selectors
-from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status
+from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status, open_session
 from greenloop.project import workspace
 from greenloop.project.environment.faults import explain_broken_sandbox, explain_start, find_environment_fault
 from greenloop.project.settings import Settings
@@ -58,26 +57,24 @@ class Report:
 
 async def run_tests(
     root: Path,
-    selectors: Sequence[str],
+    selectors: Sequence[str] = (),
     *,
-    buffers: Mapping[str, bytes],
+    buffers: Mapping[str, bytes] = {},
     settings: Settings,
-    pool: SandboxPool,
-    traced: bool,
+    pool: SandboxPool | None = None,
+    traced: bool = False,
     seconds: float = 0.0,
     report_status: Callable[[str], None] = ignore_status,
 ) -> Report:
-    """Runs these test files and tests (none: the whole suite) once, in the pool's session for this workspace.
+    """Runs these tests (pytest node ids, files, folders; none: the whole suite) once in the sandbox; nothing is judged.
 
-    `buffers` are unsaved texts by workspace path; they take precedence over the disk. `seconds` limit the run (0: the
-    settings' limit for a suite). Without `traced` the run is faster where the sandbox has warmed up.
+    `buffers` are unsaved texts by workspace path; they take precedence over the disk. `pool` keeps the sandbox open for
+    the next call. With `traced` the report also has the functions that each test reaches; without, the run is faster
+    where the sandbox has warmed up. `seconds` limit the run (0: the settings' limit for a suite).
     Where a test no longer exists, its whole file runs.
     Raises `CannotVerifyError` where the environment or the sandbox prevents every test from running.
     """
     place = await build_sandbox_spec(workspace.check_root(root), settings, report_status)
-    sandbox, session = await selection.open_first(place, settings, report_status, pool)
-    if not selectors:
-        report_status("running the suite")
     run = TestRun(
         selectors=fit_selectors(selectors),
         files=buffers,
@@ -86,13 +83,13 @@ async def run_tests(
         # Only a traced run warms up the sandbox, because the warm-up takes a second run.
         baseline=traced,
     )
-    try:
+    async with open_session(place, settings, report_status, pool) as (sandbox, session):
+        if not selectors:
+            report_status("running the suite")
         execution = await session.run(run)
         if _selects_nothing(execution):
             run = _whole_files(run)
             execution = await session.run(run)
-    finally:
-        await asyncio.shield(pool.release(session))
     if execution.broken:
         raise await _breakdown(execution.broken, place, settings, sandbox.name)
     if problem := _explain_failure(execution, place, buffers):
@@ -106,11 +103,8 @@ async def prepare(root: Path, settings: Settings, pool: SandboxPool) -> None:
     Raises `CannotVerifyError` where no sandbox can be used.
     """
     place = await build_sandbox_spec(workspace.check_root(root), settings)
-    _sandbox, session = await selection.open_first(place, settings, ignore_status, pool)
-    try:
+    async with open_session(place, settings, pool=pool) as (_sandbox, session):
         await session.warm()
-    finally:
-        await asyncio.shield(pool.release(session))
 
 
 def _selects_nothing(execution: Execution) -> bool:

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.records.outcome import Evidence, Outcome, Verified
-from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance
 from greenloop.core.records.verdict import Status
-from greenloop.core.summary import summarize_solved, verification_level
+from greenloop.core.summary import verification_level
 from greenloop.engine.after_run import past_run_verifier, run_own_code
 from greenloop.engine.history import provenance
 from greenloop.engine.history.provenance import Basis
@@ -25,6 +24,7 @@ from greenloop.engine.verify.apart import Require, unmet
 from greenloop.engine.verify.report import Verification, failed_cases, find_tampering
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
+from greenloop.wording.outcome import summarize_solved
 
 REPLAY = Use(
     verb="verified",
@@ -68,16 +68,7 @@ async def replay(
         changes.append(f"The sandbox was {record.sandbox} and is {sandbox.name}.")
 
     report_status(f"running the tests of run {number} once more")
-    snapshot = Snapshot(root=root, buffers={})
-    tests = {case.path: text for case in stored_basis.spec.cases if (text := snapshot.text(case.path)) is not None}
-    problem = Problem(
-        root=root,
-        spec=stored_basis.spec,
-        regions=(),
-        originals=outcome.before,
-        files=tests,
-        neighbours=stored_basis.neighbours,
-    )
+    problem = provenance.stored_problem(root, stored_basis, outcome)
     verifier = past_run_verifier(
         problem, stored_basis.outcomes, sandbox=sandbox, place=place, settings=run_settings, seconds=seconds
     )
@@ -135,11 +126,8 @@ def _why_partial(evidence: Evidence) -> str:
 
 
 def _read_run(number: int, warn: Callable[[str], None]) -> tuple[Record, Outcome, Basis]:
-    history = History.open(warn=warn)
-    try:
+    with History.open(warn=warn) as history:
         record, stored_basis = history.run(number), history.basis(number)
-    finally:
-        history.close()
     if record is None:
         raise UsageError(f"There is no run {number} in the history.", remedy="`greenloop history` lists them.")
     if not Path(record.root).is_dir():

@@ -19,8 +19,8 @@ from greenloop.notebook.layout import Notebook
 from greenloop.project.settings import state_folder
 
 if TYPE_CHECKING:
+    from greenloop.api.targets import Heading
     from greenloop.project.syntax.definitions import Definition
-    from greenloop.project.targets import Heading
     from greenloop.project.test_naming import NamingRules
 
 # Maximum folders whose pytest configuration is cached; saving any file clears the cache.
@@ -92,7 +92,7 @@ def locate_for_display(documents: Documents, uri: str) -> ProjectFile | None:
 
 def target_at(file: ProjectFile, line: int) -> Target | None:
     """The test, function, method or docstring at a 1-based line. Never runs or imports the user's code."""
-    from greenloop.project import targets  # noqa: PLC0415 - the parser is loaded after the handshake
+    from greenloop.api import targets  # noqa: PLC0415 - the parser is loaded after the handshake
 
     if file.notebook is not None:
         return notebook_requests.target_at(file.notebook, line)
@@ -104,7 +104,7 @@ def target_at(file: ProjectFile, line: int) -> Target | None:
 
 def headings(file: ProjectFile) -> Iterator[Heading]:
     """Every target of a file, in order."""
-    from greenloop.project import targets  # noqa: PLC0415 - as above
+    from greenloop.api import targets  # noqa: PLC0415 - as above
 
     if file.notebook is not None:
         yield from notebook_requests.headings(file.notebook)
@@ -204,7 +204,7 @@ def document_uri(documents: Documents, root: Path, target: Target) -> str:
 
 def target_named(root: Path, text: str, path: str, name: str) -> Target | None:
     """The target with that name in a text."""
-    from greenloop.project import targets  # noqa: PLC0415 - as above
+    from greenloop.api import targets  # noqa: PLC0415 - as above
 
     files, names = _conventions(root)
     return targets.find_target(text, path, name, python_files=files, names=names)
@@ -225,6 +225,6 @@ def _conventions(root: Path) -> tuple[tuple[str, ...], NamingRules]:
 
 @lru_cache(FOLDERS)
 def _find_project(file: Path) -> Path:
-    from greenloop.project import workspace  # noqa: PLC0415 - as above
+    from greenloop.api import settings  # noqa: PLC0415 - as above
 
-    return workspace.find_root(file)
+    return settings.find_root(file)

@@ -19,17 +19,17 @@ from greenloop.notebook.module import compose, last_cell_run
 from greenloop.notebook.write_back import write_back
 
 if TYPE_CHECKING:
-    from greenloop.engine.refine import Request
+    from greenloop.api.engine import Request
+    from greenloop.api.targets import Heading
     from greenloop.notebook.adapter import NotebookTarget
     from greenloop.notebook.cell_targets import CellTarget
     from greenloop.project.settings import Settings
-    from greenloop.project.targets import Heading
 
 
 def target_at(notebook: Notebook, line: int) -> Target | None:
     """The function at a 1-based line of the grid, or the checks of its cell."""
+    from greenloop.api import targets  # noqa: PLC0415 - the parser is loaded after the handshake
     from greenloop.notebook import adapter, cell_targets  # noqa: PLC0415 - the parser is loaded after the handshake
-    from greenloop.project import targets  # noqa: PLC0415 - the parser is loaded after the handshake
 
     place = notebook.position_of(line - 1)
     goal = cell_targets.target_at(notebook, place.cell, place.row) if place else None
@@ -44,8 +44,8 @@ def target_at(notebook: Notebook, line: int) -> Target | None:
 
 def headings(notebook: Notebook) -> Iterator[Heading]:
     """Every target of all cells: functions, then tests."""
+    from greenloop.api import targets  # noqa: PLC0415 - as above
     from greenloop.notebook import cell_targets  # noqa: PLC0415 - as above
-    from greenloop.project import targets  # noqa: PLC0415 - as above
 
     tests = {part.name for cell in notebook.cells for part in cell.parsed.tests}
     for heading in targets.list_headings(notebook.python, notebook.module):
@@ -58,8 +58,8 @@ def headings(notebook: Notebook) -> Iterator[Heading]:
 
 def find_target(notebook: Notebook, path: str, name: str) -> Target | None:
     """The target with that name in a notebook's module or tests."""
+    from greenloop.api import targets  # noqa: PLC0415
     from greenloop.notebook import adapter  # noqa: PLC0415 - as above
-    from greenloop.project import targets  # noqa: PLC0415
 
     if path == notebook.module:
         return targets.find_target(notebook.python, path, name) if name else None

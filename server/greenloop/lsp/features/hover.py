@@ -13,10 +13,10 @@ from greenloop.lsp.connection.convert import line_range, relative_range
 from greenloop.lsp.documents import locations
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters import hover_text, lens_titles
-from greenloop.lsp.presenters.markup import code_block
 from greenloop.lsp.presenters.notifications import name_cells
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.results import TestResults
+from greenloop.wording.markup import code_block
 
 # Maximum tests of a class that a hover lists.
 MOST = 30

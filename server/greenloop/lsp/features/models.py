@@ -11,10 +11,10 @@ from typing import Any
 
 from pygls.lsp.server import LanguageServer
 
+from greenloop.api.presets import offered_presets
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.goal import Goal
 from greenloop.core.text.redact import clean_for_display
-from greenloop.engine.presets import offered_presets
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.messages import CHOICES, COMPLETING, position_of
 from greenloop.lsp.documents import locations

@@ -11,7 +11,6 @@ from pygls.lsp.server import LanguageServer
 
 from greenloop.core.docstrings.literals import parse_literal_input
 from greenloop.core.records.outcome import StopReason, Verified
-from greenloop.core.summary import describe_improvement
 from greenloop.lsp.connection.messages import REFINE, AnswerParams, answer_params, command_argument, refine_params
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters.diagnostics import RunDiagnostics
@@ -25,6 +24,7 @@ from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.questions import Answer, Question
 from greenloop.lsp.state.run import Run
 from greenloop.lsp.testing.scheduler import TestScheduler
+from greenloop.wording.outcome import describe_improvement
 
 # Seconds that a cancelling client waits for the clean-up, which continues afterwards.
 GRACE = 1.0

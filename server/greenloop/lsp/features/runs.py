@@ -6,17 +6,17 @@ import asyncio
 import time
 from typing import Any
 
-from greenloop.core.model_summary import describe_model
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.result_notes import list_notes
-from greenloop.core.summary import attempt_gain, describe_improvement
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.messages import RUNS
 from greenloop.lsp.presenters import hover_text, progress
-from greenloop.lsp.presenters.notifications import message_of
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.run import Run
+from greenloop.wording.attempt import attempt_gain, error_message
+from greenloop.wording.model import describe_model
+from greenloop.wording.notes import list_notes
+from greenloop.wording.outcome import describe_improvement
 
 # Seconds between two notifications; with many runs, at least this many times the duration of sending one.
 INTERVAL = 0.2
@@ -87,7 +87,7 @@ def _attempt_row(attempt: Attempt) -> dict[str, Any]:
         "passed": verdict.passed,
         "total": verdict.total,
         "errorClass": clean_for_display(attempt.error_class),
-        "message": message_of(attempt) or attempt_gain(attempt),
+        "message": error_message(attempt) or attempt_gain(attempt),
         "looks": [clean_for_display(look.summary) for look in attempt.looks],
         "tokens": spent.tokens,
         "cachedTokens": spent.cached_tokens,

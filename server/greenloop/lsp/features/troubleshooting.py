@@ -39,22 +39,22 @@ def register(server: LanguageServer, editor: Editor, long_tasks: LongTasks) -> N
 
 
 async def examine(editor: Editor, root: Path | None, progress_line: ProgressLine) -> str:
-    doctor = await asyncio.to_thread(importlib.import_module, "greenloop.engine.doctor.report")
+    health = await asyncio.to_thread(importlib.import_module, "greenloop.api.health")
     await editor.settings.wait_shortly()
     loaded, capabilities = editor.settings.load(root), editor.client.capabilities
     progress_line.report("sandboxes, interpreter, model")
-    declared = doctor.Editor(model=capabilities.model, keys=capabilities.keys)
+    declared = health.DoctorEditor(model=capabilities.model, keys=capabilities.keys)
     with tempfile.TemporaryDirectory(prefix="greenloop-doctor-") as empty_folder:
-        rows = await doctor.examine(root or Path(empty_folder), loaded, promises=True, editor=declared)
+        rows = await health.doctor(root or Path(empty_folder), loaded, promises=True, editor=declared)
     if root is None:
         # The machine can still be checked, but the project's interpreter is not known.
         rows = [row for row in rows if row.part != "interpreter"]
         detail, remedy = "no folder is open", "Open the folder of a project."
-        workspace = doctor.DoctorFinding(part="workspace", name="", ok=False, detail=detail, remedy=remedy)
+        workspace = health.DoctorFinding(part="workspace", name="", ok=False, detail=detail, remedy=remedy)
     else:
-        workspace = doctor.DoctorFinding(part="workspace", name=root.name, ok=True, detail=str(root))
+        workspace = health.DoctorFinding(part="workspace", name=root.name, ok=True, detail=str(root))
     await Pages(editor).open_findings(root, [*rows, workspace])
-    return str(doctor.summary([*rows, workspace]))
+    return str(health.summary([*rows, workspace]))
 
 
 def forward_log(client: Client) -> None:

@@ -17,10 +17,10 @@ from greenloop.lsp.documents import line_mapping, locations
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters import case_diagnostics, notifications
 from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
-from greenloop.lsp.presenters.notifications import line_of
 from greenloop.lsp.presenters.refusals import refusal_diagnostic, refusal_of
 from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.run import Phase, Run
+from greenloop.wording.attempt import attempt_line
 
 # Maximum failing cases of an attempt with a diagnostic.
 MOST = 100
@@ -132,7 +132,7 @@ class RunDiagnostics:
         if name_range is None:
             return []
         item = _headline(run, attempt, name_range)
-        rows = [line_of(attempt) for attempt in run.attempts]
+        rows = [attempt_line(attempt) for attempt in run.attempts]
         rows += [f"in doubt: {clean_for_display(doubt)}" for doubt in (run.spec.doubts if run.spec else ())]
         if self._client.capabilities.related_information:
             location = self._documents.location(path, name_range)

@@ -5,31 +5,28 @@ Text from models and tests is cleaned and fenced: no links, no images, no contro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from weakref import WeakKeyDictionary
 
-from greenloop.core.artefacts import artefact_title, first_rows, list_artefacts
 from greenloop.core.estimate import format_estimate
-from greenloop.core.heat import heat_rows
-from greenloop.core.model_summary import describe_model, describe_tokens
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.verdict import Status
-from greenloop.core.result_notes import describe_withdrawn
-from greenloop.core.spec_summary import SpecRow, count_tests, list_rows
-from greenloop.core.summary import attempt_label, fold_attempts, summarize_infills, total_usage
 from greenloop.core.text.diff import unified_diff
 from greenloop.core.text.redact import clean_for_display
-from greenloop.lsp.presenters.markup import code, code_block, wrap
 from greenloop.lsp.presenters.model_text import describe_asked, list_all_looks, notes
-from greenloop.lsp.presenters.notifications import error_of, evidence_text, short_verdict
+from greenloop.lsp.presenters.notifications import evidence_text
 from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.run import Run
+from greenloop.wording.artefacts import artefact_title, first_rows, list_artefacts
+from greenloop.wording.attempt import attempt_table
+from greenloop.wording.gain import heat_rows
+from greenloop.wording.generated_tests import count_tests, list_item, list_rows
+from greenloop.wording.markup import code, code_block, wrap
+from greenloop.wording.notes import describe_withdrawn
+from greenloop.wording.outcome import outcome_in_short
 
-HEADS = ("attempt", "model", "result", "error", "tokens", "seconds", "cost")
-# Maximum characters of one table cell, and lines of a diff, in a hover.
-CELL = 60
-DIFF = 40
+DIFF = 40  # maximum lines of a diff in a hover
 TESTS = 20  # maximum tests that a hover lists
 ARTEFACT = 12  # maximum lines of one text of a planner
 HOT = 8  # maximum lines before and after a change whose costs a hover lists
@@ -41,47 +38,35 @@ _DIFFS: WeakKeyDictionary[Run, dict[int, tuple[object, str]]] = WeakKeyDictionar
 
 def markdown(run: Run) -> str:
     """The hover: state, costs of lines, attempts, looks, plans, diff of the best or shown attempt, origin of tests."""
-    costs = [HEAT, code_block(rows, "text")] if (rows := heat(run)) else []
-    parts = [f"**{code(title(run))}**", *_estimate(run), *costs, *_table(run), *map(code, _tampering(run))]
-    parts += [*describe_asked(run, markup=True), *list_all_looks(run, markup=True)]
-    if attempt := _explained_attempt(run):
-        parts += [_critic_heading(attempt), code_block(wrap(explanation(attempt)), "text")]
-    for title_line, text in artefacts(run):
-        parts += [title_line, code_block(text, "text")]
-    heading, diff = _change(run)
-    parts += [heading, code_block(diff, "diff")] if diff else []
-    return "\n\n".join([*parts, *provenance(run), *notes(run, markup=True), *generated_tests(run, markup=True)])
+    return _write(run, markup=True)
 
 
 def plain(run: Run) -> str:
     """The same hover for editors that show plain text."""
-    costs = [HEAT, rows] if (rows := heat(run)) else []
-    parts = [title(run), *_estimate(run), *costs, *_table(run), *_tampering(run)]
-    parts += [*describe_asked(run, markup=False), *list_all_looks(run, markup=False)]
+    return _write(run, markup=False)
+
+
+def _write(run: Run, *, markup: bool) -> str:
+    def block(text: str, language: str = "text") -> str:
+        return code_block(text, language) if markup else text.rstrip("\n")
+
+    costs = [HEAT, block(rows)] if (rows := heat(run)) else []
+    parts = [f"**{code(title(run))}**" if markup else title(run), *_estimate(run), *costs, *_table(run)]
+    parts += map(code, _tampering(run)) if markup else _tampering(run)
+    parts += [*describe_asked(run, markup=markup), *list_all_looks(run, markup=markup)]
     if attempt := _explained_attempt(run):
-        parts += [_critic_heading(attempt), wrap(explanation(attempt))]
+        parts += [_critic_heading(attempt), block(wrap(explanation(attempt)))]
     for title_line, text in artefacts(run):
-        parts += [title_line, text]
+        parts += [title_line, block(text)]
     heading, diff = _change(run)
-    parts += [heading, diff.rstrip("\n")] if diff else []
-    return "\n\n".join([*parts, *provenance(run), *notes(run, markup=False), *generated_tests(run, markup=False)])
+    parts += [heading, block(diff, "diff")] if diff else []
+    return "\n\n".join([*parts, *provenance(run), *notes(run, markup=markup), *generated_tests(run, markup=markup)])
 
 
 def heat(run: Run) -> str:
     """What the lines of the changed function cost before and after, as rows with bars; "" where that is not known."""
     gain = run.outcome.evidence.gain if run.outcome is not None else None
     return clean_for_display("\n".join(heat_rows(gain, HOT))) if gain is not None else ""
-
-
-def table(attempts: Sequence[Attempt]) -> str:
-    """A Markdown table with aligned columns, so that it is also readable as plain text."""
-    rows = [HEADS, *(_row(group) for group in fold_attempts(attempts))]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADS))]
-    table_lines = [
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows
-    ]
-    table_lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
-    return "\n".join(table_lines)
 
 
 def best_diff(run: Run) -> str:
@@ -136,7 +121,7 @@ def artefacts(run: Run) -> list[tuple[str, str]]:
 
 def _table(run: Run) -> list[str]:
     """The table of attempts, as a list of at most one; empty for a queued run."""
-    return [table(run.attempts)] if run.attempts or not run.runs_ahead else []
+    return [attempt_table(run.attempts)] if run.attempts or not run.runs_ahead else []
 
 
 def title(run: Run) -> str:
@@ -153,7 +138,7 @@ def state(run: Run) -> str:
     if run.outcome.reason is StopReason.ALREADY_GREEN:
         return "already passes"
     if run.outcome.solved:
-        return f"{short_verdict(run.outcome)}{applied}"
+        return f"{outcome_in_short(run.outcome)}{applied}"
     return f"not solved ({run.outcome.reason.value}){applied if run.result.applied else ''}"
 
 
@@ -189,30 +174,6 @@ def _change(run: Run) -> tuple[str, str]:
     return f"Attempt {run.shown_attempt.number} (shown):", _shorten(diff_of(run, run.shown_attempt))
 
 
-def _row(group: Sequence[Attempt]) -> tuple[str, ...]:
-    """The row of one attempt, or of several infills: the best of them, with their total cost."""
-    attempt = max(group, key=lambda attempt: attempt.verdict.score)
-    verdict, usage = attempt.verdict, total_usage(group)
-    has_counts = verdict.total and verdict.status is not Status.TAMPERED
-    passed = f"{verdict.passed}/{verdict.total}" if has_counts else ""
-    cost = "" if not attempt.number else "?" if usage.cost is None else f"${usage.cost:.4f}" if usage.cost else "0"
-    is_group = len(group) > 1
-    return (
-        f"{group[0].number}-{group[-1].number}" if is_group else attempt_label(attempt),
-        _cell(describe_model(attempt.model)) if attempt.number else "your code",
-        " ".join(part for part in (verdict.status.value, passed) if part),
-        _cell(summarize_infills(group) if is_group else error_of(attempt)),
-        describe_tokens(usage) if attempt.number or usage.tokens else "",
-        f"{usage.model_seconds + usage.test_seconds:.1f}",
-        cost,
-    )
-
-
-def _cell(text: str) -> str:
-    short = clean_for_display(text).replace("\n", " ").strip()
-    return code(short[: CELL - 1] + "…" if len(short) > CELL else short) if short else ""
-
-
 def provenance(run: Run) -> list[str]:
     """The origin of the tests, the result, and what it cost to ask in vain."""
     census_text = count_tests(run.spec) if run.spec is not None else ""
@@ -230,19 +191,12 @@ def generated_tests(run: Run, *, markup: bool, most: int = TESTS) -> list[str]:
     rows = list_rows(
         run.progress.specified.spec, has_votes=bool(run.progress.specified.reason), discarded=_struck_out(run)
     )
-    shown = [_test(row, markup=markup) for row in rows[:most]]
+    shown = [list_item(row, markup=markup) for row in rows[:most]]
     if len(rows) > most:
         shown.append(f"- … {len(rows) - most} more")
     doubts = [clean_for_display(doubt) for doubt in run.progress.specified.spec.doubts]
     doubt_lines = [f"In doubt: {code(doubt) if markup else doubt}" for doubt in doubts]
     return ["\n".join(part) for part in (shown, doubt_lines) if part]
-
-
-def _test(row: SpecRow, *, markup: bool) -> str:
-    source = code(row.source) if markup else clean_for_display(row.source)
-    if row.is_discarded:
-        source = f"~~{source}~~" if markup else f"[{source}]"
-    return f"- {source} {row.why}"
 
 
 def _struck_out(run: Run) -> tuple[str, ...]:

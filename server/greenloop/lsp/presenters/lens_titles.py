@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from greenloop.core.records.spec import TargetKind
-from greenloop.core.summary import describe_gain
 from greenloop.core.text.redact import clean_for_display
-from greenloop.lsp.presenters.notifications import error_of, level
 from greenloop.lsp.state.results import Result
 from greenloop.lsp.state.run import Phase, Run
+from greenloop.wording.attempt import count_passed, error_and_message
+from greenloop.wording.gain import describe_gain
+from greenloop.wording.outcome import level_and_reason
 
 if TYPE_CHECKING:
-    from greenloop.project.targets import Heading
+    from greenloop.api.targets import Heading
 
 LONGEST = 60  # maximum characters of an error
 
@@ -63,21 +64,20 @@ def describe_result(result: Result) -> str:
 def _progress(run: Run) -> str:
     if run.started is None:
         return _short(run.progress.status) or ("waiting" if run.phase is Phase.QUEUED else "starting")
-    number = run.progress.planned.attempt if run.progress.planned else 1
     tested = [attempt.verdict for attempt in run.attempts if attempt.verdict.total]
-    passed = f", {tested[-1].passed}/{tested[-1].total} passed" if tested else ""
-    return f"attempt {number}/{run.limit}{passed}"
+    passed = f", {count_passed(tested[-1])}" if tested else ""
+    return f"attempt {run.progress.number}/{run.limit}{passed}"
 
 
 def _end(run: Run) -> str:
     if run.outcome is None:
         return "cancelled" if run.cancelled else _short(f"✗ {run.result.refusal}")
-    label = level(run.outcome).partition(":")[0]
+    label = level_and_reason(run.outcome).partition(":")[0]
     if run.outcome.solved:
         if (gain := run.outcome.evidence.gain) is not None:
             label += f", {describe_gain(gain).partition(' (')[0]}"
         return f"✓ {label}" if run.result.applied else f"✓ {label}, not applied" if run.changes else "✓ passes"
-    return _short(f"✗ not solved: {error_of(run.attempts[-1])}" if run.attempts else "✗ not solved")
+    return _short(f"✗ not solved: {error_and_message(run.attempts[-1])}" if run.attempts else "✗ not solved")
 
 
 def _short(text: str) -> str:

@@ -5,14 +5,11 @@ It must not know where this is shown.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from greenloop.core.model_summary import LOOKS, describe_model, describe_questions, list_looks
-from greenloop.core.records.attempt import Look
-from greenloop.core.result_notes import list_notes
 from greenloop.core.text.redact import clean_for_display
-from greenloop.lsp.presenters.markup import code
 from greenloop.lsp.state.run import Run
+from greenloop.wording.markup import code
+from greenloop.wording.model import LOOKS, describe_model, describe_questions, list_looks
+from greenloop.wording.notes import list_notes
 
 
 def model_name(run: Run) -> str:
@@ -31,7 +28,7 @@ def list_all_looks(run: Run, *, markup: bool, most: int = LOOKS) -> list[str]:
     """The first looks of a run, below the attempt that they came before; of the chosen attempt only its own."""
     parts = []
     left = most
-    for number, looks in looks_by_attempt(run).items():
+    for number, looks in run.progress.looks_by_attempt.items():
         if run.view.chosen_attempt in (None, number) and left > 0:
             rows = [clean_for_display(row) for row in list_looks(looks, left)]
             listed = "\n".join(f"- {code(row) if markup else row}" for row in rows)
@@ -44,10 +41,3 @@ def notes(run: Run, *, markup: bool) -> list[str]:
     """What to look at in the change of a solved run, a line each."""
     found = list_notes(run.outcome) if run.outcome is not None else ()
     return [f"Note: {code(note) if markup else clean_for_display(note)}" for note in found]
-
-
-def looks_by_attempt(run: Run) -> dict[int, Sequence[Look]]:
-    """The looks before each attempt that had any, with those of the one under way."""
-    found: dict[int, Sequence[Look]] = {each.number: each.looks for each in run.attempts if each.looks}
-    planned = run.progress.planned
-    return {**found, planned.attempt: run.progress.looks} if planned and run.progress.looks else found

@@ -6,24 +6,11 @@ from dataclasses import replace
 
 from lsprotocol import types as lsp
 
+from greenloop.api.presets import IMPROVE
 from greenloop.core.errors import GreenloopError
-from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.spec import TargetKind
-from greenloop.core.records.verdict import Status
-from greenloop.core.result_notes import describe_also_fixed, describe_noticed, describe_still_red
-from greenloop.core.summary import (
-    attempt_gain,
-    count_cases,
-    describe_improvement,
-    describe_related,
-    describe_sandbox,
-    describe_unproven,
-    isolation_caveat,
-    summarize_solved,
-)
 from greenloop.core.text.redact import clean_for_display
-from greenloop.engine.presets import IMPROVE
 from greenloop.lsp.connection.convert import line_range
 from greenloop.lsp.connection.messages import REVIEW
 from greenloop.lsp.documents.open_documents import Documents
@@ -31,6 +18,16 @@ from greenloop.lsp.editor import Editor
 from greenloop.lsp.state.apply_result import ApplyResult
 from greenloop.lsp.state.run import Run
 from greenloop.notebook.cell_labels import label_text
+from greenloop.wording.attempt import attempt_line
+from greenloop.wording.notes import describe_also_fixed, describe_noticed, describe_still_red
+from greenloop.wording.outcome import (
+    count_cases,
+    describe_improvement,
+    describe_related,
+    describe_sandbox,
+    isolation_caveat,
+    summarize_solved,
+)
 
 # Ends that say nothing about the attempts: the user must fix something before a run makes sense.
 OUTSIDE = (StopReason.ENVIRONMENT, StopReason.MODEL, StopReason.CHANGED)
@@ -56,7 +53,7 @@ class RunNotifications:
         self._client.show_message(f"{run.name} is queued; {ahead} ahead of it.")
 
     def log_attempt(self, run: Run) -> None:
-        self._client.log(line_of(run.attempts[-1]))
+        self._client.log(attempt_line(run.attempts[-1]))
 
     def refuse(self, run: Run, error: GreenloopError) -> None:
         run.result.refusal, run.result.refusal_code = clean_for_display(error.advice), error.kind
@@ -213,56 +210,6 @@ def is_improvement(run: Run) -> bool:
     return run.request.goal is not None or is_preset
 
 
-def short_verdict(outcome: Outcome) -> str:
-    """The result in a few words: `verified`, or less with the reason, and what was gained. `evidence_text` has more."""
-    gained = [describe_improvement(outcome.evidence)] if outcome.evidence.gain is not None else []
-    return "; ".join([level(outcome), *gained])
-
-
-def level(outcome: Outcome) -> str:
-    """The verification level, where it is not the highest with the reason."""
-    if outcome.solved:
-        if outcome.verified is Verified.VERIFIED:
-            return f"verified {describe_sandbox(outcome.evidence)}" if outcome.evidence.network else "verified"
-        if outcome.evidence.sandbox == "none":
-            return f"not verified: {describe_sandbox(outcome.evidence)}"
-        reasons = count_cases(outcome.evidence) + [
-            f"{outcome.evidence.neighbours_left_out} related tests not run"
-        ] * bool(outcome.evidence.neighbours_left_out)
-        reasons += filter(None, [describe_unproven(outcome.evidence)])
-        return f"partially verified: {', '.join(reasons)}"
-    best = next((each.verdict for each in outcome.attempts if each.number == outcome.best and each.verdict.total), None)
-    return "not verified" if best is None else f"not verified: {best.passed} of {best.total} tests pass"
-
-
 def evidence_text(outcome: Outcome) -> str:
     """The evidence for a solved run, as on the command line."""
     return clean_for_display(summarize_solved(outcome.evidence, outcome.verified))
-
-
-def line_of(attempt: Attempt) -> str:
-    """An attempt's result in one line: `attempt 2: 1/3 passed, AssertionError: assert 15 == 10`."""
-    verdict = attempt.verdict
-    name = "your code" if attempt.number == 0 else f"attempt {attempt.number}"
-    has_counts = verdict.total and verdict.status is not Status.TAMPERED
-    score = f"{verdict.passed}/{verdict.total} passed" if has_counts else verdict.status.value
-    return ", ".join(part for part in (f"{name}: {score}", error_of(attempt)) if part)
-
-
-def error_of(attempt: Attempt) -> str:
-    """Error class and the first line of the first failure's message; of a passing attempt the gain, if any."""
-    if attempt.verdict.status is Status.TAMPERED:
-        return clean_for_display(f"{attempt.error_class}: {attempt.verdict.reason}").strip()
-    message = message_of(attempt)
-    if not attempt.error_class or message.startswith(attempt.error_class):
-        return message if attempt.error_class or attempt.verdict.reason else attempt_gain(attempt)
-    return f"{attempt.error_class}: {message}".rstrip(": ")
-
-
-def message_of(attempt: Attempt) -> str:
-    """The first line of the first failure's message, else of the verdict's reason."""
-    verdict = attempt.verdict
-    failures = (case.failure for case in (*verdict.cases, *verdict.collateral) if case.failure)
-    is_tampered = verdict.status is Status.TAMPERED
-    message = verdict.reason if is_tampered else next((failure.message for failure in failures), verdict.reason)
-    return (clean_for_display(message).strip().splitlines() or [""])[0]

@@ -17,25 +17,26 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from greenloop.core.artefacts import artefact_title, list_artefacts
-from greenloop.core.model_summary import describe_model
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.summary import attempt_label
 from greenloop.core.text.diff import unified_diff, with_plain_ends
 from greenloop.core.text.redact import clean_for_display
 from greenloop.core.text.uris import uri_from_path
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters import hover_text
-from greenloop.lsp.presenters.markup import code, code_block, wrap
 from greenloop.lsp.presenters.model_text import describe_asked
-from greenloop.lsp.presenters.notifications import evidence_text, line_of, name_cells, short_verdict
+from greenloop.lsp.presenters.notifications import evidence_text, name_cells
 from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.attempt_texts import AttemptText
 from greenloop.lsp.state.run import Run
 from greenloop.project.settings import state_folder
+from greenloop.wording.artefacts import artefact_title, list_artefacts
+from greenloop.wording.attempt import attempt_label, attempt_line, attempt_table
+from greenloop.wording.markup import code, code_block, wrap
+from greenloop.wording.model import describe_model
+from greenloop.wording.outcome import outcome_in_short
 
 if TYPE_CHECKING:
-    from greenloop.engine.doctor.report import DoctorFinding
+    from greenloop.api.health import DoctorFinding
 
 log = logging.getLogger(__name__)
 
@@ -144,7 +145,7 @@ def attempts_page(runs: Sequence[Run]) -> str:
         parts += [
             _heading(run),
             code(hover_text.state(run)),
-            hover_text.table(run.attempts),
+            attempt_table(run.attempts),
             *describe_asked(run, markup=True),
             *hover_text.provenance(run),
         ]
@@ -160,7 +161,7 @@ def comparison_page(run: Run, attempt: Attempt, texts: Mapping[str, AttemptText]
         _heading(run),
         code(f"{_name(attempt)} compared with your current text"),
         READ_ONLY,
-        code(line_of(attempt)),
+        code(attempt_line(attempt)),
     ]
     if not texts:
         return "\n\n".join([*parts, "This attempt has no code to compare."]) + "\n"
@@ -179,7 +180,7 @@ def comparison_page(run: Run, attempt: Attempt, texts: Mapping[str, AttemptText]
 def result_page(run: Run, diff_text: str) -> str:
     """A result that is not applied yet, as a diff."""
     assert run.outcome is not None
-    verdict = evidence_text(run.outcome) if run.outcome.solved else short_verdict(run.outcome)
+    verdict = evidence_text(run.outcome) if run.outcome.solved else outcome_in_short(run.outcome)
     return _limit_length(
         "\n\n".join([_heading(run), code(verdict), READ_ONLY, "Not applied yet:", code_block(diff_text, "diff")]) + "\n"
     )
@@ -187,7 +188,7 @@ def result_page(run: Run, diff_text: str) -> str:
 
 def doctor_page(rows: list[DoctorFinding]) -> str:
     """The doctor's findings: a table of parts, and a conclusion."""
-    from greenloop.engine.doctor.report import status_word, summary  # noqa: PLC0415 - only the doctor needs it, not the start
+    from greenloop.api.health import status_word, summary  # noqa: PLC0415 - only the doctor needs it, not the start
 
     table = ["| | part | name | found | remedy |", "|---|---|---|---|---|"]
     for row in rows:

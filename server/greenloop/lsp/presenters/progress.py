@@ -9,20 +9,19 @@ from collections.abc import Callable
 from lsprotocol import types as lsp
 
 from greenloop.core.estimate import format_estimate
-from greenloop.core.model_summary import describe_tokens
 from greenloop.core.summary import total_usage
 from greenloop.lsp.editor import Editor
-from greenloop.lsp.presenters.model_text import looks_by_attempt, model_name
+from greenloop.lsp.presenters.model_text import model_name
 from greenloop.lsp.presenters.notifications import activity
 from greenloop.lsp.state.run import Run
+from greenloop.wording.attempt import count_passed
+from greenloop.wording.model import describe_tokens
 
 # Seconds between two reports, and between two while nothing happens (the text shows the elapsed time).
 INTERVAL = 0.2
 IDLE = 1.0
 # Seconds that a run waits for the editor to accept its progress line; editors answer in milliseconds.
 PATIENCE = 1.0
-# Prompt tokens a second of the embedded model on two cores, until measured at the first answer.
-LOCAL_RATE = 33.0
 
 
 class RunProgressLine:
@@ -82,17 +81,16 @@ def describe(run: Run) -> str:
     """
     parts = []
     if run.started is not None:
-        number = run.progress.planned.attempt if run.progress.planned else 1
-        parts.append(f"attempt {number}/{run.limit}")
+        parts.append(f"attempt {run.progress.number}/{run.limit}")
     parts.append(current_step(run))
     if run.started is not None and len(run.attempts) <= 1:
         parts.append(f"with {model_name(run)}")
         parts += [format_estimate(run.started.estimate)] if run.started.estimate else []
-    if looks := sum(map(len, looks_by_attempt(run).values())):
+    if looks := sum(map(len, run.progress.looks_by_attempt.values())):
         parts.append(f"{looks} {'look' if looks == 1 else 'looks'}")
     tested = [attempt.verdict for attempt in run.attempts if attempt.verdict.total]
     if tested:
-        parts.append(f"{tested[-1].passed}/{tested[-1].total} passed")
+        parts.append(count_passed(tested[-1]))
     if (usage := total_usage(run.attempts)).tokens:
         parts.append(f"{describe_tokens(usage)} tokens")
     prices = [attempt.spent.cost for attempt in run.attempts]
@@ -104,20 +102,7 @@ def describe(run: Run) -> str:
 
 def current_step(run: Run) -> str:
     """The current step of a run in progress."""
-    return run.progress.status or _reading(run) or "starting"
-
-
-def _reading(run: Run) -> str:
-    progress, planned = run.progress, run.progress.planned
-    if planned is None:
-        return ""
-    rate = progress.prompt_rate or (LOCAL_RATE if planned.model == "local" else 0.0)
-    remaining = planned.prompt_tokens / rate - (time.monotonic() - progress.planned_at) if rate else 0.0
-    return (
-        f"reading prompt, about {remaining:.0f} s"
-        if remaining >= 1
-        else f"reading prompt, {planned.prompt_tokens} tokens"
-    )
+    return run.progress.status or run.progress.describe_reading() or "starting"
 
 
 class ProgressLine:

@@ -26,7 +26,7 @@ from greenloop.lsp.state.results import example_of
 from greenloop.lsp.state.run import Run
 
 if TYPE_CHECKING:
-    from greenloop.engine.testing.run_tests import Report
+    from greenloop.api.testing import Report
 
 FindText = Callable[[str], str | None]  # a file's text by its workspace path
 

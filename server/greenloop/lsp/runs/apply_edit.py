@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 
 from lsprotocol import types as lsp
 
+from greenloop.api.result_files import has_passed
 from greenloop.core.errors import GreenloopError
-from greenloop.core.records.verdict import Status
 from greenloop.core.text.diff import diff_hunks, with_plain_ends
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.client import after_reply
@@ -124,7 +124,7 @@ class EditApplier:
             verdict = await engine.reverify(run.started.problem, files, settings=run.settings)
         except GreenloopError as error:
             return f"the text changed in the meantime, and the merged result could not be verified: {error}"
-        if verdict.status is Status.PASSED and not verdict.collateral:
+        if has_passed(verdict):
             return ""
         return "the text changed in the meantime, and the merged result does not pass the tests"
 

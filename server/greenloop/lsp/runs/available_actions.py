@@ -15,13 +15,13 @@ from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.convert import command
 from greenloop.lsp.documents import locations
 from greenloop.lsp.documents.locations import ProjectFile
-from greenloop.lsp.presenters.notifications import short_verdict
 from greenloop.lsp.runs import stored_tests
 from greenloop.lsp.runs.apply_edit import EditApplier
 from greenloop.lsp.runs.goals import Goals
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.results import TestResults
 from greenloop.lsp.state.run import Phase, Run, short_name
+from greenloop.wording.outcome import outcome_in_short
 
 MORE = "refactor.rewrite.greenloop"
 FILE = "source.greenloop"
@@ -101,7 +101,7 @@ class AvailableActions:
 
     def _apply(self, uri: str, run: Run) -> list[lsp.CodeAction]:
         assert run.outcome is not None
-        title = f"Apply refined {run.changed_name} ({short_verdict(run.outcome)})"
+        title = f"Apply refined {run.changed_name} ({outcome_in_short(run.outcome)})"
         if self._client.capabilities.apply_edit:
             return [command(title, "greenloop.apply", run_argument(uri, run))]
         if self._client.capabilities.action_literals:
@@ -222,7 +222,7 @@ def _all_of_class(uri: str, file: ProjectFile, target: Target) -> Iterator[Furth
 
 
 def _presets(location: dict[str, object], target: Target) -> Iterator[FurtherAction]:
-    from greenloop.engine.presets import offered_presets  # noqa: PLC0415 - only needed where the kind is requested
+    from greenloop.api.presets import offered_presets  # noqa: PLC0415 - only needed where the kind is requested
 
     for name in offered_presets():
         title = f"Refine with preset {name}: {short_name(target)}"

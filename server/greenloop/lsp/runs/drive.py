@@ -10,12 +10,12 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from greenloop.api.result_files import may_write
 from greenloop.core.errors import GreenloopError
-from greenloop.core.events import Event, Finished, Started, Tested
+from greenloop.core.events import Event, Started, Tested
 from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Outcome, StopReason
 from greenloop.core.records.spec import Target
-from greenloop.core.summary import describe_improvement
 from greenloop.lsp.connection.client import after_reply
 from greenloop.lsp.connection.messages import RefineParams
 from greenloop.lsp.documents import notebook_requests
@@ -35,11 +35,11 @@ from greenloop.lsp.runs.restore import record_applied
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.apply_result import ApplyResult
 from greenloop.lsp.state.run import Phase, Run, RunRequest
-from greenloop.project.apply_result import may_write
 from greenloop.project.settings import Settings
+from greenloop.wording.outcome import describe_improvement
 
 if TYPE_CHECKING:
-    from greenloop.engine.history.unsolved_run import UnsolvedRun
+    from greenloop.api.session import UnsolvedRun
 
 log = logging.getLogger(__name__)
 
@@ -166,7 +166,7 @@ class RunDriver:
         opener = await self._models.opener(run)
         run.progress.status = "starting"
         engine = await self._engines.engine()
-        from greenloop.engine.refine import Request  # noqa: PLC0415 - the engine is imported at the first run only
+        from greenloop.api.engine import Request  # noqa: PLC0415 - the engine is imported at the first run only
 
         target = run.target if run.target.qualname else run.target.selector
         texts = self._documents.open_texts(run.root)
@@ -205,8 +205,6 @@ class RunDriver:
                     self._runs.notify_list_changed()
                 if isinstance(event, Tested):
                     self._notifications.log_attempt(run)
-                if isinstance(event, Finished):
-                    run.progress.status = "finishing"
             except Exception:
                 # Event boundary: an error in showing an event must not end the run.
                 log.exception("An event could not be shown")
@@ -274,6 +272,6 @@ def _read_earlier(number: int | None) -> UnsolvedRun | None:
     """The run to go on with. Raises `UsageError` where it is of no use. Blocking."""
     if number is None:
         return None
-    from greenloop.engine.history.unsolved_run import read_unsolved_run  # noqa: PLC0415 - with the engine
+    from greenloop.api.session import read_unsolved_run  # noqa: PLC0415 - with the engine
 
     return read_unsolved_run(number)

@@ -20,12 +20,13 @@ from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.messages import QUESTION, QUESTION_OVER
 from greenloop.lsp.editor import Editor
 from greenloop.lsp.presenters import pages
-from greenloop.lsp.presenters.notifications import name_cells, short_verdict, warning_sentences
+from greenloop.lsp.presenters.notifications import name_cells, warning_sentences
 from greenloop.lsp.presenters.pages import Pages
 from greenloop.lsp.runs.edit_plan import EditPlanner
 from greenloop.lsp.runs.runs import Runs
 from greenloop.lsp.state.questions import Answer, Question
 from greenloop.lsp.state.run import Run
+from greenloop.wording.outcome import outcome_in_short
 
 # Seconds that a run waits for an answer: to a question on the screen, and by code actions, which take longer to find.
 SHOWN = 120.0
@@ -135,7 +136,7 @@ class ApplyConfirmation:
         if not diff:
             return True
         question = " ".join(
-            [f"{run.name} is {short_verdict(outcome)}.", *warning_sentences(outcome), "Apply the change?"]
+            [f"{run.name} is {outcome_in_short(outcome)}.", *warning_sentences(outcome), "Apply the change?"]
         )
         while True:
             # An editor that declared support but did not open the page may do so when asked again.

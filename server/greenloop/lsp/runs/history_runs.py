@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from greenloop.api.state import SessionState
 from greenloop.core.events import Started
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
@@ -23,12 +24,11 @@ from greenloop.core.text.encoding import decode
 from greenloop.lsp.connection.convert import contains
 from greenloop.lsp.documents.disk import bytes_of, encode_as_saved, is_same_text
 from greenloop.lsp.runs.runs import KEPT
-from greenloop.lsp.state.run import Phase, Run, RunProgress, RunRequest, RunResult
+from greenloop.lsp.state.run import Phase, Run, RunRequest, RunResult
 from greenloop.project.settings import Settings, state_folder
 
 if TYPE_CHECKING:
-    from greenloop.engine.history.provenance import Basis
-    from greenloop.engine.history.rows import Record
+    from greenloop.api.history import Basis, Record
 
 # Seconds. Results older than a week are not restored.
 OLDEST = 7 * 24 * 3600.0
@@ -64,12 +64,11 @@ class EarlierRun:
 
 def read(root: Path) -> list[EarlierRun]:
     """The runs of a folder in the history, without those of processes that still run."""
-    from greenloop.engine.history.store import History  # noqa: PLC0415 - only where there is a history
+    from greenloop.api.history import History  # noqa: PLC0415 - only where there is a history
 
     if not (state_folder() / "history.sqlite3").exists():
         return []
-    history = History.open()
-    try:
+    with History.open() as history:
         earlier_runs = []
         for record in history.latest(root, since=time.time() - OLDEST, limit=KEPT):
             if record.owned or not record.count or (record.outcome and record.outcome.reason in _SILENT):
@@ -78,28 +77,6 @@ def read(root: Path) -> list[EarlierRun]:
             if full_record is not None and full_record.attempts:
                 earlier_runs.append(EarlierRun(record=full_record, basis=history.basis(record.id)))
         return earlier_runs
-    finally:
-        history.close()
-
-
-def record_applied(number: int) -> None:
-    """Records that a run's result is in the user's text."""
-    _record("mark_applied", number)
-
-
-def record_discarded(number: int) -> None:
-    """Records that the user discarded a run."""
-    _record("discard", number)
-
-
-def _record(method: str, number: int) -> None:
-    from greenloop.engine.history.store import History  # noqa: PLC0415 - as above
-
-    history = History.open()
-    try:
-        getattr(history, method)(number)
-    finally:
-        history.close()
 
 
 def restore_run(
@@ -126,7 +103,7 @@ def restore_run(
     )
     run = Run(
         RunRequest(root=root, target=target, uri=uri, settings=settings, began_at=now),
-        progress=RunProgress(started=started, attempts=[*record.attempts], outcome=replace(outcome, run=record.id)),
+        progress=SessionState(started=started, attempts=[*record.attempts], outcome=replace(outcome, run=record.id)),
         result=RunResult(tests_changed=_others_changed(earlier, outcome, texts)),
         phase=Phase.OVER,
         ended_at=now,

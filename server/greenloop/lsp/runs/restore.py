@@ -6,7 +6,7 @@ It must not know how the history is read.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -84,14 +84,15 @@ def _adapt_to_cells(notebook: Notebook, earlier: history_runs.EarlierRun) -> his
 
 async def record_applied(run: Run) -> None:
     """Records in the history that a run's result is in the user's text."""
-    await _record(run, history_runs.record_applied)
+    await asyncio.to_thread(_record, run, applied=True)
 
 
 async def record_discarded(run: Run) -> None:
     """Records in the history that the user discarded a run."""
-    await _record(run, history_runs.record_discarded)
+    await asyncio.to_thread(_record, run, applied=False)
 
 
-async def _record(run: Run, record: Callable[[int], None]) -> None:
-    if run.outcome is not None and run.outcome.run is not None:
-        await asyncio.to_thread(record, run.outcome.run)
+def _record(run: Run, *, applied: bool) -> None:
+    from greenloop.api import history  # noqa: PLC0415 - only where there is a history
+
+    (history.mark_applied if applied else history.discard)(run.outcome.run if run.outcome is not None else None)

@@ -14,8 +14,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from greenloop.core.events import Checked, Event, Finished, Looked, Planned, Proposed, Specified, Started, Tested, Token
-from greenloop.core.records.attempt import Attempt, Look
+from greenloop.api.state import SessionState
+from greenloop.core.events import Event, Started, Tested
+from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.goal import Goal
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.spec import Region, Spec, Target
@@ -71,54 +72,6 @@ class RunRequest:
 
 
 @dataclass(eq=False, kw_only=True)
-class RunProgress:
-    """What the engine reported so far. `status` is its current step in words, "" where the events say it.
-
-    `specified` has the current tests, `looks` are those before the attempt that is not complete yet. `prompt_rate` is
-    in prompt tokens a second, measured at the first answer.
-    """
-
-    started: Started | None = None
-    specified: Specified | None = None
-    planned: Planned | None = None
-    attempts: list[Attempt] = field(default_factory=list)
-    looks: list[Look] = field(default_factory=list)
-    outcome: Outcome | None = None
-    status: str = ""
-    planned_at: float = 0.0
-    first_token_at: float = 0.0
-    prompt_rate: float = 0.0
-
-    def record(self, event: Event) -> None:
-        match event:
-            case Started():
-                self.started, self.attempts, self.status = event, [event.baseline], ""
-            case Specified():
-                self.specified = event
-            case Planned():
-                self.planned, self.planned_at, self.first_token_at, self.status = event, time.monotonic(), 0.0, ""
-                self.looks = []
-            case Looked():
-                self.first_token_at = self.first_token_at or time.monotonic()  # what it reads now is another prompt
-                self.looks.append(event.look)
-                self.status = f"looking: {event.look.summary}"
-            case Token():
-                if not self.first_token_at and self.planned:
-                    self.first_token_at = time.monotonic()
-                    self.prompt_rate = self.planned.prompt_tokens / max(self.first_token_at - self.planned_at, 0.001)
-                self.status = f"writing, {event.count} tokens"
-            case Proposed():
-                self.status = "reading the answer"
-            case Checked():
-                self.status = event.message if event.error_class else "testing"
-            case Tested():
-                event.record_in(self.attempts)
-                self.looks = []
-            case Finished():
-                self.outcome = event.outcome
-
-
-@dataclass(eq=False, kw_only=True)
 class RunView:
     """What the editor shows of it. `chosen_attempt` is the number of the attempt that the user wants; None: the newest.
 
@@ -160,7 +113,7 @@ class Run:
     """
 
     request: RunRequest
-    progress: RunProgress = field(default_factory=RunProgress)
+    progress: SessionState = field(default_factory=SessionState)
     view: RunView = field(default_factory=RunView)
     result: RunResult = field(default_factory=RunResult)
     phase: Phase = Phase.QUEUED
@@ -232,13 +185,11 @@ class Run:
     @property
     def spec(self) -> Spec | None:
         """The spec as far as it is known."""
-        if self.progress.specified is not None:
-            return self.progress.specified.spec
-        return self.started.problem.spec if self.started else None
+        return self.progress.spec
 
     @property
     def limit(self) -> int:
-        return self.started.attempts if self.started else self.settings.attempts
+        return self.progress.limit if self.started else self.settings.attempts
 
     @property
     def seconds(self) -> float:

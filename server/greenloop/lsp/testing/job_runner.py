@@ -21,7 +21,7 @@ from greenloop.lsp.state.results import TestResults, group_by_test
 from greenloop.lsp.testing.requests import DOCTEST, CoverageMap, TestJob, TestRequest, select_tests, summarize
 
 if TYPE_CHECKING:
-    from greenloop.engine.testing.run_tests import Report
+    from greenloop.api.testing import Report
     from greenloop.notebook.adapter import NotebookTarget
 
 # Test files that run together; their results are shown before the next ones run.

@@ -15,7 +15,7 @@ from greenloop.core.records.verdict import CaseResult
 from greenloop.project.settings import Settings
 
 if TYPE_CHECKING:
-    from greenloop.engine.testing.run_tests import Report
+    from greenloop.api.testing import Report
     from greenloop.notebook.adapter import NotebookTarget
     from greenloop.project.test_impact import Coverage
 

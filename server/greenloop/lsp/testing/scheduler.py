@@ -24,7 +24,7 @@ from greenloop.lsp.testing.requests import CoverageMap, TestJob, TestRequest, su
 from greenloop.project.settings import Settings
 
 if TYPE_CHECKING:
-    from greenloop.engine.testing.run_tests import Report
+    from greenloop.api.testing import Report
 
 log = logging.getLogger(__name__)
 

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from greenloop.api.events_json import MAX_MESSAGE
+from greenloop.api.testing import explain
 from greenloop.core.records.verdict import CaseResult
-from greenloop.engine.events_json import MAX_MESSAGE
-from greenloop.engine.testing.explain import explain
 from greenloop.mcp.arguments import Root, Seconds, Text
 from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 from greenloop.mcp.progress import report_progress

@@ -6,10 +6,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from greenloop.api.events_json import attempt_object, finished_object
+from greenloop.api.history import History, Record, find_record
 from greenloop.core.errors import UsageError
-from greenloop.engine.events_json import attempt_object, finished_object
-from greenloop.engine.history.rows import Record
-from greenloop.engine.history.store import History
 from greenloop.mcp.arguments import Root
 from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 from greenloop.serving.service import Service
@@ -28,20 +27,13 @@ async def history(
     service = service_of(context)
     if run:
         return run_object(find_run(service, run))
-    store = History.open()
-    try:
+    with History.open() as store:
         return {"runs": [_line(each) for each in store.runs(service.find_folder(root), limit=limit)]}
-    finally:
-        store.close()
 
 
 def find_run(service: Service, number: int) -> Record:
     """Returns a stored run of one of the roots. Raises `UsageError` where there is none."""
-    store = History.open()
-    try:
-        record = store.run(number)
-    finally:
-        store.close()
+    record = find_record(number)
     if record is None:
         raise UsageError(f"There is no run {number} in the history.", remedy="List them without a number.")
     service.find_folder(record.root)

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
 
+from greenloop.api.events_json import event_object, finished_object
+from greenloop.api.session import RefineSession, Request
 from greenloop.core.errors import WorkspaceError
 from greenloop.core.events import Event, Looked, Planned, Started, Tested
-from greenloop.core.model_summary import describe_model
 from greenloop.core.records.goal import Goal
-from greenloop.core.records.outcome import Outcome
-from greenloop.core.records.problem import Problem
-from greenloop.engine import refine as engine
-from greenloop.engine.events_json import event_object, finished_object
-from greenloop.engine.history.store import History
 from greenloop.mcp.arguments import Root, Seconds, Text
 from greenloop.mcp.client_model import CLIENT, ClientModel
 from greenloop.mcp.client_user import ClientUser
 from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 from greenloop.mcp.progress import report_progress
-from greenloop.project.apply_result import may_write, write_result
+from greenloop.wording.model import describe_model
 
 
 @tell_errors
@@ -53,64 +48,43 @@ async def refine(
     chosen = "" if model == CLIENT else service.check_model(model, folder)
     wanted = {"model": chosen, "preset": preset, "attempts": attempts, "seconds": seconds, "tokens": tokens}
     settings = service.load_settings(folder, wanted)
-    user = ClientUser(context)
-    settings = settings if user.can_answer else replace(settings, ask=0)
-    request = engine.Request(root=folder, target=target, comment=comment, goal=goal)
-    problem: Problem | None = None
     asked: dict[str, Any] = {}
     rows: list[dict[str, Any]] = []
 
     def show(event: Event) -> None:
-        nonlocal problem, asked
         match event:
             case Started():
-                problem = event.problem
-                asked = {"model": describe_model(event.model), "kind": event.kind and event.kind.value}
+                asked.update(model=describe_model(event.model), kind=event.kind and event.kind.value)
                 suspects = len(event.problem.regions) + len(event.problem.suspects)
                 report(f"asking {describe_model(event.model, event.kind)}; {suspects} functions may be at fault")
             case Planned():
                 report(f"attempt {event.attempt}: {event.draft.move.value}", event.attempt)
             case Looked():
-                report(f"attempt {event.attempt}: looking: {event.look.summary}", event.attempt)
+                report(f"attempt {event.attempt}: {session.state.status}", event.attempt)
             case Tested():
                 rows.append(event_object(event) or {})
                 report(f"attempt {event.attempt.number}: {event.attempt.verdict.status.value}", event.attempt.number)
 
     async with report_progress(context) as report:
-        outcome = await engine.refine(
-            request,
+        session = RefineSession(
+            Request(root=folder, target=target, comment=comment, goal=goal),
             settings=settings,
-            emit=show,
-            report_status=report,
-            user=user,
+            user=ClientUser(context),
             model=ClientModel(context, settings) if model == CLIENT else None,
             pool=service.pool,
+            report_status=report,
+            on_event=show,
         )
-    error = None
-    is_applied = False
-    if apply and problem is not None and outcome.after:
-        try:
-            is_applied = _apply(problem, outcome)
-        except WorkspaceError as failed:
-            error = failed
-    result = finished_object(outcome, applied=is_applied)
-    if error is not None:
-        result |= {"message": str(error), "remedy": error.remedy}
+        outcome = await session.run()
+        is_applied, refusal = False, {}
+        if apply and session.may_write():
+            try:
+                await session.apply()
+                is_applied = True
+            except WorkspaceError as error:
+                refusal = {"message": str(error), "remedy": error.remedy}
+    result = {**finished_object(outcome, applied=is_applied), **refusal}
     return {**result, **asked, "tried": [_row(row) for row in rows]}
-
-
-def _apply(problem: Problem, outcome: Outcome) -> bool:
-    """Writes a result that needs no review, over the texts that the run saw. Raises `WorkspaceError`."""
-    if not may_write(outcome, ()):
-        return False
-    write_result(problem.root, outcome, originals=problem.originals)
-    if outcome.run is not None:
-        history = History.open()
-        try:
-            history.mark_applied(outcome.run)
-        finally:
-            history.close()
-    return True
 
 
 def _row(row: dict[str, Any]) -> dict[str, Any]:

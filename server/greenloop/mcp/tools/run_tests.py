@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from greenloop.api import testing
+from greenloop.api.events_json import MAX_MESSAGE, case_object
 from greenloop.core.records.verdict import CaseResult
-from greenloop.engine.events_json import MAX_MESSAGE, case_object
-from greenloop.engine.testing import run_tests as runner
 from greenloop.mcp.arguments import Root, Seconds, Selectors
 from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 from greenloop.mcp.progress import report_progress
@@ -22,13 +22,11 @@ async def run_tests(
     settings = service.load_settings(folder, {})
     async with report_progress(context) as report:
         report("running the tests")
-        found = await runner.run_tests(
+        found = await testing.run_tests(
             folder,
             selectors or ["."],
-            buffers={},
             settings=settings,
             pool=service.pool,
-            traced=False,
             seconds=seconds,
             report_status=report,
         )

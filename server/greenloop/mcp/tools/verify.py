@@ -6,13 +6,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from greenloop.api.verification import FILE, Require, VerifyRequest, replay, result_json
+from greenloop.api.verification import verify as verify_tests
 from greenloop.core.errors import UsageError
-from greenloop.engine.verify.apart import Require
-from greenloop.engine.verify.known_failing import FILE
-from greenloop.engine.verify.replay import replay
-from greenloop.engine.verify.report_json import result_json
-from greenloop.engine.verify.setup import Request
-from greenloop.engine.verify.verify import verify as verify_tests
 from greenloop.mcp.arguments import Root, Seconds, Text
 from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 from greenloop.mcp.progress import report_progress
@@ -67,7 +63,7 @@ async def verify(
                 warn=report,
             )
         else:
-            request = Request(
+            request = VerifyRequest(
                 root=folder,
                 revision=base,
                 targets=tuple(targets or ()),

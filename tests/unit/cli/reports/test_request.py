@@ -10,13 +10,13 @@ import jsonschema
 import pytest
 
 from fake_engine import CASE, fake, project, unsolved
+from greenloop.api import testing
 from greenloop.cli.commands import verify as command
 from greenloop.cli.main import main
 from greenloop.cli.reports.request import repository_prefix
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.verdict import CaseResult
-from greenloop.engine.testing import failing_tests
 from greenloop.engine.verify.report import Verification
 from sarif_schema import SARIF_SCHEMA
 
@@ -118,6 +118,6 @@ def test_a_search_that_is_cancelled_is_not_an_empty_report(fake, project, monkey
     async def cancelled(_root, **_more):
         raise asyncio.CancelledError
 
-    monkeypatch.setattr(failing_tests, "list_failing_tests", cancelled)
+    monkeypatch.setattr(testing, "list_failing_tests", cancelled)
     assert main(["fix", "--all", "--report", "junit=a.xml"]) == 130
     assert ET.parse(project / "a.xml").getroot()[0].get("failures") == "1"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.heat import bar, heat_rows
 from greenloop.core.records.goal import Gain, Goal, ProfiledLine
+from greenloop.wording.gain import bar, heat_rows
 
 BEFORE = (
     ProfiledLine(line=5, text="        if item not in seen:", times=6000, cost=0.061),

@@ -1,4 +1,4 @@
-"""Decides whether a result may be written without review, and writes it into the user's files.
+"""Decides whether a result may be written without review, plans its changes, and writes them into the user's files.
 
 All of them are written or none, never over an unexpected text.
 """
@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from greenloop.core.errors import GreenloopError, WorkspaceError
 from greenloop.core.records.outcome import Outcome, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.text.diff import merge
 from greenloop.core.text.encoding import Encoding, declared_encoding, decode, encode
 from greenloop.project.atomic_write import write_atomically
+from greenloop.project.settings import Settings
 
 KEPT_IN_HISTORY = "Nothing was written. The result is kept: `greenloop history` lists it."
 
@@ -28,6 +32,31 @@ class FileChange:
     old: bytes | None
     new: bytes
     is_merged: bool
+
+
+class Files(Protocol):
+    """The user's files; paths are relative to the workspace."""
+
+    async def read(self, path: str) -> bytes | None:
+        """What the file would have if it were saved now; None: there is no file."""
+        ...
+
+    async def write(self, changes: Sequence[FileChange]) -> None:
+        """Writes all of the changes or none, each over the text that it was made for. Raises `WorkspaceError`."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiskFiles:
+    """The files on the disk, below `root`."""
+
+    root: Path
+
+    async def read(self, path: str) -> bytes | None:
+        return _read_bytes(self.root / path)
+
+    async def write(self, changes: Sequence[FileChange]) -> None:
+        write_changes(self.root, changes)
 
 
 def is_accepted(outcome: Outcome, accept: Collection[str]) -> bool:
@@ -48,35 +77,55 @@ def may_write(outcome: Outcome, accept: Collection[str]) -> bool:
     return is_accepted(outcome, accept) and (not outcome.evidence.warnings or "warned" in accept)
 
 
-def write_result(
-    root: Path,
+async def plan_changes(
     outcome: Outcome,
+    files: Files,
     *,
-    originals: Mapping[str, str | None] | None = None,
-    reverify: Callable[[dict[str, bytes]], bool] | None = None,
-) -> list[str]:
-    """Writes the outcome's texts; returns the paths. Raises `WorkspaceError` when writing is impossible or unsafe.
+    originals: Mapping[str, str | None],
+    passes_again: Callable[[dict[str, bytes]], Awaitable[bool]] | None,
+    report_status: Callable[[str], None],
+) -> list[FileChange]:
+    """The changes that bring the outcome's texts into the files; the one policy for files that changed meanwhile.
 
-    A file that changed since the run is merged when the changes do not overlap; `reverify` then runs the tests over
-    all texts again, and nothing is written unless it returns True. `originals` are the other files the result relies
-    on.
+    A file that changed since the run is merged where the changes do not overlap; `passes_again` then runs the tests
+    over the merged texts (None: a change is refused). So it does where one of the `originals` has changed, the other
+    files that the result relies on.
+    Raises `WorkspaceError` where the changes overlap, a file to change was deleted, or the merged texts fail.
     """
-    changes = [plan_change(path, outcome, _read_bytes(root / path)) for path in changed_paths(outcome)]
-    relied_on = {path: text for path, text in (originals or {}).items() if path not in changed_paths(outcome)}
-    stale_paths = [change.path for change in changes if change.is_merged]
-    stale_paths += [path for path, text in relied_on.items() if is_stale(_read_bytes(root / path), text)]
-    if stale_paths:
-        names = ", ".join(stale_paths)
-        if reverify is None:
-            raise WorkspaceError(f"{names} changed since the run.", remedy=KEPT_IN_HISTORY)
-        # The current text on the disk counts, not the one that the run saw.
-        current = {path: data for path in stale_paths if (data := _read_bytes(root / path)) is not None}
-        if not reverify({**current, **{change.path: change.new for change in changes}}):
-            raise WorkspaceError(
-                f"{names} changed during the run, and the result fails with that change.", remedy=KEPT_IN_HISTORY
-            )
-    write_changes(root, changes)
-    return [change.path for change in changes]
+    paths = changed_paths(outcome)
+    changes = [plan_change(path, outcome, await files.read(path)) for path in paths]
+    stale: dict[str, bytes | None] = {change.path: change.new for change in changes if change.is_merged}
+    for path, text in originals.items():
+        if path not in paths and is_stale(data := await files.read(path), text):
+            stale[path] = data
+    if not stale:
+        return changes
+    names = ", ".join(stale)
+    if passes_again is None:
+        raise WorkspaceError(f"{names} changed since the run.", remedy=KEPT_IN_HISTORY)
+    report_status(f"{names} changed during the run; the result is verified again with that change.")
+    # The current texts count, not those that the run saw.
+    current = {path: data for path, data in stale.items() if data is not None}
+    if not await passes_again({**current, **{change.path: change.new for change in changes}}):
+        raise WorkspaceError(
+            f"{names} changed during the run, and the result fails with that change.", remedy=KEPT_IN_HISTORY
+        )
+    return changes
+
+
+async def passes_again(problem: Problem, texts: Mapping[str, bytes], *, settings: Settings) -> bool:
+    """Do the tests of a run pass, and its related tests, over texts that were merged with what changed meanwhile?
+
+    Raises `CannotVerifyError` where no sandbox can be used.
+    """
+    from greenloop.engine import after_run  # noqa: PLC0415 - the engine is loaded at the first run only
+
+    return has_passed(await after_run.reverify(problem, texts, settings=settings))
+
+
+def has_passed(verdict: Verdict) -> bool:
+    """Does a result that was verified again still hold, and breaks no other test?"""
+    return verdict.status is Status.PASSED and not verdict.collateral
 
 
 def write_texts(root: Path, before: Mapping[str, str | None], after: Mapping[str, str]) -> list[str]:

@@ -1,7 +1,4 @@
-"""What the lines of a function cost before and after a change, as rows of text with bars.
-
-The bars of both have one scale, so that their lengths can be compared.
-"""
+"""Puts into words what a change gained: costs before and after, and by line as rows with bars of one scale."""
 
 from __future__ import annotations
 
@@ -9,11 +6,32 @@ import textwrap
 from collections.abc import Sequence
 
 from greenloop.core.records.goal import Gain, Goal, ProfiledLine
-from greenloop.core.summary import show_cost
 
 WIDTH = 10  # characters of the longest bar
 LONGEST = 60  # characters of a line's text
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+def describe_gain(gain: Gain) -> str:
+    """`41 ms → 6 ms, repeated 40 ms → 5 ms (0.15, 0.13 to 0.17)`: costs before and after, the ratio, its interval."""
+    ratio = f"{gain.ratio:.2f}, {gain.low:.2f} to {gain.high:.2f}"
+    costs = f"{show_cost(gain.goal, gain.before)} → {show_cost(gain.goal, gain.after)}"
+    if gain.repeated_before:
+        repeated = (show_cost(gain.goal, cost) for cost in (gain.repeated_before, gain.repeated_after))
+        costs += f", repeated {' → '.join(repeated)}"
+    if gain.bytes_before:
+        memory = (show_cost(Goal.MEMORY, cost) for cost in (gain.bytes_before, gain.bytes_after))
+        costs += f" and {' → '.join(memory)}"
+    return f"{costs} ({ratio})"
+
+
+def show_cost(goal: Goal, cost: float) -> str:
+    """`41 ms`, `1.2 s`, `0.4 ms`, or `3.1 MB`."""
+    if goal is Goal.MEMORY:
+        return f"{cost / 1e6:.1f} MB" if cost >= 1e5 else f"{cost / 1e3:.1f} kB"
+    if cost >= 1:
+        return f"{cost:.1f} s"
+    return f"{cost * 1000:.0f} ms" if cost >= 0.01 else f"{cost * 1000:.1f} ms"
 
 
 def heat_rows(gain: Gain, most: int) -> list[str]:

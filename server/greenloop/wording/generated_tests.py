@@ -1,11 +1,15 @@
-"""Summarises a spec for users: counts of tests by origin, and a line with the worth of each. Pure."""
+"""Puts generated tests into words: counts by origin, a line with the worth of each, and those that changed."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from greenloop.core.events import Specified
 from greenloop.core.records.spec import USER_PROVENANCES, Case, Provenance, Spec
+from greenloop.core.text.redact import clean_for_display
+from greenloop.wording.markup import code
 
 LABELS = {
     Provenance.USER: "written by you",
@@ -21,6 +25,7 @@ LABELS = {
     Provenance.DESIGNED: "written by the model",
     Provenance.PROPERTY: "properties",
 }
+MAX_LISTED = 40  # tests that are listed at once
 LONGEST = 100  # characters of a shown test
 
 
@@ -79,3 +84,36 @@ def _describe_worth(case: Case) -> str:
 def _short(text: str) -> str:
     one_line = " ".join(text.split())
     return one_line if len(one_line) <= LONGEST else one_line[: LONGEST - 1] + "…"
+
+
+def list_item(row: SpecRow, *, markup: bool) -> str:
+    """A test as an item of a list, with its worth; one that no longer counts is struck through."""
+    source = code(row.source) if markup else clean_for_display(row.source)
+    if row.is_discarded:
+        source = f"~~{source}~~" if markup else f"[{source}]"
+    return f"- {source} {row.why}"
+
+
+class ChangedTests:
+    """Lists all tests once, and afterwards only the changes."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+        self._doubts: set[str] = set()
+
+    def lines(self, event: Specified) -> Iterator[str]:
+        """The lines of an event: `?` has a vote, `=` must pass, `x` no longer counts."""
+        listed = list_rows(event.spec, has_votes=bool(self._known))
+        changed = [each for each in listed if self._known.get(each.source) != each.why]
+        if not self._known:
+            yield f"tests, fixed before the first attempt: {count_tests(event.spec)}"
+        elif event.reason:
+            yield event.reason
+        for each in changed[:MAX_LISTED]:
+            mark = "x" if each.is_discarded else "=" if each.binding else "?"
+            yield f"  {mark} {each.source}  ({each.why})"
+        if len(changed) > MAX_LISTED:
+            yield f"  … {len(changed) - MAX_LISTED} more"
+        yield from (f"  in doubt: {doubt}" for doubt in event.spec.doubts if doubt not in self._doubts)
+        self._known = {each.source: each.why for each in listed}
+        self._doubts.update(event.spec.doubts)

@@ -8,10 +8,10 @@ import pytest
 
 from conversation_attempts import LOOKS, MANY_LOOKS, turn
 from fake_engine import attempt
-from greenloop.core.model_summary import describe_model, describe_questions, describe_tokens, list_looks
 from greenloop.core.records.attempt import Draft, Move
 from greenloop.core.records.model import Kind, Role
 from greenloop.core.records.usage import Usage
+from greenloop.wording.model import describe_model, describe_questions, describe_tokens, list_looks
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from conversation_attempts import BLEMISH, turn
 from fake_engine import attempt, solved, unsolved
 from greenloop.core.records.outcome import Difference, Evidence, Noticed, Survivor, Verified
 from greenloop.core.records.usage import Usage
-from greenloop.core.result_notes import describe_withdrawn, list_notes
-from greenloop.core.summary import describe_related, summarize_solved
+from greenloop.wording.notes import describe_withdrawn, list_notes
+from greenloop.wording.outcome import describe_related, summarize_solved
 
 TESTS = tuple(f"t.py::test_{name}" for name in "abcde")
 SURE = Evidence(

@@ -72,3 +72,8 @@ def list_notes(outcome: Outcome) -> tuple[str, ...]:
     accepted = (each for each in outcome.attempts if outcome.solved and each.number == outcome.best)
     blemishes = tuple(blemish for attempt in accepted for blemish in attempt.blemishes)
     return (*blemishes, *(list_beyond(outcome.evidence) if outcome.solved else ()))
+
+
+def note_lines(outcome: Outcome) -> list[str]:
+    """The notes as lines: `Note: …`."""
+    return [f"Note: {note}" for note in list_notes(outcome)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from greenloop.api.result_files import may_write
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
-from greenloop.project.apply_result import may_write
 
 
 def outcome(verified: Verified, *, solved: bool = True, warnings: tuple[str, ...] = ()) -> Outcome:

@@ -1,0 +1,6 @@
+"""The engine for a caller that follows the events itself and may put a stand-in in its place: the language server."""
+
+from __future__ import annotations
+
+from greenloop.engine.after_run import reverify
+from greenloop.engine.refine import Request, refine, warm

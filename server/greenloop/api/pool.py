@@ -1,0 +1,5 @@
+"""The open sandboxes that several calls share. Light: loads nothing of the engine."""
+
+from __future__ import annotations
+
+from greenloop.sandboxes.pool import SandboxPool

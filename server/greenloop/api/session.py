@@ -1,0 +1,226 @@
+"""One refinement from its request to the result in the user's files; the engine's face for everybody else."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from greenloop.api import history, result_files
+from greenloop.api.pool import SandboxPool
+from greenloop.api.result_files import DiskFiles, FileChange, Files, may_write
+from greenloop.api.state import SessionState
+from greenloop.core.errors import UsageError
+from greenloop.core.events import Event
+from greenloop.core.ports import Model, NoUser, User
+from greenloop.core.records.outcome import Outcome, StopReason
+from greenloop.core.records.problem import Problem
+from greenloop.engine import after_run
+from greenloop.engine import outcome as outcomes
+from greenloop.engine import refine as engine
+from greenloop.engine.history.unsolved_run import UnsolvedRun, read_unsolved_run
+from greenloop.engine.refine import Request
+from greenloop.engine.sandbox_spec import ignore_status
+from greenloop.project.settings import Settings
+from greenloop.verdict.mutation_testing import Strength, report_lines
+
+
+class RefineSession:
+    """One refinement. Await `run()`, or iterate over `events()`; then `apply()` writes the result.
+
+    `user` answers questions about generated tests; without one, or with one who cannot answer (`can_answer` is False),
+    nothing is asked. `model` is used in every role, whatever the settings name; `opener` opens models by name where the
+    caller has its own; `pool` keeps the sandbox open for the next session. `report_status` gets the current step in one
+    line while the baseline is measured, `on_event` each event after `state` has recorded it.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        *,
+        settings: Settings,
+        user: User | None = None,
+        model: Model | None = None,
+        opener: Callable[[str, Settings], Model] | None = None,
+        pool: SandboxPool | None = None,
+        report_status: Callable[[str], None] = ignore_status,
+        on_event: Callable[[Event], None] = lambda _event: None,
+    ) -> None:
+        self.request, self.user = request, user or NoUser()
+        self.settings = settings_for(self.user, settings)
+        self.state = SessionState()
+        self._parts: dict[str, Any] = {"model": model, "opener": opener, "pool": pool}
+        self._report_status, self._on_event = report_status, on_event
+        self._task: asyncio.Task[Outcome] | None = None
+        self._work: asyncio.Task[Any] | None = None
+
+    @property
+    def problem(self) -> Problem | None:
+        """The problem with its current tests; None where the run ended before it began to search."""
+        return self.state.problem
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """The outcome; None before the end."""
+        return self.state.outcome
+
+    async def run(self) -> Outcome:
+        """Runs to the end. Call it once.
+
+        Raises `UsageError` for a target that does not exist, `CannotVerifyError` where no sandbox or interpreter can be
+        used, `ModelError` where no model is configured or its name or key is wrong, and `CancelledError`.
+        """
+        self._work = asyncio.current_task()
+        outcome = await engine.refine(
+            self.request,
+            settings=self.settings,
+            emit=self._emit,
+            report_status=self._report_status,
+            user=self.user,
+            **{name: part for name, part in self._parts.items() if part is not None},
+        )
+        self.state.outcome = outcome
+        return outcome
+
+    def start(self) -> asyncio.Task[Outcome]:
+        """Starts the run in a task of the running loop, once; the task's result is the outcome."""
+        if self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self.run())
+        return self._task
+
+    async def events(self) -> AsyncIterator[Event]:
+        """Starts the run where it has not begun, and yields its events to the last. Raises what `run` raises.
+
+        Leaving the iteration cancels the run.
+        """
+        queue: asyncio.Queue[Event | None] = asyncio.Queue()
+        listen = self._on_event
+
+        def on_event(event: Event) -> None:
+            listen(event)
+            queue.put_nowait(event)
+
+        self._on_event = on_event
+        task = self.start()
+        task.add_done_callback(lambda _task: queue.put_nowait(None))
+        try:
+            while (event := await queue.get()) is not None:
+                yield event
+            await task
+        finally:
+            if not task.done():
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
+
+    def cancel(self) -> None:
+        """Cancels the run; its sandbox ends within a second, and what the history has of it stays."""
+        if self._work is not None and self.state.outcome is None:
+            self._work.cancel()
+
+    def cancelled_outcome(self) -> Outcome:
+        """The outcome of a cancelled run: its attempts so far."""
+        return outcomes.build_stopped(self.state.attempts, StopReason.CANCELLED, "cancelled")
+
+    def _emit(self, event: Event) -> None:
+        self.state.record(event)
+        self._on_event(event)
+
+    # -- the result -------------------------------------------------------------------------------------------------
+
+    def may_write(self, accept: Collection[str] = ()) -> bool:
+        """May the result be written without review? `accept`: `partial`, `unverified`, `warned` or nothing."""
+        outcome = self.outcome
+        return outcome is not None and bool(outcome.after) and may_write(outcome, accept)
+
+    async def apply(
+        self, files: Files | None = None, *, report_status: Callable[[str], None] | None = None
+    ) -> list[str]:
+        """Writes the result, marks it as applied in the history, and returns the paths. See `plan`."""
+        changes = await self.plan(files, report_status=report_status)
+        await self.write(changes, files)
+        return [change.path for change in changes]
+
+    async def plan(
+        self,
+        files: Files | None = None,
+        *,
+        outcome: Outcome | None = None,
+        originals: Mapping[str, str | None] | None = None,
+        to_sandbox: Callable[[dict[str, bytes]], dict[str, bytes]] = lambda files: files,
+        report_status: Callable[[str], None] | None = None,
+    ) -> list[FileChange]:
+        """The changes that bring the result into the files (by default those on the disk).
+
+        A file that changed during the run is merged, and the tests run again over the merged texts; so they do where
+        another file changed that the result relies on. `outcome` and `originals` replace the result and the texts where
+        a file is not what the tests see (a notebook); `to_sandbox` makes of current files what the tests see.
+        Raises `UsageError` where there is no result, `WorkspaceError` where the changes overlap, a file to change was
+        deleted, or the merged texts fail.
+        """
+        problem, result = self.problem, outcome or self.outcome
+        if problem is None or result is None or not result.after:
+            raise UsageError("There is no result to write.", remedy="Run it first.")
+
+        current = files or DiskFiles(root=problem.root)
+        relied_on = problem.originals if originals is None else originals
+
+        async def passes_again(texts: dict[str, bytes]) -> bool:
+            gone = {path for path in problem.buffers if path in relied_on and await current.read(path) is None}
+            buffers = {path: data for path, data in problem.buffers.items() if path not in gone}
+            now = replace(problem, buffers=buffers)
+            return await result_files.passes_again(now, to_sandbox(texts), settings=self.settings)
+
+        return await result_files.plan_changes(
+            result,
+            current,
+            originals=relied_on,
+            passes_again=passes_again,
+            report_status=report_status or self._report_status,
+        )
+
+    async def write(
+        self,
+        changes: Sequence[FileChange],
+        files: Files | None = None,
+        *,
+        on_written: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Writes all of the changes or none, each only over the text that it was planned for; marks them as applied.
+
+        Raises `WorkspaceError`. Once it has begun it is finished, also where the caller is cancelled: a half of several
+        files would be worse than all or none.
+        """
+        root, run = self.request.root, self.outcome.run if self.outcome else None
+
+        async def write() -> None:
+            await (files or DiskFiles(root=root)).write(changes)
+            on_written()
+            await asyncio.to_thread(history.mark_applied, run)
+
+        writing = asyncio.ensure_future(write())
+        try:
+            await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            await asyncio.gather(writing, return_exceptions=True)
+            raise
+
+    async def measure_strength(self, *, report_status: Callable[[str], None] | None = None) -> Strength:
+        """Measures which one-token changes of the result its tests do not notice.
+
+        Raises `UsageError` where there is no solved result, `CannotVerifyError` where no sandbox can be used.
+        """
+        if self.problem is None or self.outcome is None:
+            raise UsageError("There is no solved result to measure the tests on.", remedy="Run it first.")
+        report = report_status or self._report_status
+        return await after_run.measure_strength(
+            self.problem, self.outcome, settings=self.settings, report_status=report
+        )
+
+
+def settings_for(user: User, settings: Settings) -> Settings:
+    """The settings for a user: a user who cannot answer is asked nothing."""
+    can_answer = not isinstance(user, NoUser) and getattr(user, "can_answer", True)
+    return settings if can_answer else replace(settings, ask=0)

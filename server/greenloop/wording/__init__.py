@@ -1,0 +1,4 @@
+"""Puts a run into words: attempts, steps, outcomes, tests; for every face, as plain text and Markdown.
+
+It must not know where a text is shown: whoever shows it makes control characters harmless.
+"""
