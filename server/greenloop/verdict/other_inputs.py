@@ -26,7 +26,7 @@ from greenloop.specs.properties import property_tests, signature, value_strategi
 from greenloop.specs.properties.plain_values import UnplainError
 from greenloop.verdict.changed_functions import ChangedFunction
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
-from greenloop.verdict.varied_inputs import Call, Instance, call_tree, read_call, read_value, vary_calls
+from greenloop.verdict.varied_inputs import Call, Instance, call_tree, move_calls, read_call, read_value, vary_calls
 
 KIND = "inputs"
 MOST_FUNCTIONS = 4
@@ -55,7 +55,10 @@ class Done:
 
 @dataclass(frozen=True, kw_only=True)
 class Observation:
-    """One input, and what both versions do with it. `is_tested`: a test calls it so; `is_near`: it is a varied one."""
+    """One input, and what both versions do with it.
+
+    `is_tested`: a test calls it so; `is_near`: it is varied in one place; `is_moved`: it is varied in all places.
+    """
 
     function: ChangedFunction
     call: Call
@@ -63,6 +66,7 @@ class Observation:
     new: Done
     is_tested: bool = False
     is_near: bool = False
+    is_moved: bool = False
 
     @property
     def differs(self) -> bool:
@@ -90,11 +94,16 @@ async def observe(
         probe = _Probe(inputs=inputs, session=session, functions=group, text=with_plain_ends(new[path]))
         old_files = {**files, **{name: text for name, text in own.items() if text}}
         tested, drawn = await probe.record(files, selectors)
+        if any(each.is_wrapped for each in group):  # only the user's own code is sure to be a function that is called
+            before, _drawn = await probe.record(old_files, selectors)
+            tested = list({call.key: call for call in (*tested, *before)}.values())[:MOST_TESTED]
         if not tested:
             continue
-        varied = vary_calls(tested, MOST_VARIED)
-        known = {call.key for call in (*tested, *varied)}
-        calls = [*tested, *varied, *(call for call in drawn if call.key not in known)]
+        moved = move_calls(tested)
+        varied = vary_calls(tested, MOST_VARIED, moved)
+        known = {call.key for call in (*tested, *moved, *varied)}
+        calls = [*tested, *varied, *moved, *(call for call in drawn if call.key not in known)]
+        first_moved = len(tested) + len(varied)
         new_done, old_done = [await probe.run(each, calls) for each in (files, old_files)]
         for place in sorted(new_done.keys() & old_done.keys()):
             call = calls[place]
@@ -105,7 +114,8 @@ async def observe(
                     old=old_done[place],
                     new=new_done[place],
                     is_tested=place < len(tested),
-                    is_near=len(tested) <= place < len(tested) + len(varied),
+                    is_near=len(tested) <= place < first_moved,
+                    is_moved=first_moved <= place < first_moved + len(moved),
                 )
             )
     return found
@@ -190,7 +200,7 @@ def _region(function: ChangedFunction) -> Region:
 
 
 def _file_text(module: str, functions: Sequence[ChangedFunction], inputs: str, drawn: Sequence[str]) -> str:
-    names = [[module, each.qualname, [*each.added]] for each in functions]
+    names = [[module, each.qualname, [*each.added], each.is_wrapped] for each in functions]
     tests = f"""FUNCTIONS = {names!r}
 INPUTS = {inputs!r}
 

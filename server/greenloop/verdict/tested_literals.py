@@ -14,7 +14,8 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from datetime import date
+from typing import Any, TypeGuard
 
 from greenloop.core.python.ast_source import docstring_statement, dump_tree, find_definitions, parse_module
 from greenloop.core.python.literal_values import read_literal
@@ -22,6 +23,11 @@ from greenloop.drafting.candidates.checks.literal_tables import is_small
 from greenloop.verdict.varied_inputs import Instance
 
 LEAST_TEXT = 4  # characters of an input that counts inside a longer text
+LEAST_LETTERS = 8  # of an input without its signs
+LEAST_SLICE = 3  # items of an input that are compared
+LEAST_ECHO = 2  # items of an input that stand in its answer, too
+LEAST_POINTS = 3  # of a table that a curve goes through
+RARE_LENGTH = 256  # no code or checksum is so long
 LARGE = 1e15  # from here on, floats are no exact numbers
 _EQUAL = (ast.Eq, ast.NotEq, ast.In, ast.NotIn, ast.Is, ast.IsNot)
 _Part = tuple[ast.AST, tuple[str, ...], bool]
@@ -39,8 +45,9 @@ class Tested:
 class Mention:
     """A new literal that is the input, or a mark of it such as its length (`is_mark`), or the answer, of a test.
 
-    `tested` is the test's number; `line` counts in the new text. `is_hidden`: it is the input as text, or a checksum,
-    which no rule is written with.
+    `tested` is the test's number; `line` counts in the new text, 0 stands for a data file. `is_hidden`: it is the input
+    as text, a checksum or an exact length, which no rule is written with. `part`: it is only a part of the input or of
+    the answer, this one.
     """
 
     tested: int
@@ -48,6 +55,7 @@ class Mention:
     is_answer: bool = False
     is_mark: bool = False
     is_hidden: bool = False
+    part: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,13 +73,13 @@ class _Literal:
     value: Any
 
 
-def find_mentions(old: str, new: str, tested: Sequence[Tested]) -> list[Mention]:
-    """Returns what the new text says of the tests' inputs and answers, and the old one does not."""
+def find_mentions(old: str, new: str, tested: Sequence[Tested], data: Sequence[str] = ()) -> list[Mention]:
+    """Returns what the new text and new files of data say of the tests' inputs and answers, and the old text does not."""
     old_module, new_module = parse_module(old), parse_module(new)
     if isinstance(old_module, SyntaxError) or isinstance(new_module, SyntaxError):
         return []
     kept = {dump_tree(node) for node in old_module.body}
-    added = [node for node in new_module.body if dump_tree(node) not in kept]
+    added = [node for node in new_module.body if dump_tree(node) not in kept] + [_as_code(text) for text in data]
     old_keys = {each.key for each in _literals(old_module.body)}
     prose = _prose(new_module)
     every = list(_literals(added))
@@ -86,14 +94,46 @@ def find_mentions(old: str, new: str, tested: Sequence[Tested]) -> list[Mention]
     ]
 
 
+def find_points(old: str, new: str, tested: Sequence[Tested]) -> tuple[int, dict[float, float]]:
+    """Returns the line of a new table of numbers that has the tests' answers and no others, and what it holds."""
+    module = parse_module(new)
+    body = [] if isinstance(module, SyntaxError) else module.body
+    known = written_keys(old)
+    answers = {key_of(each.arguments[0]): each.answer for each in tested if len(each.arguments) == 1}
+    for literal in _literals(body):
+        table = dict(literal.value) if _is_pairs(literal.value) else literal.value
+        if isinstance(table, dict) and literal.key not in known and all(map(is_number, (*table, *table.values()))):
+            large = [key for key in table if not is_small(key)]
+            if len(large) >= LEAST_POINTS and all(answers.get(key_of(key)) == (table[key],) for key in large):
+                return literal.line, table
+    return 0, {}
+
+
+def _is_pairs(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(each, list | tuple) and len(each) == 2 for each in value)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Is it an int or a float, and no bool?"""
+    return type(value) in (int, float)
+
+
+def written_keys(text: str) -> frozenset[str]:
+    """Returns the keys of all literals of a text."""
+    module = parse_module(text)
+    return frozenset(each.key for each in _literals([] if isinstance(module, SyntaxError) else module.body))
+
+
 def _mentions_of(
     number: int, tested: Tested, literals: Sequence[_Literal], every: Sequence[_Literal], numbers: frozenset[float]
 ) -> Iterator[Mention]:
     arguments = tested.arguments
     if not _is_degenerate(arguments, numbers):
         wholes, texts, marks = _forms(arguments), _texts(arguments), _marks(arguments)
-        digests = _digests(arguments)
+        digests = _digests(arguments) | _rare_lengths(arguments)
         words = [each for each in _wholes(arguments) if isinstance(each, str) and len(each) >= LEAST_TEXT]
+        words += [letters for each in words if len(letters := "".join(filter(str.isalnum, each))) >= LEAST_LETTERS]
+        days = [str(each) for each in arguments if isinstance(each, date)]
         for each in literals:
             is_scalar = not isinstance(each.value, list | tuple | dict | set | frozenset)
             text = each.value if isinstance(each.value, str) else ""
@@ -101,14 +141,18 @@ def _mentions_of(
                 yield Mention(tested=number, line=each.line, is_hidden=True)
             elif (each.key in wholes and (each.is_compared or not is_scalar)) or any(word in text for word in words):
                 yield Mention(tested=number, line=each.line)
-            elif each.is_compared and each.key in marks:
+            elif (each.is_compared and each.key in marks) or any(day in text for day in days):
                 yield Mention(tested=number, line=each.line, is_mark=True)
+            elif part := _part_of(tested, each):
+                yield Mention(tested=number, line=each.line, part=part)
         if line := _line_of_parts(arguments, literals, every):
             yield Mention(tested=number, line=line)
     if tested.answer and not is_small(tested.answer[0]) and not isinstance(tested.answer[0], Instance):
-        wanted = key_of(tested.answer[0])
+        wanted = {key_of(tested.answer[0])}
+        if isinstance(tested.answer[0], date):
+            wanted.add(key_of(str(tested.answer[0])))
         for each in literals:
-            if each.key == wanted:
+            if each.key in wanted:
                 yield Mention(tested=number, line=each.line, is_answer=True)
 
 
@@ -121,6 +165,37 @@ def _line_of_parts(arguments: Sequence[Any], literals: Sequence[_Literal], every
     large = [key_of(each) for each in arguments if not is_small(each)]
     lines = [new[key] for key in large if key in new]
     return lines[0] if lines and all(key in compared for key in large) else 0
+
+
+def _part_of(tested: Tested, literal: _Literal) -> str:
+    """The literal's key if it is a compared slice of the input, or a list of the answer made of the input; else empty."""
+    value = literal.value
+    if not isinstance(value, list | tuple) or not all(map(_is_atom, value)):
+        return ""
+    letters = _letters(repr(tested.arguments))
+    is_compared = literal.is_compared and len(value) >= LEAST_SLICE
+    is_name = set(filter(str.isalpha, _letters(repr(tested.answer)))) - {*letters}  # the slice may be a format's mark
+    if is_compared and not is_name and any(_has_slice(each, value, deep=False) for each in tested.arguments):
+        return literal.key
+    is_echo = len(value) >= LEAST_ECHO and all(_letters(str(each)) in letters for each in value)
+    return literal.key if is_echo and not is_small(value) and _has_slice(tested.answer, value, deep=True) else ""
+
+
+def _is_atom(value: Any) -> bool:
+    return isinstance(value, str | int | float)
+
+
+def _has_slice(value: Any, items: Sequence[Any], *, deep: bool) -> bool:
+    """Is it a list in which these items follow one another, or, `deep`, has such a list?"""
+    if not isinstance(value, list | tuple):
+        return False
+    size, wanted = len(items), key_of(items)
+    is_here = any(key_of(value[start : start + size]) == wanted for start in range(len(value) - size + 1))
+    return is_here or (deep and any(_has_slice(each, items, deep=True) for each in value))
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).lower()
 
 
 def _is_degenerate(arguments: Sequence[Any], numbers: frozenset[float]) -> bool:
@@ -211,6 +286,11 @@ def _digests(arguments: Sequence[Any]) -> frozenset[str]:
     return frozenset(found)
 
 
+def _rare_lengths(arguments: Sequence[Any]) -> frozenset[str]:
+    sizes = (len(each) for each in arguments if isinstance(each, list | tuple | str | set | frozenset | dict))
+    return frozenset(key_of(size) for size in sizes if size > RARE_LENGTH and size & (size - 1))
+
+
 def _marks(arguments: Sequence[Any]) -> frozenset[str]:
     """What is true of few other inputs: their items, lengths, sums and extremes."""
     found: list[Any] = []
@@ -284,6 +364,19 @@ def _value(node: ast.AST) -> tuple[object] | None:
         except ValueError:
             return None
     return read_literal(node) if isinstance(node, ast.expr) and not isinstance(node, ast.Name) else None
+
+
+def _as_code(text: str) -> ast.stmt:
+    """A file of data as a statement: its JSON, else its lines."""
+    try:
+        held = json.loads(text)
+    except ValueError:
+        held = text.splitlines()
+    statement = ast.parse(repr(held)).body[0]
+    for node in ast.walk(statement):
+        if isinstance(node, ast.expr):
+            node.lineno = 0
+    return statement
 
 
 def _prose(module: ast.Module) -> str:

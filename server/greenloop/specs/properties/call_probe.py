@@ -23,7 +23,7 @@ from greenloop.specs.properties.plain_values import decode, encode, make_object
 from greenloop.specs.properties.recorded_calls import find_function, read_arguments
 from greenloop.specs.properties.same_results import TooLongError, limit_call, seed_random
 
-LONGEST_CALL = 800  # characters of recorded arguments; longer ones are left out
+LONGEST_CALL = 3000  # characters of recorded arguments; longer ones are left out
 LONGEST_RESULT = 300  # characters of a result that is written out; of a longer one its digest
 MOST_RECORDED = 40
 ONE_CALL = 0.15  # seconds of processor time
@@ -35,10 +35,11 @@ RAN: list[str] = []
 def record_functions(functions: Sequence[Sequence[Any]]) -> None:
     """Records the calls of these functions from now on.
 
-    Of each it gets the module, the qualified name, and the parameters that the version before does not have.
+    Of each it gets the module, the qualified name, the parameters that the version before does not have, and whether
+    it is called with what is around it.
     """
     wanted: dict[tuple[str, int, str], tuple[int, Sequence[str]]] = {}
-    for number, (module, qualname, added) in enumerate(functions):
+    for number, (module, qualname, added, _is_wrapped) in enumerate(functions):
         with contextlib.suppress(Exception):
             function = find_function(importlib.import_module(module), qualname)
             if function is not None:
@@ -76,20 +77,21 @@ def record(number: int, positional: list[Any], named: dict[str, Any]) -> None:
 
 def run_inputs(functions: Sequence[Sequence[Any]], inputs: str) -> None:
     """Calls the functions with each of these inputs twice; where both did the same, the line has what they did."""
-    found = [_function(*each[:2]) for each in functions]
+    found = [_function(module, qualname, is_wrapped) for module, qualname, _added, is_wrapped in functions]
     began = time.process_time()
     for place, (number, positional, named) in enumerate(json.loads(inputs)):
         if found[number] is None or time.process_time() - began > ALL_CALLS:
             continue
-        first, again = [_observe(found[number], positional, named) for _time in range(2)]
-        if first == again:
+        first = _observe(found[number], positional, named)
+        if first == ["unknown"] or first == _observe(found[number], positional, named):
             shown = first if len(json.dumps(first)) <= LONGEST_RESULT else [first[0], _digest(first)]
             RAN.append(json.dumps([place, *shown]))
 
 
-def _function(module: str, qualname: str) -> Any:
+def _function(module: str, qualname: str, is_wrapped: bool) -> Any:
     try:
-        return find_function(importlib.import_module(module), qualname)
+        imported = importlib.import_module(module)
+        return getattr(imported, qualname) if is_wrapped else find_function(imported, qualname)
     except Exception:  # noqa: BLE001 - code that cannot be imported says nothing
         return None
 

@@ -6,6 +6,9 @@ Standard library on Python 3.9. It must not import anything of greenloop.
 
 from __future__ import annotations
 
+import datetime as dt
+import decimal
+import fractions
 import importlib
 import itertools
 import types
@@ -19,6 +22,14 @@ LARGEST = 4000  # bits of a number that is written in decimal
 SHOWN = frozenset(("datetime", "decimal", "fractions", "pathlib", "uuid"))
 _TAGS: dict[Any, str] = {list: "list", tuple: "tuple", set: "set", frozenset: "frozenset"}
 _KINDS: dict[str, Any] = {tag: kind for kind, tag in _TAGS.items()}
+# Values of the standard library that are made again from a few others.
+_MADE: dict[Any, Callable[[Any], list[Any]]] = {
+    dt.date: lambda each: [each.year, each.month, each.day],
+    dt.timedelta: lambda each: [each.days, each.seconds, each.microseconds],
+    decimal.Decimal: lambda each: [str(each)],
+    fractions.Fraction: lambda each: [each.numerator, each.denominator],
+}
+_MAKERS: dict[str, Any] = {kind.__name__: kind for kind in (*_MADE, dt.datetime)}
 _LAZY = (types.GeneratorType, itertools.chain, map, filter, zip, range)
 
 
@@ -42,6 +53,10 @@ def encode(value: Any, *, digits: int = 0, strict: bool = False, depth: int = 0,
         return ["bytes", value.hex()]
     if kind is complex:
         return ["complex", repr(value)]
+    if kind in _MADE:
+        return ["made", kind.__name__, _MADE[kind](value)]
+    if kind is dt.datetime and value.tzinfo is None and not value.fold:
+        return ["made", "datetime", [*value.timetuple()[:6], value.microsecond]]
     if id(value) in seen or depth > DEEPEST:
         if strict:
             raise UnplainError
@@ -119,6 +134,8 @@ def decode(tree: Any, make: Callable[[str, str, dict[str, Any]], Any]) -> Any:
         return bytes.fromhex(tree[1])
     if tag in ("float", "complex"):
         return float(tree[1]) if tag == "float" else complex(tree[1])
+    if tag == "made":
+        return _MAKERS[tree[1]](*tree[2])
     if tag in _KINDS:
         return _KINDS[tag](decode(each, make) for each in tree[1])
     if tag == "dict":

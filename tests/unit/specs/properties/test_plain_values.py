@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 from collections import Counter
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from typing import NamedTuple
 
 import pytest
@@ -52,6 +54,11 @@ PLAIN = [
     {3, "a"},
     frozenset({1}),
     {(1, 2): [3]},
+    date(2026, 1, 1),
+    datetime(2026, 1, 1, 12, 30, 0, 5),  # noqa: DTZ001 - without a zone
+    timedelta(days=1, microseconds=2),
+    Decimal("1.50"),
+    Fraction(1, 3),
 ]
 
 
@@ -99,7 +106,18 @@ def test_what_contains_itself_ends():
 
 
 @pytest.mark.parametrize(
-    "value", [len, Slotted(), Counter("a"), Point(1, 2), ValueError(), int, map(str, []), date(2026, 1, 1), object()]
+    "value",
+    [
+        len,
+        Slotted(),
+        Counter("a"),
+        Point(1, 2),
+        ValueError(),
+        int,
+        map(str, []),
+        datetime(2026, 1, 1, tzinfo=UTC),
+        object(),
+    ],
 )
 def test_what_cannot_be_made_again(value):
     with pytest.raises(UnplainError):
