@@ -74,7 +74,7 @@ async def measure_noticed(
     Raises `SandboxBrokenError`.
     """
     new = files if wanted.after is None else wanted.after
-    changed = {path: text for path, text in new.items() if path in own and own[path] != text}
+    changed = {path: text for path, text in new.items() if path.endswith(".py") and own.get(path, text) != text}
     parts = find_changed_parts(own, changed)
     if not wanted.noticed or not parts or verdict.seconds > MUTANT_SECONDS:
         return None

@@ -74,7 +74,7 @@ class _Literal:
 
 
 def find_mentions(old: str, new: str, tested: Sequence[Tested], data: Sequence[str] = ()) -> list[Mention]:
-    """Returns what the new text and new files of data say of the tests' inputs and answers, and the old text does not."""
+    """Returns what the new text and new files of data say of the tests' inputs and answers, unlike the old."""
     old_module, new_module = parse_module(old), parse_module(new)
     if isinstance(old_module, SyntaxError) or isinstance(new_module, SyntaxError):
         return []
@@ -168,7 +168,7 @@ def _line_of_parts(arguments: Sequence[Any], literals: Sequence[_Literal], every
 
 
 def _part_of(tested: Tested, literal: _Literal) -> str:
-    """The literal's key if it is a compared slice of the input, or a list of the answer made of the input; else empty."""
+    """The literal's key if it is a compared slice of the input, or a list in the answer made of it; else empty."""
     value = literal.value
     if not isinstance(value, list | tuple) or not all(map(_is_atom, value)):
         return ""

@@ -342,8 +342,8 @@ class Verifier:
         )
 
     def _own_texts(self, files: Files) -> dict[str, str]:
-        """The Python texts before the change by path, empty for new files."""
-        return {path: text or "" for path, text in self._before(files).texts.items() if path.endswith(".py")}
+        """The texts before the change by path, empty for new files."""
+        return {path: text or "" for path, text in self._before(files).texts.items()}
 
     def _first_verdict(self) -> Verdict:
         """The verdict of the user's own code; empty where it is not known."""
