@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from greenloop.core.ports import Session
+from greenloop.core.python import stubs
 from greenloop.core.records.outcome import Difference, Noticed, Survivor
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.test_selection import fit_selectors
@@ -58,6 +59,18 @@ async def try_other_inputs(
     if sentence := find_special_cases(observations, own, new):
         return replace(verdict, status=Status.TAMPERED, reason=sentence), ()
     return None, choose_differences(observations)
+
+
+def find_unfinished(files: Mapping[str, str], *, own: Mapping[str, str], wanted: BeyondTests) -> tuple[str, ...]:
+    """Returns the new lines that say that something is missing: `` `# TODO: large files`, m.py:7 ``."""
+    found = []
+    for path, text in (files if wanted.after is None else wanted.after).items():
+        if path.endswith(".py") and own.get(path, text) != text:
+            before, after = with_plain_ends(own[path]), with_plain_ends(text)
+            known = {words for _line, words in stubs.find_unfinished(before)}
+            new = [(line, words) for line, words in stubs.find_unfinished(after) if words not in known]
+            found += [f"`{words}`, {path}:{line}" for line, words in new]
+    return tuple(found)
 
 
 async def measure_noticed(

@@ -42,7 +42,7 @@ _OWN_IMPORTS = re.compile(r"(?m)^from (?:__future__|greenloop\.\S+) import (?:\(
 
 @dataclass(frozen=True, kw_only=True)
 class Done:
-    """What a call did: `kind` is `returns`, `raises` or `unknown`; `trees` say the rest."""
+    """What a call did: `kind` is `returns` or `raises`; `trees` say the rest."""
 
     kind: str
     trees: str = ""
@@ -154,7 +154,7 @@ class _Probe:
         text = _file_text(self._module, self.functions, trees, ())
         selectors = tuple(f"{self._path}::{name}" for name in ("test_inputs", "test_told"))
         rows = _read_rows(await self._lines(files, text, selectors))
-        return {int(row[0]): Done(kind=str(row[1]), trees=json.dumps(row[2:])) for row in rows if row[1] != "unknown"}
+        return {int(row[0]): Done(kind=str(row[1]), trees=json.dumps(row[2:])) for row in rows}
 
     async def _lines(
         self, files: Mapping[str, str], text: str, selectors: Sequence[str], seconds: float = 0.0
@@ -290,6 +290,8 @@ def _show_tree(tree: Any) -> str:
 def show_value(value: Any) -> str:
     """The value as in a program, at most so long."""
     if isinstance(value, Instance):
+        if not value.module:
+            return value.qualname
         held = ", ".join(f"{name}={show_value(each)}" for name, each in value.attributes.items())
         return _cut(f"{value.qualname.rpartition('.')[2]}({held})")
     if type(value) is list:

@@ -238,7 +238,8 @@ def _parts(value: object) -> Iterator[object]:
 def choose_differences(observations: Sequence[Observation]) -> tuple[Difference, ...]:
     """Returns the differences on other inputs that say most: each of another kind, errors first, the nearest first.
 
-    Nothing of a function that failed in one way on all inputs: it was not written yet.
+    Of a function that failed in one way on all inputs, for it was not written yet, only where all answers are those of
+    the tests.
     """
     functions = dict.fromkeys(each.function for each in observations)
     found = [each for function in functions for each in _of_function(function, observations)]
@@ -258,10 +259,18 @@ def choose_differences(observations: Sequence[Observation]) -> tuple[Difference,
 def _of_function(function: ChangedFunction, observations: Sequence[Observation]) -> list[Observation]:
     group = [each for each in observations if each.function == function]
     before = {(each.old.kind, each.old.trees) for each in group}
-    if len(before) == 1 and group[0].old.kind == "raises":
+    if len(before) == 1 and group[0].old.kind == "raises" and not _gives_tested_answers(group):
         return []
     telling = [each for each in group if not each.is_tested and each.differs and _is_telling(each)]
     return sorted(telling, key=lambda each: each.is_moved)
+
+
+def _gives_tested_answers(group: Sequence[Observation]) -> bool:
+    """Do all other inputs get one of the few answers of the tests, yes and no apart?"""
+    others = [each.new for each in group if not each.is_tested]
+    answers = {each.new for each in group if each.is_tested}
+    is_yes_or_no = all(isinstance(each.value, bool) for each in others)
+    return len(others) >= LEAST_NEAR and not is_yes_or_no and answers.issuperset(others)
 
 
 def _is_telling(observation: Observation) -> bool:

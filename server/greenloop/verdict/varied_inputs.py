@@ -22,7 +22,7 @@ DAYS = (1, -1, 2, -2, 5, 7, 31, -30, 100, 366)
 
 @dataclass(frozen=True, kw_only=True)
 class Instance:
-    """An object of a class of the project, by what it holds."""
+    """An object of a class of the project, by what it holds; without a module, a function of a test."""
 
     module: str
     qualname: str

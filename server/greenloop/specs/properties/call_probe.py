@@ -26,7 +26,8 @@ from greenloop.specs.properties.same_results import TooLongError, limit_call, se
 LONGEST_CALL = 3000  # characters of recorded arguments; longer ones are left out
 LONGEST_RESULT = 300  # characters of a result that is written out; of a longer one its digest
 MOST_RECORDED = 40
-ONE_CALL = 0.15  # seconds of processor time
+ONE_CALL = 0.15  # seconds of processor time; half of it after each call that was not judged, so that others have theirs
+LEAST_CALL = 0.02
 ALL_CALLS = 1.0
 DIGITS = 9  # of a float in a result
 RAN: list[str] = []
@@ -78,12 +79,14 @@ def record(number: int, positional: list[Any], named: dict[str, Any]) -> None:
 def run_inputs(functions: Sequence[Sequence[Any]], inputs: str) -> None:
     """Calls the functions with each of these inputs twice; where both did the same, the line has what they did."""
     found = [_function(module, qualname, is_wrapped) for module, qualname, _added, is_wrapped in functions]
-    began = time.process_time()
+    began, longest = time.process_time(), ONE_CALL
     for place, (number, positional, named) in enumerate(json.loads(inputs)):
         if found[number] is None or time.process_time() - began > ALL_CALLS:
             continue
-        first = _observe(found[number], positional, named)
-        if first == ["unknown"] or first == _observe(found[number], positional, named):
+        first = _observe(found[number], positional, named, longest)
+        if first == ["unknown"]:
+            longest = max(longest / 2, LEAST_CALL)
+        elif first == _observe(found[number], positional, named, longest):
             shown = first if len(json.dumps(first)) <= LONGEST_RESULT else [first[0], _digest(first)]
             RAN.append(json.dumps([place, *shown]))
 
@@ -100,7 +103,7 @@ def _digest(tree: Any) -> str:
     return hashlib.sha256(json.dumps(tree).encode()).hexdigest()
 
 
-def _observe(function: Any, positional: Any, named: Any) -> list[Any]:
+def _observe(function: Any, positional: Any, named: Any, seconds: float) -> list[Any]:
     """What a call does: `returns` and a tree, or `raises` and a type; then changed arguments, and printed text."""
     printed = io.StringIO()
     try:
@@ -110,7 +113,7 @@ def _observe(function: Any, positional: Any, named: Any) -> list[Any]:
     except Exception:  # noqa: BLE001 - the class of an argument has changed
         return ["unknown"]
     seed_random()
-    limit_call(ONE_CALL)
+    limit_call(seconds)
     try:
         with contextlib.redirect_stdout(printed):
             value = function(*arguments, **words)

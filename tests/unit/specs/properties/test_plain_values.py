@@ -85,6 +85,20 @@ def test_an_object_is_its_class_and_what_it_holds():
     assert make_object("argparse", "Namespace", {"a": 1}) == Namespace(a=1)
 
 
+FACTOR = 3
+
+
+def test_a_function_that_needs_nothing_else_is_made_again():
+    tree = json.loads(json.dumps(encode(lambda a, b: min(a, b) < len("ab"), strict=True)))
+    made = decode(tree, make_object)
+    assert (made(1, 5), made(7, 5)) == (True, False)
+    held = decode(tree, lambda module, name, held: (module, name, [*held]))
+    assert held == ("", "<lambda>", ["code"])
+    for function in (lambda n: n * FACTOR, lambda n: held, lambda n, by=2: n * by, lambda: lambda: FACTOR):
+        with pytest.raises(UnplainError):
+            encode(function, strict=True)
+
+
 def test_what_a_subclass_has_counts():
     assert encode(Counter("aab")) != encode(Counter("ab"))
     assert encode(Point(1, 2)) != encode(Point(1, 3))
