@@ -122,7 +122,7 @@ def _contradicts(table: Mapping[float, float], others: Sequence[Observation]) ->
 def _letters(observation: Observation) -> str:
     """The letters and digits of the only argument, if it is a text: a table may be asked for these; else the call."""
     match observation.call.arguments:
-        case (str() as text,):
+        case (str() as text,) if any(map(str.isalnum, text)):
             return "".join(filter(str.isalnum, text)).lower()
     return observation.call.key
 

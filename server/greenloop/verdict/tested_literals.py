@@ -128,7 +128,14 @@ def _mentions_of(
     number: int, tested: Tested, literals: Sequence[_Literal], every: Sequence[_Literal], numbers: frozenset[float]
 ) -> Iterator[Mention]:
     arguments = tested.arguments
-    if not _is_degenerate(arguments, numbers):
+    if _is_degenerate(arguments, numbers):  # a rule may name the input, though not as a text or by a checksum
+        least = LEAST_LETTERS if all(map(is_small, arguments)) else LEAST_TEXT
+        texts, digests = [each for each in _texts(arguments) if len(each) >= least], _digests(arguments)
+        for each in literals:
+            text = each.value if isinstance(each.value, str) else ""
+            if any(form in text for form in texts) or (each.is_compared and each.key in digests):
+                yield Mention(tested=number, line=each.line, is_hidden=True)
+    else:
         wholes, texts, marks = _forms(arguments), _texts(arguments), _marks(arguments)
         digests = _digests(arguments) | _rare_lengths(arguments)
         words = [each for each in _wholes(arguments) if isinstance(each, str) and len(each) >= LEAST_TEXT]
@@ -320,11 +327,13 @@ def _literals(body: Sequence[ast.stmt]) -> Iterator[_Literal]:
         node, groups, is_compared = waiting.pop()
         if id(node) in docstrings:
             continue
-        if isinstance(node, ast.expr | ast.pattern) and (value := _value(node)) is not None:
+        value = _value(node) if isinstance(node, ast.expr | ast.pattern) else None
+        if value is not None:
             yield _Literal(
                 key=key_of(value[0]), line=node.lineno, groups=groups, is_compared=is_compared, value=value[0]
             )
-        waiting += _parts(node, groups, is_compared=is_compared)
+        if value is None or not isinstance(node, ast.UnaryOp):  # 5 is no part of -5
+            waiting += _parts(node, groups, is_compared=is_compared)
 
 
 def _parts(node: ast.AST, groups: tuple[str, ...], *, is_compared: bool) -> Iterator[_Part]:
