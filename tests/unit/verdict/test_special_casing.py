@@ -218,10 +218,12 @@ def test_few_other_inputs_say_nothing():
             ["f(106): old → 1, new → raises ValueError", "f(3): old → raises ZeroDivisionError, new → None", "f(7): old → 1, new → 1.75"],
         ),
         ("def f(n):\n    raise NotImplementedError\n", "def f(n):\n    return n\n", [17], []),
+        ("def f(n):\n    raise NotImplementedError\n", "def f(n):\n    return 5\n", [17], ["f(18): old → raises NotImplementedError, new → 5", "f(16): old → raises NotImplementedError, new → 5"]),
+        ("def f(n):\n    raise NotImplementedError\n", "def f(n):\n    return n > 0\n", [17, -3], []),
         ("def f(n):\n    return n > 18\n", "def f(n):\n    return n >= 18\n", [18], []),
         ("def f(x):\n    return x[1]\n", "def f(x):\n    return x.get(1)\n", [{1: 2}], ["f({2: 2}): old → raises KeyError, new → None", "f({}): old → raises KeyError, new → None"]),
     ],
-    ids=["values", "errors first, then other types", "not written before", "the boundary alone", "what failed"],
+    ids=["values", "errors first, then other types", "not written before", "not written before, and one answer", "yes and no", "the boundary alone", "what failed"],
 )  # fmt: skip
 def test_differences_that_say_most(old, new, inputs, shown):
     found = [describe_difference(each) for each in choose_differences(observed(old, new, inputs))]
