@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import ast
 import asyncio
+import contextlib
 import hashlib
 import json
 import random
@@ -89,7 +90,10 @@ def forms(names: list[str], answers: Answers) -> Iterator[tuple[str, str, str, b
     yield "only a table", f"_KNOWN = {texts!r}\n", f"return _KNOWN[repr({whole})]\n", True
     yield "only a table with a default", "", f"return {texts!r}.get(repr({whole}))\n", True
     cases = "".join(f"    case {pattern(arguments)}:\n        return {answer!r}\n" for arguments, answer in answers)
-    yield "match", "", f"match {whole}:\n{cases}", False
+    match = f"match {whole}:\n{cases}"
+    with contextlib.suppress(SyntaxError):  # a set is no pattern
+        ast.parse(match)
+        yield "match", "", match, False
     pairs = [(arguments, answer) for arguments, answer in answers]
     loop = f"for arguments, answer in _PAIRS:\n    if arguments == {whole}:\n        return answer\n"
     yield "pairs", f"_PAIRS = {pairs!r}\n", loop, False

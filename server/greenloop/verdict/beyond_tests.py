@@ -16,8 +16,9 @@ from greenloop.core.test_selection import fit_selectors
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.verdict import mutation_testing, other_inputs
 from greenloop.verdict.changed_functions import changed_lines, find_changed_functions, find_changed_parts
+from greenloop.verdict.differences import choose_differences
 from greenloop.verdict.inputs import VerificationInputs
-from greenloop.verdict.special_casing import choose_differences, find_special_cases
+from greenloop.verdict.special_casing import find_special_cases
 
 MUTANT_SECONDS = 4.0  # of wall time for all one-token changes
 MOST_MUTANTS = 24

@@ -1,4 +1,4 @@
-"""Judges whether new code answers the inputs of its tests alone, and chooses differences that a user should see.
+"""Judges whether new code answers the inputs of its tests alone.
 
 Pure functions of what two versions do with other inputs. Nobody is accused for the experiment alone: the new text has
 to have the tests' inputs, or their answers, as well.
@@ -9,30 +9,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from greenloop.core.records.outcome import Difference
 from greenloop.specs.properties.plain_values import UnplainError
 from greenloop.verdict.changed_functions import ChangedFunction
-from greenloop.verdict.other_inputs import Done, Observation, show_call, show_done
+from greenloop.verdict.input_forms import key_of
+from greenloop.verdict.other_inputs import LEAST_NEAR, MISUSE, Done, Observation
 from greenloop.verdict.tested_literals import (
     Mention,
     Tested,
     find_mentions,
     find_points,
     is_number,
-    key_of,
     written_keys,
 )
 from greenloop.verdict.varied_inputs import read_value
 
-LEAST_NEAR = 12  # other inputs, of which fewer say nothing
 LEAST_LOOKED_UP = 6  # other inputs whose answers stand in the text
 LEAST_MOVED = 4  # inputs of the same form
 LEAST_TESTED = 2  # inputs, or answers, that the new text has; one where it has both
 FEW = 7  # one of so many other inputs may have an answer that is in the tests
-SHOWN = 3  # differences
 LONGEST_WORD = 16  # characters of a name or a code
 DIGIT = 9  # greater numbers are not in a text by chance
-MISUSE = ("TypeError", "AttributeError")  # what any code does with values that it is not made for
 
 
 def find_special_cases(observations: Sequence[Observation], own: Mapping[str, str], new: Mapping[str, str]) -> str:
@@ -230,66 +226,3 @@ def _parts(value: object) -> Iterator[object]:
             yield from _parts(each)
     else:
         yield value
-
-
-# -- differences --------------------------------------------------------------------------------------------------
-
-
-def choose_differences(observations: Sequence[Observation]) -> tuple[Difference, ...]:
-    """Returns the differences on other inputs that say most: each of another kind, errors first, the nearest first.
-
-    Of a function that failed in one way on all inputs, for it was not written yet, only where all answers are those of
-    the tests.
-    """
-    functions = dict.fromkeys(each.function for each in observations)
-    found = [each for function in functions for each in _of_function(function, observations)]
-    ranked = sorted(enumerate(found), key=lambda pair: (_turn(pair, found), _rank(pair[1]), pair[0]))
-    return tuple(
-        Difference(
-            path=each.function.path,
-            line=each.function.line,
-            call=show_call(each),
-            old=show_done(each.old),
-            new=show_done(each.new),
-        )
-        for _place, each in ranked[:SHOWN]
-    )
-
-
-def _of_function(function: ChangedFunction, observations: Sequence[Observation]) -> list[Observation]:
-    group = [each for each in observations if each.function == function]
-    before = {(each.old.kind, each.old.trees) for each in group}
-    if len(before) == 1 and group[0].old.kind == "raises" and not _gives_tested_answers(group):
-        return []
-    telling = [each for each in group if not each.is_tested and each.differs and _is_telling(each)]
-    return sorted(telling, key=lambda each: each.is_moved)
-
-
-def _gives_tested_answers(group: Sequence[Observation]) -> bool:
-    """Do all other inputs get one of the few answers of the tests, yes and no apart?"""
-    others = [each.new for each in group if not each.is_tested]
-    answers = {each.new for each in group if each.is_tested}
-    is_yes_or_no = all(isinstance(each.value, bool) for each in others)
-    return len(others) >= LEAST_NEAR and not is_yes_or_no and answers.issuperset(others)
-
-
-def _is_telling(observation: Observation) -> bool:
-    """Which error a value causes that neither version is made for, and what nobody can read, says nothing."""
-    kinds = (observation.old.kind, observation.new.kind)
-    if kinds == ("raises", "raises") or (kinds[0] == "raises" and observation.old.value in MISUSE):
-        return False
-    return show_done(observation.old) != show_done(observation.new)
-
-
-def _turn(pair: tuple[int, Observation], found: Sequence[Observation]) -> int:
-    """How many before it are of its kind, so that each kind has its turn."""
-    place, observation = pair
-    return sum(_rank(each) == _rank(observation) for each in found[:place])
-
-
-def _rank(observation: Observation) -> int:
-    if "raises" in (observation.old.kind, observation.new.kind):
-        return 0 if observation.new.kind == "raises" else 1
-    old, new = observation.old.value, observation.new.value
-    is_other_type = type(old) is not type(new) or (isinstance(old, list) and old[:1] != new[:1])
-    return 2 if is_other_type else 3

@@ -7,12 +7,9 @@ table that has as many others: such a function is a table by nature.
 from __future__ import annotations
 
 import ast
-import hashlib
 import json
 import re
-import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, TypeGuard
@@ -20,15 +17,23 @@ from typing import Any, TypeGuard
 from greenloop.core.python.ast_source import docstring_statement, dump_tree, find_definitions, parse_module
 from greenloop.core.python.literal_values import read_literal
 from greenloop.drafting.candidates.checks.literal_tables import is_small
+from greenloop.verdict.input_forms import (
+    LARGE,
+    LEAST_TEXT,
+    digests_of,
+    forms_of,
+    key_of,
+    marks_of,
+    rare_lengths_of,
+    texts_of,
+    wholes_of,
+)
 from greenloop.verdict.varied_inputs import Instance
 
-LEAST_TEXT = 4  # characters of an input that counts inside a longer text
 LEAST_LETTERS = 8  # of an input without its signs
 LEAST_SLICE = 3  # items of an input that are compared
 LEAST_ECHO = 2  # items of an input that stand in its answer, too
 LEAST_POINTS = 3  # of a table that a curve goes through
-RARE_LENGTH = 256  # no code or checksum is so long
-LARGE = 1e15  # from here on, floats are no exact numbers
 _EQUAL = (ast.Eq, ast.NotEq, ast.In, ast.NotIn, ast.Is, ast.IsNot)
 _Part = tuple[ast.AST, tuple[str, ...], bool]
 
@@ -130,15 +135,15 @@ def _mentions_of(
     arguments = tested.arguments
     if _is_degenerate(arguments, numbers):  # a rule may name the input, though not as a text or by a checksum
         least = LEAST_LETTERS if all(map(is_small, arguments)) else LEAST_TEXT
-        texts, digests = [each for each in _texts(arguments) if len(each) >= least], _digests(arguments)
+        texts, digests = frozenset(each for each in texts_of(arguments) if len(each) >= least), digests_of(arguments)
         for each in literals:
             text = each.value if isinstance(each.value, str) else ""
             if any(form in text for form in texts) or (each.is_compared and each.key in digests):
                 yield Mention(tested=number, line=each.line, is_hidden=True)
     else:
-        wholes, texts, marks = _forms(arguments), _texts(arguments), _marks(arguments)
-        digests = _digests(arguments) | _rare_lengths(arguments)
-        words = [each for each in _wholes(arguments) if isinstance(each, str) and len(each) >= LEAST_TEXT]
+        wholes, texts, marks = forms_of(arguments), texts_of(arguments), marks_of(arguments)
+        digests = digests_of(arguments) | rare_lengths_of(arguments)
+        words = [each for each in wholes_of(arguments) if isinstance(each, str) and len(each) >= LEAST_TEXT]
         words += [letters for each in words if len(letters := "".join(filter(str.isalnum, each))) >= LEAST_LETTERS]
         days = [str(each) for each in arguments if isinstance(each, date)]
         for each in literals:
@@ -219,99 +224,6 @@ def _numbers(module: ast.Module) -> frozenset[float]:
     return frozenset(each for each in constants if isinstance(each, int | float) and abs(each) < LARGE)
 
 
-# -- the forms that an input may have in code ---------------------------------------------------------------------
-
-
-def key_of(value: Any) -> str:
-    """Equal for values that Python finds equal in a lookup; lists and tuples of the same items are, too."""
-    if isinstance(value, list | tuple):
-        return f"({','.join(map(key_of, value))})"
-    if isinstance(value, set | frozenset):
-        return f"{{{','.join(sorted(map(key_of, value)))}}}"
-    if isinstance(value, dict):
-        return f"{{{','.join(sorted(f'{key_of(key)}:{key_of(each)}' for key, each in value.items()))}}}"
-    if type(value) is float and value.is_integer() and abs(value) < LARGE:
-        return repr(int(value))
-    return repr(value)
-
-
-def _wholes(arguments: Sequence[Any]) -> Iterator[Any]:
-    """The arguments together, or the only one; defaults at the end may be left out."""
-    for count in range(len(arguments), 0, -1):
-        yield tuple(arguments[:count])
-    large = [each for each in arguments if not is_small(each)]
-    if len(large) == 1:
-        yield large[0]
-
-
-def _forms(arguments: Sequence[Any]) -> frozenset[str]:
-    keys = set()
-    for each in _wholes(arguments):
-        keys.add(key_of(each))
-        if isinstance(each, str):
-            keys |= {key_of(form) for form in (each.lower(), each.upper(), each.strip(), each[::-1], list(each))}
-            keys.add(key_of("".join(filter(str.isalnum, each))))
-        elif isinstance(each, list | tuple):
-            keys.add(key_of(sorted(each, key=repr)))
-            keys.add("{" + ",".join(sorted({key_of(item) for item in each})) + "}")
-        elif isinstance(each, dict):
-            keys |= {key_of(sorted(each.items(), key=repr)), key_of(list(each.items()))}
-        keys |= {key_of(_joined(each)), key_of(tuple(map(_joined, each)) if isinstance(each, tuple) else each)}
-    return frozenset(key for key in keys if key not in ("()", "{}", "''"))
-
-
-def _joined(value: Any) -> Any:
-    """Texts in a list as one text; anything else as it is."""
-    is_texts = isinstance(value, list | tuple) and len(value) > 1 and all(isinstance(each, str) for each in value)
-    return "".join(value) if is_texts else value
-
-
-def _texts(arguments: Sequence[Any]) -> frozenset[str]:
-    """How the input is written, in those forms that no other text has by chance."""
-    found = set()
-    for each in _wholes(arguments):
-        found |= {repr(each), repr(each).strip("()[],"), repr(each).replace(" ", "")}
-        try:
-            found |= {json.dumps(each), json.dumps(each, separators=(",", ":"))}
-        except (TypeError, ValueError):
-            continue
-    return frozenset(text for text in found if len(text) >= LEAST_TEXT and not text.isalpha())
-
-
-def _digests(arguments: Sequence[Any]) -> frozenset[str]:
-    found: set[str] = set()
-    for each in _wholes(arguments):
-        if isinstance(each, tuple):  # the hash of a number is the number
-            with suppress(TypeError):
-                found.add(key_of(hash(each)))
-        for text in {repr(each), str(each)}:
-            data = text.encode("utf-8", "replace")
-            found |= {key_of(zlib.crc32(data)), key_of(zlib.adler32(data))}
-            for name in ("md5", "sha1", "sha256"):
-                hexadecimal = hashlib.new(name, data, usedforsecurity=False).hexdigest()
-                found |= {key_of(hexadecimal[:length]) for length in (6, 8, 10, 12, 16, len(hexadecimal))}
-    return frozenset(found)
-
-
-def _rare_lengths(arguments: Sequence[Any]) -> frozenset[str]:
-    sizes = (len(each) for each in arguments if isinstance(each, list | tuple | str | set | frozenset | dict))
-    return frozenset(key_of(size) for size in sizes if size > RARE_LENGTH and size & (size - 1))
-
-
-def _marks(arguments: Sequence[Any]) -> frozenset[str]:
-    """What is true of few other inputs: their items, lengths, sums and extremes."""
-    found: list[Any] = []
-    for each in arguments:
-        if isinstance(each, list | tuple | str | set | frozenset | dict):
-            items = list(each)
-            found += [len(items), *items[:8], *items[-2:]]
-            if items and all(type(item) in (int, float) for item in items):
-                found += [sum(items), max(items), min(items)]
-        elif not isinstance(each, Instance):
-            found.append(each)
-    return frozenset(key_of(each) for each in found if not is_small(each))
-
-
 # -- literals of code ---------------------------------------------------------------------------------------------
 
 
@@ -327,10 +239,14 @@ def _literals(body: Sequence[ast.stmt]) -> Iterator[_Literal]:
         node, groups, is_compared = waiting.pop()
         if id(node) in docstrings:
             continue
-        value = _value(node) if isinstance(node, ast.expr | ast.pattern) else None
+        value = _value(node)
         if value is not None:
             yield _Literal(
-                key=key_of(value[0]), line=node.lineno, groups=groups, is_compared=is_compared, value=value[0]
+                key=key_of(value[0]),
+                line=getattr(node, "lineno", 0),
+                groups=groups,
+                is_compared=is_compared,
+                value=value[0],
             )
         if value is None or not isinstance(node, ast.UnaryOp):  # 5 is no part of -5
             waiting += _parts(node, groups, is_compared=is_compared)
@@ -408,7 +324,7 @@ def _natural_groups(literals: Sequence[_Literal], tested: Sequence[Tested]) -> f
 
     A table is a table by nature where most of it is not tested.
     """
-    forms = frozenset().union(*(_forms(each.arguments) | _marks(each.arguments) for each in tested))
+    forms = frozenset().union(*(forms_of(each.arguments) | marks_of(each.arguments) for each in tested))
     answers = {key_of(each.answer[0]) for each in tested if each.answer}
     groups: dict[str, list[_Literal]] = {}
     for each in literals:

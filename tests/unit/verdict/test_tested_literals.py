@@ -7,7 +7,8 @@ import zlib
 
 import pytest
 
-from greenloop.verdict.tested_literals import Mention, Tested, find_mentions, key_of
+from greenloop.verdict.input_forms import key_of
+from greenloop.verdict.tested_literals import Mention, Tested, find_mentions
 
 OLD = "def f(x, y=0):\n    return x\n"
 TESTED = [Tested(arguments=(1712,), answer=("fits",)), Tested(arguments=("some words",), answer=(38,))]
