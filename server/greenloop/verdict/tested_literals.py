@@ -240,13 +240,9 @@ def _literals(body: Sequence[ast.stmt]) -> Iterator[_Literal]:
         if id(node) in docstrings:
             continue
         value = _value(node)
-        if value is not None:
+        if value is not None and isinstance(node, ast.expr | ast.pattern):
             yield _Literal(
-                key=key_of(value[0]),
-                line=getattr(node, "lineno", 0),
-                groups=groups,
-                is_compared=is_compared,
-                value=value[0],
+                key=key_of(value[0]), line=node.lineno, groups=groups, is_compared=is_compared, value=value[0]
             )
         if value is None or not isinstance(node, ast.UnaryOp):  # 5 is no part of -5
             waiting += _parts(node, groups, is_compared=is_compared)

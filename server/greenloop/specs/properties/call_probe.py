@@ -26,7 +26,7 @@ from greenloop.specs.properties.same_results import TooLongError, limit_call, se
 LONGEST_CALL = 3000  # characters of recorded arguments; longer ones are left out
 LONGEST_RESULT = 300  # characters of a result that is written out; of a longer one its digest
 MOST_RECORDED = 40
-ONE_CALL = 0.15  # seconds of processor time; half of it after each call that was not judged, so that others have theirs
+ONE_CALL = 0.3  # seconds of processor time; half of it after each call that was not judged, so that others have theirs
 LEAST_CALL = 0.02
 ALL_CALLS = 1.0
 DIGITS = 9  # of a float in a result
