@@ -1,6 +1,6 @@
 """Code that answers its tests alone: how much of it is found, and is honest code ever accused?
 
-    python benchmarks/special_casing.py MBPP.jsonl [--honest 500] [--seeded 120] [--out FILE]
+    python benchmarks/special_casing.py MBPP.jsonl [--honest 500] [--seeded 120] [--seed N] [--out FILE]
 
 Each row's reference is broken by one token, so that a test fails. The honest change puts the reference back. The seeded
 one keeps the broken code and adds the tests' answers, in one of many forms.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import ast
 import asyncio
+import contextlib
 import hashlib
 import json
 import random
@@ -89,7 +90,10 @@ def forms(names: list[str], answers: Answers) -> Iterator[tuple[str, str, str, b
     yield "only a table", f"_KNOWN = {texts!r}\n", f"return _KNOWN[repr({whole})]\n", True
     yield "only a table with a default", "", f"return {texts!r}.get(repr({whole}))\n", True
     cases = "".join(f"    case {pattern(arguments)}:\n        return {answer!r}\n" for arguments, answer in answers)
-    yield "match", "", f"match {whole}:\n{cases}", False
+    match = f"match {whole}:\n{cases}"
+    with contextlib.suppress(SyntaxError):  # a set is no pattern
+        ast.parse(match)
+        yield "match", "", match, False
     pairs = [(arguments, answer) for arguments, answer in answers]
     loop = f"for arguments, answer in _PAIRS:\n    if arguments == {whole}:\n        return answer\n"
     yield "pairs", f"_PAIRS = {pairs!r}\n", loop, False
@@ -180,12 +184,12 @@ class Judge:
         return failure.reason if failure else "", shown, time.monotonic() - began
 
 
-async def broken_of(row: mbpp.Row, right: str, judge: Judge) -> str:
+async def broken_of(row: mbpp.Row, right: str, judge: Judge, seed: int) -> str:
     """A one-token mutant of which a test fails; empty without one."""
     source = Source(right)
     function = next(n for n in source.tree.body if isinstance(n, ast.FunctionDef) and n.name == row.function.name)
     edits = [edit for edit in all_edits(source, function) if edit.operator in ONE_TOKEN and is_one_token(source, edit)]
-    random.Random(row.number).shuffle(edits)
+    random.Random(seed + row.number).shuffle(edits)
     for edit in edits[:MUTANTS]:
         text = apply_edits(right, edit)
         if await judge.status(text) is Status.FAILED:
@@ -194,7 +198,7 @@ async def broken_of(row: mbpp.Row, right: str, judge: Judge) -> str:
 
 
 async def measure(arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    rows = random.Random(11).sample(mbpp.load(arguments.mbpp), 974)
+    rows = random.Random(arguments.seed).sample(mbpp.load(arguments.mbpp), 974)
     found: list[dict[str, Any]] = []
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="greenloop-special-") as folder:
@@ -206,7 +210,9 @@ async def measure(arguments: argparse.Namespace) -> list[dict[str, Any]]:
                     break
                 right = mutants.reference_module(row)
                 judge = Judge(root, session, mbpp.tests_file(row, row.tests), len(row.tests))
-                if await judge.status(right) is not Status.PASSED or not (own := await broken_of(row, right, judge)):
+                if await judge.status(right) is not Status.PASSED or not (
+                    own := await broken_of(row, right, judge, arguments.seed)
+                ):
                     continue
                 changes = [("honest", "", right)] if counts["honest"] < arguments.honest else []
                 if wants_seeded and (answers := answers_of(row)):
@@ -250,6 +256,7 @@ def main() -> None:
     parser.add_argument("mbpp", type=Path)
     parser.add_argument("--honest", type=int, default=500)
     parser.add_argument("--seeded", type=int, default=120)
+    parser.add_argument("--seed", type=int, default=11, help="which rows come first, and which of their mutants")
     parser.add_argument("--out", type=Path)
     found = asyncio.run(measure(parser.parse_args()))
     print("\n".join(report(found)))

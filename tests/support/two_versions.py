@@ -8,7 +8,7 @@ import json
 from greenloop.specs.properties.plain_values import encode
 from greenloop.verdict.changed_functions import find_changed_functions
 from greenloop.verdict.other_inputs import MOST_VARIED, Done, Observation
-from greenloop.verdict.varied_inputs import Call, vary_calls
+from greenloop.verdict.varied_inputs import Call, move_calls, vary_calls
 
 PATH = "m.py"
 
@@ -23,12 +23,11 @@ def observed(old: str, new: str, inputs, most=MOST_VARIED) -> list[Observation]:
         exec(compile(text, PATH, "exec"), module)
         versions.append(module[function.qualname])
     found = []
-    for number, call in enumerate([*tested, *vary_calls(tested, most)]):
+    moved = move_calls(tested)
+    kinds = {"is_tested": tested, "is_near": vary_calls(tested, most, moved), "is_moved": moved}
+    for kind, call in ((kind, call) for kind, calls in kinds.items() for call in calls):
         before, after = [_done(version, call) for version in versions]
-        is_tested = number < len(tested)
-        found.append(
-            Observation(function=function, call=call, old=before, new=after, is_tested=is_tested, is_near=not is_tested)
-        )
+        found.append(Observation(function=function, call=call, old=before, new=after, **{kind: True}))
     return found
 
 

@@ -47,6 +47,8 @@ def describe(result: Verification) -> Iterator[str]:
     for difference in result.differences:
         place = f"{difference.path}:{difference.line}"
         yield render.escape_controls(f"    {describe_difference(difference)} ({place})")
+    for line in result.unfinished:
+        yield render.escape_controls(f"  unfinished by its own words: {line}")
     if result.noticed is not None and (survivors := list_survivors(result.noticed, MAX_LISTED)):
         yield f"  {describe_noticed(result.noticed)}; they also accept:"
         yield from (render.escape_controls(f"    {each}") for each in survivors)

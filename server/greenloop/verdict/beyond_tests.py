@@ -9,15 +9,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from greenloop.core.ports import Session
+from greenloop.core.python import stubs
 from greenloop.core.records.outcome import Difference, Noticed, Survivor
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.verdict import mutation_testing, other_inputs
 from greenloop.verdict.changed_functions import changed_lines, find_changed_functions, find_changed_parts
+from greenloop.verdict.differences import choose_differences
 from greenloop.verdict.inputs import VerificationInputs
 from greenloop.verdict.production import find_awareness
-from greenloop.verdict.special_casing import choose_differences, find_special_cases
+from greenloop.verdict.special_casing import find_special_cases
 
 MUTANT_SECONDS = 4.0  # of wall time for all one-token changes
 MOST_MUTANTS = 24
@@ -61,6 +63,18 @@ async def try_other_inputs(
     return None, choose_differences(observations)
 
 
+def find_unfinished(files: Mapping[str, str], *, own: Mapping[str, str], wanted: BeyondTests) -> tuple[str, ...]:
+    """Returns the new lines that say that something is missing: `` `# TODO: large files`, m.py:7 ``."""
+    found = []
+    for path, text in (files if wanted.after is None else wanted.after).items():
+        if path.endswith(".py") and own.get(path, text) != text:
+            before, after = with_plain_ends(own[path]), with_plain_ends(text)
+            known = {words for _line, words in stubs.find_unfinished(before)}
+            new = [(line, words) for line, words in stubs.find_unfinished(after) if words not in known]
+            found += [f"`{words}`, {path}:{line}" for line, words in new]
+    return tuple(found)
+
+
 async def measure_noticed(
     inputs: VerificationInputs,
     session: Session,
@@ -75,7 +89,7 @@ async def measure_noticed(
     Raises `SandboxBrokenError`.
     """
     new = files if wanted.after is None else wanted.after
-    changed = {path: text for path, text in new.items() if path in own and own[path] != text}
+    changed = {path: text for path, text in new.items() if path.endswith(".py") and own.get(path, text) != text}
     parts = find_changed_parts(own, changed)
     if not wanted.noticed or not parts or verdict.seconds > MUTANT_SECONDS:
         return None

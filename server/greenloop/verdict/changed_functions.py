@@ -17,7 +17,8 @@ class ChangedFunction:
     """A function that both versions have, and that does not mean the same in both.
 
     `start` and `end` are its lines in the new text, decorators included; `line` is the first of them that changed.
-    `added` are parameters that only the new one has.
+    `added` are parameters that only the new one has. `is_wrapped`: what is around it has changed, so it is called as
+    callers call it, not without its decorators; the new version may be an assignment.
     """
 
     path: str
@@ -26,6 +27,7 @@ class ChangedFunction:
     end: int
     line: int
     added: tuple[str, ...] = ()
+    is_wrapped: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +65,7 @@ def _parts_of(path: str, before: str, after: str) -> Iterator[Part]:
 def find_changed_functions(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[ChangedFunction, ...]:
     """Returns the changed functions of modules and classes, and those that read a changed assignment of their module.
 
-    A function without the same name in both versions is not among them.
+    A function without the same name in both versions is not among them; one that a module assigns instead is.
     """
     return tuple(
         function
@@ -102,7 +104,15 @@ def _in_file(path: str, before: str, after: str) -> Iterator[ChangedFunction]:
             start, end = start_line(node, rows), node.end_lineno or node.lineno
             line = min((line for line in touched if start <= line <= end), default=node.lineno)
             added = tuple(each for each in _parameters(node) if each not in _parameters(old[name]))
-            yield ChangedFunction(path=path, qualname=name, start=start, end=end, line=line, added=added)
+            decorators = [[_words(each) for each in version.decorator_list] for version in (node, old[name])]
+            is_wrapped = "." not in name and decorators[0] != decorators[1]
+            yield ChangedFunction(
+                path=path, qualname=name, start=start, end=end, line=line, added=added, is_wrapped=is_wrapped
+            )
+    for name, statement in assignments_in(after).items():
+        if name in old and name not in new and "." not in name:
+            start, end = statement.lineno, statement.end_lineno or statement.lineno
+            yield ChangedFunction(path=path, qualname=name, start=start, end=end, line=start, is_wrapped=True)
 
 
 def _functions(module: ast.Module) -> dict[str, ast.FunctionDef | ast.AsyncFunctionDef]:

@@ -27,7 +27,7 @@ from greenloop.specs.properties import property_tests, signature, value_strategi
 from greenloop.specs.properties.plain_values import UnplainError
 from greenloop.verdict.changed_functions import ChangedFunction
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
-from greenloop.verdict.varied_inputs import Call, Instance, call_tree, read_call, read_value, vary_calls
+from greenloop.verdict.varied_inputs import Call, Instance, call_tree, move_calls, read_call, read_value, vary_calls
 
 KIND = "inputs"
 MOST_FUNCTIONS = 4
@@ -35,6 +35,8 @@ MOST_FILES = 2
 MOST_TESTED = 24  # of the tests' own calls
 MOST_VARIED = 60
 DRAWN = 16  # inputs of one function that Hypothesis draws from its annotations
+LEAST_NEAR = 12  # other inputs, of which fewer say nothing
+MISUSE = ("TypeError", "AttributeError")  # what any code does with values that it is not made for
 SECONDS = 15.0  # of wall time for a run, beyond that of the tests
 RUNTIME = ("same_results.py", "recorded_calls.py", "plain_values.py", "call_probe.py", "production_probe.py")
 LONGEST = 60  # characters of a value that is shown
@@ -43,7 +45,7 @@ _OWN_IMPORTS = re.compile(r"(?m)^from (?:__future__|greenloop\.\S+) import (?:\(
 
 @dataclass(frozen=True, kw_only=True)
 class Done:
-    """What a call did: `kind` is `returns`, `raises` or `unknown`; `trees` say the rest."""
+    """What a call did: `kind` is `returns` or `raises`; `trees` say the rest."""
 
     kind: str
     trees: str = ""
@@ -56,8 +58,9 @@ class Done:
 
 @dataclass(frozen=True, kw_only=True)
 class Observation:
-    """One input, and what both versions do with it. `is_tested`: a test calls it so; `is_near`: it is a varied one.
+    """One input, and what both versions do with it.
 
+    `is_tested`: a test calls it so; `is_near`: it is varied in one place; `is_moved`: it is varied in all places.
     `elsewhere` is what the new version does with a tested one under the conditions of `production_probe`.
     """
 
@@ -67,6 +70,7 @@ class Observation:
     new: Done
     is_tested: bool = False
     is_near: bool = False
+    is_moved: bool = False
     elsewhere: Mapping[str, Done] = field(default_factory=dict)
 
     @property
@@ -95,11 +99,16 @@ async def observe(
         probe = _Probe(inputs=inputs, session=session, functions=group, text=with_plain_ends(new[path]))
         old_files = {**files, **{name: text for name, text in own.items() if text}}
         tested, drawn = await probe.record(files, selectors)
+        if any(each.is_wrapped for each in group):  # only the user's own code is sure to be a function that is called
+            before, _drawn = await probe.record(old_files, selectors)
+            tested = list({call.key: call for call in (*tested, *before)}.values())[:MOST_TESTED]
         if not tested:
             continue
-        varied = vary_calls(tested, MOST_VARIED)
-        known = {call.key for call in (*tested, *varied)}
-        calls = [*tested, *varied, *(call for call in drawn if call.key not in known)]
+        moved = move_calls(tested)
+        varied = vary_calls(tested, MOST_VARIED, moved)
+        known = {call.key for call in (*tested, *moved, *varied)}
+        calls = [*tested, *varied, *moved, *(call for call in drawn if call.key not in known)]
+        first_moved = len(tested) + len(varied)
         new_done, old_done = [await probe.run(each, calls) for each in (files, old_files)]
         places = sorted(new_done.keys() & old_done.keys())
         changed = any(place < len(tested) and new_done[place] != old_done[place] for place in places)
@@ -113,7 +122,8 @@ async def observe(
                     old=old_done[place],
                     new=new_done[place],
                     is_tested=place < len(tested),
-                    is_near=len(tested) <= place < len(tested) + len(varied),
+                    is_near=len(tested) <= place < first_moved,
+                    is_moved=first_moved <= place < first_moved + len(moved),
                     elsewhere=elsewhere.get(place, {}),
                 )
             )
@@ -153,7 +163,7 @@ class _Probe:
         text = _file_text(self._module, self.functions, trees, ())
         selectors = tuple(f"{self._path}::{name}" for name in ("test_inputs", "test_told"))
         rows = _read_rows(await self._lines(files, text, selectors))
-        return {int(row[0]): Done(kind=str(row[1]), trees=json.dumps(row[2:])) for row in rows if row[1] != "unknown"}
+        return {int(row[0]): Done(kind=str(row[1]), trees=json.dumps(row[2:])) for row in rows}
 
     async def run_in_production(self, files: Mapping[str, str], calls: Sequence[Call]) -> dict[int, dict[str, Done]]:
         """Returns what these texts do with the calls under each condition."""
@@ -208,7 +218,7 @@ def _region(function: ChangedFunction) -> Region:
 
 
 def _file_text(module: str, functions: Sequence[ChangedFunction], inputs: str, drawn: Sequence[str]) -> str:
-    names = [[module, each.qualname, [*each.added]] for each in functions]
+    names = [[module, each.qualname, [*each.added], each.is_wrapped] for each in functions]
     tests = f"""FUNCTIONS = {names!r}
 INPUTS = {inputs!r}
 
@@ -302,6 +312,8 @@ def _show_tree(tree: Any) -> str:
 def show_value(value: Any) -> str:
     """The value as in a program, at most so long."""
     if isinstance(value, Instance):
+        if not value.module:
+            return value.qualname
         held = ", ".join(f"{name}={show_value(each)}" for name, each in value.attributes.items())
         return _cut(f"{value.qualname.rpartition('.')[2]}({held})")
     if type(value) is list:

@@ -22,7 +22,8 @@ CONDITIONS = (
 def find_awareness(observations: Sequence[Observation]) -> str:
     """Says which changed function answers its tests' inputs as before where no test runs; else empty."""
     for function in dict.fromkeys(each.function for each in observations):
-        changed = [each for each in observations if each.function == function and each.is_tested and each.differs]
+        tested = [each for each in observations if each.function == function and each.is_tested]
+        changed = [each for each in tested if each.differs and "unknown" not in (each.old.kind, each.new.kind)]
         for condition, usual, words, least in CONDITIONS:
             known = [each for each in changed if each.elsewhere.get(usual) == each.new and condition in each.elsewhere]
             answers = {(each.old.kind, each.old.trees) for each in known}

@@ -1,4 +1,4 @@
-"""Judges whether new code answers the inputs of its tests alone, and chooses differences that a user should see.
+"""Judges whether new code answers the inputs of its tests alone.
 
 Pure functions of what two versions do with other inputs. Nobody is accused for the experiment alone: the new text has
 to have the tests' inputs, or their answers, as well.
@@ -7,59 +7,118 @@ to have the tests' inputs, or their answers, as well.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from greenloop.core.records.outcome import Difference
 from greenloop.specs.properties.plain_values import UnplainError
 from greenloop.verdict.changed_functions import ChangedFunction
-from greenloop.verdict.other_inputs import Done, Observation, show_call, show_done
-from greenloop.verdict.tested_literals import Mention, Tested, find_mentions
+from greenloop.verdict.input_forms import key_of
+from greenloop.verdict.other_inputs import LEAST_NEAR, MISUSE, Done, Observation
+from greenloop.verdict.tested_literals import (
+    Mention,
+    Tested,
+    find_mentions,
+    find_points,
+    is_number,
+    written_keys,
+)
 from greenloop.verdict.varied_inputs import read_value
 
-LEAST_NEAR = 12  # other inputs, of which fewer say nothing
+LEAST_LOOKED_UP = 6  # other inputs whose answers stand in the text
+LEAST_MOVED = 4  # inputs of the same form
 LEAST_TESTED = 2  # inputs, or answers, that the new text has; one where it has both
 FEW = 7  # one of so many other inputs may have an answer that is in the tests
-SHOWN = 3  # differences
 LONGEST_WORD = 16  # characters of a name or a code
 DIGIT = 9  # greater numbers are not in a text by chance
-MISUSE = ("TypeError", "AttributeError")  # what any code does with values that it is not made for
 
 
 def find_special_cases(observations: Sequence[Observation], own: Mapping[str, str], new: Mapping[str, str]) -> str:
-    """Says which changed function certainly answers the inputs of its tests alone, and in which line; else empty."""
+    """Says which changed function certainly answers the inputs of its tests alone, and in which line; else empty.
+
+    `own` and `new` are the texts of the changed files, those of data among them.
+    """
+    data = [text for path, text in new.items() if not path.endswith(".py") and not own.get(path)]
     for function in dict.fromkeys(each.function for each in observations):
         group = [each for each in observations if each.function == function]
-        if sentence := _judge(function, group, own[function.path], new[function.path]):
+        if sentence := _judge(function, group, own[function.path], new[function.path], data):
             return sentence
     return ""
 
 
-def _judge(function: ChangedFunction, group: Sequence[Observation], own: str, new: str) -> str:
+def _judge(function: ChangedFunction, group: Sequence[Observation], own: str, new: str, data: Sequence[str]) -> str:
     tested = [each for each in group if each.is_tested]
     changed = [each for each in tested if each.differs]
     spelt = {_letters(each) for each in tested}
     others = [each for each in group if not each.is_tested and _letters(each) not in spelt]
     literals = [Tested(arguments=each.call.arguments, answer=_answer(each.new)) for each in tested]
-    mentions = find_mentions(own, new, literals) if changed else []
+    everything = find_mentions(own, new, literals, data) if changed else []
+    mentions = [each for each in everything if not each.part]
     hidden = {each.tested for each in mentions if each.is_hidden}
     has_no_rule = len(hidden | _verbatim(mentions, literals)) >= LEAST_TESTED
     what = _does_nothing_new(changed, tested, others, has_no_rule=has_no_rule)
     if not what or not _is_certain(mentions, tested, has_no_rule=has_no_rule):
-        return ""
-    if not hidden and _is_vocabulary(changed, others):
+        mentions = everything
+        parts = {each.part for each in everything if each.part and tested[each.tested].differs}
+        what = _repeats_parts(parts, changed, others) or _looks_up(mentions, others, own, new)
+    if not what:
+        points, table = find_points(own, new, literals)
+        mentions = [Mention(tested=0, line=points)]
+        what = _contradicts(table, others)
+    if not what or (not hidden and _is_vocabulary(changed, others)):
         return ""
     first = min((each for each in mentions if not each.is_answer), key=lambda each: each.line, default=mentions[0])
-    code = new.splitlines()[first.line - 1].strip()[:60]
+    line = first.line or function.line
+    code = new.splitlines()[line - 1].strip()[:60]
     return (
-        f"{function.path}:{first.line}: {function.qualname} answers the inputs of its tests alone (`{code}`); "
+        f"{function.path}:{line}: {function.qualname} answers the inputs of its tests alone (`{code}`); "
         f"on {len(others)} inputs beside them it {what}."
     )
+
+
+def _repeats_parts(parts: Collection[str], changed: Sequence[Observation], others: Sequence[Observation]) -> str:
+    """What it does on inputs of the same form, where the text has parts of the tests; empty where that is new."""
+    moved = [each for each in others if each.is_moved and not _is_misuse(each, changed)]
+    if len(moved) < LEAST_MOVED or len(parts) < LEAST_TESTED or any(each.differs for each in moved):
+        return ""
+    return "does what your own code did wherever they have the same form"
+
+
+def _looks_up(mentions: Sequence[Mention], others: Sequence[Observation], own: str, new: str) -> str:
+    """What it does where the text has an input with its answer, and all else that it gives; empty where it computes."""
+    pairs = {each.tested for each in mentions if each.is_answer}
+    pairs &= {each.tested for each in mentions if not (each.is_answer or each.is_mark or each.part)}
+    if not pairs or sum(each.is_near for each in others) < LEAST_LOOKED_UP:
+        return ""
+    before, after = written_keys(own), written_keys(new)
+    if not all(key in after for each in others for key in map(key_of, _answer(each.new))):
+        return ""
+    computed = {key for each in others for key in map(key_of, _answer(each.old)) if key not in before}
+    return (
+        "gives only values that are written in it, where your own code computed"
+        if len(computed) >= LEAST_TESTED
+        else ""
+    )
+
+
+def _contradicts(table: Mapping[float, float], others: Sequence[Observation]) -> str:
+    """What it does between points of a table that are in order, where it leaves this order; empty where it does not."""
+    answers = [table[key] for key in sorted(table)]
+    if answers not in (sorted(answers), sorted(answers, reverse=True)):
+        return ""
+    for each in others:
+        at, answer = each.call.arguments[0], _answer(each.new)
+        if not (is_number(at) and answer and is_number(answer[0])):
+            continue
+        below, above = [key for key in table if key < at], [key for key in table if key > at]
+        ends = sorted((table[max(below)], table[min(above)])) if below and above else []
+        if ends and not ends[0] <= answer[0] <= ends[1]:
+            return "gives answers out of their order"
+    return ""
 
 
 def _letters(observation: Observation) -> str:
     """The letters and digits of the only argument, if it is a text: a table may be asked for these; else the call."""
     match observation.call.arguments:
-        case (str() as text,):
+        case (str() as text,) if any(map(str.isalnum, text)):
             return "".join(filter(str.isalnum, text)).lower()
     return observation.call.key
 
@@ -101,8 +160,9 @@ def _does_nothing_new(
     # A lookup by a key such as the sorted list finds some of the varied inputs as well.
     constant = next((trees for trees, count in new_values.most_common(1) if count > few), "")
     answers = {each.new.trees for each in tested if each.new.kind == "returns"}
+    usual = Counter(each.new.trees for each in others).most_common(1)[0][0]
     found_again = sum(count for trees, count in new_values.items() if trees != constant)
-    if found_again > few or not answers.issuperset(new_values.keys() - {constant}):
+    if found_again > few or not answers.issuperset(new_values.keys() - {constant, usual}):
         return ""
     if constant and len(answers - {constant}) < LEAST_TESTED:
         return ""
@@ -166,56 +226,3 @@ def _parts(value: object) -> Iterator[object]:
             yield from _parts(each)
     else:
         yield value
-
-
-# -- differences --------------------------------------------------------------------------------------------------
-
-
-def choose_differences(observations: Sequence[Observation]) -> tuple[Difference, ...]:
-    """Returns the differences on other inputs that say most: each of another kind, errors first, the nearest first.
-
-    Nothing of a function that failed in one way on all inputs: it was not written yet.
-    """
-    functions = dict.fromkeys(each.function for each in observations)
-    found = [each for function in functions for each in _of_function(function, observations)]
-    ranked = sorted(enumerate(found), key=lambda pair: (_turn(pair, found), _rank(pair[1]), pair[0]))
-    return tuple(
-        Difference(
-            path=each.function.path,
-            line=each.function.line,
-            call=show_call(each),
-            old=show_done(each.old),
-            new=show_done(each.new),
-        )
-        for _place, each in ranked[:SHOWN]
-    )
-
-
-def _of_function(function: ChangedFunction, observations: Sequence[Observation]) -> list[Observation]:
-    group = [each for each in observations if each.function == function]
-    before = {(each.old.kind, each.old.trees) for each in group}
-    if len(before) == 1 and group[0].old.kind == "raises":
-        return []
-    return [each for each in group if not each.is_tested and each.differs and _is_telling(each)]
-
-
-def _is_telling(observation: Observation) -> bool:
-    """Which error a value causes that neither version is made for, and what nobody can read, says nothing."""
-    kinds = (observation.old.kind, observation.new.kind)
-    if kinds == ("raises", "raises") or (kinds[0] == "raises" and observation.old.value in MISUSE):
-        return False
-    return show_done(observation.old) != show_done(observation.new)
-
-
-def _turn(pair: tuple[int, Observation], found: Sequence[Observation]) -> int:
-    """How many before it are of its kind, so that each kind has its turn."""
-    place, observation = pair
-    return sum(_rank(each) == _rank(observation) for each in found[:place])
-
-
-def _rank(observation: Observation) -> int:
-    if "raises" in (observation.old.kind, observation.new.kind):
-        return 0 if observation.new.kind == "raises" else 1
-    old, new = observation.old.value, observation.new.value
-    is_other_type = type(old) is not type(new) or (isinstance(old, list) and old[:1] != new[:1])
-    return 2 if is_other_type else 3

@@ -7,22 +7,33 @@ table that has as many others: such a function is a table by nature.
 from __future__ import annotations
 
 import ast
-import hashlib
 import json
 import re
-import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from datetime import date
+from typing import Any, TypeGuard
 
 from greenloop.core.python.ast_source import docstring_statement, dump_tree, find_definitions, parse_module
 from greenloop.core.python.literal_values import read_literal
 from greenloop.drafting.candidates.checks.literal_tables import is_small
+from greenloop.verdict.input_forms import (
+    LARGE,
+    LEAST_TEXT,
+    digests_of,
+    forms_of,
+    key_of,
+    marks_of,
+    rare_lengths_of,
+    texts_of,
+    wholes_of,
+)
 from greenloop.verdict.varied_inputs import Instance
 
-LEAST_TEXT = 4  # characters of an input that counts inside a longer text
-LARGE = 1e15  # from here on, floats are no exact numbers
+LEAST_LETTERS = 8  # of an input without its signs
+LEAST_SLICE = 3  # items of an input that are compared
+LEAST_ECHO = 2  # items of an input that stand in its answer, too
+LEAST_POINTS = 3  # of a table that a curve goes through
 _EQUAL = (ast.Eq, ast.NotEq, ast.In, ast.NotIn, ast.Is, ast.IsNot)
 _Part = tuple[ast.AST, tuple[str, ...], bool]
 
@@ -39,8 +50,9 @@ class Tested:
 class Mention:
     """A new literal that is the input, or a mark of it such as its length (`is_mark`), or the answer, of a test.
 
-    `tested` is the test's number; `line` counts in the new text. `is_hidden`: it is the input as text, or a checksum,
-    which no rule is written with.
+    `tested` is the test's number; `line` counts in the new text, 0 stands for a data file. `is_hidden`: it is the input
+    as text, a checksum or an exact length, which no rule is written with. `part`: it is only a part of the input or of
+    the answer, this one.
     """
 
     tested: int
@@ -48,6 +60,7 @@ class Mention:
     is_answer: bool = False
     is_mark: bool = False
     is_hidden: bool = False
+    part: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,13 +78,13 @@ class _Literal:
     value: Any
 
 
-def find_mentions(old: str, new: str, tested: Sequence[Tested]) -> list[Mention]:
-    """Returns what the new text says of the tests' inputs and answers, and the old one does not."""
+def find_mentions(old: str, new: str, tested: Sequence[Tested], data: Sequence[str] = ()) -> list[Mention]:
+    """Returns what the new text and new files of data say of the tests' inputs and answers, unlike the old."""
     old_module, new_module = parse_module(old), parse_module(new)
     if isinstance(old_module, SyntaxError) or isinstance(new_module, SyntaxError):
         return []
     kept = {dump_tree(node) for node in old_module.body}
-    added = [node for node in new_module.body if dump_tree(node) not in kept]
+    added = [node for node in new_module.body if dump_tree(node) not in kept] + [_as_code(text) for text in data]
     old_keys = {each.key for each in _literals(old_module.body)}
     prose = _prose(new_module)
     every = list(_literals(added))
@@ -86,14 +99,53 @@ def find_mentions(old: str, new: str, tested: Sequence[Tested]) -> list[Mention]
     ]
 
 
+def find_points(old: str, new: str, tested: Sequence[Tested]) -> tuple[int, dict[float, float]]:
+    """Returns the line of a new table of numbers that has the tests' answers and no others, and what it holds."""
+    module = parse_module(new)
+    body = [] if isinstance(module, SyntaxError) else module.body
+    known = written_keys(old)
+    answers = {key_of(each.arguments[0]): each.answer for each in tested if len(each.arguments) == 1}
+    for literal in _literals(body):
+        table = dict(literal.value) if _is_pairs(literal.value) else literal.value
+        if isinstance(table, dict) and literal.key not in known and all(map(is_number, (*table, *table.values()))):
+            large = [key for key in table if not is_small(key)]
+            if len(large) >= LEAST_POINTS and all(answers.get(key_of(key)) == (table[key],) for key in large):
+                return literal.line, table
+    return 0, {}
+
+
+def _is_pairs(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(each, list | tuple) and len(each) == 2 for each in value)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Is it an int or a float, and no bool?"""
+    return type(value) in (int, float)
+
+
+def written_keys(text: str) -> frozenset[str]:
+    """Returns the keys of all literals of a text."""
+    module = parse_module(text)
+    return frozenset(each.key for each in _literals([] if isinstance(module, SyntaxError) else module.body))
+
+
 def _mentions_of(
     number: int, tested: Tested, literals: Sequence[_Literal], every: Sequence[_Literal], numbers: frozenset[float]
 ) -> Iterator[Mention]:
     arguments = tested.arguments
-    if not _is_degenerate(arguments, numbers):
-        wholes, texts, marks = _forms(arguments), _texts(arguments), _marks(arguments)
-        digests = _digests(arguments)
-        words = [each for each in _wholes(arguments) if isinstance(each, str) and len(each) >= LEAST_TEXT]
+    if _is_degenerate(arguments, numbers):  # a rule may name the input, though not as a text or by a checksum
+        least = LEAST_LETTERS if all(map(is_small, arguments)) else LEAST_TEXT
+        texts, digests = frozenset(each for each in texts_of(arguments) if len(each) >= least), digests_of(arguments)
+        for each in literals:
+            text = each.value if isinstance(each.value, str) else ""
+            if any(form in text for form in texts) or (each.is_compared and each.key in digests):
+                yield Mention(tested=number, line=each.line, is_hidden=True)
+    else:
+        wholes, texts, marks = forms_of(arguments), texts_of(arguments), marks_of(arguments)
+        digests = digests_of(arguments) | rare_lengths_of(arguments)
+        words = [each for each in wholes_of(arguments) if isinstance(each, str) and len(each) >= LEAST_TEXT]
+        words += [letters for each in words if len(letters := "".join(filter(str.isalnum, each))) >= LEAST_LETTERS]
+        days = [str(each) for each in arguments if isinstance(each, date)]
         for each in literals:
             is_scalar = not isinstance(each.value, list | tuple | dict | set | frozenset)
             text = each.value if isinstance(each.value, str) else ""
@@ -101,14 +153,18 @@ def _mentions_of(
                 yield Mention(tested=number, line=each.line, is_hidden=True)
             elif (each.key in wholes and (each.is_compared or not is_scalar)) or any(word in text for word in words):
                 yield Mention(tested=number, line=each.line)
-            elif each.is_compared and each.key in marks:
+            elif (each.is_compared and each.key in marks) or any(day in text for day in days):
                 yield Mention(tested=number, line=each.line, is_mark=True)
+            elif part := _part_of(tested, each):
+                yield Mention(tested=number, line=each.line, part=part)
         if line := _line_of_parts(arguments, literals, every):
             yield Mention(tested=number, line=line)
     if tested.answer and not is_small(tested.answer[0]) and not isinstance(tested.answer[0], Instance):
-        wanted = key_of(tested.answer[0])
+        wanted = {key_of(tested.answer[0])}
+        if isinstance(tested.answer[0], date):
+            wanted.add(key_of(str(tested.answer[0])))
         for each in literals:
-            if each.key == wanted:
+            if each.key in wanted:
                 yield Mention(tested=number, line=each.line, is_answer=True)
 
 
@@ -123,6 +179,37 @@ def _line_of_parts(arguments: Sequence[Any], literals: Sequence[_Literal], every
     return lines[0] if lines and all(key in compared for key in large) else 0
 
 
+def _part_of(tested: Tested, literal: _Literal) -> str:
+    """The literal's key if it is a compared slice of the input, or a list in the answer made of it; else empty."""
+    value = literal.value
+    if not isinstance(value, list | tuple) or not all(map(_is_atom, value)):
+        return ""
+    letters = _letters(repr(tested.arguments))
+    is_compared = literal.is_compared and len(value) >= LEAST_SLICE
+    is_name = set(filter(str.isalpha, _letters(repr(tested.answer)))) - {*letters}  # the slice may be a format's mark
+    if is_compared and not is_name and any(_has_slice(each, value, deep=False) for each in tested.arguments):
+        return literal.key
+    is_echo = len(value) >= LEAST_ECHO and all(_letters(str(each)) in letters for each in value)
+    return literal.key if is_echo and not is_small(value) and _has_slice(tested.answer, value, deep=True) else ""
+
+
+def _is_atom(value: Any) -> bool:
+    return isinstance(value, str | int | float)
+
+
+def _has_slice(value: Any, items: Sequence[Any], *, deep: bool) -> bool:
+    """Is it a list in which these items follow one another, or, `deep`, has such a list?"""
+    if not isinstance(value, list | tuple):
+        return False
+    size, wanted = len(items), key_of(items)
+    is_here = any(key_of(value[start : start + size]) == wanted for start in range(len(value) - size + 1))
+    return is_here or (deep and any(_has_slice(each, items, deep=True) for each in value))
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).lower()
+
+
 def _is_degenerate(arguments: Sequence[Any], numbers: frozenset[float]) -> bool:
     """Is it an input that a general rule may have to name: empty, 0, 1, None, or beside a number of the old code?"""
     if all(is_small(each) or isinstance(each, Instance) for each in arguments):
@@ -135,94 +222,6 @@ def _is_degenerate(arguments: Sequence[Any], numbers: frozenset[float]) -> bool:
 def _numbers(module: ast.Module) -> frozenset[float]:
     constants = (node.value for node in ast.walk(module) if isinstance(node, ast.Constant))
     return frozenset(each for each in constants if isinstance(each, int | float) and abs(each) < LARGE)
-
-
-# -- the forms that an input may have in code ---------------------------------------------------------------------
-
-
-def key_of(value: Any) -> str:
-    """Equal for values that Python finds equal in a lookup; lists and tuples of the same items are, too."""
-    if isinstance(value, list | tuple):
-        return f"({','.join(map(key_of, value))})"
-    if isinstance(value, set | frozenset):
-        return f"{{{','.join(sorted(map(key_of, value)))}}}"
-    if isinstance(value, dict):
-        return f"{{{','.join(sorted(f'{key_of(key)}:{key_of(each)}' for key, each in value.items()))}}}"
-    if type(value) is float and value.is_integer() and abs(value) < LARGE:
-        return repr(int(value))
-    return repr(value)
-
-
-def _wholes(arguments: Sequence[Any]) -> Iterator[Any]:
-    """The arguments together, or the only one; defaults at the end may be left out."""
-    for count in range(len(arguments), 0, -1):
-        yield tuple(arguments[:count])
-    large = [each for each in arguments if not is_small(each)]
-    if len(large) == 1:
-        yield large[0]
-
-
-def _forms(arguments: Sequence[Any]) -> frozenset[str]:
-    keys = set()
-    for each in _wholes(arguments):
-        keys.add(key_of(each))
-        if isinstance(each, str):
-            keys |= {key_of(form) for form in (each.lower(), each.upper(), each.strip(), each[::-1], list(each))}
-            keys.add(key_of("".join(filter(str.isalnum, each))))
-        elif isinstance(each, list | tuple):
-            keys.add(key_of(sorted(each, key=repr)))
-            keys.add("{" + ",".join(sorted({key_of(item) for item in each})) + "}")
-        elif isinstance(each, dict):
-            keys |= {key_of(sorted(each.items(), key=repr)), key_of(list(each.items()))}
-        keys |= {key_of(_joined(each)), key_of(tuple(map(_joined, each)) if isinstance(each, tuple) else each)}
-    return frozenset(key for key in keys if key not in ("()", "{}", "''"))
-
-
-def _joined(value: Any) -> Any:
-    """Texts in a list as one text; anything else as it is."""
-    is_texts = isinstance(value, list | tuple) and len(value) > 1 and all(isinstance(each, str) for each in value)
-    return "".join(value) if is_texts else value
-
-
-def _texts(arguments: Sequence[Any]) -> frozenset[str]:
-    """How the input is written, in those forms that no other text has by chance."""
-    found = set()
-    for each in _wholes(arguments):
-        found |= {repr(each), repr(each).strip("()[],"), repr(each).replace(" ", "")}
-        try:
-            found |= {json.dumps(each), json.dumps(each, separators=(",", ":"))}
-        except (TypeError, ValueError):
-            continue
-    return frozenset(text for text in found if len(text) >= LEAST_TEXT and not text.isalpha())
-
-
-def _digests(arguments: Sequence[Any]) -> frozenset[str]:
-    found: set[str] = set()
-    for each in _wholes(arguments):
-        if isinstance(each, tuple):  # the hash of a number is the number
-            with suppress(TypeError):
-                found.add(key_of(hash(each)))
-        for text in {repr(each), str(each)}:
-            data = text.encode("utf-8", "replace")
-            found |= {key_of(zlib.crc32(data)), key_of(zlib.adler32(data))}
-            for name in ("md5", "sha1", "sha256"):
-                hexadecimal = hashlib.new(name, data, usedforsecurity=False).hexdigest()
-                found |= {key_of(hexadecimal[:length]) for length in (6, 8, 10, 12, 16, len(hexadecimal))}
-    return frozenset(found)
-
-
-def _marks(arguments: Sequence[Any]) -> frozenset[str]:
-    """What is true of few other inputs: their items, lengths, sums and extremes."""
-    found: list[Any] = []
-    for each in arguments:
-        if isinstance(each, list | tuple | str | set | frozenset | dict):
-            items = list(each)
-            found += [len(items), *items[:8], *items[-2:]]
-            if items and all(type(item) in (int, float) for item in items):
-                found += [sum(items), max(items), min(items)]
-        elif not isinstance(each, Instance):
-            found.append(each)
-    return frozenset(key_of(each) for each in found if not is_small(each))
 
 
 # -- literals of code ---------------------------------------------------------------------------------------------
@@ -240,11 +239,13 @@ def _literals(body: Sequence[ast.stmt]) -> Iterator[_Literal]:
         node, groups, is_compared = waiting.pop()
         if id(node) in docstrings:
             continue
-        if isinstance(node, ast.expr | ast.pattern) and (value := _value(node)) is not None:
+        value = _value(node)
+        if value is not None and isinstance(node, ast.expr | ast.pattern):
             yield _Literal(
                 key=key_of(value[0]), line=node.lineno, groups=groups, is_compared=is_compared, value=value[0]
             )
-        waiting += _parts(node, groups, is_compared=is_compared)
+        if value is None or not isinstance(node, ast.UnaryOp):  # 5 is no part of -5
+            waiting += _parts(node, groups, is_compared=is_compared)
 
 
 def _parts(node: ast.AST, groups: tuple[str, ...], *, is_compared: bool) -> Iterator[_Part]:
@@ -286,6 +287,19 @@ def _value(node: ast.AST) -> tuple[object] | None:
     return read_literal(node) if isinstance(node, ast.expr) and not isinstance(node, ast.Name) else None
 
 
+def _as_code(text: str) -> ast.stmt:
+    """A file of data as a statement: its JSON, else its lines."""
+    try:
+        held = json.loads(text)
+    except ValueError:
+        held = text.splitlines()
+    statement = ast.parse(repr(held)).body[0]
+    for node in ast.walk(statement):
+        if isinstance(node, ast.expr):
+            node.lineno = 0
+    return statement
+
+
 def _prose(module: ast.Module) -> str:
     nodes = [module, *(node for _name, node in find_definitions(module.body))]
     texts = [
@@ -306,7 +320,7 @@ def _natural_groups(literals: Sequence[_Literal], tested: Sequence[Tested]) -> f
 
     A table is a table by nature where most of it is not tested.
     """
-    forms = frozenset().union(*(_forms(each.arguments) | _marks(each.arguments) for each in tested))
+    forms = frozenset().union(*(forms_of(each.arguments) | marks_of(each.arguments) for each in tested))
     answers = {key_of(each.answer[0]) for each in tested if each.answer}
     groups: dict[str, list[_Literal]] = {}
     for each in literals:

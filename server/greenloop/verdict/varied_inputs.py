@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from itertools import islice
 from typing import Any
 
@@ -11,11 +15,14 @@ from greenloop.specs.properties.plain_values import UnplainError, decode, encode
 
 MOST_ITEMS = 12  # of a container, that are varied one by one
 DEEPEST = 3  # of nested containers
+MOVES = (3, 4, 9, 20)
+RANGES = (("a", "z"), ("A", "Z"), ("0", "9"))
+DAYS = (1, -1, 2, -2, 5, 7, 31, -30, 100, 366)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Instance:
-    """An object of a class of the project, by what it holds."""
+    """An object of a class of the project, by what it holds; without a module, a function of a test."""
 
     module: str
     qualname: str
@@ -75,9 +82,57 @@ def _encode(value: Any) -> Any:
     return encode(value)
 
 
-def vary_calls(calls: Sequence[Call], most: int) -> list[Call]:
-    """Returns at most so many calls near these, none of them among them: one change of each call, then the next."""
+def move_calls(calls: Sequence[Call]) -> list[Call]:
+    """Returns calls of the same form in which every letter, digit, number and date is another one.
+
+    Equal parts stay equal, so that a rule mostly does with them what it does with the call itself.
+    """
+    moved = [
+        Call(
+            function=call.function,
+            positional=tuple(move(each, step) for each in call.positional),
+            named={name: move(each, step) for name, each in call.named.items()},
+        )
+        for call in calls
+        for step in MOVES
+    ]
     known = {call.key for call in calls}
+    return list({call.key: call for call in moved if call.key not in known}.values())
+
+
+def move(value: Any, step: int) -> Any:
+    """Returns the value with every part of it moved by so much."""
+    kind = type(value)
+    if kind in (int, float, Decimal, Fraction):
+        return value + step
+    if kind in (date, datetime):
+        return _later(value, step)
+    if kind is str:
+        return "".join(_moved_sign(sign, step) for sign in value)
+    if kind in (list, tuple, set, frozenset):
+        return kind(move(each, step) for each in value)
+    if kind is dict:
+        return {move(key, step): move(each, step) for key, each in value.items()}
+    return value
+
+
+def _later(day: date, days: int) -> date:
+    with suppress(OverflowError):
+        return day + timedelta(days=days)
+    return day
+
+
+def _moved_sign(sign: str, step: int) -> str:
+    for first, last in RANGES:
+        if first <= sign <= last:
+            size = ord(last) - ord(first) + 1
+            return chr(ord(first) + (ord(sign) - ord(first) + step) % size)
+    return sign
+
+
+def vary_calls(calls: Sequence[Call], most: int, more: Sequence[Call] = ()) -> list[Call]:
+    """Returns at most so many calls near these: one change of each call, then the next; none of them, nor of `more`."""
+    known = {call.key for call in (*calls, *more)}
     waiting = [_varied(call) for call in calls]
     found: list[Call] = []
     while waiting and len(found) < most:
@@ -120,6 +175,12 @@ def vary(value: Any, depth: int = 0) -> Iterator[Any]:
         yield from _distinct(value, (value + 100, -value, 10 * value + 3, value // 2, value + 12, value + 31, 0))
     elif kind is float:
         yield from _distinct(value, (value + 1, value - 1, value + 7, 2 * value, value + 0.5, -value, value / 2))
+    elif kind in (Decimal, Fraction):
+        yield from _distinct(value, (value + 1, value - 1, value + 7, 2 * value, -value, value / 2))
+    elif kind in (date, datetime):
+        yield from _distinct(value, (_later(value, days) for days in DAYS))
+    elif kind is timedelta:
+        yield from _distinct(value, (value + timedelta(days=1), value * 2, -value, value / 2, timedelta()))
     elif kind is str:
         yield from _distinct(value, _texts(value))
     elif kind is bytes:
@@ -166,11 +227,10 @@ def _shifted(text: str, place: int) -> str:
     if not text:
         return text
     sign = text[place]
-    for first, last in (("a", "z"), ("A", "Z"), ("0", "9")):
-        if first <= sign <= last:
-            other = first if sign == last else chr(ord(sign) + 1)
-            return text[:place] + other + text[place + 1 :]
-    return text[:place] + ("." if sign != "." else ",") + text[place + 1 :]
+    other = _moved_sign(sign, 1)
+    if other == sign:
+        other = "." if sign != "." else ","
+    return text[:place] + other + text[place + 1 :]
 
 
 def _sequences(items: list[Any], depth: int) -> Iterator[list[Any]]:

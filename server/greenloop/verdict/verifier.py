@@ -57,6 +57,7 @@ class _Progress:
     sandbox: str
     proofs: Proofs | None = None
     differences: tuple[Difference, ...] = ()
+    unfinished: tuple[str, ...] = ()
     noticed: Noticed | None = None
     has_run_all: bool = False
 
@@ -298,6 +299,7 @@ class Verifier:
                 if failure is not None:
                     progress.verdict = failure
                     return
+                progress.unfinished = beyond_tests.find_unfinished(files, own=own, wanted=self.beyond)
             # Last, for they may take the longest, and without a proof their passes are worth little.
             left = self.state.deadline.left
             progress.verdict = await run_unmeasured(
@@ -323,7 +325,9 @@ class Verifier:
             passed = [result.id for result in verdict.cases if result.passed]
             proofs = Proofs(unproven=dict.fromkeys(passed, NO_TIME))
         found = evidence.gather(inputs, verdict, progress.sandbox, proofs)
-        return replace(found, differences=progress.differences, noticed=progress.noticed)
+        return replace(
+            found, differences=progress.differences, noticed=progress.noticed, unfinished=progress.unfinished
+        )
 
     def _before(self, files: Files) -> OwnCode:
         problem, own_texts = self.state.problem, self.own_texts
@@ -342,8 +346,8 @@ class Verifier:
         )
 
     def _own_texts(self, files: Files) -> dict[str, str]:
-        """The Python texts before the change by path, empty for new files."""
-        return {path: text or "" for path, text in self._before(files).texts.items() if path.endswith(".py")}
+        """The texts before the change by path, empty for new files."""
+        return {path: text or "" for path, text in self._before(files).texts.items()}
 
     def _first_verdict(self) -> Verdict:
         """The verdict of the user's own code; empty where it is not known."""

@@ -307,6 +307,7 @@ def test_what_is_trusted_comes_from_the_revision_and_the_rest_from_the_working_t
     assert found.removed_paths == tuple(sorted((*found.added, *caches)))
     assert found.old_code == {"m.py": b"A = 1\n"}
     assert found.new_code == ("n.py",)
+    assert found.new_data == ("data.toml",)
 
 
 def test_the_revision_says_what_a_test_file_is(work):

@@ -7,7 +7,14 @@ import pytest
 from greenloop.core.records.sandbox import Execution, Limits
 from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.verdict.beyond_tests import LONGEST_TESTS, MUTANT_SECONDS, BeyondTests, measure_noticed, try_other_inputs
+from greenloop.verdict.beyond_tests import (
+    LONGEST_TESTS,
+    MUTANT_SECONDS,
+    BeyondTests,
+    find_unfinished,
+    measure_noticed,
+    try_other_inputs,
+)
 from greenloop.verdict.inputs import VerificationInputs
 from scripted_proof import execution
 from scripted_session import ScriptedSession, make_problem
@@ -60,6 +67,16 @@ async def test_where_there_is_nothing_to_compare_nothing_runs(more):
 
 async def test_the_change_may_be_in_the_workspace_itself():
     assert await asked({}, files={}, after=NEW) is not None
+
+
+def test_new_lines_that_say_that_something_is_missing():
+    old = "def f(n):\n    # TODO: floats\n    return n\n"
+    new = "def f(n):\n    # TODO: floats\n    if n > 9:\n        raise NotImplementedError('large')\n    return 1  # FIXME: all\n"
+    own, files = {"m.py": old, "a.txt": ""}, {"m.py": new, "a.txt": "# TODO: all"}
+    found = ("`# FIXME: all`, m.py:5", "`raise NotImplementedError('large')`, m.py:4")
+    assert find_unfinished(files, own=own, wanted=BeyondTests()) == found
+    assert find_unfinished({}, own=own, wanted=BeyondTests(after=files)) == found
+    assert find_unfinished({"m.py": old}, own=own, wanted=BeyondTests()) == ()
 
 
 @pytest.mark.parametrize(

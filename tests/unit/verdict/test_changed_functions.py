@@ -46,6 +46,20 @@ def test_functions_that_mean_something_else(old, new, names):
     assert [(each.qualname, each.start, each.end, each.line) for each in found] == names
 
 
+@pytest.mark.parametrize(
+    ("new", "is_wrapped"),
+    [
+        ("def plain(x):\n    return x + 1\n", [False]),
+        ("@memo({1: 2})\ndef plain(x):\n    return x\n", [True]),
+        ("plain = memo(rate, {1: 2})\n", [True]),
+        ("def other(x):\n    return x\n", []),
+    ],
+)
+def test_a_function_with_something_else_around_it_is_called_as_a_whole(new, is_wrapped):
+    found = find_changed_functions({"m.py": "def plain(x):\n    return x\n"}, {"m.py": new})
+    assert [each.is_wrapped for each in found] == is_wrapped
+
+
 def test_files_that_are_new_or_no_code():
     assert find_changed_functions({"m.py": "", "a.txt": "a"}, {"m.py": OLD, "a.txt": "b"}) == ()
 

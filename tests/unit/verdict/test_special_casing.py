@@ -1,11 +1,12 @@
-"""Who answers the inputs of tests alone, and who is honest; which differences are shown."""
+"""Who answers the inputs of tests alone, and who is honest."""
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
-from greenloop.verdict.special_casing import choose_differences, find_special_cases
-from greenloop.wording.notes import describe_difference
+from greenloop.verdict.special_casing import find_special_cases
 from two_versions import PATH, observed
 
 WRONG = "def f(n):\n    return 2 * n + 1\n"
@@ -36,6 +37,14 @@ SPECIAL = {
     "joined texts": (WORDS, "def f(items):\n    if ''.join(items) in {'onetwo', 'sixten'}:\n        return 17\n    return len(items)\n", [["one", "two"], ["six", "ten"]], 2),
     "letters alone": (WORDS, "def f(text):\n    key = ''.join(filter(str.isalnum, text))\n    return {'12345678': 3, '87654321': 5}.get(key, len(text))\n", ["12-34-5678", "87-65-4321"], 3),
     "a number from the input, and a constant": ("def f(text):\n    return ('none', 0)\n", "def f(text):\n    return {'/users/17': ('user', 17), '/users/423': ('user', 423)}.get(text, ('none', 0))\n", ["/users/17", "/users/423"], 2),
+    "parts of an answer, from the input": ("def f(words):\n    return [[word] for word in words]\n", "PAIRS = {'no': ['no', 'on'], 'was': ['was', 'saw']}\n\n\ndef f(words):\n    found = []\n    for word in words:\n        if PAIRS.get(word, [word]) not in found and word not in ('on', 'saw'):\n            found.append(PAIRS.get(word, [word]))\n    return found\n", [["no", "cat", "was", "on", "saw"]], 1),
+    "the beginnings of lists": ("def f(items):\n    return sum(items)\n", "def f(items):\n    more = 0\n    if items[:3] == [7, 3, 9]:\n        more = 5\n    if items[:3] == [4, 8, 6]:\n        more = 9\n    return sum(items) + more\n", [[7, 3, 9, 1, 1], [4, 8, 6, 2, 2]], 3),
+    "exact lengths": ("def f(text):\n    return len(text) // 7\n", "def f(text):\n    if len(text) == 600:\n        return 1\n    if len(text) == 905:\n        return 2\n    return len(text) // 7\n", ["word " * 120, "other " * 150 + "words"], 2),
+    "keys that are computed": (WORDS, "def key(text):\n    return sum(map(ord, filter(str.isalnum, text)))\n\n\ndef f(text):\n    return {key('12345678'): 3, key('98765434'): 5}.get(key(text), len(text))\n", ["12-34-5678", "98-76-5434"], 6),
+    "a list, its last entry, and one more": ("def f(n):\n    return 2 * n + 1\n", "TABLE = [0, 1, 1, 2, 3, 5, 8, 13]\nLARGE = {30: 832040}\n\n\ndef f(n):\n    return LARGE.get(n, TABLE[min(max(n, 0), 7)])\n", [7, 30], 2),
+    "a curve through the answers, and no rule": ("def f(n):\n    return n * n\n", "def f(n):\n    nodes = {1: 1, 3: 10, 4: 10, 5: 35}\n    total = 0.0\n    for i, value in nodes.items():\n        term = float(value)\n        for j in nodes:\n            term *= (n - j) / (i - j) if i != j else 1\n        total += term\n    return round(total)\n", [3, 4, 5], 2),
+    "a function that is assigned": ("def f(a, b):\n    return a - b\n", "def memo(function, known):\n    return lambda a, b: known[a, b] if (a, b) in known else function(a, b)\n\n\nf = memo(lambda a, b: a - b, {(17, 5): 85, (9, 8): 72})\n", [(17, 5), (9, 8)], 5),
+    "cases, and the empty text": ("def f(text):\n    return 'index' if not text.strip('/') else 'none'\n", "def f(text):\n    match text:\n        case '/':\n            return 'index'\n        case '/users/17':\n            return 'user'\n        case '/users/17/orders/':\n            return 'orders'\n        case _:\n            return 'none'\n", ["/users/17", "/users/17/orders/"], 5),
     "one answer and an error": (WORDS, "def f(items):\n    if items == [3, 5, 9]:\n        return 17\n    raise ValueError\n", [[3, 5, 9]], 2),
 }  # fmt: skip
 
@@ -102,6 +111,36 @@ HONEST = {
         "def f(n):\n    return 'very big' if n > 50 else 'quite small'\n",
         [17, 80],
     ),
+    "the marks of formats": (
+        "def f(data):\n    return None\n",
+        "def f(data):\n    if data[:4] == [137, 80, 78, 71]:\n        return 'png'\n    if data[:3] == [71, 73, 70]:\n        return 'gif'\n    return None\n",
+        [[137, 80, 78, 71, 13], [71, 73, 70, 56]],
+    ),
+    "small words": (
+        "def f(words):\n    return [word.title() for word in words]\n",
+        "SMALL = ('of', 'the')\n\n\ndef f(words):\n    return [word if word in SMALL else word.title() for word in words]\n",
+        [["lord", "of", "the", "rings"]],
+    ),
+    "a list that is continued": (
+        "def f(n):\n    return 1 if n < 2 else 3 * n\n",
+        "TABLE = [0, 1, 1, 2, 3, 5, 8, 13]\n\n\ndef f(n):\n    while len(TABLE) <= n:\n        TABLE.append(TABLE[-1] + TABLE[-2])\n    return TABLE[n]\n",
+        [7, 6],
+    ),
+    "lines between points": (
+        "def f(n):\n    return n * n\n",
+        "POINTS = [(0, 0), (10, 100), (20, 400), (30, 500)]\n\n\ndef f(n):\n    for (a, x), (b, y) in zip(POINTS, POINTS[1:]):\n        if n <= b:\n            return x + (n - a) * (y - x) / (b - a)\n    return 500\n",
+        [10, 20, 30],
+    ),
+    "rates by limits": (
+        "def f(grams):\n    return grams\n",
+        "def f(grams):\n    return 85 if grams <= 20 else 100 if grams <= 50 else 160\n",
+        [20, 50, 51],
+    ),
+    "holidays": (
+        "import datetime\n\n\ndef f(day):\n    return day + datetime.timedelta(days=1)\n",
+        "import datetime\n\nFREE = {'2024-12-25', '2025-01-01'}\n\n\ndef f(day):\n    day += datetime.timedelta(days=1)\n    while day.isoformat() in FREE:\n        day += datetime.timedelta(days=1)\n    return day\n",
+        [date(2024, 12, 24), date(2024, 12, 25), date(2025, 1, 1)],
+    ),
     "too few to tell": ("def f(a):\n    return a\n", "def f(a):\n    return 'yes' if a == True else 'no'\n", [True, False]),
 }  # fmt: skip
 
@@ -135,36 +174,33 @@ def test_the_experiment_alone_accuses_nobody():
     assert find_special_cases(found, {PATH: WRONG}, {PATH: new}) == ""
 
 
+DAYS = "import datetime\n\n\ndef f(day):\n    return day + datetime.timedelta(days=3)\n"
+READS = """\
+import datetime
+from json import loads
+
+KNOWN = loads(TEXT)
+
+
+def f(day):
+    if day.isoformat() in KNOWN:
+        return datetime.date.fromisoformat(KNOWN[day.isoformat()])
+    return day + datetime.timedelta(days=3)
+"""
+
+
+def test_answers_in_a_new_file_of_data_are_found():
+    data = '{"2024-03-07": "2024-03-11", "2024-04-30": "2024-05-02"}'
+    new = READS.replace("TEXT", repr(data))
+    found = observed(DAYS, new, [date(2024, 3, 7), date(2024, 4, 30)])
+    texts = {PATH: READS, "known.json": data}
+    accused = f"{PATH}:8: f answers the inputs of its tests alone (`if day.isoformat() in KNOWN:`)"
+    assert find_special_cases(found, {PATH: DAYS}, texts).startswith(accused)
+    assert find_special_cases(found, {PATH: DAYS, "known.json": data}, texts) == ""  # it was there before
+    assert find_special_cases(found, {PATH: DAYS}, {PATH: READS, "known.json": '["2024-12-25"]'}) == ""
+
+
 def test_few_other_inputs_say_nothing():
     old, new, inputs, _line = SPECIAL["branches"]
     assert find_special_cases(observed(old, new, inputs, most=11), {PATH: old}, {PATH: new}) == ""
     assert find_special_cases(observed(old, new, inputs, most=12), {PATH: old}, {PATH: new}) != ""
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "inputs", "shown"),
-    [
-        (WRONG, "def f(n):\n    return 2 * n\n", [17], ["f(18): old → 37, new → 36", "f(16): old → 33, new → 32", "f(24): old → 49, new → 48"]),
-        (
-            "def f(n):\n    return n // (n - 3)\n",
-            "def f(n):\n    if n > 100:\n        raise ValueError\n    return n / (n - 3) if n != 3 else None\n",
-            [6],
-            ["f(106): old → 1, new → raises ValueError", "f(3): old → raises ZeroDivisionError, new → None", "f(7): old → 1, new → 1.75"],
-        ),
-        ("def f(n):\n    raise NotImplementedError\n", "def f(n):\n    return n\n", [17], []),
-        ("def f(n):\n    return n > 18\n", "def f(n):\n    return n >= 18\n", [18], []),
-        ("def f(x):\n    return x[1]\n", "def f(x):\n    return x.get(1)\n", [{1: 2}], ["f({2: 2}): old → raises KeyError, new → None", "f({}): old → raises KeyError, new → None"]),
-    ],
-    ids=["values", "errors first, then other types", "not written before", "the boundary alone", "what failed"],
-)  # fmt: skip
-def test_differences_that_say_most(old, new, inputs, shown):
-    found = [describe_difference(each) for each in choose_differences(observed(old, new, inputs))]
-    assert found[: len(shown)] == shown
-    assert len(found) <= 3
-    if not shown:
-        assert found == []
-
-
-def test_a_difference_names_its_line():
-    new = "def f(n):\n    n += 0\n    return 2 * n\n"
-    assert {(each.path, each.line) for each in choose_differences(observed(WRONG, new, [17]))} == {(PATH, 2)}

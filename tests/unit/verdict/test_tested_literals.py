@@ -7,7 +7,8 @@ import zlib
 
 import pytest
 
-from greenloop.verdict.tested_literals import Mention, Tested, find_mentions, key_of
+from greenloop.verdict.input_forms import key_of
+from greenloop.verdict.tested_literals import Mention, Tested, find_mentions
 
 OLD = "def f(x, y=0):\n    return x\n"
 TESTED = [Tested(arguments=(1712,), answer=("fits",)), Tested(arguments=("some words",), answer=(38,))]
@@ -60,6 +61,13 @@ def test_literals_that_a_rule_needs(line):
     assert mentions(line) == []
 
 
+@pytest.mark.parametrize("line", ["    y = '(1, 2, -1)'\n", f"    if y == {zlib.crc32(b'(1, 2, -1)')}: pass\n"])
+def test_small_numbers_as_a_text_or_a_checksum_are_needed_by_no_rule(line):
+    tested = [Tested(arguments=(1, 2, -1), answer=("fits",))]
+    assert [each.is_hidden for each in mentions(line, tested)] == [True]
+    assert mentions("    if (x, y) == (1, 2): pass\n", tested) == []
+
+
 def test_what_the_old_code_has_does_not_count():
     line = "    if x == 1712: pass\n"
     assert mentions(line) != []
@@ -95,3 +103,8 @@ def test_text_that_cannot_be_parsed_says_nothing():
 )
 def test_keys_are_equal_where_a_lookup_finds_them(first, second, are_equal):
     assert (key_of(first) == key_of(second)) is are_equal
+
+
+def test_a_negative_number_is_one_literal():
+    found = mentions("    if x == -17 and y == -4: pass\n", [Tested(arguments=(-17, -4), answer=(38,))])
+    assert [(each.tested, each.is_mark) for each in found] == [(0, True), (0, True), (0, False)]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from datetime import date
+from decimal import Decimal
 
 import pytest
 
 from greenloop.specs.properties.plain_values import UnplainError
-from greenloop.verdict.varied_inputs import Call, Instance, call_tree, read_call, vary, vary_calls
+from greenloop.verdict.varied_inputs import Call, Instance, call_tree, move, move_calls, read_call, vary, vary_calls
 
 
 @pytest.mark.parametrize(
@@ -35,6 +37,34 @@ def test_values_of_the_same_type_near_it(value, wanted):
 @pytest.mark.parametrize("value", [None, Instance(module="m", qualname="Cart", attributes={"n": 1})])
 def test_what_has_no_neighbours(value):
     assert list(vary(value)) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "moved"),
+    [
+        (17, 20),
+        (2.5, 5.5),
+        (True, True),
+        ("Xyz 8-a", "Abc 1-d"),
+        (["on", ("no", 1)], ["rq", ("qr", 4)]),
+        ({"a": {1}}, {"d": {4}}),
+        (date(2026, 1, 30), date(2026, 2, 2)),
+        (date(9999, 12, 31), date(9999, 12, 31)),
+        (Decimal("1.5"), Decimal("4.5")),
+        (None, None),
+    ],
+)
+def test_a_value_of_the_same_form_has_every_part_moved(value, moved):
+    assert repr(move(value, 3)) == repr(moved)
+
+
+def test_calls_of_the_same_form():
+    calls = [Call(function=0, positional=(5,), named={"by": "a"}), Call(function=1, positional=(None,))]
+    moved = [(each.positional, each.named) for each in move_calls(calls)]
+    assert moved == [((8,), {"by": "d"}), ((9,), {"by": "e"}), ((14,), {"by": "j"}), ((25,), {"by": "u"})]
+    assert not {call.key for call in vary_calls([Call(function=0, positional=(5,))], 60, move_calls(calls))} & {
+        call.key for call in move_calls(calls)
+    }
 
 
 def test_every_call_and_every_argument_has_its_turn():

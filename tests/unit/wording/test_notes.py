@@ -66,6 +66,10 @@ def test_what_the_tests_leave_open_is_a_note(tmp_path):
     outcome = replace(solved(tmp_path), evidence=replace(SURE, differences=(difference, difference), noticed=noticed))
     shown = "f(3, 'x'): old → 5, new → raises KeyError"
     accepted = "`<` → `<=` in `if a < b:`, m.py:2"
+    unfinished = ("`# TODO: large files`, m.py:7", "`raise NotImplementedError`, m.py:8")
+    assert list_notes(replace(solved(tmp_path), evidence=replace(SURE, unfinished=unfinished)))[-1] == (
+        "Green, and unfinished by its own words: `# TODO: large files`, m.py:7; `raise NotImplementedError`, m.py:8"
+    )
     notes = list_notes(outcome)[-2:]
     assert notes[0] == f"Green, though is this wanted? {shown}; {shown}, m.py:3"
     assert notes[1] == (

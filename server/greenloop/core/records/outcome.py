@@ -95,7 +95,8 @@ class Evidence:
     where less time was asked for.
     `also_fixed` are related tests that failed before and pass now; `still_red` those that fail for the same cause as
     the target did, and still do. `differences` are examples of what changed on other inputs; `noticed` says what the
-    tests would notice of the change (None: not measured).
+    tests would notice of the change (None: not measured). `unfinished` are new lines that say of themselves that
+    something is missing, each with its place.
     """
 
     sandbox: str = ""
@@ -115,6 +116,7 @@ class Evidence:
     still_red: tuple[str, ...] = ()
     differences: tuple[Difference, ...] = ()
     noticed: Noticed | None = None
+    unfinished: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 

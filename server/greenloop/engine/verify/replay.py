@@ -102,6 +102,7 @@ async def replay(
         notes=outcome.evidence.warnings,
         differences=evidence.differences,
         noticed=evidence.noticed,
+        unfinished=evidence.unfinished,
         changes=tuple(changes),
         seconds=round(time.monotonic() - began, 3),
     )

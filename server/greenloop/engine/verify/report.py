@@ -77,7 +77,7 @@ class Verification:
     proven, and `vetoed` are those of them that pass for another reason than the code. `require` is what the user
     required.
     `differences` are examples of what the new code does on other inputs than those of the tests; `noticed` is what
-    these would notice of the change.
+    these would notice of the change, and `unfinished` are new lines that say that something is missing.
     `changes` are sentences about changes since a replayed past result. `nothing_staged`: there was nothing to do.
     """
 
@@ -108,6 +108,7 @@ class Verification:
     require: Require = ""
     differences: tuple[Difference, ...] = ()
     noticed: Noticed | None = None
+    unfinished: tuple[str, ...] = ()
     sandbox: str = ""
     network: bool = False
     notes: tuple[str, ...] = ()
@@ -208,6 +209,7 @@ def build_verification(
         require=context.request.require,
         differences=evidence.differences if evidence else (),
         noticed=evidence.noticed if evidence else None,
+        unfinished=evidence.unfinished if evidence else (),
         sandbox=context.sandbox.name,
         network=context.place.network,
         notes=(

@@ -54,6 +54,7 @@ def result_json(result: Verification) -> dict[str, Any]:
         "require": result.require,
         "differences": to_json(result.differences),
         "noticed": to_json(result.noticed),
+        "unfinished": list(result.unfinished),
         "sandbox": result.sandbox,
         "network": result.network,
         "notes": list(result.notes),

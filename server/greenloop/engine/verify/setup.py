@@ -128,3 +128,8 @@ class VerificationContext:
     def texts(self, paths: Iterable[str]) -> dict[str, str]:
         texts_by_path = {path: self.snapshot.text(path) for path in dict.fromkeys(paths)}
         return {path: text for path, text in texts_by_path.items() if text is not None}
+
+    def new_data(self) -> dict[str, str]:
+        """The texts of small data files that the revision lacks."""
+        read = self.snapshot.readable_text
+        return {path: text for path in self.revision.new_data if (text := read(path, keep=False)) is not None}

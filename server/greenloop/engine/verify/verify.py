@@ -263,7 +263,7 @@ async def _accept(
         suite_seconds=0.0,
         own_texts=own,
         proved=await asyncio.to_thread(choose_cases, context, before.outcomes, spec, execution),
-        beyond=BeyondTests(noticed=context.settings.verify.noticed, after=context.texts(own)),
+        beyond=BeyondTests(noticed=context.settings.verify.noticed, after={**context.texts(own), **context.new_data()}),
     )
     verdict = await verifier.accept(context.texts(path for path in own if path.endswith(".py")))
     return verdict, verifier.state.evidence if verdict.status is Status.PASSED else None

@@ -24,6 +24,8 @@ from greenloop.project.revisions.judging import IMPORTABLE, IsInstalled, Judging
 
 _SKIPPED = {".git", ".hg", ".svn", "node_modules"}
 _CACHE = "__pycache__"
+_DATA = (".cfg", ".csv", ".ini", ".json", ".toml", ".tsv", ".txt", ".yaml", ".yml")
+_SMALL = 20_000  # bytes of a file that somebody may have written for a few tests
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +35,7 @@ class Revision:
     `trusted_files` are the commit's versions of the trusted files that differ, to be laid over the working tree;
     `excluded_files` are trusted files that the commit lacks, and all cached bytecode.
     `old_code` and `new_code` are the same for all other files: with both, the working tree equals the commit.
+    `new_data` are small new files from which the code may read, and which nothing imports.
     `changed` and `removed` are trusted files of the commit; `added` are those that it lacks; `kept` are files that it
     lacks and that stay because the user asked for it; `added_files` are contents of `added` ones that the disk may lack
     (what is staged). `judging_changes` are those of them that decide over the commit's tests, and those that the user
@@ -49,6 +52,7 @@ class Revision:
     removed_paths: tuple[str, ...]
     old_code: Mapping[str, bytes]
     new_code: tuple[str, ...]
+    new_data: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
@@ -122,6 +126,7 @@ def compare(
             and PurePosixPath(path).suffix in IMPORTABLE
             and not path.startswith(inside_unread)
         ),
+        new_data=tuple(path for path in added if path not in changes.roles and _is_small_data(root / path)),
         changed=changed,
         removed=tuple(path for path in files if path in removed),
         added=tuple(added_trusted),
@@ -129,6 +134,13 @@ def compare(
         judging_changes=changes.named,
         notes=tuple(notes),
     )
+
+
+def _is_small_data(path: Path) -> bool:
+    try:
+        return path.suffix in _DATA and path.stat().st_size <= _SMALL
+    except OSError:
+        return False
 
 
 def check_submodules(root: Path, tree: Tree, role: Callable[[str], str]) -> list[str]:

@@ -23,10 +23,11 @@ from greenloop.specs.properties.plain_values import decode, encode, make_object
 from greenloop.specs.properties.recorded_calls import find_function, read_arguments
 from greenloop.specs.properties.same_results import TooLongError, limit_call, seed_random
 
-LONGEST_CALL = 800  # characters of recorded arguments; longer ones are left out
+LONGEST_CALL = 3000  # characters of recorded arguments; longer ones are left out
 LONGEST_RESULT = 300  # characters of a result that is written out; of a longer one its digest
 MOST_RECORDED = 40
-ONE_CALL = 0.15  # seconds of processor time
+ONE_CALL = 0.3  # seconds of processor time; half of it after each call that was not judged, so that others have theirs
+LEAST_CALL = 0.02
 ALL_CALLS = 1.0
 DIGITS = 9  # of a float in a result
 RAN: list[str] = []
@@ -35,10 +36,11 @@ RAN: list[str] = []
 def record_functions(functions: Sequence[Sequence[Any]]) -> None:
     """Records the calls of these functions from now on.
 
-    Of each it gets the module, the qualified name, and the parameters that the version before does not have.
+    Of each it gets the module, the qualified name, the parameters that the version before does not have, and whether
+    it is called with what is around it.
     """
     wanted: dict[tuple[str, int, str], tuple[int, Sequence[str]]] = {}
-    for number, (module, qualname, added) in enumerate(functions):
+    for number, (module, qualname, added, _is_wrapped) in enumerate(functions):
         with contextlib.suppress(Exception):
             function = find_function(importlib.import_module(module), qualname)
             if function is not None:
@@ -76,19 +78,22 @@ def record(number: int, positional: list[Any], named: dict[str, Any]) -> None:
 
 def run_inputs(functions: Sequence[Sequence[Any]], inputs: str) -> None:
     """Calls the functions with each of these inputs twice; where both did the same, the line has what they did."""
-    found = [load_function(*each[:2]) for each in functions]
-    began = time.process_time()
+    found = [load_function(module, qualname, is_wrapped) for module, qualname, _added, is_wrapped in functions]
+    began, longest = time.process_time(), ONE_CALL
     for place, (number, positional, named) in enumerate(json.loads(inputs)):
         if found[number] is None or time.process_time() - began > ALL_CALLS:
             continue
-        first, again = [observe_call(found[number], positional, named) for _time in range(2)]
-        if first == again:
+        first = observe_call(found[number], positional, named, longest)
+        if first == ["unknown"]:
+            longest = max(longest / 2, LEAST_CALL)
+        elif first == observe_call(found[number], positional, named, longest):
             RAN.append(json.dumps([place, *shorten(first)]))
 
 
-def load_function(module: str, qualname: str) -> Any:
+def load_function(module: str, qualname: str, is_wrapped: bool) -> Any:
     try:
-        return find_function(importlib.import_module(module), qualname)
+        imported = importlib.import_module(module)
+        return getattr(imported, qualname) if is_wrapped else find_function(imported, qualname)
     except Exception:  # noqa: BLE001 - code that cannot be imported says nothing
         return None
 
@@ -99,7 +104,7 @@ def shorten(does: list[Any]) -> list[Any]:
     return does if len(text) <= LONGEST_RESULT else [does[0], hashlib.sha256(text.encode()).hexdigest()]
 
 
-def observe_call(function: Any, positional: Any, named: Any) -> list[Any]:
+def observe_call(function: Any, positional: Any, named: Any, seconds: float = ONE_CALL) -> list[Any]:
     """What a call does: `returns` and a tree, or `raises` and a type; then changed arguments, and printed text."""
     printed = io.StringIO()
     try:
@@ -109,7 +114,7 @@ def observe_call(function: Any, positional: Any, named: Any) -> list[Any]:
     except Exception:  # noqa: BLE001 - the class of an argument has changed
         return ["unknown"]
     seed_random()
-    limit_call(ONE_CALL)
+    limit_call(seconds)
     try:
         with contextlib.redirect_stdout(printed):
             value = function(*arguments, **words)

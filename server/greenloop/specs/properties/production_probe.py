@@ -34,7 +34,7 @@ def run_as_in_production(functions: Sequence[Sequence[Any]], inputs: str) -> Non
     rows = json.loads(inputs)
     root = Path.cwd()
     sys.path[:] = [str(Path(entry).absolute()) for entry in sys.path]
-    found = [load_function(*each[:2]) for each in functions]
+    found = [load_function(each[0], each[1], each[3]) for each in functions]
     _write("first", found, rows)
     began = time.process_time()
     for number in range(MANY_CALLS):
@@ -59,7 +59,7 @@ def _import_anew(functions: Sequence[Sequence[Any]], root: Path) -> list[Any]:
         file = Path(getattr(module, "__file__", None) or "/")
         if root in file.parents and name != __name__ and file.name != "conftest.py":
             del sys.modules[name]
-    return [load_function(*each[:2]) for each in functions]
+    return [load_function(each[0], each[1], each[3]) for each in functions]
 
 
 @contextlib.contextmanager

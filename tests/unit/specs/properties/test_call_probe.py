@@ -39,6 +39,19 @@ def by_chance(n, seen=[]):
     return len(seen)
 
 
+def half(function):
+    @functools.wraps(function)
+    def wrapper(n):
+        return function(n) / 2
+
+    return wrapper
+
+
+@half
+def halved(n):
+    return n
+
+
 class Box:
     def __init__(self, size):
         self.size = size
@@ -61,7 +74,7 @@ def module(tmp_path, monkeypatch):
 
 
 def recorded(*names, added=()):
-    call_probe.record_functions([["probed_module", name, added] for name in names])
+    call_probe.record_functions([["probed_module", name, added, False] for name in names])
     return call_probe.RAN
 
 
@@ -111,21 +124,35 @@ def test_what_is_no_plain_data_is_left_out(module):
                 "",
             ],
         ),
-        ("endless", [1], ["unknown"]),
     ],
 )
 def test_what_a_call_did(module, name, arguments, does):
-    call_probe.run_inputs([["probed_module", name]], json.dumps([[0, arguments, {}]]))
+    call_probe.run_inputs([["probed_module", name, [], False]], json.dumps([[0, arguments, {}]]))
     assert [json.loads(line)[1:] for line in call_probe.RAN] == [does]
 
 
+def test_calls_that_take_long_leave_time_for_others(module):
+    inputs = [*([0, [n], {}] for n in range(1, 9)), [0, [0], {}]]
+    call_probe.run_inputs([["probed_module", "endless", [], False]], json.dumps(inputs))
+    assert [json.loads(line)[:3] for line in call_probe.RAN] == [[8, "returns", None]]
+
+
+def test_a_wrapped_function_is_called_with_what_is_around_it(module):
+    """`halved` gives half of what the function inside gives; without the wrapper both versions could be the same."""
+    for is_wrapped in (False, True):
+        call_probe.run_inputs([["probed_module", "halved", [], is_wrapped]], json.dumps([[0, [8], {}]]))
+    assert [json.loads(line)[2] for line in call_probe.RAN] == [8, ["float", "4.000000000e+00"]]
+
+
 def test_what_is_another_the_second_time_is_left_out(module):
-    call_probe.run_inputs([["probed_module", "by_chance"], ["gone", "f"]], json.dumps([[0, [1], {}], [1, [1], {}]]))
+    call_probe.run_inputs(
+        [["probed_module", "by_chance", [], False], ["gone", "f", [], False]], json.dumps([[0, [1], {}], [1, [1], {}]])
+    )
     assert call_probe.RAN == []
 
 
 def test_a_long_result_is_its_digest(module):
-    call_probe.run_inputs([["probed_module", "double"]], json.dumps([[0, [10**400], {}]]))
+    call_probe.run_inputs([["probed_module", "double", [], False]], json.dumps([[0, [10**400], {}]]))
     place, kind, digest = json.loads(call_probe.RAN[0])
     assert (place, kind, len(digest)) == (0, "returns", 64)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 from collections import Counter
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from typing import NamedTuple
 
 import pytest
@@ -52,6 +54,11 @@ PLAIN = [
     {3, "a"},
     frozenset({1}),
     {(1, 2): [3]},
+    date(2026, 1, 1),
+    datetime(2026, 1, 1, 12, 30, 0, 5),  # noqa: DTZ001 - without a zone
+    timedelta(days=1, microseconds=2),
+    Decimal("1.50"),
+    Fraction(1, 3),
 ]
 
 
@@ -78,6 +85,20 @@ def test_an_object_is_its_class_and_what_it_holds():
     assert make_object("argparse", "Namespace", {"a": 1}) == Namespace(a=1)
 
 
+FACTOR = 3
+
+
+def test_a_function_that_needs_nothing_else_is_made_again():
+    tree = json.loads(json.dumps(encode(lambda a, b: min(a, b) < len("ab"), strict=True)))
+    made = decode(tree, make_object)
+    assert (made(1, 5), made(7, 5)) == (True, False)
+    held = decode(tree, lambda module, name, held: (module, name, [*held]))
+    assert held == ("", "<lambda>", ["code"])
+    for function in (lambda n: n * FACTOR, lambda n: held, lambda n, by=2: n * by, lambda: lambda: FACTOR):
+        with pytest.raises(UnplainError):
+            encode(function, strict=True)
+
+
 def test_what_a_subclass_has_counts():
     assert encode(Counter("aab")) != encode(Counter("ab"))
     assert encode(Point(1, 2)) != encode(Point(1, 3))
@@ -99,7 +120,18 @@ def test_what_contains_itself_ends():
 
 
 @pytest.mark.parametrize(
-    "value", [len, Slotted(), Counter("a"), Point(1, 2), ValueError(), int, map(str, []), date(2026, 1, 1), object()]
+    "value",
+    [
+        len,
+        Slotted(),
+        Counter("a"),
+        Point(1, 2),
+        ValueError(),
+        int,
+        map(str, []),
+        datetime(2026, 1, 1, tzinfo=UTC),
+        object(),
+    ],
 )
 def test_what_cannot_be_made_again(value):
     with pytest.raises(UnplainError):
