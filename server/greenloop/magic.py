@@ -23,7 +23,8 @@ from weakref import WeakKeyDictionary
 from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
 from greenloop.api.session import RefineSession, Request
-from greenloop.api.settings import Settings, find_root, load_settings, parse_assignments
+from greenloop.api.settings import Settings, load_settings, parse_assignments
+from greenloop.api.workspace import find_root
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.events import Event, Looked, Specified, Started, Tested
 from greenloop.core.records.outcome import Outcome

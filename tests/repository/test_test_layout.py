@@ -14,7 +14,7 @@ FOLDERS = ("unit", "process")
 # Suites of their own test `lsp` (tests/lsp) and `engine` (tests/sandbox, with the default parts).
 OWN_SUITES = {"lsp", "engine", "mcp"}
 WITHOUT_TESTS = {
-    "api": 11,
+    "api": 13,
     "bench": 5,
     "cli": 10,
     "core": 27,

@@ -11,11 +11,8 @@ from greenloop.api.result_files import DiskFiles
 from greenloop.api.settings import load_settings
 from greenloop.core.errors import UsageError, WorkspaceError
 from greenloop.core.records.outcome import Outcome
-from greenloop.engine.history.export import export_run
 from greenloop.engine.history.provenance import Basis, stored_problem
 from greenloop.engine.history.rows import Record
-from greenloop.engine.history.run_file import RunFile, format_run_file
-from greenloop.engine.history.steps import stored_trajectories
 from greenloop.engine.history.store import History
 
 

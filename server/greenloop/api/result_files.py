@@ -10,7 +10,7 @@ import os
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from greenloop.core.errors import GreenloopError, WorkspaceError
 from greenloop.core.records.outcome import Outcome, Verified
@@ -19,7 +19,9 @@ from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.text.diff import merge
 from greenloop.core.text.encoding import Encoding, declared_encoding, decode, encode
 from greenloop.project.atomic_write import write_atomically
-from greenloop.project.settings import Settings
+
+if TYPE_CHECKING:
+    from greenloop.project.settings import Settings
 
 KEPT_IN_HISTORY = "Nothing was written. The result is kept: `greenloop history` lists it."
 

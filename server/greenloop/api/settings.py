@@ -9,7 +9,6 @@ from typing import Any
 from greenloop.project import configuration, templates
 from greenloop.project.configuration import parse_assignments
 from greenloop.project.settings import Settings
-from greenloop.project.workspace import check_root, find_root
 
 
 def load_settings(

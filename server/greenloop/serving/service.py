@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.api.pool import SandboxPool
-from greenloop.api.settings import Settings, check_root, load_settings
+from greenloop.api.settings import Settings, load_settings
+from greenloop.api.workspace import check_root
 from greenloop.core.errors import UsageError
 
 FILE_MODELS = ("scripted", "replay")  # models whose answers are read from a file

@@ -15,7 +15,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from greenloop.api.history import History, Record, apply_record, stored_trajectories
+from greenloop.api.exports import stored_trajectories
+from greenloop.api.history import History, Record, apply_record
 from greenloop.cli import exit_codes, interrupt, options, render, row_export
 from greenloop.cli.attempt_tables import colour_diff, draw_attempts
 from greenloop.cli.errors import print_warning

@@ -17,8 +17,8 @@ from typing import Any
 from rich.console import Console
 
 from greenloop.api.result_files import write_texts
-from greenloop.api.settings import find_root
 from greenloop.api.verification import APART, Verification, VerifyRequest, replay, result_json, verify, verify_run_file
+from greenloop.api.workspace import find_root
 from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.attempt_tables import colour_diff
 from greenloop.cli.errors import print_error, print_warning

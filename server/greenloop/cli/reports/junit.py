@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET  # only written, never read
 
-from greenloop.api.verification import Verification
 from greenloop.cli.reports.of_fixes import Fix
 from greenloop.core.records.verdict import CaseResult
+
+if TYPE_CHECKING:
+    from greenloop.api.verification import Verification
 
 # Characters that XML 1.0 cannot hold, not even escaped.
 _ILLEGAL_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from greenloop.api.verification import Verification
 from greenloop.cli.reports.annotations import Annotation, Level, annotate_open, find_test, own_frames
 from greenloop.core.records.verdict import CaseResult
 from greenloop.project.sources import is_test_file
+
+if TYPE_CHECKING:
+    from greenloop.api.verification import Verification
 
 
 def annotate_verification(result: Verification, root: Path) -> list[Annotation]:

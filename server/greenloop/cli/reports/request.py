@@ -9,13 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from greenloop.api.verification import Verification
 from greenloop.cli.reports import github, junit, sarif
 from greenloop.cli.reports.annotations import Annotation
 from greenloop.cli.reports.of_fixes import Fix, annotate_fix
 from greenloop.cli.reports.of_verification import annotate_verification
 from greenloop.core.errors import UsageError, WorkspaceError
+
+if TYPE_CHECKING:
+    from greenloop.api.verification import Verification
 
 
 class Kind(StrEnum):

@@ -225,6 +225,6 @@ def _conventions(root: Path) -> tuple[tuple[str, ...], NamingRules]:
 
 @lru_cache(FOLDERS)
 def _find_project(file: Path) -> Path:
-    from greenloop.api import settings  # noqa: PLC0415 - as above
+    from greenloop.api import workspace  # noqa: PLC0415 - as above
 
-    return settings.find_root(file)
+    return workspace.find_root(file)
