@@ -156,7 +156,7 @@ async def test_feedback_of_nothing_that_ran(part):
 def test_the_preset_is_read_and_names_what_exists(part, tmp_path, monkeypatch):
     part("search/fresh.py")
     part("feedback/shortest.py")
-    (block,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    block = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)[-1]
     built_in = presets.files("greenloop").joinpath("engine", "presets.toml").read_text(encoding="utf-8")
     (tmp_path / "engine").mkdir()
     (tmp_path / "engine/presets.toml").write_text(f"{built_in}\n{block}", encoding="utf-8")

@@ -1,4 +1,7 @@
-"""Tests mirror the rooms of the product: tests/unit/<room>/test_<module>[_<aspect>].py, and tests/process alike."""
+"""Tests mirror the rooms of the product and of the laboratory: tests/unit/<room>/test_<module>[_<aspect>].py.
+
+Those of the laboratory are in lab/tests; tests/process is like tests/unit.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("unit", "process")
+FOLDERS = ("tests/unit", "tests/process", "lab/tests/unit", "lab/tests/process")
 
 # Of each room as many modules have no unit tests of their own; a number may fall and must not rise.
 # Suites of their own test `lsp` (tests/lsp) and `engine` (tests/sandbox, with the default parts).
@@ -30,8 +33,8 @@ WITHOUT_TESTS = {
 
 def modules() -> list[Path]:
     """Every module, as room/…/name; those that run inside are in the room `sandbox`."""
-    product, inside = ROOT / "server" / "greenloop", ROOT / "sandbox"
-    files = [file.relative_to(product) for file in product.rglob("*.py")]
+    products, inside = (ROOT / "server" / "greenloop", ROOT / "lab" / "greenloop_lab"), ROOT / "sandbox"
+    files = [file.relative_to(product) for product in products for file in product.rglob("*.py")]
     files += ["sandbox" / file.relative_to(inside) for file in inside.rglob("*.py")]
     return sorted(file.with_suffix("") for file in files if not file.stem.startswith("__"))
 
@@ -53,7 +56,7 @@ def modules_named_by(folder: Path, name: str) -> list[Path]:
 
 
 def files(folder: str) -> list[Path]:
-    return sorted(file.relative_to(ROOT / "tests" / folder) for file in (ROOT / "tests" / folder).rglob("test_*.py"))
+    return sorted(file.relative_to(ROOT / folder) for file in (ROOT / folder).rglob("test_*.py"))
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from tests.support.ray_cluster import kill_node, start_cluster
 
 from greenloop.core.records.sandbox import Limits, SandboxSpec, TestRun
 from greenloop.core.records.verdict import Status
@@ -20,6 +19,7 @@ from greenloop.project.environment import interpreters
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes.backends import bubblewrap, ray
 from greenloop.sandboxes.cluster import session
+from ray_cluster import kill_node, start_cluster
 
 pytestmark = [pytest.mark.cluster, pytest.mark.needs("ray"), pytest.mark.needs("bubblewrap"), pytest.mark.timeout(600)]
 

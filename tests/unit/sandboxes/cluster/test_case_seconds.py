@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.support.executions import execute
 
+from executions import execute
 from greenloop.sandboxes.cluster import case_seconds
 from greenloop.sandboxes.cluster.case_seconds import CaseSeconds
 

@@ -8,8 +8,8 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from tests.support.executions import execute
 
+from executions import execute
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import Environment, Execution, SandboxSpec, TestRun, WatchedLines
 from greenloop.project.settings import Settings

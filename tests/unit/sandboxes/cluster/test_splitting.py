@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.executions import execute
 
+from executions import execute
 from greenloop.core.records.verdict import Status
 from greenloop.core.report.cases import case_results, collected_cases
 from greenloop.core.verdict import forged, judge
