@@ -16,6 +16,7 @@ from contracts import CONTRACTS
 from greenloop.core import registry
 from greenloop.core.records.verdict import ErrorGroup
 from greenloop.engine.presets import find_preset, load_presets
+from greenloop.project import templates
 from greenloop.project.settings import keys
 
 HOUSE = Path(__file__).resolve().parents[2]
@@ -125,8 +126,7 @@ def test_presets_name_what_exists(name):
         assert set(chosen) <= set(registry.list_parts(part))
     assert set(preset.treat) <= set(ErrorGroup)
     assert {name for names in preset.treat.values() for name in names} <= set(registry.list_parts("feedback"))
-    prompts = HOUSE / "server/greenloop/drafting/prompts" / preset.prompt
-    assert {file.stem for file in prompts.glob("*.txt")} >= {"system", "task", "draft", "refine", "restart"}
+    assert {*templates.preset_templates(preset.prompt)} >= {"system", "task", "draft", "refine", "restart"}
 
 
 def test_settings_page_is_up_to_date():

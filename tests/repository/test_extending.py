@@ -33,7 +33,7 @@ from greenloop.engine.conversation.looking import Looking
 from greenloop.engine.looks._project import Project
 from greenloop.engine.loop import loop
 from greenloop.engine.loop.parts import Parts
-from greenloop.engine.presets import find_preset, load_presets
+from greenloop.engine.presets import find_preset, load_own_presets
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
 
@@ -161,11 +161,11 @@ def test_the_preset_is_read_and_names_what_exists(part, tmp_path, monkeypatch):
     (tmp_path / "engine").mkdir()
     (tmp_path / "engine/presets.toml").write_text(f"{built_in}\n{block}", encoding="utf-8")
     monkeypatch.setattr(presets, "files", lambda _package: tmp_path)
-    load_presets.cache_clear()
+    load_own_presets.cache_clear()
     try:
         preset = find_preset("fresh")
     finally:
-        load_presets.cache_clear()
+        load_own_presets.cache_clear()
     assert preset.search in registry.list_parts("search")
     assert set(preset.feedback) <= set(registry.list_parts("feedback"))
     assert set(preset.context) <= set(registry.list_parts("context"))

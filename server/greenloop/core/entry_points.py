@@ -15,7 +15,7 @@ from greenloop.core.errors import SettingsError
 if TYPE_CHECKING:
     from importlib.metadata import Distribution, EntryPoint
 
-COMMANDS, PARTS = "greenloop.commands", "greenloop.parts"
+COMMANDS, PARTS, PRESETS = GROUPS = "greenloop.commands", "greenloop.parts", "greenloop.presets"
 
 
 def find_entry_points(group: str) -> tuple[EntryPoint, ...]:
@@ -41,9 +41,7 @@ def _entry_points() -> tuple[EntryPoint, ...]:
     for distribution in distributions(path=_folders()):
         # As in an import, the first of two versions counts.
         packages.setdefault(distribution.name, distribution)
-    return tuple(
-        entry for name in sorted(packages) for entry in packages[name].entry_points if entry.group in (COMMANDS, PARTS)
-    )
+    return tuple(entry for name in sorted(packages) for entry in packages[name].entry_points if entry.group in GROUPS)
 
 
 def _folders() -> list[str]:

@@ -7,7 +7,6 @@ import random
 import re
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -30,10 +29,10 @@ from greenloop.engine.feedback import Feedback
 from greenloop.engine.loop import loop
 from greenloop.engine.loop.parts import Parts
 from greenloop.engine.presets import find_preset, load_presets
+from greenloop.project import templates
 from greenloop.project.settings import Settings
 
 OTHER_HALF = "x + 5"  # right for 5 alone
-HOUSE = Path(__file__).resolve().parents[4]
 SOURCE = Excerpt(title="Source:", text=STUB, value=1.0, own=True)
 
 
@@ -48,8 +47,7 @@ class Play:
         self.calls: list[str] = []
         self.prompts: list[ChatRequest] = []
         self.questions: list[ChatRequest] = []
-        folder = HOUSE / "server/greenloop/drafting/prompts" / self.preset.prompt
-        self.templates = {file.stem: file.read_text() for file in folder.glob("*.txt")}
+        self.templates = templates.preset_templates(self.preset.prompt)
 
     async def ask(self, completion: ChatRequest, on_token) -> Reply:
         self.prompts.append(completion)

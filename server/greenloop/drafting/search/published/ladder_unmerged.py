@@ -10,6 +10,8 @@ from greenloop.core.records.usage import Room
 from greenloop.drafting.search import ladder
 from greenloop.project.settings import LadderSettings
 
+TRIES_CHANGES = True  # as the ladder
+
 
 def plan(
     problem: Problem, attempts: Sequence[Attempt], steps: LadderSettings = ladder.STEPS, room: Room = ladder.ROOM
