@@ -10,7 +10,7 @@ import pytest
 
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.specs.trust import consensus
-from greenloop.specs.trust.published import sets
+from greenloop_lab.specs.trust import sets
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks.docstrings.scoring import BOTH, DESIGNED, PROPERTY, Arm, accept_in_task, measure_rates, score_arm

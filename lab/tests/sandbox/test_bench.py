@@ -140,7 +140,7 @@ async def test_a_mistake_in_a_part_costs_one_task_run(experiment, monkeypatch):
     def plan(_problem, _attempts):
         raise KeyError("x")
 
-    monkeypatch.setattr("greenloop.drafting.search.published.patient.plan", plan)
+    monkeypatch.setattr("greenloop_lab.drafting.search.patient.plan", plan)
     both = plans.check_arms([plans.parse_arm("plain:search=patient"), plans.parse_arm("plain")])
     experiment = replace(experiment, arms=both, tasks=experiment.tasks[:2], model=Model([RIGHT], [RIGHT]))
     done = await run(experiment, quiet)

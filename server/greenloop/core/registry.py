@@ -15,21 +15,17 @@ from types import ModuleType
 from greenloop.core import entry_points
 from greenloop.core.errors import SettingsError
 
-# The packages with the variants of each part; `published` holds those of published systems.
-PACKAGES: dict[str, tuple[str, ...]] = {
-    "specs": ("greenloop.specs.kinds",),
-    "context": ("greenloop.drafting.context",),
-    "feedback": (
-        "greenloop.drafting.feedback",
-        "greenloop.drafting.feedback.planners",
-        "greenloop.drafting.feedback.published",
-    ),
-    "search": ("greenloop.drafting.search", "greenloop.drafting.search.published"),
-    "trust": ("greenloop.specs.trust", "greenloop.specs.trust.published"),
-    "models": ("greenloop.models.providers",),
-    "looks": ("greenloop.engine.looks",),
-    "sandboxes": ("greenloop.sandboxes.backends",),
-    "export": ("greenloop.engine.history.formats",),
+# The package with the variants of each part.
+PACKAGES = {
+    "specs": "greenloop.specs.kinds",
+    "context": "greenloop.drafting.context",
+    "feedback": "greenloop.drafting.feedback",
+    "search": "greenloop.drafting.search",
+    "trust": "greenloop.specs.trust",
+    "models": "greenloop.models.providers",
+    "looks": "greenloop.engine.looks",
+    "sandboxes": "greenloop.sandboxes.backends",
+    "export": "greenloop.engine.history.formats",
 }
 
 
@@ -65,7 +61,7 @@ def _module_name(part: str, name: str) -> str | None:
 
 def _own(part: str) -> dict[str, str]:
     """The module of each variant of greenloop's own, by the variant's name."""
-    return _modules([importlib.import_module(package) for package in PACKAGES[part]])
+    return _modules([importlib.import_module(PACKAGES[part])])
 
 
 def _installed(part: str) -> dict[str, str]:
