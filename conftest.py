@@ -87,7 +87,7 @@ def _model() -> Missing:
 
 
 def _ray() -> Missing:
-    return None if importlib.util.find_spec("ray") else ("Ray is not installed", 'pip install "greenloop[ray]"')
+    return None if importlib.util.find_spec("ray") else ("Ray is not installed", 'pip install "./lab[ray]"')
 
 
 @cache

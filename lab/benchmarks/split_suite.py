@@ -29,7 +29,7 @@ from greenloop.core.report.cases import case_results
 from greenloop.project.environment import interpreters
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes.backends import bubblewrap, ray
-from greenloop.sandboxes.cluster import connection
+from greenloop_lab.sandboxes.cluster import connection
 
 TESTS = """import pytest
 

@@ -32,7 +32,7 @@ IMPORTERS = {
     "optuna": ("greenloop_lab.bench.tuning.optuna_sampler",),
     "xllamacpp": ("greenloop.models.embedded",),
     "rich": ("greenloop.cli",),
-    "ray": ("greenloop_lab.bench.on_ray", "greenloop.sandboxes.cluster"),
+    "ray": ("greenloop_lab.bench.on_ray", "greenloop_lab.sandboxes.cluster"),
     "tree_sitter": ("greenloop.project.syntax.tree_sitter",),
     "pyarrow": ("greenloop.engine.history.row_files",),
 }

@@ -18,10 +18,10 @@ from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.records.model import Reply, Role
 from greenloop.models.embedded import catalogue, weights
 from greenloop.project.settings import Settings, get
-from greenloop.sandboxes.cluster.messages import Refusal, pack, unpack
-from greenloop.sandboxes.cluster.node_sandbox import own_loop
 from greenloop_lab.bench.measure import Conditions, Measurement, TaskRun
 from greenloop_lab.bench.results import TaskRunResult
+from greenloop_lab.sandboxes.cluster.messages import Refusal, pack, unpack
+from greenloop_lab.sandboxes.cluster.node_sandbox import own_loop
 
 # Seconds between two looks whether the task was cancelled.
 POLL_SECONDS = 0.2

@@ -16,12 +16,12 @@ from typing import Any
 from greenloop.core.concurrency import gather_or_cancel
 from greenloop.core.errors import GreenloopError
 from greenloop.project import configuration
-from greenloop.sandboxes.cluster import connection
-from greenloop.sandboxes.cluster.messages import Refusal, pack, unpack
 from greenloop_lab.bench import node, results
 from greenloop_lab.bench.measure import Conditions, TaskRun
 from greenloop_lab.bench.recordings import Recordings
 from greenloop_lab.bench.results import TaskRunResult
+from greenloop_lab.sandboxes.cluster import connection
+from greenloop_lab.sandboxes.cluster.messages import Refusal, pack, unpack
 
 # Tasks that are handed to the cluster at once, at least: more than it runs, so that a node that joins has work.
 LANES = 64
@@ -160,9 +160,9 @@ def _remote_function() -> Callable[[str, bytes], Iterator[tuple[str, Any]]]:
     def run_order(expected: str, order: bytes) -> Iterator[tuple[str, Any]]:
         import ray  # noqa: PLC0415
 
-        from greenloop.sandboxes.cluster import connection as connection_here  # noqa: PLC0415
-        from greenloop.sandboxes.cluster import messages  # noqa: PLC0415
         from greenloop_lab.bench import node as here  # noqa: PLC0415
+        from greenloop_lab.sandboxes.cluster import connection as connection_here  # noqa: PLC0415
+        from greenloop_lab.sandboxes.cluster import messages  # noqa: PLC0415
 
         yield "node", ray.get_runtime_context().get_node_id()
         found = connection_here.identity()

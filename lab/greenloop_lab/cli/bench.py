@@ -16,7 +16,6 @@ from greenloop.core.errors import UsageError
 from greenloop.core.records.goal import Goal
 from greenloop.engine.presets import IMPROVE
 from greenloop.project import configuration
-from greenloop.sandboxes.cluster import connection
 from greenloop_lab.bench import mbpp, on_ray, plans, results, sources, tasks, trajectories
 from greenloop_lab.bench.history import commits as history
 from greenloop_lab.bench.reporting import page, report
@@ -25,6 +24,7 @@ from greenloop_lab.bench.results import BROKEN
 from greenloop_lab.bench.run import Experiment
 from greenloop_lab.bench.run import run as run_experiment
 from greenloop_lab.cli import bench_tuning
+from greenloop_lab.sandboxes.cluster import connection
 
 SUMMARY = "compare presets and models on a set of tasks"
 REPORT_WORD, TUNE_WORD, EXPORT_WORD = "report", "tune", "export"

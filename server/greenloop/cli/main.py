@@ -67,7 +67,7 @@ def _installed_commands(words: Sequence[str]) -> dict[str, ModuleType]:
     if words[0] == LABORATORY and LABORATORY not in entries:
         raise UsageError(
             f"`greenloop {LABORATORY}` belongs to greenloop's laboratory, which is not installed.",
-            remedy="Run `pip install ./lab` in a checkout of greenloop, with the Python that has greenloop.",
+            remedy=entry_points.INSTALL_LABORATORY,
         )
     return {name: entry_points.load(entry) for name, entry in entries.items() if name not in SUMMARIES}
 

@@ -15,6 +15,7 @@ from greenloop.core.errors import SettingsError
 if TYPE_CHECKING:
     from importlib.metadata import Distribution, EntryPoint
 
+INSTALL_LABORATORY = "Run `pip install ./lab` in a checkout of greenloop, with the Python that has greenloop."
 COMMANDS, PARTS, PRESETS = GROUPS = "greenloop.commands", "greenloop.parts", "greenloop.presets"
 
 

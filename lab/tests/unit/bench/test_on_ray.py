@@ -11,13 +11,13 @@ import pytest
 from greenloop.core.errors import CannotVerifyError, GreenloopError, UsageError
 from greenloop.core.records.model import Reply
 from greenloop.core.records.usage import Usage
-from greenloop.sandboxes.cluster import connection
-from greenloop.sandboxes.cluster.messages import Refusal
 from greenloop_lab.bench import node, on_ray, plans
 from greenloop_lab.bench.measure import Conditions
 from greenloop_lab.bench.on_ray import RayCluster, without
 from greenloop_lab.bench.recordings import Recordings
 from greenloop_lab.bench.tasks import Task
+from greenloop_lab.sandboxes.cluster import connection
+from greenloop_lab.sandboxes.cluster.messages import Refusal
 
 ARMS = [plans.parse_arm(name) for name in ("plain", "default")]
 TASK = Task(id="t", kind="draft", target="test_m.py", files={}, cases=["test_m.py::test_it"])

@@ -33,7 +33,7 @@ from greenloop.engine.verify.verify import verify
 from greenloop.project.apply_result import write_texts
 from greenloop.project.settings import Settings
 from greenloop.project.workspace import find_root
-from greenloop.sandboxes.cluster import connection
+from greenloop.sandboxes.selection import CLUSTER, load_back_end
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -208,7 +208,7 @@ def _load_settings(arguments: argparse.Namespace, root: Path, cwd: Path) -> Sett
     if arguments.on is not None:
         if arguments.sandbox is not None:
             raise UsageError("--on cannot be combined with --sandbox.", remedy="Name the cluster alone.")
-        implied = {"sandbox.kind": "ray", "sandbox.cluster": connection.parse_address(arguments.on)}
+        implied = {"sandbox.kind": CLUSTER, "sandbox.cluster": load_back_end(CLUSTER).parse_address(arguments.on)}
     return options.load(arguments, root, cwd=cwd, implied=implied)
 
 

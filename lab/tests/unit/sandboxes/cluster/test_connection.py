@@ -8,8 +8,8 @@ import pytest
 
 import greenloop
 from greenloop.core.errors import CannotVerifyError, UsageError
-from greenloop.sandboxes.cluster import connection
-from greenloop.sandboxes.cluster.connection import parse_address
+from greenloop_lab.sandboxes.cluster import connection
+from greenloop_lab.sandboxes.cluster.connection import parse_address
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_a_missing_ray_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(CannotVerifyError, match="Ray is not installed") as problem:
         connection.connect("")
-    assert 'pip install "greenloop[ray]"' in problem.value.remedy
+    assert 'pip install "./lab[ray]"' in problem.value.remedy
 
 
 @pytest.mark.parametrize(

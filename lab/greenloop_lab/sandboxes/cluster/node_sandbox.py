@@ -21,7 +21,7 @@ from greenloop.core.records.sandbox import SandboxSpec, TestRun
 from greenloop.project.file_stamps import read_stamps
 from greenloop.project.settings import Settings
 from greenloop.sandboxes import selection
-from greenloop.sandboxes.cluster.messages import Refusal, pack, unpack
+from greenloop_lab.sandboxes.cluster.messages import Refusal, pack, unpack
 
 log = logging.getLogger(__name__)
 

@@ -14,8 +14,8 @@ import pytest
 from greenloop.core.records.sandbox import Environment, Execution, SandboxSpec, TestRun
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes import selection
-from greenloop.sandboxes.cluster.messages import Refusal
-from greenloop.sandboxes.cluster.node_sandbox import NodeSandbox, Opening, workspace_state
+from greenloop_lab.sandboxes.cluster.messages import Refusal
+from greenloop_lab.sandboxes.cluster.node_sandbox import NodeSandbox, Opening, workspace_state
 
 
 @pytest.fixture

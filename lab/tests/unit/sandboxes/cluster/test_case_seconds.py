@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from executions import execute
-from greenloop.sandboxes.cluster import case_seconds
-from greenloop.sandboxes.cluster.case_seconds import CaseSeconds
+from greenloop_lab.sandboxes.cluster import case_seconds
+from greenloop_lab.sandboxes.cluster.case_seconds import CaseSeconds
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from executions import execute
 from greenloop.core.records.verdict import Status
 from greenloop.core.report.cases import case_results, collected_cases
 from greenloop.core.verdict import forged, judge
-from greenloop.sandboxes.cluster.splitting import merge, split_cases
+from greenloop_lab.sandboxes.cluster.splitting import merge, split_cases
 
 CASES = [f"test_{file}.py::test_{number}" for file in "abc" for number in range(4)]
 

@@ -8,8 +8,8 @@ import pytest
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.project.settings import SandboxSettings, Settings
-from greenloop.sandboxes.backends import ray
-from greenloop.sandboxes.cluster import connection
+from greenloop_lab.sandboxes.backends import ray
+from greenloop_lab.sandboxes.cluster import connection
 
 SETTINGS = Settings(sandbox=SandboxSettings(kind="ray", cluster="head:6379"))
 

@@ -17,8 +17,9 @@ from greenloop.core.verdict import judge
 from greenloop.engine.doctor import isolation
 from greenloop.project.environment import interpreters
 from greenloop.project.settings import SandboxSettings, Settings
-from greenloop.sandboxes.backends import bubblewrap, ray
-from greenloop.sandboxes.cluster import session
+from greenloop.sandboxes.backends import bubblewrap
+from greenloop_lab.sandboxes.backends import ray
+from greenloop_lab.sandboxes.cluster import session
 from ray_cluster import kill_node, start_cluster
 
 pytestmark = [pytest.mark.cluster, pytest.mark.needs("ray"), pytest.mark.needs("bubblewrap"), pytest.mark.timeout(600)]

@@ -13,10 +13,10 @@ from executions import execute
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import Environment, Execution, SandboxSpec, TestRun, WatchedLines
 from greenloop.project.settings import Settings
-from greenloop.sandboxes.cluster import connection
-from greenloop.sandboxes.cluster import session as cluster_session
-from greenloop.sandboxes.cluster.messages import Refusal
-from greenloop.sandboxes.cluster.session import ClusterSession
+from greenloop_lab.sandboxes.cluster import connection
+from greenloop_lab.sandboxes.cluster import session as cluster_session
+from greenloop_lab.sandboxes.cluster.messages import Refusal
+from greenloop_lab.sandboxes.cluster.session import ClusterSession
 
 CASES = [f"test_m.py::test_{number}" for number in range(8)]
 RUN = TestRun(selectors=("test_m.py",))

@@ -18,11 +18,11 @@ from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
 from greenloop.core.report.cases import collect_errors, collected_cases, records_of_kind
 from greenloop.core.verdict import forged
 from greenloop.project.settings import Settings
-from greenloop.sandboxes.cluster import connection
-from greenloop.sandboxes.cluster.case_seconds import CaseSeconds
-from greenloop.sandboxes.cluster.messages import Refusal, pack, unpack
-from greenloop.sandboxes.cluster.node_sandbox import Opening, workspace_state
-from greenloop.sandboxes.cluster.splitting import merge, split_cases
+from greenloop_lab.sandboxes.cluster import connection
+from greenloop_lab.sandboxes.cluster.case_seconds import CaseSeconds
+from greenloop_lab.sandboxes.cluster.messages import Refusal, pack, unpack
+from greenloop_lab.sandboxes.cluster.node_sandbox import Opening, workspace_state
+from greenloop_lab.sandboxes.cluster.splitting import merge, split_cases
 
 NAME = "ray"
 OPEN_SECONDS = 120.0  # for a node to have a processor free, and to open its sandbox
@@ -241,12 +241,12 @@ def _actor_class() -> type:
         async def open(self, expected: str, opening: bytes) -> bytes | tuple[str, str, str]:
             import ray  # noqa: PLC0415
 
-            from greenloop.sandboxes.cluster import connection as here  # noqa: PLC0415
+            from greenloop_lab.sandboxes.cluster import connection as here  # noqa: PLC0415
 
             if here.identity() != expected:
                 return str(ray.util.get_node_ip_address()), here.identity(), expected
 
-            from greenloop.sandboxes.cluster.node_sandbox import NodeSandbox  # noqa: PLC0415
+            from greenloop_lab.sandboxes.cluster.node_sandbox import NodeSandbox  # noqa: PLC0415
 
             self.sandbox = NodeSandbox()
             answer: bytes = await self.sandbox.open(opening)

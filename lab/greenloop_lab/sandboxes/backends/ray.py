@@ -13,8 +13,10 @@ from typing import Any
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import Probe, SandboxSpec
 from greenloop.project.settings import Settings
-from greenloop.sandboxes.cluster import connection
-from greenloop.sandboxes.cluster.session import NAME, ClusterSession
+from greenloop_lab.sandboxes.cluster import connection
+from greenloop_lab.sandboxes.cluster.session import NAME, ClusterSession
+
+parse_address = connection.parse_address
 
 log = logging.getLogger(__name__)
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import greenloop
+import greenloop_lab
 from greenloop.core.errors import CannotVerifyError, GreenloopError, UsageError
 
 log = logging.getLogger(__name__)
@@ -57,7 +58,7 @@ def connect(address: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != WORD:
             raise
-        raise CannotVerifyError("Ray is not installed.", remedy='Install it: pip install "greenloop[ray]"') from error
+        raise CannotVerifyError("Ray is not installed.", remedy='Install it: pip install "./lab[ray]"') from error
     if ray.is_initialized():
         return ray
     if address:
@@ -76,11 +77,15 @@ def connect(address: str) -> Any:
 
 @cache
 def identity() -> str:
-    """The version of this greenloop, and a hash of its source: only nodes with the same one give comparable results."""
-    folder = Path(greenloop.__file__).parent
+    """The version of this greenloop, and a hash of its source and the laboratory's.
+
+    Only nodes with the same one give comparable results.
+    """
     digest = hashlib.sha256()
-    for file in sorted(folder.rglob("*.py")):
-        digest.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+    for package in (greenloop, greenloop_lab):
+        folder = Path(str(package.__file__)).parent
+        for file in sorted(folder.rglob("*.py")):
+            digest.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
     return f"{greenloop.__version__} ({digest.hexdigest()[:8]})"
 
 
@@ -95,10 +100,13 @@ def describe_difference(address: str, found: str, expected: str) -> tuple[str, s
 def explain_fault(error: Exception) -> GreenloopError:
     """What went wrong on a node outside of greenloop's own errors, above all that it has no greenloop."""
     cause = getattr(error, "cause", None) or error
-    if isinstance(cause, ModuleNotFoundError) and (cause.name or "").partition(".")[0] == "greenloop":
+    if isinstance(cause, ModuleNotFoundError) and (cause.name or "").partition(".")[0] in (
+        "greenloop",
+        "greenloop_lab",
+    ):
         return CannotVerifyError(
             "A node of the cluster has no greenloop, or another one.",
-            remedy='Install the same one on every node: pip install "greenloop[ray]", for the Python of `ray start`.',
+            remedy='Install the same one on every node: pip install "./lab[ray]", for the Python of `ray start`.',
         )
     lines = [line for line in str(cause).splitlines() if line.strip()]
     return GreenloopError(
