@@ -34,7 +34,7 @@ IMPORTERS = {
     "rich": ("greenloop.cli",),
     "ray": ("greenloop_lab.bench.on_ray", "greenloop_lab.sandboxes.cluster"),
     "tree_sitter": ("greenloop.project.syntax.tree_sitter",),
-    "pyarrow": ("greenloop.engine.history.row_files",),
+    "pyarrow": ("greenloop_lab.engine.history.row_files",),
 }
 
 # Parameters, in order, that the engine and the loop give to the function of every variant.

@@ -16,11 +16,11 @@ from greenloop.core.records.outcome import Verified
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import Status
 from greenloop.drafting.candidates.answers.code_blocks import find_blocks
-from greenloop.engine.history.steps import to_trajectory
 from greenloop.engine.history.store import History
-from greenloop.engine.history.trajectories import NO_MODEL, Step, Trajectory
 from greenloop_lab.bench import results
 from greenloop_lab.bench.results import BROKEN, MAX_MESSAGE, TaskRunResult
+from greenloop_lab.engine.history.steps import to_trajectory
+from greenloop_lab.engine.history.trajectories import NO_MODEL, Step, Trajectory
 
 SOURCE = "bench"
 ANSWER = Region(path="", qualname="", start=0, end=0)  # stands for the code of an answer, whose place is not known

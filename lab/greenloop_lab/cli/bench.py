@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from greenloop.cli import exit_codes, interrupt, row_export
+from greenloop.cli import exit_codes, interrupt
 from greenloop.core.errors import UsageError
 from greenloop.core.records.goal import Goal
 from greenloop.engine.presets import IMPROVE
@@ -24,6 +24,7 @@ from greenloop_lab.bench.results import BROKEN
 from greenloop_lab.bench.run import Experiment
 from greenloop_lab.bench.run import run as run_experiment
 from greenloop_lab.cli import bench_tuning
+from greenloop_lab.cli.exporters import rows
 from greenloop_lab.sandboxes.cluster import connection
 
 SUMMARY = "compare presets and models on a set of tasks"
@@ -137,7 +138,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", dest="assignments", metavar="KEY=VALUE", action="append", default=[], help="any setting (repeatable)"
     )
-    row_export.add_arguments(parser, out=False)
+    rows.add_arguments(parser, out=False)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -155,7 +156,7 @@ def _export(arguments: argparse.Namespace, paths: list[Path]) -> int:
     if not paths:
         raise UsageError("No file of results was given.", remedy="Run `greenloop bench export FILE... --as FORMAT`.")
     trajectories.check_answers(paths)
-    return row_export.export(arguments, lambda: trajectories.read_trajectories(paths), origin="the results")
+    return rows.export(arguments, lambda: trajectories.read_trajectories(paths), origin="the results")
 
 
 def _report(arguments: argparse.Namespace, paths: list[Path]) -> int:

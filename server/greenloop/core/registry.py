@@ -25,7 +25,6 @@ PACKAGES = {
     "models": "greenloop.models.providers",
     "looks": "greenloop.engine.looks",
     "sandboxes": "greenloop.sandboxes.backends",
-    "export": "greenloop.engine.history.formats",
 }
 
 
@@ -60,8 +59,8 @@ def _module_name(part: str, name: str) -> str | None:
 
 
 def _own(part: str) -> dict[str, str]:
-    """The module of each variant of greenloop's own, by the variant's name."""
-    return _modules([importlib.import_module(PACKAGES[part])])
+    """The module of each variant of greenloop's own, by the variant's name; some parts have only those of others."""
+    return _modules([importlib.import_module(PACKAGES[part])] if part in PACKAGES else [])
 
 
 def _installed(part: str) -> dict[str, str]:

@@ -9,11 +9,11 @@ import pytest
 from double_problem import HALF, RIGHT, WRONG, make_answer
 from greenloop.core.errors import UsageError
 from greenloop.core.records.attempt import Attempt
-from greenloop.engine.history.learning import Export, Wanted
 from greenloop.engine.history.store import History
 from greenloop_lab.bench import results
 from greenloop_lab.bench.results import TaskRunResult
 from greenloop_lab.bench.trajectories import check_answers, read_trajectories
+from greenloop_lab.engine.history.learning import Export, Wanted
 from learning_runs import add_run, attempt, chain, user_code
 
 

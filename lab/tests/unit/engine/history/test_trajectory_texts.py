@@ -8,8 +8,8 @@ import pytest
 
 from greenloop.core.records.model import Message
 from greenloop.core.records.spec import Region
-from greenloop.engine.history.trajectories import Step, Trajectory
-from greenloop.engine.history.trajectory_texts import code_of, problem_of, request_of
+from greenloop_lab.engine.history.trajectories import Step, Trajectory
+from greenloop_lab.engine.history.trajectory_texts import code_of, problem_of, request_of
 
 F, G = (Region(path="m.py", qualname=name, start=line, end=line) for name, line in (("f", 1), ("g", 3)))
 OTHER = Region(path="n.py", qualname="h", start=1, end=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core.records.spec import Region
-from greenloop.engine.history.trajectories import Step, Trajectory, hard_negatives
+from greenloop_lab.engine.history.trajectories import Step, Trajectory, hard_negatives
 
 CODE = {Region(path="m.py", qualname="f", start=1, end=1): "def f(): ..."}
 

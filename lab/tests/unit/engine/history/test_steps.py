@@ -7,8 +7,8 @@ from pathlib import Path
 
 from greenloop.core.records.spec import Region
 from greenloop.engine.history.problems import StoredProblem
-from greenloop.engine.history.steps import stored_trajectories, to_trajectory
 from greenloop.engine.history.store import History
+from greenloop_lab.engine.history.steps import stored_trajectories, to_trajectory
 from learning_runs import BODY, REGION, RIGHT, add_run, attempt, chain, unclean, user_code
 
 

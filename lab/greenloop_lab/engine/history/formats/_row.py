@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from greenloop.engine.history.trajectories import Message, Step, Trajectory
+from greenloop_lab.engine.history.trajectories import Message, Step, Trajectory
 
 VERSION = 1
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from greenloop.engine.history.formats._row import Message, Row, Template, column, head, template_hashes
-from greenloop.engine.history.trajectories import Trajectory
-from greenloop.engine.history.trajectory_texts import code_of, request_of
+from greenloop_lab.engine.history.formats._row import Message, Row, Template, column, head, template_hashes
+from greenloop_lab.engine.history.trajectories import Trajectory
+from greenloop_lab.engine.history.trajectory_texts import code_of, request_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from greenloop.engine.history.formats._row import Message, Row, column, head
-from greenloop.engine.history.trajectories import Step, Trajectory, hard_negatives
-from greenloop.engine.history.trajectory_texts import changed_regions, code_of, problem_of
+from greenloop_lab.engine.history.formats._row import Message, Row, column, head
+from greenloop_lab.engine.history.trajectories import Step, Trajectory, hard_negatives
+from greenloop_lab.engine.history.trajectory_texts import changed_regions, code_of, problem_of
 
 
 @dataclass(frozen=True, kw_only=True)

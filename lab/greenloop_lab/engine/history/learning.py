@@ -15,11 +15,11 @@ from typing import Any
 from greenloop.core import registry
 from greenloop.core.errors import UsageError
 from greenloop.core.text.json_codec import to_json
-from greenloop.engine.history import diverse
 from greenloop.engine.history.cleaning import cleaner
-from greenloop.engine.history.formats._row import Row
-from greenloop.engine.history.trajectories import Trajectory
 from greenloop.project import workspace
+from greenloop_lab.engine.history import diverse
+from greenloop_lab.engine.history.formats._row import Row
+from greenloop_lab.engine.history.trajectories import Trajectory
 
 PART = "export"
 PAIRS, NEGATIVES = "pairs", "negatives"

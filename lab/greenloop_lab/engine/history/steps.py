@@ -17,8 +17,8 @@ from greenloop.core.text.written_calls import as_plain
 from greenloop.engine.history.problems import StoredProblem
 from greenloop.engine.history.rows import Record
 from greenloop.engine.history.store import History
-from greenloop.engine.history.trajectories import Message, Step, Trajectory
 from greenloop.engine.loop.attempt_steps import REPEATED
+from greenloop_lab.engine.history.trajectories import Message, Step, Trajectory
 
 SOURCE = "history"
 

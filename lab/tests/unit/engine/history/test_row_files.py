@@ -10,10 +10,10 @@ import pytest
 
 from exported import export
 from greenloop.core.errors import UsageError
-from greenloop.engine.history import row_files
-from greenloop.engine.history.learning import Wanted
-from greenloop.engine.history.row_files import check_file, write_lines, write_rows
 from greenloop.project.environment.installation import package_command
+from greenloop_lab.engine.history import row_files
+from greenloop_lab.engine.history.learning import Wanted
+from greenloop_lab.engine.history.row_files import check_file, write_lines, write_rows
 from learning_runs import chain
 
 SFT = Wanted(kind="sft").row

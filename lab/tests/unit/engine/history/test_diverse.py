@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from greenloop.engine.history.diverse import BINS, select, signature, texts_of
+from greenloop_lab.engine.history.diverse import BINS, select, signature, texts_of
 
 
 def test_twenty_of_ninety_and_ten_have_both_error_classes():

@@ -9,8 +9,8 @@ import pytest
 
 from exported import export
 from greenloop.core import registry
-from greenloop.engine.history.learning import Wanted
-from greenloop.engine.history.row_files import write_rows
+from greenloop_lab.engine.history.learning import Wanted
+from greenloop_lab.engine.history.row_files import write_rows
 from learning_runs import HALF, WRONG, attempt, chain, refused, user_code
 
 RUNS = [chain(messages=True), chain(), [user_code(), attempt(1, WRONG[0]), refused(2), attempt(3, HALF)]]

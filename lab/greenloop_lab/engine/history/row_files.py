@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, get_args, get_origin, get_type_hints
 
 from greenloop.core.errors import UsageError
-from greenloop.engine.history.formats._row import Row
 from greenloop.project.environment.installation import package_command
+from greenloop_lab.engine.history.formats._row import Row
 
 PARQUET = ".parquet"
 BATCH = 200  # rows that are in memory for Parquet

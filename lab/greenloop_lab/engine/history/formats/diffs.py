@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from greenloop.core.text.diff import diff_files
-from greenloop.engine.history.formats._row import Row, column, error_of, head
-from greenloop.engine.history.trajectories import Step, Trajectory
-from greenloop.engine.history.trajectory_texts import changed_regions, code_by_path, code_of
+from greenloop_lab.engine.history.formats._row import Row, column, error_of, head
+from greenloop_lab.engine.history.trajectories import Step, Trajectory
+from greenloop_lab.engine.history.trajectory_texts import changed_regions, code_by_path, code_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from greenloop.core.records.spec import Region
 from greenloop.drafting.shown_attempts import fenced
-from greenloop.engine.history.trajectories import Message, Step, Trajectory
+from greenloop_lab.engine.history.trajectories import Message, Step, Trajectory
 
 
 def changed_regions(*steps: Step | None) -> list[Region]:

@@ -13,9 +13,11 @@ from pathlib import Path
 from greenloop.cli import exit_codes
 from greenloop.core import registry
 from greenloop.core.errors import UsageError
-from greenloop.engine.history import row_files
-from greenloop.engine.history.learning import PART, Export, read_wanted
-from greenloop.engine.history.trajectories import Trajectory
+from greenloop.engine.history.store import History
+from greenloop_lab.engine.history import row_files
+from greenloop_lab.engine.history.learning import PART, Export, read_wanted
+from greenloop_lab.engine.history.steps import stored_trajectories
+from greenloop_lab.engine.history.trajectories import Trajectory
 
 
 def add_arguments(parser: argparse.ArgumentParser, *, out: bool = True) -> None:
@@ -39,6 +41,11 @@ def is_wanted(arguments: argparse.Namespace) -> bool:
     """Does the command line ask for rows?"""
     names = ("kind", "verified", "hard_negatives", "select", "count", "out")
     return any(getattr(arguments, name) not in (None, False) for name in names)
+
+
+def export_history(arguments: argparse.Namespace, history: History, root: Path | None) -> int:
+    """Writes the rows of stored runs. Raises `UsageError` as `export` does."""
+    return export(arguments, lambda: stored_trajectories(history, root, arguments.run), origin="the history")
 
 
 def export(arguments: argparse.Namespace, runs: Callable[[], Iterable[Trajectory]], *, origin: str) -> int:
