@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from double_problem import PROBLEM, failing_verdict
+from greenloop.core import registry
 from greenloop.core.errors import SettingsError
 from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.attempt import Attempt
@@ -16,9 +18,11 @@ from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.drafting.feedback import cases, raw
 from greenloop.engine.feedback import Feedback
+from greenloop.engine.loop.waiting import keep_order
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.presets import find_preset
-from greenloop.project.settings import FeedbackSettings, PlannerSettings, PromptSettings, Settings
+from greenloop.engine.run import RefineRun
+from greenloop.project.settings import FeedbackSettings, PlannerSettings, PromptSettings, RankerSettings, Settings
 
 PRESET = replace(find_preset("plain"), feedback=("raw",), treat={"logic": ("cases",), "answer": ("cases",)})
 
@@ -131,3 +135,16 @@ async def test_a_part_that_describes_passes_is_asked_about_them():
     passed = Attempt(number=1, verdict=Verdict(status=Status.PASSED), answer=answer)
     (note,) = await Feedback(settings=Settings(), preset=preset, tools=TOOLS).describe(PROBLEM, [passed])
     assert note.fields["reflection"] == "It does nothing."
+
+
+@pytest.mark.parametrize("model", ["", "small"])
+def test_a_ranker_without_the_laboratory_is_refused_with_the_way_to_get_it(monkeypatch, model):
+    monkeypatch.setattr(registry, "has_part", lambda _part, _name: False)
+    context = SimpleNamespace(settings=Settings(ranker=RankerSettings(model=model)))
+    run = SimpleNamespace(context=context)
+    if not model:
+        assert RefineRun._rank(run) is keep_order
+        return
+    with pytest.raises(SettingsError, match="`ranker.model` belongs to greenloop's laboratory") as caught:
+        RefineRun._rank(run)
+    assert "pip install ./lab" in caught.value.remedy

@@ -1,4 +1,4 @@
-"""Orders the candidates of a round before they run, where one run of the target takes long.
+"""Orders the candidates of a round before they run, where one run of the target takes long, by asking a model.
 
 It must not know whether a candidate passes: an order saves time, and execution decides.
 """
@@ -12,17 +12,14 @@ from dataclasses import dataclass, replace
 from greenloop.core.budget import BudgetExceededError
 from greenloop.core.election import WITHOUT_MODEL, is_valid
 from greenloop.core.errors import ModelError
-from greenloop.core.records.attempt import Attempt, Finding
+from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.model import ChatRequest, Reply
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.records.verdict import Status
 from greenloop.core.text.tokens import Count
-from greenloop.drafting.published.ranker import order_candidates
-from greenloop.engine.loop.attempt_steps import NOT_RUN, with_finding
 from greenloop.models.roles import apply_sampling
 from greenloop.project.settings import Settings
-
-Rank = Callable[[Problem, Sequence[Attempt], Sequence[Attempt]], Awaitable[Sequence[Attempt]]]
+from greenloop_lab.engine.rankers._question import order_candidates
 
 
 @dataclass(kw_only=True)
@@ -66,11 +63,13 @@ class Ranker:
         return (replace(first, usage=first.usage + reply.usage), *others)
 
 
-async def keep_order(
-    _problem: Problem, _attempts: Sequence[Attempt], _candidates: Sequence[Attempt]
-) -> Sequence[Attempt]:
-    """Ranks nothing: all candidates run as they came."""
-    return ()
+def create(
+    settings: Settings,
+    ask: Callable[[ChatRequest], Awaitable[Reply]],
+    count: Count,
+    excerpts: Callable[[], Sequence[Excerpt]],
+) -> Ranker:
+    return Ranker(settings=settings, ask=ask, count=count, excerpts=excerpts)
 
 
 def run_seconds(attempts: Sequence[Attempt]) -> float:
@@ -82,14 +81,3 @@ def run_seconds(attempts: Sequence[Attempt]) -> float:
         and each.verdict.status is not Status.TIMEOUT
     ]
     return statistics.median(seconds) if seconds else 0.0
-
-
-def is_waiting(attempt: Attempt) -> bool:
-    """Has it a candidate that is still to be run?"""
-    return attempt.candidate is not None and attempt.finding is None and attempt.verdict.status is Status.REFUSED
-
-
-def give_up(attempt: Attempt) -> Attempt:
-    """The attempt, with why its candidate was not run where it was not."""
-    message = "Was not run: another candidate passed first, or the time was over."
-    return with_finding(attempt, Finding(error_class=NOT_RUN, message=message)) if is_waiting(attempt) else attempt

@@ -10,7 +10,7 @@ from greenloop.core.records.model import ChatRequest, Reply, Role
 from greenloop.core.records.problem import Excerpt
 from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate_tokens
-from greenloop.drafting.published.ranker import ROOM, TOKENS, order_candidates, read_order
+from greenloop_lab.engine.rankers._question import ROOM, TOKENS, order_candidates, read_order
 
 (REGION,) = PROBLEM.regions
 BASELINE = Attempt(number=0, verdict=failing_verdict())
