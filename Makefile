@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo quick test full lint bench evidence soak clean
+.PHONY: demo quick test lab full lint bench evidence soak clean
 
 demo: ## install, fetch the embedded model, make one red test green, live
 	@scripts/setup "$(PYTHON)" "$(VENV)" local bubblewrap
@@ -17,7 +17,11 @@ test: ## twelve minutes: quick, and a story with real parts for each promise
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
 	@scripts/test "$(BIN)"
 
-full: ## forty minutes: test, and everything else this machine can run
+lab: ## three minutes: the tests of the laboratory (lab/)
+	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
+	@scripts/lab "$(BIN)"
+
+full: ## forty minutes: test, lab, and everything else this machine can run
 	@scripts/setup "$(PYTHON)" "$(VENV)" full bubblewrap
 	@scripts/full "$(BIN)"
 
@@ -25,22 +29,22 @@ lint: ## format, lint, types, layers
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev
 	@scripts/lint "$(BIN)"
 
-bench: ## the figures of README and docs; see benchmarks/
+bench: ## the figures of README and docs; see lab/benchmarks/
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
-	@$(BIN)/python benchmarks/startup.py
-	@$(BIN)/python benchmarks/targets.py
-	@$(BIN)/python benchmarks/lsp.py
-	@$(BIN)/python benchmarks/lsp.py --memory
-	@$(BIN)/python benchmarks/sandbox.py
-	@$(BIN)/python benchmarks/save.py
-	@if [ -d vscode-client/node_modules ]; then $(BIN)/python benchmarks/activation.py; fi
-	@$(BIN)/python benchmarks/cancel.py
-	@$(BIN)/python benchmarks/agent_overhead.py
+	@$(BIN)/python lab/benchmarks/startup.py
+	@$(BIN)/python lab/benchmarks/targets.py
+	@$(BIN)/python lab/benchmarks/lsp.py
+	@$(BIN)/python lab/benchmarks/lsp.py --memory
+	@$(BIN)/python lab/benchmarks/sandbox.py
+	@$(BIN)/python lab/benchmarks/save.py
+	@if [ -d vscode-client/node_modules ]; then $(BIN)/python lab/benchmarks/activation.py; fi
+	@$(BIN)/python lab/benchmarks/cancel.py
+	@$(BIN)/python lab/benchmarks/agent_overhead.py
 
-PLAN ?= benchmarks/plans/embedded.toml
-evidence: ## known results with the model at hand, many hours, resumable: make evidence MBPP=mbpp.jsonl [PLAN=benchmarks/plans/gpu.toml]
+PLAN ?= lab/benchmarks/plans/embedded.toml
+evidence: ## known results with the model at hand, many hours, resumable: make evidence MBPP=mbpp.jsonl [PLAN=lab/benchmarks/plans/gpu.toml]
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
-	@$(BIN)/python benchmarks/evidence.py "$(PLAN)" --mbpp "$(MBPP)"
+	@$(BIN)/python lab/benchmarks/evidence.py "$(PLAN)" --mbpp "$(MBPP)"
 
 soak: ## what takes long (an hour): real projects, many runs and cancels; docs/soak.md has the last result
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap

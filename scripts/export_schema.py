@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 from greenloop.core import registry
-from greenloop.engine.history.formats._row import VERSION
-from greenloop.engine.history.learning import PART
+from greenloop_lab.engine.history.formats._row import VERSION
+from greenloop_lab.engine.history.learning import PART
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "export.schema.json"
 TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
-from greenloop.engine.presets import load_presets
+from greenloop.engine.presets import load_own_presets
 from greenloop.project import settings
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "settings.md"
@@ -45,6 +45,7 @@ PRESETS = """
 
 A preset names a prompt, context, feedback and search part.
 Budgets, calibration and acceptance hold for every one of them.
+Those of published systems come with [the laboratory](bench.md).
 
 """
 ALLOWED = {"no": "", "yes": "may set it", "lower": "may lower it"}
@@ -53,7 +54,7 @@ TYPES = {int: "whole number", float: "number", bool: "true or false", str: "text
 
 def make_page() -> str:
     rows = (_row(*entry) for entry in settings.keys())  # noqa: SIM118 - a module, no dict
-    presets = (f"- `{each.name}`: {each.description}" for each in load_presets().values() if not each.blind)
+    presets = (f"- `{each.name}`: {each.description}" for each in load_own_presets().values() if not each.blind)
     refused = [f"`{key}`" for key, _kind, _default, metadata in settings.keys() if not metadata["editor"]]  # noqa: SIM118 - as above
     return HEAD.replace("EXCEPT", " and ".join(refused)) + "\n".join(rows) + "\n" + PRESETS + "\n".join(presets) + "\n"
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import psutil
 import pytest
-from tests.support.ray_cluster import start_cluster
 
 from greenloop.core import registry
 from greenloop.core.ports import Sandbox, Session
@@ -22,6 +21,7 @@ from greenloop.core.report.cases import case_results, collected_cases
 from greenloop.core.report.traces import line_traces, reached_functions
 from greenloop.core.verdict import judge
 from greenloop.project.settings import SandboxSettings, Settings
+from ray_cluster import start_cluster
 
 pytestmark = pytest.mark.timeout(600)  # the first opening in Docker ever makes the image
 

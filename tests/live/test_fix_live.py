@@ -30,7 +30,7 @@ def _state(tmp_path_factory):
         asyncio.run(server.stop())
 
 
-# Small enough for a model of 1.5 billion parameters; benchmarks/examples.py shows all of them.
+# Small enough for a model of 1.5 billion parameters; lab/benchmarks/examples.py shows all of them.
 @pytest.mark.story("the embedded model repairs an example", only=("fibonacci",))
 @pytest.mark.parametrize("name", ["fibonacci", "unittest_project", "docstring_stub"])
 async def test_an_example_goes_green(name, tmp_path, bare_python):

@@ -17,10 +17,12 @@ from greenloop import api
 from greenloop.core import registry
 from greenloop.core.records.verdict import ErrorGroup
 from greenloop.engine.presets import find_preset, load_presets
+from greenloop.project import templates
 from greenloop.project.settings import keys
 
 HOUSE = Path(__file__).resolve().parents[2]
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(HOUSE / "server"), "PYTHONUTF8": "1"}
+SOURCES = (HOUSE / "server", HOUSE / "lab")
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, SOURCES)), "PYTHONUTF8": "1"}
 
 # What an outer package may be imported by: a module, or everything below a package.
 IMPORTERS = {
@@ -28,12 +30,12 @@ IMPORTERS = {
     "docker": ("greenloop.sandboxes.backends.docker",),
     "pygls": ("greenloop.lsp",),
     "lsprotocol": ("greenloop.lsp",),
-    "optuna": ("greenloop.bench.tuning.optuna_sampler",),
+    "optuna": ("greenloop_lab.bench.tuning.optuna_sampler",),
     "xllamacpp": ("greenloop.models.embedded",),
     "rich": ("greenloop.cli",),
-    "ray": ("greenloop.bench.on_ray", "greenloop.sandboxes.cluster"),
+    "ray": ("greenloop_lab.bench.on_ray", "greenloop_lab.sandboxes.cluster"),
     "tree_sitter": ("greenloop.project.syntax.tree_sitter",),
-    "pyarrow": ("greenloop.engine.history.row_files",),
+    "pyarrow": ("greenloop_lab.engine.history.row_files",),
 }
 
 # Parameters, in order, that the engine and the loop give to the function of every variant.
@@ -66,10 +68,10 @@ def test_layers():
 def test_outer_packages_have_one_door(package):
     """Also behind a door are imports inside functions and those by name."""
     pattern = re.compile(rf"^\s*(?:import|from) {package}\b|import_module\(\"{package}\"", re.MULTILINE)
-    package_folder = HOUSE / "server"
     found = {
-        ".".join(file.relative_to(package_folder).with_suffix("").parts)
-        for file in package_folder.rglob("*.py")
+        ".".join(file.relative_to(folder).with_suffix("").parts)
+        for folder, package_name in zip(SOURCES, ("greenloop", "greenloop_lab"), strict=True)
+        for file in (folder / package_name).rglob("*.py")
         if pattern.search(file.read_text())
     }
     assert found, "nobody imports it any more"
@@ -131,8 +133,7 @@ def test_presets_name_what_exists(name):
         assert set(chosen) <= set(registry.list_parts(part))
     assert set(preset.treat) <= set(ErrorGroup)
     assert {name for names in preset.treat.values() for name in names} <= set(registry.list_parts("feedback"))
-    prompts = HOUSE / "server/greenloop/drafting/prompts" / preset.prompt
-    assert {file.stem for file in prompts.glob("*.txt")} >= {"system", "task", "draft", "refine", "restart"}
+    assert {*templates.preset_templates(preset.prompt)} >= {"system", "task", "draft", "refine", "restart"}
 
 
 def test_settings_page_is_up_to_date():

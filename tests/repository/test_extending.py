@@ -33,7 +33,7 @@ from greenloop.engine.conversation.looking import Looking
 from greenloop.engine.looks._project import Project
 from greenloop.engine.loop import loop
 from greenloop.engine.loop.parts import Parts
-from greenloop.engine.presets import find_preset, load_presets
+from greenloop.engine.presets import find_preset, load_own_presets
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
 
@@ -58,7 +58,7 @@ def part(tmp_path, monkeypatch):
         place = tmp_path / folder
         place.mkdir(exist_ok=True)
         (place / file).write_text(FILES[name], encoding="utf-8")
-        package = importlib.import_module(registry.PACKAGES[folder][0])
+        package = importlib.import_module(registry.PACKAGES[folder])
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(place)])
         importlib.invalidate_caches()
         module = registry.load_part(folder, file.removesuffix(".py"))
@@ -156,16 +156,16 @@ async def test_feedback_of_nothing_that_ran(part):
 def test_the_preset_is_read_and_names_what_exists(part, tmp_path, monkeypatch):
     part("search/fresh.py")
     part("feedback/shortest.py")
-    (block,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    block = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)[-1]
     built_in = presets.files("greenloop").joinpath("engine", "presets.toml").read_text(encoding="utf-8")
     (tmp_path / "engine").mkdir()
     (tmp_path / "engine/presets.toml").write_text(f"{built_in}\n{block}", encoding="utf-8")
     monkeypatch.setattr(presets, "files", lambda _package: tmp_path)
-    load_presets.cache_clear()
+    load_own_presets.cache_clear()
     try:
         preset = find_preset("fresh")
     finally:
-        load_presets.cache_clear()
+        load_own_presets.cache_clear()
     assert preset.search in registry.list_parts("search")
     assert set(preset.feedback) <= set(registry.list_parts("feedback"))
     assert set(preset.context) <= set(registry.list_parts("context"))

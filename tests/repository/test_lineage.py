@@ -110,7 +110,7 @@ def exists(name: str) -> bool:
     if name.startswith("preset="):
         return name.removeprefix("preset=") in load_presets()
     if name.endswith(".py"):
-        return (HOUSE / "server" / "greenloop" / name).is_file()
+        return any((HOUSE / base / name).is_file() for base in ("server/greenloop", "lab/greenloop_lab"))
     part, slash, variant = name.partition("/")
     if not slash:
         return name in {key for key, _type, _default, _metadata in settings.keys()} or name == "match"

@@ -30,7 +30,7 @@ def test_the_hook_is_a_command_line_that_exists():
     for hook in HOOKS:
         program, *words = hook["entry"].split()
         assert program == "greenloop"
-        _parser(words).parse_args(words)
+        _parser(words, {}).parse_args(words)
 
 
 @pytest.mark.parametrize(

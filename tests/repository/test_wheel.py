@@ -1,4 +1,4 @@
-"""The wheel holds what greenloop needs."""
+"""The wheel holds what greenloop needs, and nothing of the laboratory."""
 
 from __future__ import annotations
 
@@ -24,4 +24,6 @@ def test_the_wheel_holds_every_prompt_and_table_and_names_the_pytest_plugin(tmp_
     }
     assert wanted
     assert wanted <= held
+    assert [name for name in held if name.startswith(("greenloop_lab", "lab/", "benchmarks/"))] == []
+    assert "greenloop.commands" not in entry_points
     assert "[pytest11]\ngreenloop = greenloop.pytest_plugin\n" in entry_points

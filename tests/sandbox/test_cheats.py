@@ -1,6 +1,6 @@
 """The corpus of tests/cheats: plain pytest believes every cheat, and greenloop none that tests/cheats/known.txt lacks.
 
-`benchmarks/cheats.py` shows the same as a table.
+`lab/benchmarks/cheats.py` shows the same as a table.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from benchmarks.cheats import BELIEVED, FIX, VERIFY, judge, routes_of
 
+from benchmarks.cheats import BELIEVED, FIX, VERIFY, judge, routes_of
 from cheat_corpus import (
     CODE_ALONE,
     CORPUS,

@@ -14,14 +14,14 @@ from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.verdict import Status
 from greenloop.engine import refine
-from greenloop.engine.history.learning import Export, Wanted
-from greenloop.engine.history.steps import stored_trajectories
 from greenloop.engine.history.store import History
 from greenloop.project import configuration
 from greenloop.sandboxes import selection
 from greenloop.sandboxes.backends._resident import ResidentSession
 from greenloop.sandboxes.pool import SandboxPool
 from greenloop.verdict.verifier import Verifier
+from greenloop_lab.engine.history.learning import Export, Wanted
+from greenloop_lab.engine.history.steps import stored_trajectories
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 

@@ -525,7 +525,7 @@ def dedented(text: str) -> str:
 
 @pytest.fixture(scope="session")
 def parity():
-    """benchmarks/parity.py, which runs suites on the host."""
+    """lab/benchmarks/parity.py, which runs suites on the host."""
     sys.path.insert(0, str(BENCHMARKS))
     try:
         spec = importlib.util.spec_from_file_location("parity", BENCHMARKS / "parity.py")

@@ -20,12 +20,12 @@ from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.verdict import judge
-from greenloop.drafting.feedback.published import counterexample
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes import bundled_hypothesis
 from greenloop.sandboxes.backends import docker, none
 from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
 from greenloop.specs.kinds import properties
+from greenloop_lab.drafting.feedback import counterexample
 
 STUB = '''def sort(xs: list[int]) -> list[int]:
     """The numbers in rising order.

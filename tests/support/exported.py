@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.core.records.attempt import Attempt
-from greenloop.engine.history.learning import Export, Wanted
-from greenloop.engine.history.steps import stored_trajectories
 from greenloop.engine.history.store import History
+from greenloop_lab.engine.history.learning import Export, Wanted
+from greenloop_lab.engine.history.steps import stored_trajectories
 from learning_runs import add_run
 
 

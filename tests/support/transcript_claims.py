@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from greenloop.core.records.attempt import Move
 from greenloop.core.records.outcome import StopReason, Verified
 from greenloop.core.records.verdict import Status
-from greenloop.drafting.feedback.published.bug_taxonomy import TYPES
+from greenloop_lab.drafting.feedback.bug_taxonomy import TYPES
 from transcripts import Played
 
 COST = {Move.MUTATE: 0, Move.INFILL: 1, Move.DRAFT: 2, Move.RESTART: 2, Move.REFINE: 2}

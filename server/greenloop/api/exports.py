@@ -4,4 +4,3 @@ from __future__ import annotations
 
 from greenloop.engine.history.export import export_run
 from greenloop.engine.history.run_file import RunFile, format_run_file
-from greenloop.engine.history.steps import stored_trajectories

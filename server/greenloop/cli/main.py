@@ -1,6 +1,8 @@
 """Runs the command `greenloop`: parses arguments, calls one subcommand, reports errors.
 
 Each subcommand is imported only when it is used, so that `greenloop --version` and `greenloop serve` start fast.
+An installed package adds one by an entry point of the group `greenloop.commands`, which names a module like those of
+`cli/commands/` with a `SUMMARY`.
 """
 
 from __future__ import annotations
@@ -10,28 +12,14 @@ import importlib
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import ModuleType
 
 from greenloop import __version__
 from greenloop.cli.errors import print_error, report_unexpected
 from greenloop.cli.exit_codes import CANCELLED, HELP, NOT_SOLVED, USAGE
-from greenloop.core.errors import GreenloopError
-
-SUBCOMMANDS = (
-    "fix",
-    "improve",
-    "tests",
-    "verify",
-    "export",
-    "serve",
-    "mcp",
-    "acp",
-    "doctor",
-    "setup",
-    "model",
-    "history",
-    "bench",
-)
+from greenloop.core import entry_points
+from greenloop.core.errors import GreenloopError, UsageError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -42,8 +30,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             # A character that a terminal or pipe cannot show is escaped, never a crash.
             stream.reconfigure(errors="backslashreplace")
     try:
-        arguments = _parser(words).parse_args(words)
-        command = importlib.import_module(f"greenloop.cli.commands.{arguments.command or 'doctor'}")
+        installed = _installed_commands(words)
+        arguments = _parser(words, installed).parse_args(words)
+        command = installed.get(arguments.command) or _own_command(arguments.command or "doctor")
         code: int = command.run(arguments) if arguments.command else command.show_start_page()
         sys.stdout.flush()
     except SystemExit as end:
@@ -63,7 +52,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+def _own_command(name: str) -> ModuleType:
+    return importlib.import_module(f"greenloop.cli.commands.{name}")
+
+
+def _installed_commands(words: Sequence[str]) -> dict[str, ModuleType]:
+    """The commands of other packages by name; looked for only where the first word is none of greenloop's own.
+
+    Raises `UsageError` for a command of the laboratory where that is not installed.
+    """
+    if not words or words[0] in SUMMARIES or words[0] == "--version":
+        return {}
+    entries = {entry.name: entry for entry in entry_points.find_entry_points(entry_points.COMMANDS)}
+    if words[0] == LABORATORY and LABORATORY not in entries:
+        raise UsageError(
+            f"`greenloop {LABORATORY}` belongs to greenloop's laboratory, which is not installed.",
+            remedy=entry_points.INSTALL_LABORATORY,
+        )
+    return {name: entry_points.load(entry) for name, entry in entries.items() if name not in SUMMARIES}
+
+
+def _parser(words: Sequence[str], installed: Mapping[str, ModuleType]) -> argparse.ArgumentParser:
     """Builds the parser. Only the requested subcommand adds its arguments; the others only need their names."""
     parser = argparse.ArgumentParser(
         prog="greenloop",
@@ -74,13 +83,14 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"greenloop {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    requested = next((word for word in words if word in SUBCOMMANDS), None)
-    for name, summary in SUMMARIES.items():
+    summaries = SUMMARIES | {name: command.SUMMARY for name, command in installed.items()}
+    requested = next((word for word in words if word in summaries), None)
+    for name, summary in summaries.items():
         sub = subparsers.add_parser(
             name, help=summary, description=summary, epilog=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
         )
         if name == requested:
-            importlib.import_module(f"greenloop.cli.commands.{name}").add_arguments(sub)
+            (installed.get(name) or _own_command(name)).add_arguments(sub)
     return parser
 
 
@@ -97,8 +107,8 @@ SUMMARIES = {
     "setup": "connect an editor",
     "model": "manage the embedded model",
     "history": "show earlier runs and apply their results",
-    "bench": "compare presets and models on a set of tasks",
 }
+LABORATORY = "bench"
 
 
 def _close_stdout() -> None:

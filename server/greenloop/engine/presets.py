@@ -1,4 +1,8 @@
-"""Presets: named choices of parts, read from presets.toml."""
+"""Presets: named choices of parts, read from presets.toml.
+
+An installed package adds its own by an entry point of the group `greenloop.presets`, which names a package with such a
+file; greenloop's own cannot be replaced.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
+from greenloop.core import entry_points, registry
 from greenloop.core.errors import SettingsError
 
 # The presets for code that passes its tests; the second where a planner is to name algorithms first.
@@ -24,6 +30,7 @@ class Preset:
     `places` is how many suspects a whole answer is shown, and may change with whatever is beside them in their files,
     where the prompt has room (`prompt.places`); 0: it changes the regions alone.
     `turns` is the number of answers of a capable model, with which it has a conversation (0: its own search for all).
+    `corrects_drafts`: an answer holds a draft and its correction, so that it may begin with the user's code.
     `blind`: its loop never sees test results, and its last candidate counts; for the harness only.
     `templates` replace those of its prompt by their names; also for the harness only.
     """
@@ -40,26 +47,40 @@ class Preset:
     trust: str = "consensus"
     places: int = 0
     turns: int = 0
+    corrects_drafts: bool = False
     blind: bool = False
     templates: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def tries_changes(self) -> bool:
         """Does its search begin with one-token changes?"""
-        return self.search in ("ladder", "ladder_unmerged")
+        return bool(getattr(registry.load_part("search", self.search), "TRIES_CHANGES", False))
 
-    @property
-    def corrects_drafts(self) -> bool:
-        """Does an answer hold a draft and its correction, so that it may begin with the user's code?"""
-        return self.prompt == "one_call"
+
+def load_presets() -> dict[str, Preset]:
+    """Reads all presets by name, also those of installed packages. Raises `SettingsError` for wrong keys."""
+    own = load_own_presets()
+    return own | {name: preset for name, preset in _installed_presets().items() if name not in own}
 
 
 @cache
-def load_presets() -> dict[str, Preset]:
-    """Reads all presets of presets.toml by name. Raises `SettingsError` for wrong keys."""
-    table = tomllib.loads(files("greenloop").joinpath("engine", "presets.toml").read_text(encoding="utf-8"))
+def load_own_presets() -> dict[str, Preset]:
+    """Reads greenloop's own presets by name. Raises `SettingsError` for wrong keys."""
+    return _read(files("greenloop").joinpath("engine", "presets.toml"))
+
+
+@cache
+def _installed_presets() -> dict[str, Preset]:
+    packages = [entry_points.load(entry) for entry in entry_points.find_entry_points(entry_points.PRESETS)]
+    return {
+        name: preset for package in packages for name, preset in _read(files(package).joinpath("presets.toml")).items()
+    }
+
+
+def _read(file: Traversable) -> dict[str, Preset]:
+    table = tomllib.loads(file.read_text(encoding="utf-8"))
     keys = {item.name for item in fields(Preset)} - {"name", "templates"}
-    required = keys - {"treat", "attempts", "specs", "trust", "places", "turns", "blind"}
+    required = keys - {"treat", "attempts", "specs", "trust", "places", "turns", "corrects_drafts", "blind"}
     result = {}
     for name, values in table.items():
         if not required <= set(values) <= keys:
@@ -82,11 +103,17 @@ def _frozen(value: Any) -> Any:
 
 
 def find_preset(name: str, *, harness: bool = False) -> Preset:
-    """Returns the preset of a name. `harness` includes those for the harness only. Raises `SettingsError`."""
-    presets = {key: preset for key, preset in load_presets().items() if harness or not preset.blind}
-    if name in presets:
+    """Returns the preset of a name. `harness` includes those for the harness only. Raises `SettingsError`.
+
+    Installed packages are asked only for a name that greenloop itself does not have.
+    """
+    presets = load_own_presets()
+    if name not in presets:
+        presets = load_presets()
+    if name in presets and (harness or not presets[name].blind):
         return presets[name]
     problem = f"There is no preset named '{name}'."
-    if name in load_presets():
+    if name in presets:
         problem = f"The preset '{name}' runs no tests; it is only for `greenloop bench`."
-    raise SettingsError(problem, remedy=f"Choose one of: {', '.join(presets)}.")
+    names = ", ".join(key for key, preset in presets.items() if harness or not preset.blind)
+    raise SettingsError(problem, remedy=f"Choose one of: {names}.")

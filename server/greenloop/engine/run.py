@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from greenloop.core import registry
+from greenloop.core import entry_points, registry
 from greenloop.core.election import elect_nearest
-from greenloop.core.errors import CannotVerifyError, ModelError, SandboxBrokenError
+from greenloop.core.errors import CannotVerifyError, ModelError, SandboxBrokenError, SettingsError
 from greenloop.core.events import Event, Specified, Started
 from greenloop.core.ports import Model, Sandbox, Tools, User, slots
 from greenloop.core.records.attempt import Attempt, Draft, Move
@@ -36,7 +36,7 @@ from greenloop.engine.history.store import History
 from greenloop.engine.history.unsolved_run import UnsolvedRun
 from greenloop.engine.loop import loop
 from greenloop.engine.loop.parts import Parts
-from greenloop.engine.loop.ranker import Ranker, keep_order
+from greenloop.engine.loop.waiting import Rank, keep_order
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.outcome import OutcomeBuilder, build_stopped, stop_reason, with_withdrawn
 from greenloop.engine.presets import Preset
@@ -272,12 +272,6 @@ class RefineRun:
             patience=1 + samples if self.preset.tries_changes else 0,
         )
         blind = self.preset.blind
-        ranker = Ranker(
-            settings=self.context.settings,
-            ask=self.calls.ask_for_part,
-            count=self.calls.count_tokens,
-            excerpts=lambda: next(iter(self.calls.excerpts.values()), ()),
-        )
         return Parts(
             plan=self._plan,
             assemble=self.calls.request,
@@ -293,7 +287,7 @@ class RefineRun:
             prepare=partial(self.calls.gather_context, tools=self.tools),
             stops_copies=not self.preset.corrects_drafts,
             sent=self.calls.sent,
-            rank=keep_order if blind or self.verifier.improvement else ranker.rank,
+            rank=keep_order if blind or self.verifier.improvement else self._rank(),
             converse=self._converse,
             has_question=lambda: self.conversation.has_question,
             has_answer=lambda: self.conversation.has_answer,
@@ -342,6 +336,28 @@ class RefineRun:
         if verdict.status is not Status.PASSED:
             self.related_trace.start()
         return verdict
+
+    def _rank(self) -> Rank:
+        """Orders candidates by the model of `ranker.model`, where that is set.
+
+        Raises `SettingsError` where the laboratory, whose part this is, is not installed.
+        """
+        settings = self.context.settings
+        if not settings.ranker.model:
+            return keep_order
+        if not registry.has_part("rankers", "model"):
+            raise SettingsError(
+                "`ranker.model` belongs to greenloop's laboratory, which is not installed.",
+                remedy=entry_points.INSTALL_LABORATORY,
+            )
+        ranker = registry.load_part("rankers", "model").create(
+            settings,
+            self.calls.ask_for_part,
+            self.calls.count_tokens,
+            lambda: next(iter(self.calls.excerpts.values()), ()),
+        )
+        rank: Rank = ranker.rank
+        return rank
 
     async def _ask_for_part(self, request: ChatRequest) -> Reply:
         """Asks for a part; says so where a planner is asked, since no attempt is under way by then."""

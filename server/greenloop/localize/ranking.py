@@ -22,7 +22,7 @@ SIGNALS: Mapping[str, Signal] = {
     "touched": touched.scores,
     "recent": recent.scores,
 }
-# Chosen by benchmarks/ranking.py; docs/localisation.md says what each adds. The other signals did not help beside them.
+# Chosen by lab/benchmarks/ranking.py; docs/localisation.md says what each adds. The others did not help.
 # Past fixes cannot show what `touched` is worth, so it only decides between suspects that are nearly as suspicious.
 WEIGHTS: Mapping[str, float] = {"spectrum": 1.0, "words": 1.0, "traceback": 1.0, "touched": 0.5, "recent": 0.5}
 

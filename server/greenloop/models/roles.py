@@ -85,7 +85,7 @@ def open_model(name: str, settings: Settings, keys: KeyStore | None = None) -> M
 
 def _provider(name: str) -> str:
     kind = catalogue.LOCAL if catalogue.is_embedded(name) else name.split(":", 1)[0]
-    return kind if kind in registry.list_parts("models") else REMOTE
+    return kind if registry.has_part("models", kind) else REMOTE
 
 
 @dataclass(kw_only=True)

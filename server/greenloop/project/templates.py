@@ -2,6 +2,8 @@
 
 `prompts/default/refine.txt` of the package is overridden by `$XDG_CONFIG_HOME/greenloop/prompts/default/refine.txt`,
 `feedback/explain.txt` by `…/prompts/feedback/explain.txt`. A repository cannot override them.
+An installed package adds prompts by an entry point `prompts` of the group `greenloop.parts`, which
+names a package with folders like those of `drafting/prompts/`; greenloop's own cannot be replaced.
 A user's file that cannot be used (an unknown variable, a stray `$`, not UTF-8) is ignored; `list_unusable` says why.
 """
 
@@ -14,6 +16,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from string import Template
 
+from greenloop.core import entry_points
 from greenloop.core.errors import SettingsError
 from greenloop.project.settings import user_file
 
@@ -126,16 +129,28 @@ def _variables(name: str) -> frozenset[str]:
 
 
 def _built_in(name: str) -> Traversable:
-    """The package's own file or folder: in the folder of its part, else in `prompts/`."""
+    """The package's own file or folder: in the folder of its part, else in `prompts/`; else that of another package."""
     folder, _, file = name.partition("/")
     package_folder = files("greenloop").joinpath(FOLDERS.get(folder, f"{PROMPTS}/{folder}"))
-    return package_folder.joinpath(file) if file else package_folder
+    own = package_folder.joinpath(file) if file else package_folder
+    if own.is_file() or own.is_dir():
+        return own
+    added = (installed.joinpath(name) for installed in _installed())
+    return next((each for each in added if each.is_file() or each.is_dir()), own)
+
+
+def _installed() -> list[Traversable]:
+    """The folders of prompts of other packages."""
+    entries = entry_points.find_entry_points(entry_points.PARTS)
+    return [files(entry_points.load(entry)) for entry in entries if entry.name == "prompts"]
 
 
 def _names() -> Iterator[str]:
-    prompt_folders = (each.name for each in files("greenloop").joinpath(PROMPTS).iterdir())
-    for folder in dict.fromkeys((*FOLDERS, *prompt_folders)):
-        yield from (f"{folder}/{file.name}" for file in _texts(_built_in(folder)))
+    own = files("greenloop")
+    folders = {name: own.joinpath(path) for name, path in FOLDERS.items()}
+    folders |= {each.name: each for each in own.joinpath(PROMPTS).iterdir()}
+    for name, folder in [*folders.items(), *((each.name, each) for root in _installed() for each in root.iterdir())]:
+        yield from (f"{name}/{file.name}" for file in _texts(folder))
 
 
 def _texts(folder: Traversable) -> list[Traversable]:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from types import ModuleType
 from typing import TypeVar
 
-from greenloop.core import registry
-from greenloop.core.errors import CannotVerifyError, GreenloopError, SandboxBrokenError
+from greenloop.core import entry_points, registry
+from greenloop.core.errors import CannotVerifyError, GreenloopError, SandboxBrokenError, SettingsError
 from greenloop.core.ports import Sandbox, Session
 from greenloop.core.records.sandbox import Limits, SandboxSpec
 from greenloop.project.environment import cgroups
@@ -19,6 +20,8 @@ from greenloop.sandboxes.pool import SandboxPool
 
 # In order of preference; only the second works on systems other than Linux.
 ORDER = ("bubblewrap", "docker")
+# On the nodes of a Ray cluster; a part of the laboratory.
+CLUSTER = "ray"
 
 ReportStatus = Callable[[str], None]
 T = TypeVar("T")
@@ -74,9 +77,19 @@ async def _first(settings: Settings, report_status: ReportStatus, attempt: Calla
     )
 
 
+def load_back_end(kind: str) -> ModuleType:
+    """The module of a back end. Raises `SettingsError` where it is not installed."""
+    if kind == CLUSTER and not registry.has_part("sandboxes", CLUSTER):
+        raise SettingsError(
+            "Sandboxes on a Ray cluster belong to greenloop's laboratory, which is not installed.",
+            remedy=entry_points.INSTALL_LABORATORY,
+        )
+    return registry.load_part("sandboxes", kind)
+
+
 async def _load_tested(kind: str, settings: Settings, pool: SandboxPool | None = None) -> Sandbox:
     def make() -> Sandbox:
-        back_end: Sandbox = registry.load_part("sandboxes", kind).create(settings)
+        back_end: Sandbox = load_back_end(kind).create(settings)
         return back_end
 
     sandbox = pool.back_end((kind, repr(settings.sandbox)), make) if pool is not None else make()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from greenloop.cli.main import main
+import pytest
+
+from greenloop.cli.main import _installed_commands, main
+from greenloop.core import entry_points
 
 
 def test_serve_is_the_language_server(project, monkeypatch):
@@ -15,3 +18,18 @@ def test_help_tells_the_exit_codes(capsys):
         assert main(words) == 0
     assert capsys.readouterr().out.count("130  cancelled") == 3
     assert main(["--version"]) == 0
+
+
+def test_the_laboratorys_command_says_how_to_get_it(monkeypatch, capsys):
+    monkeypatch.setattr(entry_points, "find_entry_points", lambda _group: ())
+    assert main(["bench", "report", "results.jsonl"]) == 2
+    assert capsys.readouterr().err == (
+        "greenloop: `greenloop bench` belongs to greenloop's laboratory, which is not installed.\n"
+        "  Run `pip install ./lab` in a checkout of greenloop, with the Python that has greenloop.\n"
+    )
+
+
+@pytest.mark.parametrize("words", [["fix", "--help"], ["--version"], []])
+def test_a_command_of_its_own_reads_no_other_packages(monkeypatch, words):
+    monkeypatch.setattr(entry_points, "find_entry_points", lambda _group: pytest.fail("entry points were read"))
+    assert _installed_commands(words) == {}

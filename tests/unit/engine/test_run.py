@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from double_problem import PROBLEM, failing_verdict
+from greenloop.core import registry
 from greenloop.core.errors import SettingsError
 from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.model import ChatRequest, Message, Reply, Role
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
-from greenloop.drafting.feedback import cases, diff, raw
-from greenloop.drafting.feedback.published import generic
+from greenloop.drafting.feedback import cases, raw
 from greenloop.engine.feedback import Feedback
+from greenloop.engine.loop.waiting import keep_order
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.presets import find_preset
-from greenloop.project.settings import FeedbackSettings, PlannerSettings, PromptSettings, Settings
+from greenloop.engine.run import RefineRun
+from greenloop.project.settings import FeedbackSettings, PlannerSettings, PromptSettings, RankerSettings, Settings
 
-PRESET = replace(find_preset("plain"), feedback=("raw",), treat={"logic": ("cases",), "answer": ("generic",)})
+PRESET = replace(find_preset("plain"), feedback=("raw",), treat={"logic": ("cases",), "answer": ("cases",)})
 
 
 TOOLS = Tools(ask=None, run=None, session=None, user=NoUser(), rng=random.Random(0))
@@ -36,12 +39,12 @@ def feedback(**names: list[str]) -> Feedback:
     [
         ({}, ErrorGroup.RUNTIME, raw),
         ({}, ErrorGroup.LOGIC, cases),
-        ({}, ErrorGroup.ANSWER, generic),
+        ({}, ErrorGroup.ANSWER, cases),
         ({}, None, raw),
-        ({"logic": ["diff"]}, ErrorGroup.LOGIC, diff),
-        ({"logic": ["diff"]}, ErrorGroup.RUNTIME, raw),
-        ({"syntax": ["generic"]}, ErrorGroup.SYNTAX, generic),
-        ({"runtime": ["diff"]}, ErrorGroup.RUNTIME, diff),
+        ({"logic": ["raw"]}, ErrorGroup.LOGIC, raw),
+        ({"logic": ["cases"]}, ErrorGroup.RUNTIME, raw),
+        ({"syntax": ["cases"]}, ErrorGroup.SYNTAX, cases),
+        ({"runtime": ["cases"]}, ErrorGroup.RUNTIME, cases),
         ({"timeout": ["cases"]}, ErrorGroup.TIMEOUT, cases),
         ({"resource": ["cases"]}, ErrorGroup.RESOURCE, cases),
     ],
@@ -54,9 +57,9 @@ async def test_the_group_of_an_error_chooses_its_feedback(settings, group, part)
 
 async def test_several_parts_speak_in_the_order_they_are_named():
     newest = Attempt(number=1, verdict=failing_verdict(), group=ErrorGroup.LOGIC)
-    notes = await feedback(logic=["generic", "cases"]).describe(PROBLEM, [newest])
+    notes = await feedback(logic=["raw", "cases"]).describe(PROBLEM, [newest])
     assert [note.text for note in notes] == [
-        generic.SENTENCE,
+        (await raw.describe(PROBLEM, [newest], None)).text,
         (await cases.describe(PROBLEM, [newest], None)).text,
     ]
 
@@ -67,9 +70,9 @@ async def test_what_passed_needs_no_feedback():
 
 
 def test_a_feedback_part_that_does_not_exist_is_named_before_any_model_is_asked():
-    with pytest.raises(SettingsError, match="There is no feedback part named 'dif'") as caught:
-        feedback(logic=["dif"])
-    assert caught.value.remedy == "Choose one of: diff."
+    with pytest.raises(SettingsError, match="There is no feedback part named 'case'") as caught:
+        feedback(logic=["case"])
+    assert caught.value.remedy == "Choose one of: cases."
 
 
 async def test_what_parts_ask_holds_no_secret():
@@ -132,3 +135,16 @@ async def test_a_part_that_describes_passes_is_asked_about_them():
     passed = Attempt(number=1, verdict=Verdict(status=Status.PASSED), answer=answer)
     (note,) = await Feedback(settings=Settings(), preset=preset, tools=TOOLS).describe(PROBLEM, [passed])
     assert note.fields["reflection"] == "It does nothing."
+
+
+@pytest.mark.parametrize("model", ["", "small"])
+def test_a_ranker_without_the_laboratory_is_refused_with_the_way_to_get_it(monkeypatch, model):
+    monkeypatch.setattr(registry, "has_part", lambda _part, _name: False)
+    context = SimpleNamespace(settings=Settings(ranker=RankerSettings(model=model)))
+    run = SimpleNamespace(context=context)
+    if not model:
+        assert RefineRun._rank(run) is keep_order
+        return
+    with pytest.raises(SettingsError, match="`ranker.model` belongs to greenloop's laboratory") as caught:
+        RefineRun._rank(run)
+    assert "pip install ./lab" in caught.value.remedy

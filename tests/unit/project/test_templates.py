@@ -52,12 +52,12 @@ def test_built_in_prompts_are_read(own):
 
 def test_a_users_prompt_takes_the_place_of_the_built_in_one(own):
     own("default/draft.txt", "Mine: $feedback")
-    own("feedback/explain.txt", "Mine too: $code $failures")
+    own("feedback/algorithms.txt", "Mine too: $code $failure")
     assert templates.preset_templates("default")["draft"] == "Mine: $feedback"
     assert (
         templates.preset_templates("default")["refine"] == (PACKAGE / "drafting/prompts/default/refine.txt").read_text()
     )
-    assert templates.part_template("feedback/explain").template == "Mine too: $code $failures"
+    assert templates.part_template("feedback/algorithms").template == "Mine too: $code $failure"
     assert templates.list_unusable() == []
 
 
@@ -132,7 +132,7 @@ def test_the_command_line_says_which_prompt_is_not_used(own, capsys):
 
 def test_the_editor_is_told_once_which_prompt_is_not_used(own):
     told = []
-    file = own("feedback/explain.txt", "Do $nonsense")
+    file = own("feedback/algorithms.txt", "Do $nonsense")
     loader = SettingsLoader(SimpleNamespace(show_warning=told.append), None)
     loader.load(None)
     loader.load(None)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop.core.errors import CannotVerifyError, SandboxBrokenError
+from greenloop.core.errors import CannotVerifyError, SandboxBrokenError, SettingsError
 from greenloop.core.records.sandbox import Environment, Limits, Probe, SandboxSpec
 from greenloop.project.environment import cgroups
 from greenloop.project.settings import SandboxSettings, Settings
@@ -121,3 +121,10 @@ def test_limits_that_fit_stay(monkeypatch):
     monkeypatch.setattr(cgroups, "read_limits", lambda: cgroups.CgroupLimits(memory=2 << 30, free_memory=1 << 30))
     assert selection.clamp_limits(Limits(), said.append) == Limits()
     assert not said
+
+
+def test_without_the_laboratory_a_cluster_is_refused_with_the_way_to_get_it(monkeypatch):
+    monkeypatch.setattr(selection.registry, "has_part", lambda _part, _name: False)
+    with pytest.raises(SettingsError, match="belong to greenloop's laboratory, which is not installed") as raised:
+        selection.load_back_end("ray")
+    assert "pip install ./lab" in raised.value.remedy

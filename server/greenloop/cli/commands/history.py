@@ -9,18 +9,19 @@ import textwrap
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from greenloop.api.exports import stored_trajectories
 from greenloop.api.history import History, Record, apply_record
-from greenloop.cli import exit_codes, interrupt, options, render, row_export
+from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.attempt_tables import colour_diff, draw_attempts
 from greenloop.cli.errors import print_warning
 from greenloop.cli.screen import View
+from greenloop.core import entry_points, registry
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.text.diff import diff_files
@@ -42,7 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     show_parser.add_argument("run", type=int, nargs="?", metavar="RUN", help="number of the run (default: the latest)")
     export_parser = actions.add_parser("export", help="print runs as JSON, one per line, oldest first")
     export_parser.add_argument("run", type=int, nargs="?", metavar="RUN", help="this run only")
-    row_export.add_arguments(export_parser)
+    exporters = _exporters()
+    for exporter in exporters:
+        exporter.add_arguments(export_parser)
+    if not exporters:
+        export_parser.add_argument("--as", dest="kind", help=argparse.SUPPRESS)
     apply_parser = actions.add_parser("apply", help="write the result of a run into its files")
     apply_parser.add_argument("run", type=int, nargs="?", metavar="RUN", help="number of the run (default: the latest)")
     apply_parser.add_argument("--yes", action="store_true", help="do not ask")
@@ -166,16 +171,27 @@ def _with_cell_labels(record: Record) -> tuple[Outcome | None, Callable[[str], s
 def _export(history: History, arguments: argparse.Namespace) -> int:
     if arguments.run is not None:
         _find_record(history, arguments)
-    if row_export.is_wanted(arguments):
-        root = _root(arguments)
-        if not history.ids(root):
-            raise UsageError("The history has no run to export.", remedy="Run `greenloop fix` first.")
-        return row_export.export(
-            arguments, lambda: stored_trajectories(history, root, arguments.run), origin="the history"
+    exporters = _exporters()
+    if not exporters and arguments.kind is not None:
+        raise UsageError(
+            "Rows to learn from (`--as`) belong to greenloop's laboratory, which is not installed.",
+            remedy=entry_points.INSTALL_LABORATORY,
         )
+    for exporter in exporters:
+        if exporter.is_wanted(arguments):
+            root = _root(arguments)
+            if not history.ids(root):
+                raise UsageError("The history has no run to export.", remedy="Run `greenloop fix` first.")
+            code: int = exporter.export_history(arguments, history, root)
+            return code
     for value in history.export(arguments.run):
         sys.stdout.write(json.dumps(value, ensure_ascii=True) + "\n")
     return exit_codes.VERIFIED
+
+
+def _exporters() -> list[ModuleType]:
+    """Other forms in which installed packages write runs."""
+    return [registry.load_part("exporters", name) for name in registry.list_parts("exporters")]
 
 
 def _apply(record: Record, *, yes: bool) -> int:

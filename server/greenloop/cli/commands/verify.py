@@ -17,7 +17,17 @@ from typing import Any
 from rich.console import Console
 
 from greenloop.api.result_files import write_texts
-from greenloop.api.verification import APART, Verification, VerifyRequest, replay, result_json, verify, verify_run_file
+from greenloop.api.verification import (
+    APART,
+    CLUSTER,
+    Verification,
+    VerifyRequest,
+    load_back_end,
+    replay,
+    result_json,
+    verify,
+    verify_run_file,
+)
 from greenloop.api.workspace import find_root
 from greenloop.cli import exit_codes, interrupt, options, render
 from greenloop.cli.attempt_tables import colour_diff
@@ -27,7 +37,6 @@ from greenloop.cli.verification_text import describe
 from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
 from greenloop.core.text.diff import diff_files
 from greenloop.project.settings import Settings
-from greenloop.sandboxes.cluster import connection
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -202,7 +211,7 @@ def _load_settings(arguments: argparse.Namespace, root: Path, cwd: Path) -> Sett
     if arguments.on is not None:
         if arguments.sandbox is not None:
             raise UsageError("--on cannot be combined with --sandbox.", remedy="Name the cluster alone.")
-        implied = {"sandbox.kind": "ray", "sandbox.cluster": connection.parse_address(arguments.on)}
+        implied = {"sandbox.kind": CLUSTER, "sandbox.cluster": load_back_end(CLUSTER).parse_address(arguments.on)}
     return options.load(arguments, root, cwd=cwd, implied=implied)
 
 

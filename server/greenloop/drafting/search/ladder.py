@@ -44,6 +44,7 @@ CHANGED_FIRST = 3
 SECOND_FILLINGS = 4  # holes whose next best filling is tried
 # The rung of one-token changes, which is always the first, the holes, and a whole answer.
 CHANGES, HOLES, ANSWER = "changes", "holes", "answer"
+TRIES_CHANGES = True  # it begins with one-token changes
 STEPS = LadderSettings()
 ROOM = Room()
 

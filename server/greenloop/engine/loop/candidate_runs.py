@@ -15,7 +15,7 @@ from greenloop.core.run_state import RunState
 from greenloop.engine.loop import attempt_steps
 from greenloop.engine.loop.needless_changes import without_needless
 from greenloop.engine.loop.parts import Parts
-from greenloop.engine.loop.ranker import is_waiting
+from greenloop.engine.loop.waiting import is_waiting
 
 
 @dataclass(kw_only=True)

@@ -27,7 +27,7 @@ from greenloop.engine.loop.candidate_runs import CandidateRuns
 from greenloop.engine.loop.limits import allowed_drafts, exceeded_limit
 from greenloop.engine.loop.parts import Parts
 from greenloop.engine.loop.questions import Questions
-from greenloop.engine.loop.ranker import give_up
+from greenloop.engine.loop.waiting import give_up
 from greenloop.engine.loop.without_model import MOST_PASSING, attempt_without_model
 
 GRACE = 1.0  # seconds after the end until a proof is cut that should have ended by itself

@@ -13,7 +13,7 @@ from greenloop.core.records.model import Reply
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Verdict
 from greenloop.engine.loop.attempt_steps import Files
-from greenloop.engine.loop.ranker import Rank, keep_order
+from greenloop.engine.loop.waiting import Rank, keep_order
 
 Converse = Callable[
     [int, Draft, Problem, Sequence[Attempt], Callable[[Event], None]], Awaitable[tuple[Attempt, Problem]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from greenloop.drafting.feedback.published._critic import list_items, named_field, parse_number
+from greenloop.drafting.feedback._critic import list_items, named_field, parse_number
 
 
 def test_numbers_and_names_in_an_answer():

@@ -6,8 +6,7 @@ import pytest
 
 from greenloop.core.records.attempt import Move
 from greenloop.core.records.model import Role
-from greenloop.drafting.search import _progress
-from greenloop.drafting.search.published import restart_on_repeat
+from greenloop.drafting.search import _progress, restart_on_repeat
 from search_run import Run
 
 

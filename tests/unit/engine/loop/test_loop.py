@@ -21,8 +21,7 @@ from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.summary import total_usage
-from greenloop.drafting.search import chain, ladder
-from greenloop.drafting.search.published import restart_on_repeat
+from greenloop.drafting.search import chain, ladder, restart_on_repeat
 from greenloop.engine.loop import loop
 from greenloop.engine.loop.parts import Parts
 

@@ -1,0 +1,249 @@
+"""Compares real projects: does every test have the same outcome in the sandbox as on the host?
+
+Run: python lab/benchmarks/parity.py [--cache FOLDER] [--only NAME ...] [--document FILE] [--report]
+
+parity.toml lists the projects. Each is unpacked from its source archive and installed, editable, in a virtual
+environment of its own; then its whole suite runs twice on the host (a test that differs there is flaky) and, where
+it is short, twice in the back end that greenloop chooses: a second run may use what the first has learnt.
+The result of each project is kept, so that some can be run again. Exit status 1: a project differs by more than 1 %, or
+a difference has no name.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import tomllib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import differences
+import parity_table
+from parity_table import Row, summary, table
+
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import Execution, TestRun
+from greenloop.core.records.verdict import CaseResult
+from greenloop.core.report.cases import case_results, describe_end
+from greenloop.engine import sandbox_spec
+from greenloop.project import configuration
+from greenloop.project.environment import interpreters
+
+HERE = Path(__file__).resolve().parent
+MAX_SECONDS_TO_REPEAT = 60.0  # seconds of a suite up to which it runs twice in the sandbox
+
+
+@dataclass(frozen=True, kw_only=True)
+class Project:
+    """A line of parity.toml."""
+
+    name: str
+    version: str
+    kind: str
+    tests: tuple[str, ...]
+    seconds: float = 300.0
+
+
+# -- the project --------------------------------------------------------------------------------------------------
+
+
+def prepare_project(project: Project, cache: Path) -> Path:
+    """The folder of the project, unpacked and installed; what is there already is used again."""
+    folder = cache / project.name / f"{project.name}-{project.version}"
+    ready, wanted = folder / ".venv" / "ready", "\n".join(project.tests)
+    if ready.exists() and ready.read_text(encoding="utf-8") == wanted:
+        return folder
+    shutil.rmtree(folder.parent, ignore_errors=True)
+    folder.parent.mkdir(parents=True)
+    fetch = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "-d", folder.parent]
+    _run_quietly([*fetch, f"{project.name}=={project.version}"])
+    with tarfile.open(next(folder.parent.glob("*.tar.gz"))) as archive:
+        archive.extractall(folder.parent / "unpacked", filter="data")
+    next((folder.parent / "unpacked").iterdir()).rename(folder)
+    _run_quietly([sys.executable, "-m", "venv", folder / ".venv"])
+    _run_quietly([folder / ".venv/bin/python", "-m", "pip", "install", "-q", "-e", folder, *project.tests])
+    ready.write_text(wanted, encoding="utf-8")
+    return folder
+
+
+def _run_quietly(command: list[str | Path]) -> None:
+    process = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if process.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command[:5]))} ... failed:\n{process.stdout[-1500:]}")
+
+
+# -- the two sides ------------------------------------------------------------------------------------------------
+
+
+def run_on_host(folder: Path, seconds: float, scratch: Path, python: Path | None = None) -> tuple[Execution, float]:
+    """The suite as the user runs it in an activated environment, read by the same reader as the sandbox's report.
+
+    `python` is the environment's, `.venv`'s where none is named; `scratch` is a folder outside the project.
+    """
+    python = python or folder / ".venv" / "bin" / "python"
+    plugin = scratch / "recorder"
+    plugin.mkdir(exist_ok=True)
+    shutil.copy(HERE / "parity_recorder.py", plugin)
+    out = plugin / "records.jsonl"
+    out.unlink(missing_ok=True)
+    began = time.monotonic()
+    with tempfile.TemporaryFile() as output_file:
+        process = subprocess.Popen(
+            [python, "-m", "pytest", "--continue-on-collection-errors"],
+            cwd=folder,
+            env={
+                **_user_environment(python),
+                "PYTHONPATH": str(plugin),
+                "PYTEST_PLUGINS": "parity_recorder",
+                "GREENLOOP_PARITY_OUT": str(out),
+                "PYTHONHASHSEED": "0",
+            },
+            stdin=subprocess.DEVNULL,
+            stdout=output_file,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            status = process.wait(seconds)
+        finally:  # also ends servers that a test started and did not end
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        output_file.seek(0)
+        output = output_file.read().decode(errors="replace")
+    seconds_taken = time.monotonic() - began
+    text = out.read_text(encoding="utf-8") if out.exists() else ""
+    if not text:
+        raise RuntimeError(f"pytest recorded nothing on the host:\n{output[-1500:]}")
+    return Execution(records=tuple(map(json.loads, text.splitlines())), status=status), seconds_taken
+
+
+def _user_environment(python: Path) -> dict[str, str]:
+    """The user's variables with the environment activated, without what belongs to this run."""
+    ours = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE"}
+    kept = {name: value for name, value in os.environ.items() if name not in ours}
+    return {**kept, "VIRTUAL_ENV": str(python.parents[1]), "PATH": f"{python.parent}:{os.environ['PATH']}"}
+
+
+async def run_in_sandbox(folder: Path, seconds: float) -> list[Execution]:
+    """The suite in the back end that greenloop chooses, with its own settings but for the time limit.
+
+    A suite of less than a minute runs twice: what the first run taught the session matters to short ones.
+    """
+    loaded_settings, _warnings = configuration.load(folder)
+    back_end, place = await sandbox_spec.choose_sandbox(folder, loaded_settings)
+    session = await back_end.open(place)
+    try:
+        executions = []
+        for baseline in (True, False):
+            executions.append(await session.run(TestRun(selectors=(), seconds=seconds, baseline=baseline)))
+            if executions[-1].broken:
+                raise RuntimeError(executions[-1].broken)
+            if executions[-1].seconds > MAX_SECONDS_TO_REPEAT:
+                break
+            if (learning := getattr(session, "_learning", None)) is not None:
+                await learning
+        return executions
+    finally:
+        await session.close()
+
+
+def results_by_id(execution: Execution) -> dict[str, CaseResult]:
+    return {result.id: result for result in case_results(execution)}
+
+
+def compare_project(project: Project, cache: Path) -> Row:
+    """Makes one row of the table; a fault of the whole project is in `problem`."""
+    row = Row(name=project.name, version=project.version, kind=project.kind)
+    try:
+        folder = prepare_project(project, cache)
+        first, row.host = run_on_host(folder, project.seconds, folder.parent)
+        second, again = run_on_host(folder, project.seconds, folder.parent)
+        row.host = min(row.host, again)
+        environment = interpreters.find_environment(folder, configuration.load(folder)[0])
+        executions = asyncio.run(run_in_sandbox(folder, project.seconds))
+    except subprocess.TimeoutExpired:
+        row.problem = f"the suite did not end on the host within {project.seconds:.0f} s"
+        return row
+    except (RuntimeError, OSError, CannotVerifyError) as error:
+        row.problem = str(error)
+        return row
+    row.sandbox = min(execution.seconds for execution in executions)
+    host, repeated = results_by_id(first), results_by_id(second)
+    inside = [results_by_id(execution) for execution in executions]
+    flaky = {case for case in host | repeated if _outcome_of(host, case) != _outcome_of(repeated, case)}
+    every = dict.fromkeys([*host, *(case for found in inside for case in found)])
+    row.ids, row.flaky = len(every), len(flaky)
+    row.problem = next((f"the sandbox ended a run: {describe_end(run)}" for run in executions if run.killed), "")
+    differing_rows = []
+    for case in every:
+        other = next((found for found in inside if _outcome_of(found, case) != _outcome_of(host, case)), None)
+        if other is None or case in flaky:
+            continue
+        failure = other[case].failure if case in other else None
+        host_output = _host_output(first, case)
+        cause = differences.find_cause(failure, host_output, root=folder, environment=environment)
+        row.differing[case] = (_outcome_of(host, case), _outcome_of(other, case), cause)
+        differing_rows.append(
+            {"id": case, "sides": row.differing[case], "inside": failure and failure.text, "host": host_output}
+        )
+    (folder.parent / "differing.json").write_text(json.dumps(differing_rows, indent=1), encoding="utf-8")
+    return row
+
+
+def _outcome_of(found: dict[str, CaseResult], case: str) -> str:
+    return found[case].outcome if case in found else "not collected"
+
+
+def _host_output(execution: Execution, case: str) -> str:
+    return "\n".join(str(record.get("message", "")) for record in execution.records if record.get("id") == case)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "greenloop" / "parity"
+    parser.add_argument("--cache", type=Path, default=default, help="where projects are unpacked and installed")
+    parser.add_argument("--only", nargs="*", help="names of projects; the others are left out")
+    parser.add_argument("--document", type=Path, help="a file whose part between the two marks is replaced")
+    parser.add_argument("--prepare", action="store_true", help="only unpack and install")
+    parser.add_argument("--report", action="store_true", help="run nothing; the table of the last results")
+    options = parser.parse_args()
+    listed = tomllib.loads((HERE / "parity.toml").read_text(encoding="utf-8"))["project"]
+    projects = [Project(**{**entry, "tests": tuple(entry["tests"])}) for entry in listed]
+    if options.only and (unknown := set(options.only) - {project.name for project in projects}):
+        parser.error(f"parity.toml has no project {min(unknown)}")
+    options.cache.mkdir(parents=True, exist_ok=True)
+    for project in projects:
+        if options.report or (options.only and project.name not in options.only):
+            continue
+        if options.prepare:
+            print(project.name, prepare_project(project, options.cache), flush=True)
+            continue
+        row = compare_project(project, options.cache)
+        (options.cache / project.name / "row.json").write_text(json.dumps(asdict(row)), encoding="utf-8")
+        print(table([row]).splitlines()[-1], flush=True)
+    rows = [
+        Row(**json.loads(file.read_text(encoding="utf-8")))
+        for project in projects
+        if (file := options.cache / project.name / "row.json").exists()
+    ]
+    if not rows:
+        return 0
+    print(f"\n{summary(rows)}")
+    if options.document:
+        parity_table.update_document(options.document, rows)
+    return 0 if len(rows) == len(projects) and all(row.good for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Forms in which `greenloop history export` writes runs; each file is a part."""

@@ -1,0 +1,1 @@
+"""Context of published systems; each file is a part."""

@@ -1,0 +1,1 @@
+"""Searches of published systems, and ablations of the ladder; each file is a part."""

@@ -1,0 +1,1 @@
+"""What the laboratory makes of stored runs."""

@@ -1,0 +1,1 @@
+"""Stored runs as rows that others can learn from."""

@@ -1,0 +1,1 @@
+"""The prompts of these parts, in folders like those of greenloop."""

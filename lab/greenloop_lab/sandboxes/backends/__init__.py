@@ -1,0 +1,1 @@
+"""Back ends; each file is a part."""

@@ -1,0 +1,1 @@
+"""Rules of published systems for tests that only have a vote; each file is a part."""

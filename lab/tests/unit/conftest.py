@@ -1,0 +1,7 @@
+"""Unit tests: in this process alone, and quick (tests/support/unit_rules.py)."""
+
+from __future__ import annotations
+
+from unit_rules import parses, problem, pytest_runtest_call, pytest_runtest_setup
+
+__all__ = ["parses", "problem", "pytest_runtest_call", "pytest_runtest_setup"]

@@ -1,1 +1,0 @@
-"""Feedback of published systems, mostly with a critic model; `describe` as in the folder above."""

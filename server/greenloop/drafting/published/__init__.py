@@ -1,1 +1,0 @@
-"""Steps of published systems that are no parts, and that the default does not use."""

@@ -1,1 +1,0 @@
-"""Trust rules of published systems; `rule` as in the folder above."""
