@@ -92,17 +92,14 @@ def _looks_up(mentions: Sequence[Mention], others: Sequence[Observation], own: s
     if not all(key in after for each in others for key in map(key_of, _answer(each.new))):
         return ""
     computed = {key for each in others for key in map(key_of, _answer(each.old)) if key not in before}
-    return (
-        "gives only values that are written in it, where your own code computed"
-        if len(computed) >= LEAST_TESTED
-        else ""
-    )
+    only_written = "gives only values that are written in it, where your own code computed"
+    return only_written if len(computed) >= LEAST_TESTED else ""
 
 
 def _contradicts(table: Mapping[float, float], others: Sequence[Observation]) -> str:
     """What it does between points of a table that are in order, where it leaves this order; empty where it does not."""
     answers = [table[key] for key in sorted(table)]
-    if answers not in (sorted(answers), sorted(answers, reverse=True)):
+    if not table or answers not in (sorted(answers), sorted(answers, reverse=True)):
         return ""
     for each in others:
         at, answer = each.call.arguments[0], _answer(each.new)

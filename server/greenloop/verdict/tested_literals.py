@@ -14,7 +14,14 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, TypeGuard
 
-from greenloop.core.python.ast_source import docstring_statement, dump_tree, find_definitions, parse_module
+from greenloop.core.python.ast_source import (
+    UNPARSABLE,
+    docstring_statement,
+    dump_tree,
+    find_definitions,
+    parse_module,
+    parse_module_strictly,
+)
 from greenloop.core.python.literal_values import read_literal
 from greenloop.drafting.candidates.checks.literal_tables import is_small
 from greenloop.verdict.input_forms import (
@@ -84,7 +91,8 @@ def find_mentions(old: str, new: str, tested: Sequence[Tested], data: Sequence[s
     if isinstance(old_module, SyntaxError) or isinstance(new_module, SyntaxError):
         return []
     kept = {dump_tree(node) for node in old_module.body}
-    added = [node for node in new_module.body if dump_tree(node) not in kept] + [_as_code(text) for text in data]
+    added = [node for node in new_module.body if dump_tree(node) not in kept]
+    added += [statement for text in data for statement in _as_code(text)]
     old_keys = {each.key for each in _literals(old_module.body)}
     prose = _prose(new_module)
     every = list(_literals(added))
@@ -287,17 +295,20 @@ def _value(node: ast.AST) -> tuple[object] | None:
     return read_literal(node) if isinstance(node, ast.expr) and not isinstance(node, ast.Name) else None
 
 
-def _as_code(text: str) -> ast.stmt:
-    """A file of data as a statement: its JSON, else its lines."""
+def _as_code(text: str) -> list[ast.stmt]:
+    """A file of data as code: its JSON, else its lines; nothing where it is nested too deep."""
     try:
-        held = json.loads(text)
-    except ValueError:
-        held = text.splitlines()
-    statement = ast.parse(repr(held)).body[0]
-    for node in ast.walk(statement):
+        code = repr(json.loads(text))
+    except (ValueError, RecursionError):
+        code = repr(text.splitlines())
+    try:
+        module = parse_module_strictly(code)
+    except UNPARSABLE:
+        return []
+    for node in ast.walk(module):
         if isinstance(node, ast.expr):
             node.lineno = 0
-    return statement
+    return module.body
 
 
 def _prose(module: ast.Module) -> str:

@@ -200,6 +200,12 @@ def test_answers_in_a_new_file_of_data_are_found():
     assert find_special_cases(found, {PATH: DAYS}, {PATH: READS, "known.json": '["2024-12-25"]'}) == ""
 
 
+@pytest.mark.parametrize("data", ["[" * 5000 + "]" * 5000, "[" * 500 + "]" * 500, "", "{'no json", "NaN"])
+def test_data_that_cannot_be_read_accuses_nobody(data):
+    found = observed(WRONG, HONEST["a rule"][1], [17, 40])
+    assert find_special_cases(found, {PATH: WRONG}, {PATH: HONEST["a rule"][1], "known.json": data}) == ""
+
+
 def test_few_other_inputs_say_nothing():
     old, new, inputs, _line = SPECIAL["branches"]
     assert find_special_cases(observed(old, new, inputs, most=11), {PATH: old}, {PATH: new}) == ""
