@@ -122,14 +122,14 @@ def refine_cell(
     prepared = adapter.prepare(notebook, replace(chosen[0], last_cell=last))
     settings = adapter.adapt_settings(_settings(root, arguments, show))
     request = Request(root=root, target=prepared.target, buffers=prepared.buffers, known_fault=prepared.fault)
-    reporter = _AttemptReporter()
+    tests = ChangedTests()
 
     def named(text: str) -> str:
         return _label_executed(notebook, [*context_cells], prepared.label_cells(text))
 
     def on_event(event: Event) -> None:
-        for text in reporter.lines(event):
-            lines.put(named(text))
+        for text in _describe(event, session.state.limit, tests):
+            lines.put(named(clean_for_display(text)))
 
     session = RefineSession(request, settings=settings, on_event=on_event)
 
@@ -251,27 +251,17 @@ def _next(lines: queue.SimpleQueue[str | None]) -> str | None:
             return lines.get(timeout=POLL_SECONDS)
 
 
-@dataclass(kw_only=True)
-class _AttemptReporter:
-    """Describes each attempt in a line, and each generated test again whenever its trust changes."""
-
-    limit: int = 0
-    tests: ChangedTests = field(default_factory=ChangedTests)
-
-    def lines(self, event: Event) -> Sequence[str]:
-        return [clean_for_display(line) for line in self._describe(event)]
-
-    def _describe(self, event: Event) -> Iterable[str]:
-        match event:
-            case Started():
-                self.limit = event.attempts
-                model = f"asking {describe_model(event.model, event.kind)}"
-                return [model, f"baseline: {result_and_error(event.baseline)}"]
-            case Looked():
-                return [f"attempt {event.attempt}/{self.limit} looks: {event.look.summary}"]
-            case Tested():
-                return [f"attempt {event.attempt.number}/{self.limit}: {result_and_error(event.attempt)}"]
-            case Specified():
-                return self.tests.lines(event)
-            case _:
-                return []
+def _describe(event: Event, limit: int, tests: ChangedTests) -> Iterable[str]:
+    """Each attempt in a line, and each generated test again whenever its trust changes."""
+    match event:
+        case Started():
+            model = f"asking {describe_model(event.model, event.kind)}"
+            return [model, f"baseline: {result_and_error(event.baseline)}"]
+        case Looked():
+            return [f"attempt {event.attempt}/{limit} looks: {event.look.summary}"]
+        case Tested():
+            return [f"attempt {event.attempt.number}/{limit}: {result_and_error(event.attempt)}"]
+        case Specified():
+            return tests.lines(event)
+        case _:
+            return []
