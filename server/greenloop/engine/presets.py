@@ -116,4 +116,9 @@ def find_preset(name: str, *, harness: bool = False) -> Preset:
     if name in presets:
         problem = f"The preset '{name}' runs no tests; it is only for `greenloop bench`."
     names = ", ".join(key for key, preset in presets.items() if harness or not preset.blind)
-    raise SettingsError(problem, remedy=f"Choose one of: {names}.")
+    more = (
+        ""
+        if _installed_presets()
+        else f" Those of published systems come with greenloop's laboratory. {entry_points.INSTALL_LABORATORY}"
+    )
+    raise SettingsError(problem, remedy=f"Choose one of: {names}.{more}")

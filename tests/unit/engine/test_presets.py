@@ -56,3 +56,10 @@ def test_of_an_unknown_name_those_that_exist_are_named(installed):
     with pytest.raises(SettingsError, match="no preset named 'fesh'") as raised:
         presets.find_preset("fesh")
     assert "fresh" in raised.value.remedy
+
+
+def test_without_the_laboratory_an_unknown_name_says_where_more_presets_are(monkeypatch):
+    monkeypatch.setattr(presets, "_installed_presets", dict)
+    with pytest.raises(SettingsError) as raised:
+        presets.find_preset("codetree")
+    assert "come with greenloop's laboratory. Run `pip install ./lab`" in raised.value.remedy
