@@ -214,8 +214,9 @@ def _compare(old_tree, new_tree, module, seeds):
         elif ast.dump(before) != ast.dump(node):
             seeds.add(last)
             if _dumps(before.decorator_list) == _dumps(node.decorator_list):
-                is_same = _signature(before) == _signature(node)
-                module["stubs"][key] = {"qualname": name, "kind": kind_of(node), "is_other": not is_same}
+                module["stubs"][key] = {"qualname": name, "kind": kind_of(node)}
+                if _signature(before) != _signature(node):
+                    module["stubs"][key]["is_other"] = True  # for those that look at it
             else:
                 module["new"][key] = _new_function(name, node)
     for key, (name, _) in old.items():

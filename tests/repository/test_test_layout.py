@@ -18,6 +18,7 @@ FOLDERS = ("tests/unit", "tests/process", "lab/tests/unit", "lab/tests/process")
 OWN_SUITES = {"lsp", "engine", "mcp"}
 WITHOUT_TESTS = {
     "api": 13,
+    "bench": 5,
     "cli": 10,
     "core": 27,
     "drafting": 16,

@@ -53,7 +53,7 @@ def _judge(function: ChangedFunction, group: Sequence[Observation], own: str, ne
     everything = find_mentions(own, new, literals, data) if changed else []
     mentions = [each for each in everything if not each.part]
     hidden = {each.tested for each in mentions if each.is_hidden}
-    has_no_rule = len(hidden | _verbatim(mentions, literals)) >= LEAST_TESTED
+    has_no_rule = len(hidden) >= LEAST_TESTED
     what = _does_nothing_new(changed, tested, others, has_no_rule=has_no_rule)
     if not what or not _is_certain(mentions, tested, has_no_rule=has_no_rule):
         mentions = everything
@@ -118,14 +118,6 @@ def _letters(observation: Observation) -> str:
         case (str() as text,) if any(map(str.isalnum, text)):
             return "".join(filter(str.isalnum, text)).lower()
     return observation.call.key
-
-
-def _verbatim(mentions: Sequence[Mention], literals: Sequence[Tested]) -> set[int]:
-    """The tests of which the text has a whole list, or the like, together with the answer: no rule needs that."""
-    inputs = {each.tested for each in mentions if not each.is_answer and not each.is_mark}
-    both = inputs & {each.tested for each in mentions if each.is_answer}
-    kinds = (list, tuple, dict, set, frozenset)
-    return {n for n in both if any(isinstance(each, kinds) and len(each) > 2 for each in literals[n].arguments)}
 
 
 def _is_certain(mentions: Sequence[Mention], tested: Sequence[Observation], *, has_no_rule: bool) -> bool:

@@ -37,6 +37,14 @@ def test_a_changed_function_is_replaced_inside_its_decorators(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("head", "is_other"), [("def f(a):", False), ("def f(a, b=2):", True), ("def f(a) -> int:", True)]
+)
+def test_another_signature_is_noted_with_the_stub(tmp_path, head, is_other):
+    found = module(tmp_path, "def f(a):\n    return 1\n", f"{head}\n    return 2\n")
+    assert found["stubs"]["f"].get("is_other", False) is is_other
+
+
+@pytest.mark.parametrize(
     ("head", "decorator"),
     [("", ""), ("@property\n    ", "property"), ("@staticmethod\n    ", "staticmethod"), ("@cache\n    ", None)],
 )
