@@ -56,5 +56,5 @@ async def let_learn(session: Session) -> None:
 
 
 def create_back_end(kind: str) -> Sandbox:
-    found: Sandbox = registry.load_part("sandboxes", kind).create(Settings())
+    found: Sandbox = registry.load_part("sandboxes", kind).create(Settings().sandbox)
     return found

@@ -55,7 +55,7 @@ def make_suite(root: Path, files: int, count: int, times: int) -> SandboxSpec:
 
 
 def on(address: str) -> Sandbox:
-    return ray.create(Settings(sandbox=SandboxSettings(kind="ray", cluster=address)))
+    return ray.create(SandboxSettings(kind="ray", cluster=address))
 
 
 async def measure(sandbox: Sandbox, spec: SandboxSpec, times: int = 1) -> tuple[list[float], list[tuple[str, str]]]:
@@ -74,7 +74,7 @@ async def measure(sandbox: Sandbox, spec: SandboxSpec, times: int = 1) -> tuple[
 
 
 def scale(arguments: argparse.Namespace, spec: SandboxSpec) -> None:
-    (alone, expected), seconds = asyncio.run(measure(bubblewrap.create(Settings()), spec)), {}
+    (alone, expected), seconds = asyncio.run(measure(bubblewrap.create(SandboxSettings()), spec)), {}
     print(f"{len(expected)} cases without a cluster: {alone[0]:.1f} s; {load()}")
     for round_ in range(arguments.rounds):
         for count in arguments.nodes:
@@ -90,7 +90,7 @@ def scale(arguments: argparse.Namespace, spec: SandboxSpec) -> None:
 
 
 def kill(arguments: argparse.Namespace, spec: SandboxSpec) -> None:
-    _, expected = asyncio.run(measure(bubblewrap.create(Settings()), spec, times=0))
+    _, expected = asyncio.run(measure(bubblewrap.create(SandboxSettings()), spec, times=0))
     random_, killed, rounds, differing, lost = random.Random(arguments.seed), 0, 0, 0, 0
     stop = threading.Event()
     with nodes(2) as made:

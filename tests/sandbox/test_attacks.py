@@ -31,7 +31,7 @@ from greenloop.core.run_state import RunState
 from greenloop.core.summary import verification_level
 from greenloop.core.text.redact import clean_for_display
 from greenloop.core.verdict import judge
-from greenloop.project.settings import Settings
+from greenloop.project.settings import SandboxSettings
 from greenloop.sandboxes.backends import docker
 from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
 from greenloop.specs.kinds import score, trace
@@ -80,7 +80,7 @@ def plain(machine: Machine) -> Iterator[UnprotectedRun]:
 
 
 async def open_session(backend: str, place: SandboxSpec) -> Session:
-    return await (Bubblewrap() if backend == "bubblewrap" else docker.create(Settings())).open(place)
+    return await (Bubblewrap() if backend == "bubblewrap" else docker.create(SandboxSettings())).open(place)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=BACKENDS)

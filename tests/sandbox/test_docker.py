@@ -54,7 +54,7 @@ async def opened(root: Path):
     async with AsyncExitStack() as stack:
 
         async def open_session(**more) -> _container.ContainerSession:
-            session = await docker.create(Settings()).open(place(root, **more))
+            session = await docker.create(SandboxSettings()).open(place(root, **more))
             stack.push_async_callback(session.close)
             return session
 
@@ -85,7 +85,7 @@ async def test_changed_code_runs_in_a_process_that_changes_nothing(opened, root)
 async def test_an_image_of_the_users_without_pytest_gets_ours(root):
     version = sys.version_info[:2]
     name = base.ensure(docker.connect(600), version, logging.info, bool)
-    session = await docker.create(Settings(sandbox=SandboxSettings(image=name))).open(place(root))
+    session = await docker.create(SandboxSettings(image=name)).open(place(root))
     try:
         assert (await tried(session, "import m; assert m.double(1) == 2")).passed
     finally:
@@ -192,7 +192,7 @@ def _root_of(wanted: hardening.ContainerConfig, weak: dict) -> dict:
 
 async def test_cancelling_while_it_opens_leaves_nothing(root):
     for _try in range(TRIES):
-        opening = asyncio.create_task(docker.create(Settings()).open(place(root)))
+        opening = asyncio.create_task(docker.create(SandboxSettings()).open(place(root)))
         await until(lambda: bool(own_containers()))
         began = time.monotonic()
         opening.cancel()
@@ -287,7 +287,7 @@ async def test_an_engine_that_goes_away_is_a_broken_sandbox(root, tmp_path, monk
     await proxy.serve(str(tmp_path / "engine.sock"))
     with monkeypatch.context() as patch:
         patch.setenv("DOCKER_HOST", f"unix://{tmp_path / 'engine.sock'}")
-        session = await docker.create(Settings()).open(place(root))
+        session = await docker.create(SandboxSettings()).open(place(root))
     container = docker.connect(10).client.containers.get(session._connection.container.id)
     running = asyncio.create_task(
         session.run(TestRun(selectors=("t_test.py",), files={"t_test.py": BUSY.encode()}, seconds=60))
@@ -304,11 +304,11 @@ async def test_a_killed_process_leaves_no_container(root, tmp_path):
     script = tmp_path / "owner.py"
     script.write_text(
         "import asyncio, sys\nfrom pathlib import Path\nfrom greenloop.core.records.sandbox import Environment, SandboxSpec, TestRun\n"
-        "from greenloop.sandboxes.backends import docker\nfrom greenloop.project.settings import Settings\n"
+        "from greenloop.sandboxes.backends import docker\nfrom greenloop.project.settings import SandboxSettings\n"
         "async def main():\n"
         "    here = Environment(executable=Path(sys.executable), prefix=Path(sys.prefix), base=Path(sys.base_prefix),\n"
         "        version=sys.version_info[:2], source='test', has_pytest=True)\n"
-        "    session = await docker.create(Settings()).open(SandboxSpec(root=Path(sys.argv[1]), environment=here))\n"
+        "    session = await docker.create(SandboxSettings()).open(SandboxSpec(root=Path(sys.argv[1]), environment=here))\n"
         "    print(session._connection.container.id, flush=True)\n"
         f"    await session.run(TestRun(selectors=('t_test.py',), files={{'t_test.py': {BUSY.encode()!r}}}, seconds=60))\n"
         "asyncio.run(main())\n"
@@ -345,13 +345,13 @@ async def test_what_dead_owners_left_is_swept(opened):
 
 async def test_the_probe_names_engine_and_image(opened):
     await opened()
-    probe = await docker.create(Settings()).probe()
+    probe = await docker.create(SandboxSettings()).probe()
     assert probe.ok
     assert "greenloop-python:" in probe.detail
 
 
 async def test_an_image_that_cannot_be_had_is_refused(root):
-    settings = Settings(sandbox=SandboxSettings(image="localhost:9/no/such:image"))
+    settings = SandboxSettings(image="localhost:9/no/such:image")
     with pytest.raises(CannotVerifyError, match="no/such:image"):
         await docker.create(settings).open(place(root))
 

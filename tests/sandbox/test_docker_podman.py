@@ -15,7 +15,7 @@ import pytest_asyncio
 
 from containers import place, tried
 from greenloop.core.records.sandbox import TestRun
-from greenloop.project.settings import Settings
+from greenloop.project.settings import SandboxSettings
 from greenloop.sandboxes.backends import docker
 from greenloop.sandboxes.container import base
 
@@ -85,7 +85,7 @@ def root(tmp_path_factory) -> Path:
 async def session(socket, root):
     patch = pytest.MonkeyPatch()
     patch.setenv("DOCKER_HOST", f"unix://{socket}")
-    opened = await docker.create(Settings()).open(place(root))  # its self-test has passed then
+    opened = await docker.create(SandboxSettings()).open(place(root))  # its self-test has passed then
     patch.undo()
     yield opened
     await opened.close()

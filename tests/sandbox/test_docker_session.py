@@ -20,7 +20,7 @@ from containers import BUSY, own_containers, place, tried, until
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import TestRun
 from greenloop.core.report.cases import case_results
-from greenloop.project.settings import SandboxSettings, Settings
+from greenloop.project.settings import SandboxSettings
 from greenloop.sandboxes.backends import docker
 from greenloop.sandboxes.container import environment, image, prune
 
@@ -50,7 +50,7 @@ async def opened(root: Path, forget):
     async with AsyncExitStack() as stack:
 
         async def open_session(at: Path = root, **settings):
-            session = await docker.create(Settings(sandbox=SandboxSettings(**settings))).open(place(at))
+            session = await docker.create(SandboxSettings(**settings)).open(place(at))
             stack.push_async_callback(session.close)
             return session
 
@@ -224,7 +224,7 @@ async def test_two_that_want_the_same_image_make_it_once(root, index, forget):
     wheel(index, "glsample", "1.0")
     (root / "requirements.txt").write_text("glsample>=0.1\n")
     said: list[str] = []
-    back_ends = [replace(docker.create(Settings()), report_status=said.append) for _ in range(2)]
+    back_ends = [replace(docker.create(SandboxSettings()), report_status=said.append) for _ in range(2)]
     sessions = await asyncio.gather(*(back_end.open(place(root)) for back_end in back_ends))
     await asyncio.gather(*(session.close() for session in sessions))
     forget(sessions[0].image)
@@ -303,7 +303,7 @@ async def test_an_engine_behind_tcp_needs_no_mounts(root, monkeypatch):
 
     server = await asyncio.start_server(forward, "127.0.0.1", 0)
     monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{server.sockets[0].getsockname()[1]}")
-    session = await docker.create(Settings()).open(place(root))
+    session = await docker.create(SandboxSettings()).open(place(root))
     monkeypatch.delenv("DOCKER_HOST")
     try:
         assert (await tried(session, "import m\nassert m.X == 1")).passed
@@ -394,7 +394,7 @@ async def test_a_full_disk_of_the_engine_is_said(root, monkeypatch):
 
     monkeypatch.setattr(image, "ensure", full)
     with pytest.raises(CannotVerifyError, match="no space left") as caught:
-        await docker.create(Settings()).open(place(root))
+        await docker.create(SandboxSettings()).open(place(root))
     assert "docker system df" in caught.value.remedy
 
 

@@ -6,13 +6,13 @@ import pytest
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import SandboxSpec
-from greenloop.project.settings import Settings
+from greenloop.project.settings import SandboxSettings
 from greenloop.sandboxes.backends import none
 
 
 @pytest.mark.story("without consent nothing runs outside a sandbox")
 async def test_refused_without_consent(tmp_path, environment):
-    sandbox = none.create(Settings())
+    sandbox = none.create(SandboxSettings())
     probe = await sandbox.probe()
     assert (probe.ok, bool(probe.remedy)) == (False, True)
     with pytest.raises(CannotVerifyError) as caught:

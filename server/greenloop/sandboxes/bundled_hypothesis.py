@@ -19,7 +19,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from greenloop.project.settings import cache_folder
+from greenloop.project.cache import cache_folder
 from greenloop.sandboxes import payload, selftest_cache
 
 log = logging.getLogger(__name__)

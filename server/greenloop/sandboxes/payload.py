@@ -13,7 +13,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 
-from greenloop.core.errors import CannotVerifyError
+from greenloop.core.sandbox_errors import CannotVerifyError
 
 ROOMS = ("", "apart", "tracing")
 _PACKAGE = Path(__file__).resolve().parents[1]

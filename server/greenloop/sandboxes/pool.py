@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from greenloop.core.ports import Sandbox, Session
 from greenloop.core.records.sandbox import SandboxSpec
+from greenloop.core.sandbox_ports import Sandbox, Session
 
 PAUSE_SECONDS = 30.0  # seconds without a run after which an idle session stops using the machine
 CLOSE_SECONDS = 600.0  # further seconds after which it is closed

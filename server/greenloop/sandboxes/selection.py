@@ -1,80 +1,24 @@
-"""Selects the back end that runs the tests: the first that passes its self-test and opens.
-
-It must not know what is run in it.
-"""
+"""Selects the sandbox that the user's settings ask for, and bounds it by what this machine allows."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import replace
 from types import ModuleType
-from typing import TypeVar
 
 from greenloop.core import entry_points, registry
-from greenloop.core.errors import CannotVerifyError, GreenloopError, SandboxBrokenError, SettingsError
+from greenloop.core.errors import SandboxBrokenError, SettingsError
 from greenloop.core.ports import Sandbox, Session
 from greenloop.core.records.sandbox import Limits, SandboxSpec
 from greenloop.project.environment import cgroups
 from greenloop.project.settings import Settings
+from greenloop.sandboxes import choosing
 from greenloop.sandboxes.pool import SandboxPool
 
-# In order of preference; only the second works on systems other than Linux.
-ORDER = ("bubblewrap", "docker")
 # On the nodes of a Ray cluster; a part of the laboratory.
 CLUSTER = "ray"
 
 ReportStatus = Callable[[str], None]
-T = TypeVar("T")
-
-
-async def choose(settings: Settings, report_status: ReportStatus) -> Sandbox:
-    """Returns the first back end that passes its self-test. Raises `CannotVerifyError` with the remedy of each."""
-
-    async def load(kind: str) -> Sandbox:
-        sandbox = await _load_tested(kind, settings)
-        sandbox.report_status = report_status
-        return sandbox
-
-    return await _first(settings, report_status, load)
-
-
-async def open_first(
-    spec: SandboxSpec, settings: Settings, report_status: ReportStatus, pool: SandboxPool
-) -> tuple[Sandbox, Session]:
-    """Opens the first back end that passes its self-test; the caller releases the session to the pool.
-
-    Raises `CannotVerifyError` with the remedy of each.
-    """
-
-    async def open_kind(kind: str) -> tuple[Sandbox, Session]:
-        sandbox = await _load_tested(kind, settings, pool)
-        sandbox.report_status = report_status
-        report_status(f"opening the sandbox ({kind})")
-        return sandbox, await pool.open(sandbox, spec)
-
-    return await _first(settings, report_status, open_kind)
-
-
-async def _first(settings: Settings, report_status: ReportStatus, attempt: Callable[[str], Awaitable[T]]) -> T:
-    """The result of the first kind of sandbox that works."""
-    kinds = ORDER if settings.sandbox.kind == "auto" else (settings.sandbox.kind,)
-    refusals = []
-    for kind in kinds:
-        report_status(f"looking for a sandbox ({kind})")
-        try:
-            return await attempt(kind)
-        except CannotVerifyError as error:
-            refusals.append(error)
-            if len(kinds) > 1:
-                report_status(f"{kind} cannot be used: {error}")
-    if len(refusals) == 1:
-        raise refusals[0]
-    raise CannotVerifyError(
-        "No sandbox can be used here ("
-        + "; ".join(f"{kind}: {str(error).rstrip('.')}" for kind, error in zip(kinds, refusals, strict=True))
-        + ").",
-        remedy=" Or: ".join(error.remedy for error in refusals if error.remedy),
-    )
 
 
 def load_back_end(kind: str) -> ModuleType:
@@ -87,31 +31,35 @@ def load_back_end(kind: str) -> ModuleType:
     return registry.load_part("sandboxes", kind)
 
 
-async def _load_tested(kind: str, settings: Settings, pool: SandboxPool | None = None) -> Sandbox:
-    def make() -> Sandbox:
-        back_end: Sandbox = load_back_end(kind).create(settings)
-        return back_end
+def make(kind: str, settings: Settings) -> Sandbox:
+    """The back end of this kind, by the user's settings; it has not been tested."""
+    back_end: Sandbox = load_back_end(kind).create(settings.sandbox)
+    return back_end
 
-    sandbox = pool.back_end((kind, repr(settings.sandbox)), make) if pool is not None else make()
-    probe = await sandbox.probe()
-    if not probe.ok:
-        raise CannotVerifyError(
-            f"{kind}: {probe.detail}" if settings.sandbox.kind != "auto" else probe.detail, remedy=probe.remedy
-        )
-    return sandbox
+
+async def choose(settings: Settings, report_status: ReportStatus) -> Sandbox:
+    """Returns the first back end that passes its self-test. Raises `CannotVerifyError` with the remedy of each."""
+    return await choosing.choose(settings.sandbox.kind, lambda kind: make(kind, settings), report_status)
+
+
+async def open_first(
+    spec: SandboxSpec, settings: Settings, report_status: ReportStatus, pool: SandboxPool
+) -> tuple[Sandbox, Session]:
+    """Opens the first back end that passes its self-test; the caller releases the session to the pool.
+
+    Raises `CannotVerifyError` with the remedy of each.
+    """
+
+    def make_pooled(kind: str) -> Sandbox:
+        return pool.back_end((kind, repr(settings.sandbox)), lambda: make(kind, settings))
+
+    return await choosing.open_first(spec, settings.sandbox.kind, make_pooled, report_status, pool)
 
 
 async def suggest_other(error: SandboxBrokenError, settings: Settings, failed_kind: str) -> SandboxBrokenError:
     """Adds the other back end to the remedy of an error, where that one is usable; returns the error."""
-    for kind in ORDER:
-        if kind == failed_kind:
-            continue
-        try:
-            await _load_tested(kind, settings)
-        except GreenloopError:
-            continue
+    if kind := await choosing.find_other(lambda each: make(each, settings), failed_kind):
         error.remedy = f"{kind} works here: set sandbox.kind = {kind} (or --sandbox {kind}). {error.remedy}"
-        break
     return error
 
 

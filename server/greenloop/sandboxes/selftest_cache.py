@@ -16,7 +16,7 @@ from typing import Any
 
 import psutil
 
-from greenloop.project.settings import cache_folder
+from greenloop.project.cache import cache_folder
 
 MAX_ENTRIES = 20
 

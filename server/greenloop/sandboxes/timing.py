@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import Self
 
-from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import Execution, TestRun
+from greenloop.core.sandbox_ports import Session
 
 
 class Stopwatch:

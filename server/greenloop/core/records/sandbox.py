@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,10 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class SandboxSpec:
-    """The specification of a sandbox: workspace, interpreter, paths hidden from the tests, limits."""
+    """The specification of a sandbox: workspace, interpreter, paths hidden from the tests, limits.
+
+    `masked` are patterns of names, at any depth; a pattern that begins with `!` is a path that is shown all the same.
+    """
 
     root: Path
     environment: Environment
@@ -47,6 +51,11 @@ class SandboxSpec:
     image: str = ""
     network: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)
+
+
+def is_shown(path: str, patterns: Sequence[str]) -> bool:
+    """Is this path shown although its name is that of a hidden file?"""
+    return any(pattern.startswith("!") and fnmatch(path, pattern[1:]) for pattern in patterns)
 
 
 @dataclass(frozen=True, kw_only=True)

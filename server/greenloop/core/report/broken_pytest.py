@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.report.cases import records_of_kind
+from greenloop.core.sandbox_errors import CannotVerifyError
 
 INTERNAL_ERROR = 3  # pytest's exit status
 

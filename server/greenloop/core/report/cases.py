@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from greenloop.core.records.results import CaseResult, Failure, Frame
 from greenloop.core.records.sandbox import Execution
-from greenloop.core.records.verdict import CaseResult, Failure, Frame
 
 Record = Mapping[str, Any]
 _STACK_LINE = re.compile(r'^ {2}File "(?P<path>.+)", line (?P<line>\d+) in (?P<function>.+)$')

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from greenloop.core.records.results import Frame
 from greenloop.core.records.sandbox import Execution
-from greenloop.core.records.verdict import Frame
 from greenloop.core.report.cases import Record, records_of_kind
 
 

@@ -4,11 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
+from greenloop.core.records.results import Frame
 from greenloop.core.records.sandbox import Execution
-from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import Frame
 from greenloop.core.report.cases import Record, read_frame, records_of_kind
+
+
+class Lines(Protocol):
+    """Lines of a file, from `start` to `end`."""
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,8 +37,8 @@ class ReachedFunction:
     depth: int
     caller: Frame | None = None
 
-    def is_in(self, region: Region) -> bool:
-        return self.path == region.path and region.start <= self.firstlineno <= region.end
+    def is_in(self, lines: Lines) -> bool:
+        return self.path == lines.path and lines.start <= self.firstlineno <= lines.end
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,6 +26,7 @@ from greenloop.models.embedded import catalogue, default_model, hardware, server
 from greenloop.project import workspace
 from greenloop.project.environment import installation
 from greenloop.project.settings import EDITOR, Settings, state_folder
+from greenloop.sandboxes import selection
 
 # A server that does not answer within this many seconds counts as unreachable.
 CONNECT_SECONDS = 5.0
@@ -165,7 +166,7 @@ def _with_promises(rows: Sequence[DoctorFinding], reports: Sequence[isolation.Is
 
 async def _probe(name: str, settings: Settings) -> Probe:
     try:
-        sandbox: Sandbox = registry.load_part("sandboxes", name).create(settings)
+        sandbox: Sandbox = selection.make(name, settings)
         return await sandbox.probe()
     except GreenloopError as error:
         return Probe(name=name, ok=False, detail=str(error), remedy=error.remedy)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from packaging.pylock import PylockValidationError
 
-from greenloop.core.errors import CannotVerifyError
+from greenloop.core.sandbox_errors import CannotVerifyError
 from greenloop.project.locks import formats, requirements
 from greenloop.project.locks.pins import Pin as Pin
 from greenloop.project.locks.pins import applies

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import platform
 import shutil
@@ -11,15 +12,14 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from greenloop import __version__
-from greenloop.core.errors import CannotVerifyError
+from greenloop.core.sandbox_errors import CannotVerifyError
 from greenloop.project.environment import os_release
 from greenloop.sandboxes import selftest_cache
-from greenloop.sandboxes.backends import _mounts, _seccomp
+from greenloop.sandboxes.backends import _launch, _mounts, _seccomp
 from greenloop.sandboxes.backends._launch import open_arguments, staged_command, staged_writable, test_identity
 
 # Settings that an administrator may change while the machine runs; a change invalidates a cached self-test.
@@ -111,7 +111,7 @@ def _test(path: str, modified: float) -> Binary | str:
     if mode & stat.S_ISUID and os.getuid() != 0:
         return "it is installed set-uid root, where --disable-userns cannot be used"
     name = version.removeprefix("bubblewrap").strip()
-    key = "|".join([__version__, path, str(modified), name, *map(_read, _SYSCTLS)])
+    key = "|".join([_own_code(), path, str(modified), name, *map(_read, _SYSCTLS)])
     if remembered := selftest_cache.recall("bubblewrap", key):
         return Binary(
             path=path, version=name, overlay=remembered.get("overlay") is True, staged=remembered.get("staged") is True
@@ -204,6 +204,13 @@ def explain(problem: str) -> tuple[str, str]:
         f"user namespaces are forbidden here ({text})",
         _CONTAINER_REMEDY,
     )
+
+
+@cache
+def _own_code() -> str:
+    """Identifies the code of the self-test: a newer one asks again."""
+    modules = (__file__, _mounts.__file__, _launch.__file__, _seccomp.__file__)
+    return hashlib.sha256(b"".join(Path(file).read_bytes() for file in modules)).hexdigest()[:16]
 
 
 def _read(path: str) -> str:

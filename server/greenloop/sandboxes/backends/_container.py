@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from greenloop.core.errors import CannotVerifyError
+from greenloop.core.pytest_files import CONFIGURATION
 from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
+from greenloop.core.sandbox_errors import CannotVerifyError
 from greenloop.project.locks import project
-from greenloop.project.sources import CONFIGURATION
 from greenloop.sandboxes import payload
 from greenloop.sandboxes.backends import _seccomp
 from greenloop.sandboxes.backends._supervisor import SupervisorError, read_execution, run_request

@@ -9,8 +9,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import Environment
+from greenloop.core.sandbox_errors import CannotVerifyError
 
 SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")  # besides /usr
 

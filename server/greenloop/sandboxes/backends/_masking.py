@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from fnmatch import translate
 from pathlib import Path
 
-from greenloop.core.records.sandbox import SandboxSpec
-from greenloop.project.hidden import is_shown
+from greenloop.core.records.sandbox import SandboxSpec, is_shown
 
 # Folders that may hold a hundred thousand files, none of them written by the user.
 _SKIPPED_FOLDERS = frozenset(

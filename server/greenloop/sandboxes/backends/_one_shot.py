@@ -8,8 +8,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
+from greenloop.core.sandbox_errors import CannotVerifyError
 from greenloop.sandboxes.backends import _identity, _masking, _mounts, _seccomp, _supervisor
 from greenloop.sandboxes.backends._bwrap_binary import Binary, kernel_version
 from greenloop.sandboxes.backends._launch import open_arguments, staged_command, staged_writable

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.errors import CannotVerifyError
+from greenloop.core.pytest_files import CONFIGURATION
 from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
-from greenloop.project.sources import CONFIGURATION
+from greenloop.core.sandbox_errors import CannotVerifyError
 from greenloop.sandboxes import payload
 from greenloop.sandboxes.backends import _identity, _masking, _mounts, _seccomp, _supervisor
 from greenloop.sandboxes.backends._bwrap_binary import Binary, kernel_version

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from greenloop.core.pytest_files import CONFIGURATION
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.report.cases import collected_cases, records_of_kind
-from greenloop.core.verdict import forged
-from greenloop.project.sources import CONFIGURATION
+from greenloop.core.report.forgery import forged
 
 log = logging.getLogger(__name__)
 

@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import Probe, SandboxSpec
-from greenloop.project.settings import Settings
+from greenloop.core.sandbox_errors import CannotVerifyError
+from greenloop.core.sandbox_ports import SandboxSettings
 from greenloop.sandboxes.backends import _identity, _interpreter, _seccomp
 from greenloop.sandboxes.backends._bwrap_binary import Binary, choose
 from greenloop.sandboxes.backends._launch import test_identity
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 NAME = "bubblewrap"
 
 
-def create(settings: Settings) -> Bubblewrap:  # noqa: ARG001 (every back end takes the settings; this one needs none)
+def create(settings: SandboxSettings) -> Bubblewrap:  # noqa: ARG001 (every back end takes the settings; this one needs none)
     return Bubblewrap()
 
 

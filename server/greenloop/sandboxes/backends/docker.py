@@ -19,10 +19,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import Probe, SandboxSpec
+from greenloop.core.sandbox_errors import CannotVerifyError
+from greenloop.core.sandbox_ports import SandboxSettings
 from greenloop.project.environment import os_release
-from greenloop.project.settings import Settings
 from greenloop.sandboxes.backends._container import NAME, ContainerSession, in_thread
 from greenloop.sandboxes.backends._container_check import self_test
 from greenloop.sandboxes.backends._warmup import Warmup
@@ -49,9 +49,9 @@ SSH_REMEDY = (
 GROUP_REMEDY = "Join the group docker: `sudo usermod -aG docker $USER`, then log in again."
 
 
-def create(settings: Settings) -> DockerSandbox:
+def create(settings: SandboxSettings) -> DockerSandbox:
     """Makes the back end; it connects to nothing before `probe` or `open`."""
-    return DockerSandbox(image=settings.sandbox.image, runtime=settings.sandbox.runtime)
+    return DockerSandbox(image=settings.image, runtime=settings.runtime)
 
 
 @dataclass(kw_only=True)

@@ -17,9 +17,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import Execution, Probe, SandboxSpec, TestRun
-from greenloop.project.settings import Settings
+from greenloop.core.sandbox_errors import CannotVerifyError
+from greenloop.core.sandbox_ports import SandboxSettings
 from greenloop.sandboxes import bundled_hypothesis, payload
 from greenloop.sandboxes.backends import _masking, _mounts, _supervisor
 
@@ -33,15 +33,15 @@ _EXCLUDED = frozenset(
 )
 
 
-def create(settings: Settings) -> NoIsolation:
-    return NoIsolation(settings)
+def create(settings: SandboxSettings) -> NoIsolation:
+    return NoIsolation(consent=settings.unsafe)
 
 
 class NoIsolation:
-    """The back end without isolation."""
+    """The back end without isolation. `consent`: the user has agreed to it."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._consent = settings.sandbox.unsafe
+    def __init__(self, *, consent: bool) -> None:
+        self._consent = consent
         self.report_status: Callable[[str], None] = log.debug
 
     @property

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerifyError
+from greenloop.core.sandbox_errors import CannotVerifyError
 from greenloop.sandboxes.container.bounded_process import make_runner
 from greenloop.sandboxes.container.engine import LABEL, Engine, error_line, is_missing
 

@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerifyError
+from greenloop.core.sandbox_errors import CannotVerifyError
 
 
 class ProgramError(CannotVerifyError):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.errors import CannotVerifyError
+from greenloop.core.sandbox_errors import CannotVerifyError
 from greenloop.sandboxes.container.build_container import run_container
 from greenloop.sandboxes.container.engine import Engine
 from greenloop.sandboxes.container.image_python import ImagePython

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.errors import CannotVerifyError
+from greenloop.core.sandbox_errors import CannotVerifyError
 from greenloop.sandboxes.container.engine import Engine, container_labels
 from greenloop.sandboxes.container.hardening import ULIMITS
 

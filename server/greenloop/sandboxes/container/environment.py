@@ -18,11 +18,11 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import SandboxSpec
+from greenloop.core.sandbox_errors import CannotVerifyError
 from greenloop.project import locks
+from greenloop.project.cache import cache_folder
 from greenloop.project.locks import PackageSources, Pin
-from greenloop.project.settings import cache_folder
 from greenloop.sandboxes.container import base, build, image, image_python, prune
 from greenloop.sandboxes.container.bounded_process import make_runner
 from greenloop.sandboxes.container.build_container import run_container

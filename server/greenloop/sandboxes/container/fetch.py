@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerifyError
+from greenloop.core.sandbox_errors import CannotVerifyError
 from greenloop.project.locks import Pin
 from greenloop.project.locks.pins import make_pin
 from greenloop.sandboxes.container.bounded_process import ProgramError

@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerifyError
-from greenloop.project.settings import cache_folder
+from greenloop.core.sandbox_errors import CannotVerifyError
+from greenloop.project.cache import cache_folder
 from greenloop.sandboxes import payload
 from greenloop.sandboxes.container import base, pytest_wheels
 from greenloop.sandboxes.container.bounded_process import make_runner

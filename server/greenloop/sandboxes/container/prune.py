@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from greenloop.project.settings import cache_folder
+from greenloop.project.cache import cache_folder
 from greenloop.sandboxes.container.base import REPOSITORY as BASES
 from greenloop.sandboxes.container.engine import LABEL, Engine
 from greenloop.sandboxes.selftest_cache import read_json, write

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerifyError
+from greenloop.core.sandbox_errors import CannotVerifyError
 from greenloop.sandboxes import payload
 from greenloop.sandboxes.container.unpack_wheels import LayerArchive
 

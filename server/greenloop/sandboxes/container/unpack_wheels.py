@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import Self
 
-from greenloop.core.errors import CannotVerifyError
+from greenloop.core.sandbox_errors import CannotVerifyError
 from greenloop.sandboxes.container.image_python import ImagePython
 
 MAX_BYTES = 8 << 30  # unpacked; a zip bomb must not fill the disk

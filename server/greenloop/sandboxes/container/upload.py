@@ -15,8 +15,8 @@ from fnmatch import translate
 from functools import cache
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerifyError
-from greenloop.project.hidden import is_shown
+from greenloop.core.records.sandbox import is_shown
+from greenloop.core.sandbox_errors import CannotVerifyError
 
 MAX_BYTES = 256 << 20
 MAX_FILES = 50_000

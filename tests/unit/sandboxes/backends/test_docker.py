@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from greenloop.project.settings import Settings
+from greenloop.project.settings import SandboxSettings
 from greenloop.sandboxes.backends import docker
 
 # -- files that travel ------------------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ async def test_each_reason_without_an_engine_has_its_remedy(monkeypatch, error, 
     monkeypatch.delenv("DOCKER_HOST", raising=False)
     monkeypatch.setattr(docker.socket, "socket", type("Refusing", (socket.socket,), {"connect": connect}))
     monkeypatch.setattr(docker.shutil, "which", lambda name: f"/usr/bin/{name}" if installed else None)
-    probe = await docker.create(Settings()).probe()
+    probe = await docker.create(SandboxSettings()).probe()
     assert not probe.ok
     assert detail in probe.detail
     assert remedy in probe.remedy
@@ -53,6 +53,6 @@ async def test_each_reason_without_an_engine_has_its_remedy(monkeypatch, error, 
 
 async def test_an_unreachable_docker_host_is_named(monkeypatch, tmp_path):
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path / 'none.sock'}")
-    probe = await docker.create(Settings()).probe()
+    probe = await docker.create(SandboxSettings()).probe()
     assert (probe.ok, "none.sock" in probe.detail) == (False, True)
     assert probe.remedy
