@@ -366,7 +366,7 @@ async def test_a_workspace_that_is_too_large_is_refused(opened, root, monkeypatc
 
 
 async def test_the_sdk_is_imported_late():
-    code = "import sys, greenloop.sandboxes.backends.docker as d; d.create(d.Settings()); sys.exit('docker' in sys.modules)"
+    code = "import sys, greenloop.sandboxes.backends.docker as d; d.DockerSandbox(); sys.exit('docker' in sys.modules)"
     asked = await asyncio.to_thread(subprocess.run, [sys.executable, "-c", code], env=dict(os.environ), check=False)
     assert asked.returncode == 0
 
