@@ -23,7 +23,6 @@ from greenloop.core.records.attempt import Attempt, Finding, Move
 from greenloop.core.records.model import ChatRequest, Reply, ToolCall
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Environment, Execution, SandboxSpec, TestRun
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.records.verdict import Status, Verdict
@@ -36,6 +35,7 @@ from greenloop.engine.loop.parts import Parts
 from greenloop.engine.presets import find_preset, load_own_presets
 from greenloop.project.settings import SandboxSettings
 from greenloop.project.snapshot import Snapshot
+from greenloop_sandbox import Environment, Execution, SandboxSpec, TestRun
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/extending.md").read_text(encoding="utf-8")
 FILES = {found[1]: found[0] for found in re.findall(r"```python\n(# (\w+/\w+\.py)\n.*?)```", PAGE, re.DOTALL)}

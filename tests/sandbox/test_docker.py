@@ -16,16 +16,14 @@ import pytest
 
 from containers import BUSY, one, own_containers, place, tried, until
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.sandbox import Apart, Limits, TestRun
 from greenloop.core.records.verdict import Status
-from greenloop.core.report.cases import case_results
 from greenloop.core.verdict import judge
+from greenloop.project import sandbox_selection
 from greenloop.project.settings import SandboxSettings, Settings
-from greenloop.sandboxes import selection
-from greenloop.sandboxes.backends import _container, _container_check, _seccomp, docker
-from greenloop.sandboxes.container import base, engine, hardening, upload
-from greenloop.sandboxes.container.engine import BOOT_LABEL, LABEL, OWNER_LABEL
-from greenloop.sandboxes.pool import SandboxPool
+from greenloop_sandbox import Apart, Limits, SandboxPool, TestRun, case_results
+from greenloop_sandbox.backends import _container, _container_check, _seccomp, docker
+from greenloop_sandbox.container import base, engine, hardening, upload
+from greenloop_sandbox.container.engine import BOOT_LABEL, LABEL, OWNER_LABEL
 
 pytestmark = [pytest.mark.needs("docker"), pytest.mark.timeout(600)]  # the first opening ever makes the image
 
@@ -35,7 +33,7 @@ TRIES = 5  # of what a busy machine may be too slow for
 @pytest.fixture(scope="session", autouse=True)
 def _logged():
     """Making the image takes minutes: who watches shall see what goes on."""
-    logging.getLogger("greenloop").setLevel(logging.INFO)
+    logging.getLogger("greenloop_sandbox").setLevel(logging.INFO)
 
 
 @pytest.fixture
@@ -176,7 +174,7 @@ async def test_the_self_test_notices_a_wall_with_a_hole(opened, monkeypatch, wea
     monkeypatch.setattr(_seccomp, "program", lambda _machine="": None)
     whole = hardening.create_options
     monkeypatch.setattr(
-        "greenloop.sandboxes.container.connection.create_options",
+        "greenloop_sandbox.container.connection.create_options",
         lambda wanted, engine: {**whole(wanted, engine), **weak, **_root_of(wanted, weak)},
     )
     problem = await asyncio.to_thread(_container_check.try_sandbox, session.engine, session.image, Limits())
@@ -303,8 +301,8 @@ async def test_an_engine_that_goes_away_is_a_broken_sandbox(root, tmp_path, monk
 async def test_a_killed_process_leaves_no_container(root, tmp_path):
     script = tmp_path / "owner.py"
     script.write_text(
-        "import asyncio, sys\nfrom pathlib import Path\nfrom greenloop.core.records.sandbox import Environment, SandboxSpec, TestRun\n"
-        "from greenloop.sandboxes.backends import docker\nfrom greenloop.project.settings import SandboxSettings\n"
+        "import asyncio, sys\nfrom pathlib import Path\nfrom greenloop_sandbox.records import Environment, SandboxSpec, TestRun\n"
+        "from greenloop_sandbox.backends import docker\nfrom greenloop.project.settings import SandboxSettings\n"
         "async def main():\n"
         "    here = Environment(executable=Path(sys.executable), prefix=Path(sys.prefix), base=Path(sys.base_prefix),\n"
         "        version=sys.version_info[:2], source='test', has_pytest=True)\n"
@@ -366,7 +364,7 @@ async def test_a_workspace_that_is_too_large_is_refused(opened, root, monkeypatc
 
 
 async def test_the_sdk_is_imported_late():
-    code = "import sys, greenloop.sandboxes.backends.docker as d; d.DockerSandbox(); sys.exit('docker' in sys.modules)"
+    code = "import sys, greenloop_sandbox.backends.docker as d; d.DockerSandbox(); sys.exit('docker' in sys.modules)"
     asked = await asyncio.to_thread(subprocess.run, [sys.executable, "-c", code], env=dict(os.environ), check=False)
     assert asked.returncode == 0
 
@@ -375,7 +373,7 @@ async def test_whoever_opens_it_is_told_what_goes_on(tmp_path):
     (tmp_path / "test_x.py").write_text("def test_x(): pass\n")
     settings, pool = Settings(sandbox=SandboxSettings(kind="docker")), SandboxPool()
     said: list[str] = []
-    sandbox, session = await selection.open_first(place(tmp_path), settings, said.append, pool)
+    sandbox, session = await sandbox_selection.open_first(place(tmp_path), settings, said.append, pool)
     try:
         assert said == ["looking for a sandbox (docker)", "opening the sandbox (docker)"]
         sandbox.report_status("making an image")

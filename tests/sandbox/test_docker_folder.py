@@ -8,10 +8,9 @@ import pytest
 import pytest_asyncio
 
 from containers import one, own_containers, place, tried
-from greenloop.core.records.sandbox import TestRun
-from greenloop.core.report.cases import case_results
 from greenloop.project.settings import SandboxSettings
-from greenloop.sandboxes.backends import _container, docker
+from greenloop_sandbox import TestRun, case_results
+from greenloop_sandbox.backends import _container, docker
 
 pytestmark = [
     pytest.mark.needs("docker"),

@@ -14,10 +14,10 @@ import pytest
 import pytest_asyncio
 
 from containers import place, tried
-from greenloop.core.records.sandbox import TestRun
 from greenloop.project.settings import SandboxSettings
-from greenloop.sandboxes.backends import docker
-from greenloop.sandboxes.container import base
+from greenloop_sandbox import TestRun
+from greenloop_sandbox.backends import docker
+from greenloop_sandbox.container import base
 
 pytestmark = [
     pytest.mark.needs("docker"),

@@ -13,9 +13,9 @@ import pytest
 
 from containers import one, place
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.sandbox import TestRun
 from greenloop.project.settings import SandboxSettings
-from greenloop.sandboxes.backends import docker
+from greenloop_sandbox import TestRun
+from greenloop_sandbox.backends import docker
 
 pytestmark = [
     pytest.mark.needs("docker"),

@@ -18,11 +18,10 @@ import pytest
 
 from containers import BUSY, own_containers, place, tried, until
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.sandbox import TestRun
-from greenloop.core.report.cases import case_results
 from greenloop.project.settings import SandboxSettings
-from greenloop.sandboxes.backends import docker
-from greenloop.sandboxes.container import environment, image, prune
+from greenloop_sandbox import TestRun, case_results
+from greenloop_sandbox.backends import docker
+from greenloop_sandbox.container import environment, image, prune
 
 pytestmark = [pytest.mark.needs("docker"), pytest.mark.timeout(900)]
 
@@ -146,7 +145,7 @@ def source(folder: Path, name: str, version: str, witness: Path) -> None:
 
 @pytest.mark.story("Docker gets an image for each lock")
 async def test_a_lock_gets_its_image_once_and_tests_find_its_packages(opened, root, index, forget, caplog):
-    caplog.set_level(logging.INFO, "greenloop")
+    caplog.set_level(logging.INFO, "greenloop_sandbox")
     wheel(index, "unwanted", "1.0")
     digest = wheel(index, "glsample", "1.5")
     wheel(index, "glsample", "2.0")
@@ -400,8 +399,8 @@ async def test_a_full_disk_of_the_engine_is_said(root, monkeypatch):
 
 async def test_an_attachment_that_hangs_is_given_up(opened, monkeypatch):
     session = await opened()
-    monkeypatch.setattr("greenloop.sandboxes.container.connection.START_SECONDS", 0.5)
-    monkeypatch.setattr("greenloop.sandboxes.container.connection.ContainerConnection.supervise", _silent)
+    monkeypatch.setattr("greenloop_sandbox.container.connection.START_SECONDS", 0.5)
+    monkeypatch.setattr("greenloop_sandbox.container.connection.ContainerConnection.supervise", _silent)
     session.end()
     execution = await session.run(TestRun(selectors=("test_x.py",), files={"test_x.py": b"def test_x(): pass\n"}))
     assert "did not answer in time" in execution.broken
@@ -414,7 +413,7 @@ def _silent(connection, hash_seed, *, restart=False):
 
 
 def test_the_key_tells_base_python_and_packages(tmp_path):
-    from greenloop.project import locks
+    from greenloop_sandbox import locks
 
     (tmp_path / "requirements.txt").write_text("a\n")
     first = locks.find_sources(tmp_path)

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from containers import place
-from greenloop.core.records.sandbox import Apart, TestRun, WatchedLines
-from greenloop.core.report.cases import case_results, records_of_kind
-from greenloop.core.report.traces import line_traces
 from greenloop.project.settings import SandboxSettings
-from greenloop.sandboxes.backends import docker
+from greenloop_sandbox import Apart, TestRun, WatchedLines, case_results
+from greenloop_sandbox.backends import docker
+from greenloop_sandbox.report.cases import records_of_kind
+from greenloop_sandbox.report.traces import line_traces
 
 pytestmark = [pytest.mark.needs("python-3.13"), pytest.mark.timeout(900)]
 

@@ -9,9 +9,9 @@ import pytest
 
 from greenloop.engine.doctor import isolation
 from greenloop.engine.doctor.isolation import PROMISES, ProbeResult
-from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
-from greenloop.sandboxes.backends.docker import DockerSandbox
-from greenloop.sandboxes.backends.none import NoIsolation
+from greenloop_sandbox.backends.bubblewrap import Bubblewrap
+from greenloop_sandbox.backends.docker import DockerSandbox
+from greenloop_sandbox.backends.none import NoIsolation
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.sandbox import SandboxSpec
 from greenloop.project.settings import SandboxSettings
-from greenloop.sandboxes.backends import none
+from greenloop_sandbox import SandboxSpec
+from greenloop_sandbox.backends import none
 
 
 @pytest.mark.story("without consent nothing runs outside a sandbox")

@@ -15,17 +15,16 @@ from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.model import Reply
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Environment, SandboxSpec, TestRun
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.verdict import judge
 from greenloop.project.settings import SandboxSettings
-from greenloop.sandboxes import bundled_hypothesis
-from greenloop.sandboxes.backends import docker, none
-from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
 from greenloop.specs.kinds import properties
 from greenloop_lab.drafting.feedback import counterexample
+from greenloop_sandbox import Environment, SandboxSpec, TestRun, bundled_hypothesis
+from greenloop_sandbox.backends import docker, none
+from greenloop_sandbox.backends.bubblewrap import Bubblewrap
 
 STUB = '''def sort(xs: list[int]) -> list[int]:
     """The numbers in rising order.

@@ -10,16 +10,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from greenloop.core.records.sandbox import Limits, SandboxSpec, TestRun
 from greenloop.core.records.verdict import Status
-from greenloop.core.report.cases import case_results, collected_cases
 from greenloop.core.verdict import judge
 from greenloop.engine.doctor import isolation
 from greenloop.project.environment import interpreters
 from greenloop.project.settings import SandboxSettings, Settings
-from greenloop.sandboxes.backends import bubblewrap
 from greenloop_lab.sandboxes.backends import ray
 from greenloop_lab.sandboxes.cluster import session
+from greenloop_sandbox import Limits, SandboxSpec, TestRun, case_results, collected_cases
+from greenloop_sandbox.backends import bubblewrap
 from ray_cluster import kill_node, start_cluster
 
 pytestmark = [pytest.mark.cluster, pytest.mark.needs("ray"), pytest.mark.needs("bubblewrap"), pytest.mark.timeout(600)]

@@ -16,9 +16,9 @@ A failing test, an unparsable answer or a timeout is data (`core.records`), neve
 
 from __future__ import annotations
 
-from greenloop.core.sandbox_errors import CannotVerifyError as CannotVerifyError  # noqa: PLC0414
-from greenloop.core.sandbox_errors import GreenloopError as GreenloopError  # noqa: PLC0414
-from greenloop.core.sandbox_errors import SandboxBrokenError as SandboxBrokenError  # noqa: PLC0414
+from greenloop_sandbox import CannotVerifyError as CannotVerifyError  # noqa: PLC0414
+from greenloop_sandbox import GreenloopError as GreenloopError  # noqa: PLC0414
+from greenloop_sandbox import SandboxBrokenError as SandboxBrokenError  # noqa: PLC0414
 
 
 class UsageError(GreenloopError):

@@ -12,9 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
-from greenloop.core.records.sandbox import Execution, Inspection, SandboxSpec, WatchedLines
-from greenloop.core.sandbox_ports import Sandbox as Sandbox  # noqa: PLC0414
-from greenloop.core.sandbox_ports import Session as Session  # noqa: PLC0414
+from greenloop_sandbox import Execution, Inspection, SandboxSpec, Session, WatchedLines
 
 
 class Model(Protocol):

@@ -10,10 +10,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from greenloop.core.records.sandbox import Execution
-from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
-from greenloop.core.report.cases import case_results, collect_errors, collected_cases, describe_end, records_of_kind
-from greenloop.core.report.forgery import forged as forged  # noqa: PLC0414
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop_sandbox import CaseResult, Execution, Failure, case_results, collected_cases, forged
+from greenloop_sandbox.report.cases import collect_errors, describe_end, records_of_kind
 
 
 def judge(expected: Sequence[str], baseline: Mapping[str, str], execution: Execution) -> Verdict:

@@ -14,9 +14,9 @@ from glob import escape
 from pathlib import Path, PurePosixPath
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.sandbox import is_shown
 from greenloop.project.revisions.git import Entry, Repository, is_same
 from greenloop.project.settings import Settings
+from greenloop_sandbox.records import is_shown
 
 # Files that tests do not need; `sandbox.expose` removes patterns.
 MASKED = (

@@ -15,8 +15,8 @@ from typing import Any, Literal, get_args, get_type_hints
 
 import platformdirs
 
-from greenloop.project.cache import APP as APP  # noqa: PLC0414
-from greenloop.project.cache import cache_folder as cache_folder  # noqa: PLC0414
+from greenloop_sandbox.cache import APP as APP  # noqa: PLC0414
+from greenloop_sandbox.cache import cache_folder as cache_folder  # noqa: PLC0414
 
 # The name of the model that only an editor can query.
 EDITOR = "editor"

@@ -18,8 +18,8 @@ from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from greenloop.core.pytest_files import CONFIGURATION as CONFIGURATION  # noqa: PLC0414
 from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly, statement_blocks
+from greenloop_sandbox.pytest_files import CONFIGURATION as CONFIGURATION  # noqa: PLC0414
 
 ReadText = Callable[[str], str | None]  # the text of a workspace file, if there is one
 

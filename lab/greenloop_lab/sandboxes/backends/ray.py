@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.sandbox import Probe, SandboxSpec
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop_lab.sandboxes.cluster import connection
 from greenloop_lab.sandboxes.cluster.session import NAME, ClusterSession
+from greenloop_sandbox import Probe, SandboxSpec
 
 parse_address = connection.parse_address
 

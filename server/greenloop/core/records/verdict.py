@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from greenloop.core.records.goal import Gain
-from greenloop.core.records.results import CaseResult as CaseResult  # noqa: PLC0414
-from greenloop.core.records.results import Failure as Failure  # noqa: PLC0414
-from greenloop.core.records.results import Frame as Frame  # noqa: PLC0414
+from greenloop_sandbox import CaseResult
 
 
 class Status(StrEnum):
