@@ -29,7 +29,10 @@ DESELECTED = ["tests/repository/test_breaks.py"]
 
 @dataclass(frozen=True, kw_only=True)
 class Break:
-    """In `file` below server/greenloop the text `old`, which is there once, becomes `new`; `room` has its tests."""
+    """In `file` the text `old`, which is there once, becomes `new`; `room` has its tests.
+
+    `file` is below server/greenloop, or begins with greenloop_sandbox/.
+    """
 
     promise: str
     file: str
@@ -39,7 +42,7 @@ class Break:
 
     @property
     def path(self) -> str:
-        return f"{PRODUCT}/{self.file}"
+        return f"sandbox/{self.file}" if self.file.startswith("greenloop_sandbox/") else f"{PRODUCT}/{self.file}"
 
     def apply_to(self, text: str) -> str:
         """The broken text. Raises `ValueError` where the old text does not stand there exactly once."""
@@ -79,10 +82,10 @@ BREAKS = (
     ),
     Break(
         promise="tests do not see .env",
-        file="sandboxes/backends/_masking.py",
+        file="greenloop_sandbox/backends/_masking.py",
         old="self._path.match(relative) or self",
         new="self._path.match(relative) and self",
-        room="tests/unit/sandboxes",
+        room="tests/unit/sandbox",
     ),
     Break(
         promise="the baseline: a flaky test ends the run",
@@ -107,10 +110,10 @@ BREAKS = (
     ),
     Break(
         promise="candidates have no network",
-        file="sandboxes/backends/_mounts.py",
+        file="greenloop_sandbox/backends/_mounts.py",
         old='if network:\n        yield "--share-net"',
         new='yield "--share-net"',
-        room="tests/unit/sandboxes",
+        room="tests/unit/sandbox",
     ),
     Break(
         promise="cancelling ends the run",
@@ -268,7 +271,8 @@ def first_failing_test(copy: Path, paths: list[str], marks: str = "") -> str:
         words += ["-n", "2", "--dist", "worksteal", *(f"--deselect={name}" for name in DESELECTED)]
     words += [path for path in paths if (copy / path.partition("::")[0]).exists()]
     # The copy comes before the environment's own greenloop, also in the servers that tests start.
-    environment = {**os.environ, "PYTHONPATH": str(copy / "server"), "PYTHONDONTWRITEBYTECODE": "1"}
+    sources = os.pathsep.join((str(copy / "server"), str(copy / "sandbox")))
+    environment = {**os.environ, "PYTHONPATH": sources, "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         process = subprocess.run(
             words, cwd=copy, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False

@@ -14,6 +14,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = ROOT / "docs" / "messages.md"
 PACKAGE = ROOT / "server" / "greenloop"
+SANDBOX = ROOT / "sandbox" / "greenloop_sandbox"
 CLIENT = ROOT / "vscode-client"
 
 HEAD = """\
@@ -24,8 +25,8 @@ read in one go. `{…}` stands for a value.
 Texts for models are in the prompt files, the names and descriptions of settings in [settings](settings.md).
 """
 
-# Written for models, for logs, or as code.
-SKIPPED_FOLDERS = ("drafting/prompts", "specs/prompts")
+# Written for models, for logs, for the host, or as code.
+SKIPPED_FOLDERS = ("drafting/prompts", "specs/prompts", "greenloop_sandbox/inside")
 SKIPPED_CALLS = frozenset(
     {
         "debug", "info", "exception", "compile", "findall", "finditer", "match", "search", "sub", "subn", "fullmatch",
@@ -53,7 +54,12 @@ class Message(NamedTuple):
 def python_messages(path: Path) -> Iterator[Message]:
     """The messages of a Python module, in the order of the file."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    yield from _walk(tree, path.relative_to(PACKAGE).as_posix(), "", always=False)
+    yield from _walk(tree, _relative(path), "", always=False)
+
+
+def _relative(path: Path) -> str:
+    """The path below the package; with the package for that of the sandbox."""
+    return path.relative_to(PACKAGE if path.is_relative_to(PACKAGE) else SANDBOX.parent).as_posix()
 
 
 def _walk(node: ast.AST, file: str, place: str, *, always: bool) -> Iterator[Message]:
@@ -146,8 +152,8 @@ def _strings(value: object, name: str) -> Iterator[tuple[str, str]]:
 def group_messages_by_room() -> dict[str, list[Message]]:
     """All messages, by room: the folders of the package, its own modules, and the extension."""
     messages_by_room: dict[str, list[Message]] = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        relative = path.relative_to(PACKAGE).as_posix()
+    for path in [*sorted(PACKAGE.rglob("*.py")), *sorted(SANDBOX.rglob("*.py"))]:
+        relative = _relative(path)
         if not relative.startswith(SKIPPED_FOLDERS):
             room = relative.partition("/")[0] if "/" in relative else "greenloop"
             messages_by_room.setdefault(room, []).extend(python_messages(path))

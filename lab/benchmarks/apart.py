@@ -18,9 +18,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from greenloop.core.records.sandbox import Apart, Environment, SandboxSpec, TestRun
-from greenloop.core.report.cases import case_results, records_of_kind
-from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
+from greenloop_sandbox import Apart, Environment, SandboxSpec, TestRun, case_results
+from greenloop_sandbox.backends.bubblewrap import Bubblewrap
+from greenloop_sandbox.report.cases import records_of_kind
 
 OWN = (
     "class Part:\n    def __init__(self, number):\n        self.number = number\n\n\ndef count(parts):\n    return 0\n"

@@ -36,13 +36,13 @@ from greenloop.core.text.diff import count_changed_lines
 from greenloop.drafting.candidates.checks.clean_edit import find_blemishes
 from greenloop.project.settings import Settings
 from greenloop.project.sources import is_trusted
-from greenloop.sandboxes.pool import SandboxPool
 from greenloop_lab.bench import task_folder, tasks
 from greenloop_lab.bench.hidden_tests import Judge
 from greenloop_lab.bench.history import tree
 from greenloop_lab.bench.plans import settings_for
 from greenloop_lab.bench.task_folder import Place
 from greenloop_lab.bench.tasks import Task
+from greenloop_sandbox import SandboxPool
 
 MODEL = "openai/gpt-5.1"
 PYTHON = "{python}"  # in recorded answers, the interpreter of their task

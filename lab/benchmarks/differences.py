@@ -8,11 +8,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from greenloop.core.records.sandbox import Environment
-from greenloop.core.records.verdict import Failure
 from greenloop.project import workspace
 from greenloop.project.environment.faults import find_environment_fault
 from greenloop.project.settings import Settings
+from greenloop_sandbox import Environment, Failure
 
 # What a text says -> the promise. Searched in this order in what the test said in the sandbox, then on the host.
 _IN_SANDBOX = (

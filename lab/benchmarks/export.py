@@ -27,9 +27,10 @@ from greenloop.core.records.attempt import Attempt, Candidate, Draft, FeedbackNo
 from greenloop.core.records.model import Message, Role  # noqa: E402
 from greenloop.core.records.outcome import Outcome, StopReason, Verified  # noqa: E402
 from greenloop.core.records.spec import Region  # noqa: E402
-from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict  # noqa: E402
+from greenloop.core.records.verdict import Status, Verdict  # noqa: E402
 from greenloop.engine.history.problems import StoredProblem  # noqa: E402
 from greenloop.engine.history.store import History  # noqa: E402
+from greenloop_sandbox import CaseResult, Failure  # noqa: E402
 
 IN_A_RUN = 10
 CASES = 5

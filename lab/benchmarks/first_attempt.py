@@ -32,12 +32,12 @@ from greenloop.engine.baseline.early_changes import EARLY
 from greenloop.project import configuration
 from greenloop.project.environment import interpreters
 from greenloop.project.settings import Settings
-from greenloop.sandboxes.pool import SandboxPool
 from greenloop_lab.bench import tasks
 from greenloop_lab.bench.history import tree as history_tree
 from greenloop_lab.bench.oracle import Oracle
 from greenloop_lab.bench.task_folder import Place, lay_out_task
 from greenloop_lab.bench.tasks import Task
+from greenloop_sandbox import SandboxPool
 
 COLD, AGAIN = 1.5, 0.5
 

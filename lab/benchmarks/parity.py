@@ -32,12 +32,11 @@ import parity_table
 from parity_table import Row, summary, table
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.sandbox import Execution, TestRun
-from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report.cases import case_results, describe_end
 from greenloop.engine import sandbox_spec
 from greenloop.project import configuration
 from greenloop.project.environment import interpreters
+from greenloop_sandbox import CaseResult, Execution, TestRun, case_results
+from greenloop_sandbox.report.cases import describe_end
 
 HERE = Path(__file__).resolve().parent
 MAX_SECONDS_TO_REPEAT = 60.0  # seconds of a suite up to which it runs twice in the sandbox

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.ports import Session
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Evidence, Verified
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Limits, TestRun
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
@@ -21,6 +19,7 @@ from greenloop.engine import sandbox_spec
 from greenloop.project import configuration
 from greenloop.verdict.inputs import VerificationInputs
 from greenloop.verdict.verifier import Verifier
+from greenloop_sandbox import Limits, Session, TestRun
 
 SECONDS = 60.0
 PROOFS = ("apart", "fails with wrong results")

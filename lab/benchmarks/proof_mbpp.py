@@ -13,15 +13,14 @@ from typing import Any
 from proof_acceptance import Shared, accepted, encoded, opened, row_of
 from proof_projects import ONE_TOKEN, is_one_token
 
-from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
-from greenloop.core.report.cases import case_results
 from greenloop.specs.kinds import doctest as doctests
 from greenloop.verdict.inputs import ACCEPTING
 from greenloop_lab.bench import mbpp
 from greenloop_lab.bench.mutation import mutants
 from greenloop_lab.bench.mutation.ast_edits import Source, apply_edits
 from greenloop_lab.bench.mutation.operators import all_edits
+from greenloop_sandbox import TestRun, case_results
 
 DOCTESTS, LOOP, HELPER = "doctests", "loop", "helper"
 

@@ -16,14 +16,13 @@ from typing import Any
 import parity
 from proof_acceptance import SECONDS, Shared, accepted, opened, row_of
 
-from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.spec import Case, Region, Spec
-from greenloop.core.report.cases import case_results, collected_cases
-from greenloop.core.report.traces import reached_functions
 from greenloop.core.test_selection import fit_selectors
 from greenloop.verdict.inputs import ACCEPTING
 from greenloop_lab.bench.mutation.ast_edits import Edit, Source, apply_edits
 from greenloop_lab.bench.mutation.operators import Function, all_edits
+from greenloop_sandbox import TestRun, case_results, collected_cases
+from greenloop_sandbox.report.traces import reached_functions
 
 # Chosen before the first run; one that fares badly stays on the list.
 PROJECTS = (

@@ -32,8 +32,8 @@ from proof_acceptance import PROOFS
 from proof_mbpp import mbpp_answers
 from proof_projects import PROJECTS, project_answers
 
-from greenloop.core.records.sandbox import Limits
 from greenloop.verdict import apart, verifier
+from greenloop_sandbox import Limits
 
 
 def answers_of(cache: Path) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ import time
 import zipfile
 from pathlib import Path
 
-from greenloop.sandboxes.payload import borrowed_packages
+from greenloop_sandbox.payload import borrowed_packages
 
 HOUSE = Path(__file__).resolve().parents[2]
 

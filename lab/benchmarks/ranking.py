@@ -28,11 +28,11 @@ from greenloop.core.errors import GreenloopError
 from greenloop.engine import sandbox_spec
 from greenloop.localize import baseline, early_end, failing_test, related_tests
 from greenloop.localize.context import BaselineContext
+from greenloop.project import sandbox_selection
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
 from greenloop.project.targets import parse_target
-from greenloop.sandboxes import selection
-from greenloop.sandboxes.pool import SandboxPool
+from greenloop_sandbox import SandboxPool
 
 try:
     from greenloop.localize import statement_run
@@ -106,7 +106,7 @@ async def measure(task: Mapping[str, Any], captured: Captured, *, slow: float = 
         place = await sandbox_spec.build_sandbox_spec(root, settings)
         folders = [str(root / folder) for folder in str(task.get("pythonpath", ".")).split(":")]
         place = replace(place, variables={**place.variables, "PYTHONPATH": ":".join(folders)})
-        _sandbox, session = await selection.open_first(place, settings, sandbox_spec.ignore_status, pool)
+        _sandbox, session = await sandbox_selection.open_first(place, settings, sandbox_spec.ignore_status, pool)
         counting = CountingSession(session, repeats=slow == 1)
         runs = counting.runs
         start = time.monotonic()

@@ -27,12 +27,13 @@ from greenloop.core.records.model import Reply, Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.usage import Room, Usage
-from greenloop.core.records.verdict import CaseResult, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.search import ladder
 from greenloop.engine.loop import attempt_steps
 from greenloop.engine.presets import find_preset
 from greenloop_lab.bench import mbpp
 from greenloop_lab.bench.reporting.figures import wilson
+from greenloop_sandbox import CaseResult
 
 MOST = find_preset("default").attempts
 # The name, the slots, and the most answers.

@@ -36,14 +36,13 @@ from sandbox_project import (
 )
 from sandbox_soak import soak
 
-from greenloop.core.ports import Sandbox, Session
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Limits, SandboxSpec
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import Status
 from greenloop.core.run_state import RunState
-from greenloop.sandboxes.backends._warmup import Warmup
 from greenloop.verdict.verifier import Verifier
+from greenloop_sandbox import Limits, Sandbox, SandboxSpec, Session
+from greenloop_sandbox.backends._warmup import Warmup
 
 
 @dataclass

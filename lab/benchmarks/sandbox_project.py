@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from greenloop.core import registry
-from greenloop.core.ports import Sandbox, Session
-from greenloop.core.records.sandbox import Environment, TestRun
 from greenloop.core.records.verdict import Status
 from greenloop.core.verdict import judge
 from greenloop.project.configuration import load
 from greenloop.project.environment import interpreters
 from greenloop.project.settings import Settings
+from greenloop_sandbox import Environment, Sandbox, Session, TestRun
 
 MASKED = (".env*", "*.pem", ".git")
 TEST = "from m import double\n\n\ndef test_double():\n    assert double(4) == 8\n"
@@ -56,5 +55,5 @@ async def let_learn(session: Session) -> None:
 
 
 def create_back_end(kind: str) -> Sandbox:
-    found: Sandbox = registry.load_part("sandboxes", kind).create(Settings())
+    found: Sandbox = registry.load_part("sandboxes", kind).create(Settings().sandbox)
     return found

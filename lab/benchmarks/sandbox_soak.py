@@ -25,9 +25,8 @@ from sandbox_project import (
     verify_once,
 )  # fmt: skip
 
-from greenloop.core.ports import Sandbox
-from greenloop.core.records.sandbox import SandboxSpec, TestRun
 from greenloop.core.records.verdict import Status
+from greenloop_sandbox import Sandbox, SandboxSpec, TestRun
 
 
 async def soak(kinds: list[str], interpreter: str, folder: Path) -> None:

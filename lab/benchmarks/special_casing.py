@@ -28,7 +28,6 @@ from proof_mbpp import empty_project
 from proof_projects import ONE_TOKEN, is_one_token
 
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Limits
 from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Status
 from greenloop.verdict.beyond_tests import BeyondTests, try_other_inputs
@@ -38,6 +37,7 @@ from greenloop_lab.bench.mutation import mutants
 from greenloop_lab.bench.mutation.ast_edits import Source, apply_edits
 from greenloop_lab.bench.mutation.operators import all_edits
 from greenloop_lab.bench.reporting.figures import wilson
+from greenloop_sandbox import Limits
 
 SECONDS = 6.0
 MUTANTS = 8  # tried of one row

@@ -21,15 +21,14 @@ from pathlib import Path
 
 os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="split-suite-")  # no times of an earlier run
 
+from greenloop.cluster.back_ends import ray
 from ray_nodes import Timer, load, nodes
 
-from greenloop.core.ports import Sandbox
-from greenloop.core.records.sandbox import Limits, SandboxSpec, TestRun
-from greenloop.core.report.cases import case_results
 from greenloop.project.environment import interpreters
 from greenloop.project.settings import SandboxSettings, Settings
-from greenloop.sandboxes.backends import bubblewrap, ray
 from greenloop_lab.sandboxes.cluster import connection
+from greenloop_sandbox import Limits, Sandbox, SandboxSpec, TestRun, case_results
+from greenloop_sandbox.backends import bubblewrap
 
 TESTS = """import pytest
 
@@ -55,7 +54,7 @@ def make_suite(root: Path, files: int, count: int, times: int) -> SandboxSpec:
 
 
 def on(address: str) -> Sandbox:
-    return ray.create(Settings(sandbox=SandboxSettings(kind="ray", cluster=address)))
+    return ray.create(SandboxSettings(kind="ray", cluster=address))
 
 
 async def measure(sandbox: Sandbox, spec: SandboxSpec, times: int = 1) -> tuple[list[float], list[tuple[str, str]]]:
@@ -74,7 +73,7 @@ async def measure(sandbox: Sandbox, spec: SandboxSpec, times: int = 1) -> tuple[
 
 
 def scale(arguments: argparse.Namespace, spec: SandboxSpec) -> None:
-    (alone, expected), seconds = asyncio.run(measure(bubblewrap.create(Settings()), spec)), {}
+    (alone, expected), seconds = asyncio.run(measure(bubblewrap.create(SandboxSettings()), spec)), {}
     print(f"{len(expected)} cases without a cluster: {alone[0]:.1f} s; {load()}")
     for round_ in range(arguments.rounds):
         for count in arguments.nodes:
@@ -90,7 +89,7 @@ def scale(arguments: argparse.Namespace, spec: SandboxSpec) -> None:
 
 
 def kill(arguments: argparse.Namespace, spec: SandboxSpec) -> None:
-    _, expected = asyncio.run(measure(bubblewrap.create(Settings()), spec, times=0))
+    _, expected = asyncio.run(measure(bubblewrap.create(SandboxSettings()), spec, times=0))
     random_, killed, rounds, differing, lost = random.Random(arguments.seed), 0, 0, 0, 0
     stop = threading.Event()
     with nodes(2) as made:

@@ -14,13 +14,23 @@ import psutil
 import pytest
 
 from greenloop.core import registry
-from greenloop.core.ports import Sandbox, Session
-from greenloop.core.records.sandbox import Environment, Execution, Limits, SandboxSpec, TestRun, WatchedLines
-from greenloop.core.records.verdict import CaseResult, Status
-from greenloop.core.report.cases import case_results, collected_cases
-from greenloop.core.report.traces import line_traces, reached_functions
+from greenloop.core.records.verdict import Status
 from greenloop.core.verdict import judge
-from greenloop.project.settings import SandboxSettings, Settings
+from greenloop.project.settings import SandboxSettings
+from greenloop_sandbox import (
+    CaseResult,
+    Environment,
+    Execution,
+    Limits,
+    Sandbox,
+    SandboxSpec,
+    Session,
+    TestRun,
+    WatchedLines,
+    case_results,
+    collected_cases,
+)
+from greenloop_sandbox.report.traces import line_traces, reached_functions
 from ray_cluster import start_cluster
 
 pytestmark = pytest.mark.timeout(600)  # the first opening in Docker ever makes the image
@@ -70,7 +80,7 @@ def sandbox(back_end: str, request) -> Sandbox:
     settings = SandboxSettings(unsafe=True)
     if back_end == "ray":
         settings = SandboxSettings(kind="ray", cluster=request.getfixturevalue("cluster"))
-    return registry.load_part("sandboxes", back_end).create(Settings(sandbox=settings))
+    return registry.load_part("sandboxes", back_end).create(settings)
 
 
 @pytest.fixture

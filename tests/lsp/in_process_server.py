@@ -12,10 +12,11 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec, Target, TargetKind
-from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.lsp.connection.capabilities import read_capabilities
 from greenloop.lsp.server import create_server
 from greenloop.lsp.state.run import Phase
+from greenloop_sandbox import CaseResult, Failure
 
 CONVERTER = get_converter()
 PROFILES = sorted(path.stem for path in (Path(__file__).parent / "capabilities").glob("*.json"))

@@ -24,13 +24,14 @@ from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verifi
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.usage import Estimate, Quantiles, Usage
-from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
+from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.lsp import process_end
 from greenloop.lsp.connection import client
 from greenloop.lsp.features import models, troubleshooting
 from greenloop.lsp.presenters.diagnostics import RunDiagnostics
 from greenloop.lsp.runs import apply_edit, editor_user
 from greenloop.lsp.server import create_server, serve
+from greenloop_sandbox import CaseResult, Failure, Frame
 from scripted_attempt import emit_attempt
 
 TEST = "test_m.py::test_double"
@@ -72,9 +73,9 @@ class Play:
 
     async def run_tests(self, root, selectors, *, buffers, settings, pool, traced, seconds=0.0):
         """One test, red until `double` doubles; a text with WAIT in it holds it up until `test/go`."""
-        from greenloop.core.report.cases import CollectedCase
-        from greenloop.core.report.traces import ReachedFunction
         from greenloop.engine.testing.run_tests import Report
+        from greenloop_sandbox.report.cases import CollectedCase
+        from greenloop_sandbox.report.traces import ReachedFunction
 
         text = (buffers.get("m.py") or (root / "m.py").read_bytes()).decode()
         self.calls.append(f"tests {' '.join(selectors)}")

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from lsprotocol import types as lsp
 
-from greenloop.core.records.verdict import CaseResult
 from greenloop.lsp.runs.requests import run_filter
 from greenloop.lsp.state.questions import Question
 from greenloop.lsp.state.run import Phase
+from greenloop_sandbox import CaseResult
 
 from .conftest import EVERYTHING
 from .in_process_server import PROFILES, InProcessServer, captured, outcome, tried

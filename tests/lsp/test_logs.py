@@ -24,7 +24,10 @@ def fresh(monkeypatch, tmp_path):
     """A process that has not begun to log; what the tests begin is taken back."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.delenv("GREENLOOP_LOG", raising=False)
-    root, ours = logging.getLogger(), [logging.getLogger(name) for name in ("", "greenloop", "pygls")]
+    root, ours = (
+        logging.getLogger(),
+        [logging.getLogger(name) for name in ("", "greenloop", "greenloop_sandbox", "pygls")],
+    )
     before, levels = list(root.handlers), [logger.level for logger in ours]
     root.handlers = []
     yield tmp_path / "greenloop" / "logs"

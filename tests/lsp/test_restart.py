@@ -10,13 +10,13 @@ import pytest
 
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
-from greenloop.core.records.sandbox import Environment, SandboxSpec
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.usage import Usage
-from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.engine.history.provenance import current_basis
 from greenloop.engine.history.store import History
 from greenloop.lsp.runs.history_runs import OLDEST
+from greenloop_sandbox import CaseResult, Environment, Failure, SandboxSpec
 
 from .conftest import EVERYTHING, FILES, Editor, stand_in, without
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.sandboxes.backends._supervisor import is_alive
+from greenloop_sandbox.backends._supervisor import is_alive
 
 from .conftest import EVERYTHING
 

@@ -21,13 +21,13 @@ from greenloop.project import templates
 from greenloop.project.settings import keys
 
 HOUSE = Path(__file__).resolve().parents[2]
-SOURCES = (HOUSE / "server", HOUSE / "lab")
+SOURCES = (HOUSE / "server", HOUSE / "sandbox", HOUSE / "lab")
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, SOURCES)), "PYTHONUTF8": "1"}
 
 # What an outer package may be imported by: a module, or everything below a package.
 IMPORTERS = {
     "litellm": ("greenloop.models.providers.litellm",),
-    "docker": ("greenloop.sandboxes.backends.docker",),
+    "docker": ("greenloop_sandbox.backends.docker",),
     "pygls": ("greenloop.lsp",),
     "lsprotocol": ("greenloop.lsp",),
     "optuna": ("greenloop_lab.bench.tuning.optuna_sampler",),
@@ -70,7 +70,7 @@ def test_outer_packages_have_one_door(package):
     pattern = re.compile(rf"^\s*(?:import|from) {package}\b|import_module\(\"{package}\"", re.MULTILINE)
     found = {
         ".".join(file.relative_to(folder).with_suffix("").parts)
-        for folder, package_name in zip(SOURCES, ("greenloop", "greenloop_lab"), strict=True)
+        for folder, package_name in zip(SOURCES, ("greenloop", "greenloop_sandbox", "greenloop_lab"), strict=True)
         for file in (folder / package_name).rglob("*.py")
         if pattern.search(file.read_text())
     }

@@ -10,7 +10,7 @@ PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md",
 # A path with a folder and a suffix, or a folder with its last slash; `::test` may follow.
 PATH = re.compile(r"`((?:[\w.-]+/)+(?:[\w.-]+\.(?:py|toml|txt|ts|mjs|md|json)|))(?:::[^`]*)?`")
 # What a path may count from.
-BASES = (ROOT, ROOT / "server/greenloop", ROOT / "lab/greenloop_lab")
+BASES = (ROOT, ROOT / "sandbox", ROOT / "server/greenloop", ROOT / "lab/greenloop_lab")
 # Files of a user's project or configuration, and names that only look like a path.
 FOREIGN = {
     "drafting/prompts/feedback/PART.txt",

@@ -23,7 +23,6 @@ from greenloop.core.records.attempt import Attempt, Finding, Move
 from greenloop.core.records.model import ChatRequest, Reply, ToolCall
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Environment, Execution, SandboxSpec, TestRun
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.records.verdict import Status, Verdict
@@ -34,8 +33,9 @@ from greenloop.engine.looks._project import Project
 from greenloop.engine.loop import loop
 from greenloop.engine.loop.parts import Parts
 from greenloop.engine.presets import find_preset, load_own_presets
-from greenloop.project.settings import Settings
+from greenloop.project.settings import SandboxSettings
 from greenloop.project.snapshot import Snapshot
+from greenloop_sandbox import Environment, Execution, SandboxSpec, TestRun
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/extending.md").read_text(encoding="utf-8")
 FILES = {found[1]: found[0] for found in re.findall(r"```python\n(# (\w+/\w+\.py)\n.*?)```", PAGE, re.DOTALL)}
@@ -205,7 +205,7 @@ async def test_the_sandbox_runs_tests_and_writes_down_that_it_did(part, tmp_path
     root = tmp_path / "project"
     root.mkdir()
     (root / "test_m.py").write_text("def test_a():\n    assert True\n")
-    sandbox = part("sandboxes/logged.py").create(Settings())
+    sandbox = part("sandboxes/logged.py").create(SandboxSettings())
     probe = await sandbox.probe()
     assert (probe.name, probe.ok) == ("logged", True)
     environment = Environment(
@@ -227,5 +227,5 @@ async def test_the_sandbox_runs_tests_and_writes_down_that_it_did(part, tmp_path
 
 async def test_the_sandbox_says_what_it_lacks(part, monkeypatch):
     monkeypatch.delenv("GREENLOOP_RUNS", raising=False)
-    probe = await part("sandboxes/logged.py").create(Settings()).probe()
+    probe = await part("sandboxes/logged.py").create(SandboxSettings()).probe()
     assert (probe.ok, probe.remedy) == (False, "Set GREENLOOP_RUNS.")

@@ -26,7 +26,7 @@ def generator():
         ("lsp", 120),
         ("engine", 80),
         ("project", 150),
-        ("sandboxes", 100),
+        ("greenloop_sandbox", 100),
         ("models", 60),
         ("vscode-client", 80),
     ],

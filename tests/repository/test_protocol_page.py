@@ -17,13 +17,14 @@ from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verifi
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.usage import Usage
-from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
+from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.core.text.json_codec import to_json
 from greenloop.lsp.connection import messages
 from greenloop.lsp.connection.capabilities import read_capabilities
 from greenloop.lsp.connection.messages import answer_params
 from greenloop.lsp.server import create_server
 from greenloop.verdict.mutation_testing import Strength
+from greenloop_sandbox import CaseResult, Failure, Frame
 
 PAGE = (Path(__file__).parents[2] / "docs/protocol.md").read_text(encoding="utf-8")
 FAILURE = Failure(type="AssertionError", message="assert 1 == 2", frames=(Frame(path="m.py", line=2, function="f"),))

@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 
 HOUSE = Path(__file__).resolve().parents[2]
-PACKAGE = HOUSE / "server/greenloop"
+PACKAGES = (HOUSE / "server/greenloop", HOUSE / "sandbox/greenloop_sandbox")
 
 
 def test_the_wheel_holds_every_prompt_and_table_and_names_the_pytest_plugin(tmp_path):
@@ -19,8 +19,10 @@ def test_the_wheel_holds_every_prompt_and_table_and_names_the_pytest_plugin(tmp_
         held = set(wheel.namelist())
         entry_points = wheel.read(next(name for name in held if name.endswith("entry_points.txt"))).decode()
     wanted = {
-        f"greenloop/{file.relative_to(PACKAGE).as_posix()}"
-        for file in [*PACKAGE.rglob("*.txt"), *PACKAGE.rglob("*.toml")]
+        file.relative_to(package.parent).as_posix()
+        for package in PACKAGES
+        for pattern in ("*.txt", "*.toml", "py.typed", "inside/**/*.py")
+        for file in package.rglob(pattern)
     }
     assert wanted
     assert wanted <= held

@@ -11,14 +11,13 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from greenloop.core.ports import Session
 from greenloop.core.python.test_functions import find_tests
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Environment, Limits, SandboxSpec
 from greenloop.core.records.spec import Case, Spec
-from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
 from greenloop.verdict import apart
 from greenloop.verdict.inputs import VerificationInputs
+from greenloop_sandbox import Environment, Limits, SandboxSpec, Session
+from greenloop_sandbox.backends.bubblewrap import Bubblewrap
 
 from .attacks import FORGERIES, HONEST
 from .attacks.forgery import Forgery

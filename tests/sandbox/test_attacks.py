@@ -20,22 +20,21 @@ from types import SimpleNamespace
 import pytest
 import pytest_asyncio
 
-from greenloop.core.ports import Session
 from greenloop.core.python.test_functions import find_tests
 from greenloop.core.records.outcome import Evidence, Verified
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Environment, Limits, SandboxSpec, TestRun
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.summary import verification_level
 from greenloop.core.text.redact import clean_for_display
 from greenloop.core.verdict import judge
-from greenloop.project.settings import Settings
-from greenloop.sandboxes.backends import docker
-from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
+from greenloop.project.settings import SandboxSettings
 from greenloop.specs.kinds import score, trace
 from greenloop.verdict.verifier import Verifier
+from greenloop_sandbox import Environment, Limits, SandboxSpec, Session, TestRun
+from greenloop_sandbox.backends import docker
+from greenloop_sandbox.backends.bubblewrap import Bubblewrap
 
 from .attacks import ATTACKS, FAKES, table
 from .attacks.attack import Attack, Fake, Promise, Wins, module
@@ -80,7 +79,7 @@ def plain(machine: Machine) -> Iterator[UnprotectedRun]:
 
 
 async def open_session(backend: str, place: SandboxSpec) -> Session:
-    return await (Bubblewrap() if backend == "bubblewrap" else docker.create(Settings())).open(place)
+    return await (Bubblewrap() if backend == "bubblewrap" else docker.create(SandboxSettings())).open(place)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=BACKENDS)

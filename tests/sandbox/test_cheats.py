@@ -23,7 +23,7 @@ from cheat_corpus import (
     run_pytest,
     write_files,
 )
-from greenloop.sandboxes import payload
+from greenloop_sandbox import payload
 
 ENTRIES = read_entries()
 # What greenloop got wrong when it was measured last: an entry, a change and a route. Some come right by now.

@@ -9,18 +9,16 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from greenloop.core.ports import Session
 from greenloop.core.records.goal import Goal, Improvement
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Environment, Limits, SandboxSpec
 from greenloop.core.records.spec import Case, Region, Spec
-from greenloop.core.records.verdict import CaseResult
-from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
 from greenloop.specs import goals
 from greenloop.specs.comparison import build_comparison
 from greenloop.verdict import improvement
 from greenloop.verdict.gain import Bench
 from greenloop.verdict.inputs import VerificationInputs
+from greenloop_sandbox import CaseResult, Environment, Limits, SandboxSpec, Session
+from greenloop_sandbox.backends.bubblewrap import Bubblewrap
 
 from .attacks.attack import CostFake
 from .attacks.fakes_measures import COSTS, FASTER, SMALLER

@@ -16,16 +16,14 @@ import pytest
 
 from containers import BUSY, one, own_containers, place, tried, until
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.sandbox import Apart, Limits, TestRun
 from greenloop.core.records.verdict import Status
-from greenloop.core.report.cases import case_results
 from greenloop.core.verdict import judge
+from greenloop.project import sandbox_selection
 from greenloop.project.settings import SandboxSettings, Settings
-from greenloop.sandboxes import selection
-from greenloop.sandboxes.backends import _container, _container_check, _seccomp, docker
-from greenloop.sandboxes.container import base, engine, hardening, upload
-from greenloop.sandboxes.container.engine import BOOT_LABEL, LABEL, OWNER_LABEL
-from greenloop.sandboxes.pool import SandboxPool
+from greenloop_sandbox import Apart, Limits, SandboxPool, TestRun, case_results
+from greenloop_sandbox.backends import _container, _container_check, _seccomp, docker
+from greenloop_sandbox.container import base, engine, hardening, upload
+from greenloop_sandbox.container.engine import BOOT_LABEL, LABEL, OWNER_LABEL
 
 pytestmark = [pytest.mark.needs("docker"), pytest.mark.timeout(600)]  # the first opening ever makes the image
 
@@ -35,7 +33,7 @@ TRIES = 5  # of what a busy machine may be too slow for
 @pytest.fixture(scope="session", autouse=True)
 def _logged():
     """Making the image takes minutes: who watches shall see what goes on."""
-    logging.getLogger("greenloop").setLevel(logging.INFO)
+    logging.getLogger("greenloop_sandbox").setLevel(logging.INFO)
 
 
 @pytest.fixture
@@ -54,7 +52,7 @@ async def opened(root: Path):
     async with AsyncExitStack() as stack:
 
         async def open_session(**more) -> _container.ContainerSession:
-            session = await docker.create(Settings()).open(place(root, **more))
+            session = await docker.create(SandboxSettings()).open(place(root, **more))
             stack.push_async_callback(session.close)
             return session
 
@@ -85,7 +83,7 @@ async def test_changed_code_runs_in_a_process_that_changes_nothing(opened, root)
 async def test_an_image_of_the_users_without_pytest_gets_ours(root):
     version = sys.version_info[:2]
     name = base.ensure(docker.connect(600), version, logging.info, bool)
-    session = await docker.create(Settings(sandbox=SandboxSettings(image=name))).open(place(root))
+    session = await docker.create(SandboxSettings(image=name)).open(place(root))
     try:
         assert (await tried(session, "import m; assert m.double(1) == 2")).passed
     finally:
@@ -176,7 +174,7 @@ async def test_the_self_test_notices_a_wall_with_a_hole(opened, monkeypatch, wea
     monkeypatch.setattr(_seccomp, "program", lambda _machine="": None)
     whole = hardening.create_options
     monkeypatch.setattr(
-        "greenloop.sandboxes.container.connection.create_options",
+        "greenloop_sandbox.container.connection.create_options",
         lambda wanted, engine: {**whole(wanted, engine), **weak, **_root_of(wanted, weak)},
     )
     problem = await asyncio.to_thread(_container_check.try_sandbox, session.engine, session.image, Limits())
@@ -192,7 +190,7 @@ def _root_of(wanted: hardening.ContainerConfig, weak: dict) -> dict:
 
 async def test_cancelling_while_it_opens_leaves_nothing(root):
     for _try in range(TRIES):
-        opening = asyncio.create_task(docker.create(Settings()).open(place(root)))
+        opening = asyncio.create_task(docker.create(SandboxSettings()).open(place(root)))
         await until(lambda: bool(own_containers()))
         began = time.monotonic()
         opening.cancel()
@@ -287,7 +285,7 @@ async def test_an_engine_that_goes_away_is_a_broken_sandbox(root, tmp_path, monk
     await proxy.serve(str(tmp_path / "engine.sock"))
     with monkeypatch.context() as patch:
         patch.setenv("DOCKER_HOST", f"unix://{tmp_path / 'engine.sock'}")
-        session = await docker.create(Settings()).open(place(root))
+        session = await docker.create(SandboxSettings()).open(place(root))
     container = docker.connect(10).client.containers.get(session._connection.container.id)
     running = asyncio.create_task(
         session.run(TestRun(selectors=("t_test.py",), files={"t_test.py": BUSY.encode()}, seconds=60))
@@ -303,12 +301,12 @@ async def test_an_engine_that_goes_away_is_a_broken_sandbox(root, tmp_path, monk
 async def test_a_killed_process_leaves_no_container(root, tmp_path):
     script = tmp_path / "owner.py"
     script.write_text(
-        "import asyncio, sys\nfrom pathlib import Path\nfrom greenloop.core.records.sandbox import Environment, SandboxSpec, TestRun\n"
-        "from greenloop.sandboxes.backends import docker\nfrom greenloop.project.settings import Settings\n"
+        "import asyncio, sys\nfrom pathlib import Path\nfrom greenloop_sandbox.records import Environment, SandboxSpec, TestRun\n"
+        "from greenloop_sandbox.backends import docker\nfrom greenloop.project.settings import SandboxSettings\n"
         "async def main():\n"
         "    here = Environment(executable=Path(sys.executable), prefix=Path(sys.prefix), base=Path(sys.base_prefix),\n"
         "        version=sys.version_info[:2], source='test', has_pytest=True)\n"
-        "    session = await docker.create(Settings()).open(SandboxSpec(root=Path(sys.argv[1]), environment=here))\n"
+        "    session = await docker.create(SandboxSettings()).open(SandboxSpec(root=Path(sys.argv[1]), environment=here))\n"
         "    print(session._connection.container.id, flush=True)\n"
         f"    await session.run(TestRun(selectors=('t_test.py',), files={{'t_test.py': {BUSY.encode()!r}}}, seconds=60))\n"
         "asyncio.run(main())\n"
@@ -345,13 +343,13 @@ async def test_what_dead_owners_left_is_swept(opened):
 
 async def test_the_probe_names_engine_and_image(opened):
     await opened()
-    probe = await docker.create(Settings()).probe()
+    probe = await docker.create(SandboxSettings()).probe()
     assert probe.ok
     assert "greenloop-python:" in probe.detail
 
 
 async def test_an_image_that_cannot_be_had_is_refused(root):
-    settings = Settings(sandbox=SandboxSettings(image="localhost:9/no/such:image"))
+    settings = SandboxSettings(image="localhost:9/no/such:image")
     with pytest.raises(CannotVerifyError, match="no/such:image"):
         await docker.create(settings).open(place(root))
 
@@ -366,7 +364,7 @@ async def test_a_workspace_that_is_too_large_is_refused(opened, root, monkeypatc
 
 
 async def test_the_sdk_is_imported_late():
-    code = "import sys, greenloop.sandboxes.backends.docker as d; d.create(d.Settings()); sys.exit('docker' in sys.modules)"
+    code = "import sys, greenloop_sandbox.backends.docker as d; d.DockerSandbox(); sys.exit('docker' in sys.modules)"
     asked = await asyncio.to_thread(subprocess.run, [sys.executable, "-c", code], env=dict(os.environ), check=False)
     assert asked.returncode == 0
 
@@ -375,7 +373,7 @@ async def test_whoever_opens_it_is_told_what_goes_on(tmp_path):
     (tmp_path / "test_x.py").write_text("def test_x(): pass\n")
     settings, pool = Settings(sandbox=SandboxSettings(kind="docker")), SandboxPool()
     said: list[str] = []
-    sandbox, session = await selection.open_first(place(tmp_path), settings, said.append, pool)
+    sandbox, session = await sandbox_selection.open_first(place(tmp_path), settings, said.append, pool)
     try:
         assert said == ["looking for a sandbox (docker)", "opening the sandbox (docker)"]
         sandbox.report_status("making an image")

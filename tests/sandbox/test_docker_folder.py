@@ -8,10 +8,9 @@ import pytest
 import pytest_asyncio
 
 from containers import one, own_containers, place, tried
-from greenloop.core.records.sandbox import TestRun
-from greenloop.core.report.cases import case_results
-from greenloop.project.settings import Settings
-from greenloop.sandboxes.backends import _container, docker
+from greenloop.project.settings import SandboxSettings
+from greenloop_sandbox import TestRun, case_results
+from greenloop_sandbox.backends import _container, docker
 
 pytestmark = [
     pytest.mark.needs("docker"),
@@ -35,7 +34,7 @@ def root(tmp_path_factory) -> Path:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def shared(root):
-    session = await docker.create(Settings()).open(place(root))
+    session = await docker.create(SandboxSettings()).open(place(root))
     yield session
     await session.close()
 

@@ -14,10 +14,10 @@ import pytest
 import pytest_asyncio
 
 from containers import place, tried
-from greenloop.core.records.sandbox import TestRun
-from greenloop.project.settings import Settings
-from greenloop.sandboxes.backends import docker
-from greenloop.sandboxes.container import base
+from greenloop.project.settings import SandboxSettings
+from greenloop_sandbox import TestRun
+from greenloop_sandbox.backends import docker
+from greenloop_sandbox.container import base
 
 pytestmark = [
     pytest.mark.needs("docker"),
@@ -85,7 +85,7 @@ def root(tmp_path_factory) -> Path:
 async def session(socket, root):
     patch = pytest.MonkeyPatch()
     patch.setenv("DOCKER_HOST", f"unix://{socket}")
-    opened = await docker.create(Settings()).open(place(root))  # its self-test has passed then
+    opened = await docker.create(SandboxSettings()).open(place(root))  # its self-test has passed then
     patch.undo()
     yield opened
     await opened.close()

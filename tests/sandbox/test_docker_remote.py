@@ -13,9 +13,9 @@ import pytest
 
 from containers import one, place
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.sandbox import TestRun
-from greenloop.project.settings import Settings
-from greenloop.sandboxes.backends import docker
+from greenloop.project.settings import SandboxSettings
+from greenloop_sandbox import TestRun
+from greenloop_sandbox.backends import docker
 
 pytestmark = [
     pytest.mark.needs("docker"),
@@ -88,7 +88,7 @@ async def test_an_engine_behind_tls_runs_tests(engine, root, monkeypatch):
         monkeypatch.setenv(f"DOCKER_{name}", value)
     # As on machines with an authority of their own: it must not replace that of the engine.
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(folder / "server.pem"))
-    back_end = docker.create(Settings())
+    back_end = docker.create(SandboxSettings())
     probe = await back_end.probe()
     assert probe.ok, probe
     session = await back_end.open(place(root))
@@ -106,5 +106,5 @@ async def test_without_certificates_the_remedy_names_them(engine, root, monkeypa
     for name in ("DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(CannotVerifyError, match="does not answer") as problem:
-        await docker.create(Settings()).open(place(root))
+        await docker.create(SandboxSettings()).open(place(root))
     assert "DOCKER_CERT_PATH" in problem.value.remedy

@@ -18,11 +18,10 @@ import pytest
 
 from containers import BUSY, own_containers, place, tried, until
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.sandbox import TestRun
-from greenloop.core.report.cases import case_results
-from greenloop.project.settings import SandboxSettings, Settings
-from greenloop.sandboxes.backends import docker
-from greenloop.sandboxes.container import environment, image, prune
+from greenloop.project.settings import SandboxSettings
+from greenloop_sandbox import TestRun, case_results
+from greenloop_sandbox.backends import docker
+from greenloop_sandbox.container import environment, image, prune
 
 pytestmark = [pytest.mark.needs("docker"), pytest.mark.timeout(900)]
 
@@ -50,7 +49,7 @@ async def opened(root: Path, forget):
     async with AsyncExitStack() as stack:
 
         async def open_session(at: Path = root, **settings):
-            session = await docker.create(Settings(sandbox=SandboxSettings(**settings))).open(place(at))
+            session = await docker.create(SandboxSettings(**settings)).open(place(at))
             stack.push_async_callback(session.close)
             return session
 
@@ -146,7 +145,7 @@ def source(folder: Path, name: str, version: str, witness: Path) -> None:
 
 @pytest.mark.story("Docker gets an image for each lock")
 async def test_a_lock_gets_its_image_once_and_tests_find_its_packages(opened, root, index, forget, caplog):
-    caplog.set_level(logging.INFO, "greenloop")
+    caplog.set_level(logging.INFO, "greenloop_sandbox")
     wheel(index, "unwanted", "1.0")
     digest = wheel(index, "glsample", "1.5")
     wheel(index, "glsample", "2.0")
@@ -224,7 +223,7 @@ async def test_two_that_want_the_same_image_make_it_once(root, index, forget):
     wheel(index, "glsample", "1.0")
     (root / "requirements.txt").write_text("glsample>=0.1\n")
     said: list[str] = []
-    back_ends = [replace(docker.create(Settings()), report_status=said.append) for _ in range(2)]
+    back_ends = [replace(docker.create(SandboxSettings()), report_status=said.append) for _ in range(2)]
     sessions = await asyncio.gather(*(back_end.open(place(root)) for back_end in back_ends))
     await asyncio.gather(*(session.close() for session in sessions))
     forget(sessions[0].image)
@@ -303,7 +302,7 @@ async def test_an_engine_behind_tcp_needs_no_mounts(root, monkeypatch):
 
     server = await asyncio.start_server(forward, "127.0.0.1", 0)
     monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{server.sockets[0].getsockname()[1]}")
-    session = await docker.create(Settings()).open(place(root))
+    session = await docker.create(SandboxSettings()).open(place(root))
     monkeypatch.delenv("DOCKER_HOST")
     try:
         assert (await tried(session, "import m\nassert m.X == 1")).passed
@@ -394,14 +393,14 @@ async def test_a_full_disk_of_the_engine_is_said(root, monkeypatch):
 
     monkeypatch.setattr(image, "ensure", full)
     with pytest.raises(CannotVerifyError, match="no space left") as caught:
-        await docker.create(Settings()).open(place(root))
+        await docker.create(SandboxSettings()).open(place(root))
     assert "docker system df" in caught.value.remedy
 
 
 async def test_an_attachment_that_hangs_is_given_up(opened, monkeypatch):
     session = await opened()
-    monkeypatch.setattr("greenloop.sandboxes.container.connection.START_SECONDS", 0.5)
-    monkeypatch.setattr("greenloop.sandboxes.container.connection.ContainerConnection.supervise", _silent)
+    monkeypatch.setattr("greenloop_sandbox.container.connection.START_SECONDS", 0.5)
+    monkeypatch.setattr("greenloop_sandbox.container.connection.ContainerConnection.supervise", _silent)
     session.end()
     execution = await session.run(TestRun(selectors=("test_x.py",), files={"test_x.py": b"def test_x(): pass\n"}))
     assert "did not answer in time" in execution.broken
@@ -414,7 +413,7 @@ def _silent(connection, hash_seed, *, restart=False):
 
 
 def test_the_key_tells_base_python_and_packages(tmp_path):
-    from greenloop.project import locks
+    from greenloop_sandbox import locks
 
     (tmp_path / "requirements.txt").write_text("a\n")
     first = locks.find_sources(tmp_path)

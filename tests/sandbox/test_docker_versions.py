@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from containers import place
-from greenloop.core.records.sandbox import Apart, TestRun, WatchedLines
-from greenloop.core.report.cases import case_results, records_of_kind
-from greenloop.core.report.traces import line_traces
-from greenloop.project.settings import Settings
-from greenloop.sandboxes.backends import docker
+from greenloop.project.settings import SandboxSettings
+from greenloop_sandbox import Apart, TestRun, WatchedLines, case_results
+from greenloop_sandbox.backends import docker
+from greenloop_sandbox.report.cases import records_of_kind
+from greenloop_sandbox.report.traces import line_traces
 
 pytestmark = [pytest.mark.needs("python-3.13"), pytest.mark.timeout(900)]
 
@@ -49,7 +49,7 @@ async def test_the_runner_under_python_3_13(tmp_path):
     (root / "test_m.py").write_text(TEST)
     at = place(root)
     at = replace(at, environment=replace(at.environment, version=(3, 13)))
-    session = await docker.create(Settings()).open(at)
+    session = await docker.create(SandboxSettings()).open(at)
     try:
         run = TestRun(selectors=("test_m.py", "doctest:m.py::double"), baseline=True)
         first = await session.run(run)
@@ -118,7 +118,7 @@ async def test_watched_lines_under_python_3_13(tmp_path):
     (root / "test_m.py").write_text(WATCHING)
     at = place(root)
     at = replace(at, environment=replace(at.environment, version=(3, 13)))
-    session = await docker.create(Settings()).open(at)
+    session = await docker.create(SandboxSettings()).open(at)
     try:
         run = TestRun(selectors=("test_m.py",), watch=(WatchedLines(path="m.py", start=1, end=100),))
         execution = await session.run(run)

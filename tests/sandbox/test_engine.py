@@ -11,17 +11,15 @@ import pytest
 from greenloop.core.errors import CannotVerifyError, SandboxBrokenError, UsageError
 from greenloop.core.events import Finished, Started, Tested
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
-from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.verdict import Status
 from greenloop.engine import refine
 from greenloop.engine.history.store import History
 from greenloop.project import configuration
-from greenloop.sandboxes import selection
-from greenloop.sandboxes.backends._resident import ResidentSession
-from greenloop.sandboxes.pool import SandboxPool
 from greenloop.verdict.verifier import Verifier
 from greenloop_lab.engine.history.learning import Export, Wanted
 from greenloop_lab.engine.history.steps import stored_trajectories
+from greenloop_sandbox import Execution, SandboxPool, selection
+from greenloop_sandbox.backends._resident import ResidentSession
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -480,15 +478,15 @@ async def test_with_the_network_on_every_result_says_so(play):
 @pytest.mark.story("a refusal is a sentence with a remedy", only=("candidate",))
 @pytest.mark.parametrize("when", ["baseline", "candidate"])
 async def test_a_wall_that_breaks_in_the_middle_names_the_other_one(play, monkeypatch, when):
-    tested, run = selection._load_tested, ResidentSession.run
+    tested, run = selection._make_tested, ResidentSession.run
 
-    async def both(kind, *rest):
-        return None if kind == "docker" else await tested(kind, *rest)
+    async def both(kind, *rest, **more):
+        return None if kind == "docker" else await tested(kind, *rest, **more)
 
     async def breaks(self, what):
         return Execution(broken="It fell over.") if what.baseline is (when == "baseline") else await run(self, what)
 
-    monkeypatch.setattr(selection, "_load_tested", both)
+    monkeypatch.setattr(selection, "_make_tested", both)
     monkeypatch.setattr(ResidentSession, "run", breaks)
     files, case = {"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double"
     if when == "baseline":

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records.sandbox import Inspection, TestRun
-from greenloop.core.report.inspections import inspected_failures
-from greenloop.core.verdict import forged
+from greenloop_sandbox import Inspection, TestRun, forged
+from greenloop_sandbox.report.inspections import inspected_failures
 
 pytestmark = pytest.mark.needs("bubblewrap")
 

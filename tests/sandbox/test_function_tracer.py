@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core.reach import Reach
-from greenloop.core.records.sandbox import TestRun
+from greenloop_sandbox import TestRun
 
 pytestmark = pytest.mark.needs("bubblewrap")
 

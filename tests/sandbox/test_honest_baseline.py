@@ -11,13 +11,13 @@ import pytest
 
 from greenloop.core.events import Finished, Tested
 from greenloop.core.records.outcome import Outcome, Verified
-from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.verdict import Status
 from greenloop.engine import refine
 from greenloop.project import configuration
-from greenloop.sandboxes.backends._resident import ResidentSession
 from greenloop.verdict.beyond_tests import MUTANT_SECONDS
 from greenloop.wording.outcome import describe_related
+from greenloop_sandbox import Execution, TestRun
+from greenloop_sandbox.backends._resident import ResidentSession
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records.sandbox import Apart, Limits, TestRun
 from greenloop.core.records.verdict import Status
-from greenloop.core.report import cases as report
 from greenloop.core.verdict import judge
-from greenloop.sandboxes.backends._supervisor import descendants, is_alive
+from greenloop_sandbox import Apart, Limits, TestRun
+from greenloop_sandbox.backends._supervisor import descendants, is_alive
+from greenloop_sandbox.report import cases as report
 
 pytestmark = pytest.mark.needs("bubblewrap")
 

@@ -9,10 +9,9 @@ import pytest
 
 from greenloop.engine.doctor import isolation
 from greenloop.engine.doctor.isolation import PROMISES, ProbeResult
-from greenloop.project.settings import SandboxSettings, Settings
-from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
-from greenloop.sandboxes.backends.docker import DockerSandbox
-from greenloop.sandboxes.backends.none import NoIsolation
+from greenloop_sandbox.backends.bubblewrap import Bubblewrap
+from greenloop_sandbox.backends.docker import DockerSandbox
+from greenloop_sandbox.backends.none import NoIsolation
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -43,7 +42,7 @@ async def test_a_wall_keeps_every_promise(sandbox, bare_environment):
 
 @pytest.mark.needs("bubblewrap")
 async def test_without_a_wall_the_same_programs_get_through(bare_environment):
-    findings = await found(NoIsolation(Settings(sandbox=SandboxSettings(unsafe=True))), bare_environment)
+    findings = await found(NoIsolation(consent=True), bare_environment)
     broken = {name for name, finding in findings.items() if finding.held is False}
     assert PROMISES["files"] in broken
     assert PROMISES["privileges"] in broken

@@ -10,8 +10,8 @@ import pytest
 from greenloop.engine import refine
 from greenloop.engine.baseline import known_baseline
 from greenloop.project import configuration
-from greenloop.sandboxes.backends._resident import ResidentSession
-from greenloop.sandboxes.pool import SandboxPool
+from greenloop_sandbox import SandboxPool
+from greenloop_sandbox.backends._resident import ResidentSession
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records.sandbox import TestRun, WatchedLines
-from greenloop.core.report.cases import case_results
-from greenloop.core.report.traces import line_traces
-from greenloop.core.verdict import forged, judge
+from greenloop.core.verdict import judge
+from greenloop_sandbox import TestRun, WatchedLines, case_results, forged
+from greenloop_sandbox.report.traces import line_traces
 
 pytestmark = pytest.mark.needs("bubblewrap")
 WHOLE = (WatchedLines(path="m.py", start=1, end=100_000),)

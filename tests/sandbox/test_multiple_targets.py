@@ -11,9 +11,9 @@ from greenloop.core.records.verdict import Status
 from greenloop.core.text.diff import unified_diff
 from greenloop.engine import refine
 from greenloop.project import configuration
-from greenloop.sandboxes.backends._one_shot import OneShotSession
-from greenloop.sandboxes.backends._resident import ResidentSession
 from greenloop.verdict import inputs
+from greenloop_sandbox.backends._one_shot import OneShotSession
+from greenloop_sandbox.backends._resident import ResidentSession
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.sandbox import SandboxSpec
-from greenloop.project.settings import Settings
-from greenloop.sandboxes.backends import none
+from greenloop.project.settings import SandboxSettings
+from greenloop_sandbox import SandboxSpec
+from greenloop_sandbox.backends import none
 
 
 @pytest.mark.story("without consent nothing runs outside a sandbox")
 async def test_refused_without_consent(tmp_path, environment):
-    sandbox = none.create(Settings())
+    sandbox = none.create(SandboxSettings())
     probe = await sandbox.probe()
     assert (probe.ok, bool(probe.remedy)) == (False, True)
     with pytest.raises(CannotVerifyError) as caught:

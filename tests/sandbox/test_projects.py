@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records.sandbox import Execution, TestRun
-from greenloop.core.report.cases import case_results, collect_errors
 from greenloop.engine import sandbox_spec
 from greenloop.project import configuration
+from greenloop_sandbox import Execution, TestRun, case_results
+from greenloop_sandbox.report.cases import collect_errors
 
 # The first test waits until a dozen packages are installed.
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.needs("network"), pytest.mark.timeout(900)]

@@ -15,17 +15,16 @@ from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.model import Reply
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Environment, SandboxSpec, TestRun
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.verdict import judge
-from greenloop.project.settings import SandboxSettings, Settings
-from greenloop.sandboxes import bundled_hypothesis
-from greenloop.sandboxes.backends import docker, none
-from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
+from greenloop.project.settings import SandboxSettings
 from greenloop.specs.kinds import properties
 from greenloop_lab.drafting.feedback import counterexample
+from greenloop_sandbox import Environment, SandboxSpec, TestRun, bundled_hypothesis
+from greenloop_sandbox.backends import docker, none
+from greenloop_sandbox.backends.bubblewrap import Bubblewrap
 
 STUB = '''def sort(xs: list[int]) -> list[int]:
     """The numbers in rising order.
@@ -222,7 +221,7 @@ async def test_classes_of_the_project_are_built_inside(at):
 
 
 async def test_properties_run_without_a_wall(at):
-    sandbox = none.create(Settings(sandbox=SandboxSettings(unsafe=True)))
+    sandbox = none.create(SandboxSettings(unsafe=True))
     async with opened(sandbox, at, problem(at)) as tried:
         good, bad = await tried.verdict(GOOD), await tried.verdict(DROPS)
     assert good.status is Status.PASSED, good
@@ -233,7 +232,7 @@ async def test_properties_run_without_a_wall(at):
 @pytest.mark.timeout(900)
 async def test_properties_run_in_a_container(at):
     where = place(at.root)
-    async with opened(docker.create(Settings()), where, problem(at)) as tried:
+    async with opened(docker.create(SandboxSettings()), where, problem(at)) as tried:
         assert tried.spec.doubts == ()
         good, bad, meddled = await tried.verdict(GOOD), await tried.verdict(DROPS), await tried.verdict(MEDDLES)
         text = await tried.told(DROPS)

@@ -13,11 +13,11 @@ from textwrap import dedent
 
 import pytest
 
-from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
-from greenloop.core.report import cases as report
-from greenloop.sandboxes.backends import _mounts, _resident
-from greenloop.sandboxes.backends._supervisor import descendants
-from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
+from greenloop_sandbox import Execution, SandboxSpec, TestRun
+from greenloop_sandbox.backends import _mounts, _resident
+from greenloop_sandbox.backends._supervisor import descendants
+from greenloop_sandbox.backends.bubblewrap import Bubblewrap
+from greenloop_sandbox.report import cases as report
 
 TEST = "from m import v\ndef test_a(): assert v == 1\ndef test_b(): assert v in (1, 2)\n"
 

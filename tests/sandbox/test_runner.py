@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.sandboxes import payload
+from greenloop_sandbox import payload
 
 protocol = payload.protocol()
 KEY = b"k" * 32

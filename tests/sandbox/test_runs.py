@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records.sandbox import TestRun
-from greenloop.core.records.verdict import Frame, Status
-from greenloop.core.report import cases as report
-from greenloop.core.report.traces import reached_functions
+from greenloop.core.records.verdict import Status
 from greenloop.core.verdict import judge
+from greenloop_sandbox import Frame, TestRun
+from greenloop_sandbox.report import cases as report
+from greenloop_sandbox.report.traces import reached_functions
 
 pytestmark = pytest.mark.needs("bubblewrap")
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records.sandbox import Limits, SandboxSpec
 from greenloop.localize import context
 from greenloop.localize.baseline import measure_baseline
 from greenloop.project import settings
 from greenloop.project.environment import interpreters
 from greenloop.project.snapshot import Snapshot
 from greenloop.project.targets import parse_target
-from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
+from greenloop_sandbox import Limits, SandboxSpec
+from greenloop_sandbox.backends.bubblewrap import Bubblewrap
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 

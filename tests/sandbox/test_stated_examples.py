@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.spec import Spec
-from greenloop.core.report import cases as report
 from greenloop.project import targets
 from greenloop.specs.kinds import examples
+from greenloop_sandbox import TestRun
+from greenloop_sandbox.report import cases as report
 
 pytestmark = pytest.mark.needs("bubblewrap")
 

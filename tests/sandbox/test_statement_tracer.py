@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records.sandbox import SuspectedLines, TestRun, WatchedLines
-from greenloop.core.report.cases import case_results
-from greenloop.core.report.traces import statement_traces
-from greenloop.core.verdict import forged
+from greenloop_sandbox import SuspectedLines, TestRun, WatchedLines, case_results, forged
+from greenloop_sandbox.report.traces import statement_traces
 
 pytestmark = pytest.mark.needs("bubblewrap")
 

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop.core.records.sandbox import Execution, Limits, SandboxSpec
 from greenloop.core.records.spec import TargetKind
 from greenloop.core.run_state import Baseline
 from greenloop.localize import context
@@ -18,7 +17,8 @@ from greenloop.project import settings
 from greenloop.project.environment import interpreters
 from greenloop.project.snapshot import Snapshot
 from greenloop.project.targets import parse_target
-from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
+from greenloop_sandbox import Execution, Limits, SandboxSpec
+from greenloop_sandbox.backends.bubblewrap import Bubblewrap
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 

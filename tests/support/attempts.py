@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, FeedbackNote, Finding, Look, Move
 from greenloop.core.records.model import Role, ToolCall
 from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop_sandbox import CaseResult, Failure
 
 
 def cases(passed: int, total: int, message: str = "assert 1 == 2") -> tuple[CaseResult, ...]:

@@ -11,12 +11,13 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
-from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
-from greenloop.core.report.cases import CollectedCase
-from greenloop.core.report.traces import ReachedFunction
+from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.core.text.diff import main_line_end, split_lines
 from greenloop.engine.testing.run_tests import Report
 from greenloop.project.syntax import definitions
+from greenloop_sandbox import CaseResult, Failure, Frame
+from greenloop_sandbox.report.cases import CollectedCase
+from greenloop_sandbox.report.traces import ReachedFunction
 from scripted_attempt import emit_attempt
 
 VALUE = re.compile(r"(    value = )\w+")

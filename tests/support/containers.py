@@ -8,12 +8,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from greenloop.core.records.sandbox import Environment, Execution, SandboxSpec, TestRun
-from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report.cases import case_results
-from greenloop.sandboxes.backends import _container, docker
-from greenloop.sandboxes.container import engine
-from greenloop.sandboxes.container.engine import LABEL, OWNER_LABEL
+from greenloop_sandbox import CaseResult, Environment, Execution, SandboxSpec, TestRun, case_results
+from greenloop_sandbox.backends import _container, docker
+from greenloop_sandbox.container import engine
+from greenloop_sandbox.container.engine import LABEL, OWNER_LABEL
 
 BUSY = "import time\nend = time.monotonic() + 60\nwhile time.monotonic() < end: pass\n"
 

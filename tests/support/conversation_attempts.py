@@ -8,7 +8,8 @@ from typing import Any
 from greenloop.core.records.attempt import Attempt, Draft, Look, Move
 from greenloop.core.records.model import Role, ToolCall
 from greenloop.core.records.usage import Usage
-from greenloop.core.records.verdict import CaseResult, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop_sandbox import CaseResult
 
 BLEMISH = "`x = 1` is overwritten by the next line, m.py:12"
 PASSED = Verdict(status=Status.PASSED, cases=(CaseResult(id="test_m.py::test_double", outcome="passed"),))

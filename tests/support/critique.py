@@ -12,7 +12,8 @@ from greenloop.core.records.model import ChatRequest, Reply
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.usage import Usage
-from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
+from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
+from greenloop_sandbox import CaseResult, Failure, Frame
 
 MODULE = "def f(n):\n    return n\n"
 

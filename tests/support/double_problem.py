@@ -6,7 +6,8 @@ from pathlib import Path
 
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
-from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop_sandbox import CaseResult, Failure
 
 STUB = 'def double(x):\n    """Twice x."""\n    raise NotImplementedError\n'
 TESTS = "from m import double\n\n\ndef test_five():\n    assert double(5) == 10\n\n\ndef test_two():\n    assert double(2) == 4\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from greenloop.core.records.sandbox import Execution
+from greenloop_sandbox import Execution
 
 
 def execute(outcomes, *, deselected=(), extra=(), killed="", status=None, finished=True):

@@ -7,7 +7,8 @@ from pathlib import Path
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
-from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop_sandbox import CaseResult, Failure, Frame
 
 PROBLEM = Problem(root=Path("/w"), spec=Spec(cases=(), selectors=()), regions=(), originals={}, files={})
 FAILURE = Failure(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from greenloop.core.records.verdict import Frame
-from greenloop.core.report.inspections import InspectedFailure, Raised, ShownFrame
+from greenloop_sandbox import Frame
+from greenloop_sandbox.report.inspections import InspectedFailure, Raised, ShownFrame
 
 LIBRARY = "/usr/lib/python3/site-packages/lib/core.py"
 

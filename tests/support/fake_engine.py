@@ -18,9 +18,10 @@ from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verifi
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.usage import Usage
-from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
+from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.engine import after_run, refine
 from greenloop.engine.history.store import History
+from greenloop_sandbox import CaseResult, Failure, Frame
 
 BEFORE = "def double(x):\n    return x + 1\n"
 AFTER = "def double(x):\n    return x * 2\n"

@@ -8,7 +8,8 @@ from greenloop.core.records.attempt import Attempt, Candidate, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
-from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop_sandbox import CaseResult, Failure, Frame
 
 NAMES = ("__init__", "push", "pop", "size")
 REGIONS = tuple(

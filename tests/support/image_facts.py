@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from greenloop.sandboxes.container import image_python
+from greenloop_sandbox.container import image_python
 
 PATHS = {
     "purelib": "/usr/lib/site",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 
-from greenloop.sandboxes import payload
+from greenloop_sandbox import payload
 
 
 def load(name):
@@ -18,5 +18,5 @@ def load(name):
 
 @functools.cache
 def load_apart():
-    """Loads the modules of sandbox/apart, which import each other, by their names."""
+    """Loads the modules of greenloop_sandbox/inside/apart, which import each other, by their names."""
     return load("supervisor").Siblings()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Spec
 from greenloop.engine.looks._project import Project
 from greenloop.project.snapshot import Snapshot
+from greenloop_sandbox import Execution
 
 MASKED = (".env*", "*.pem", ".git", "secrets.*")
 

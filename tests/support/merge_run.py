@@ -7,7 +7,8 @@ from pathlib import Path
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, Move
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
-from greenloop.core.records.verdict import CaseResult, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop_sandbox import CaseResult
 
 PROBLEM = Problem(root=Path("/w"), spec=Spec(), regions=(), originals={}, files={})
 F = Region(path="m.py", qualname="f", start=1, end=2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from greenloop.core.records.sandbox import Environment
+from greenloop_sandbox import Environment
 
 
 def make_environment(prefix, base, executable=None):

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution, Limits, TestRun
 from greenloop.core.records.spec import Spec
 from greenloop.verdict.inputs import VerificationInputs
+from greenloop_sandbox import Execution, Limits, TestRun
 
 PHASES = ("setup", "call", "teardown")
 CASES = ("t.py::a", "t.py::b", "t.py::c", "t.py::old")

@@ -13,16 +13,14 @@ from pathlib import Path
 import pytest
 
 from docstring_project import DocstringProject
-from greenloop.core.ports import Session
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Environment, Limits, SandboxSpec
 from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Verdict
 from greenloop.engine import after_run, sandbox_spec
 from greenloop.project.settings import SandboxSettings, Settings
-from greenloop.sandboxes import payload
-from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
 from greenloop.wording.notes import describe_difference
+from greenloop_sandbox import Environment, Limits, SandboxSpec, Session, payload
+from greenloop_sandbox.backends.bubblewrap import Bubblewrap
 
 MASKED = (".env*", "*.pem", "id_rsa*", ".git")
 

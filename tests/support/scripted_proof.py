@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution, Limits, TestRun
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.run_state import RunState
 from greenloop.verdict.verifier import Verifier
+from greenloop_sandbox import Execution, Limits, TestRun
 
 TARGET, NEAR, FAR = "test_m.py::test_a", "test_m.py::test_near", "test_far.py::test_far"
 TEST = "from m import f\n\n\ndef test_a():\n    assert f(5) == 10\n"

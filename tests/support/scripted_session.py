@@ -7,8 +7,8 @@ from pathlib import Path
 
 from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.spec import Spec
+from greenloop_sandbox import TestRun
 
 
 class ScriptedSession:

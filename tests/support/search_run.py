@@ -7,7 +7,8 @@ from pathlib import Path
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
-from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Status, Verdict
+from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
+from greenloop_sandbox import CaseResult, Failure
 
 PROBLEM = Problem(root=Path("/w"), spec=Spec(cases=(), selectors=()), regions=(), originals={}, files={})
 

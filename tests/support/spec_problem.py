@@ -12,8 +12,9 @@ from greenloop.core.ports import NoUser, Tools, User
 from greenloop.core.python.ast_source import find_definitions, start_line
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
-from greenloop.core.records.verdict import CaseResult, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.specs import host_checks
+from greenloop_sandbox import CaseResult
 
 TEXT = 'def f(x):\n    """F."""\n    raise NotImplementedError\n'
 LONG = 'import os\n\n\ndef f(x):\n    """F."""\n    y = x\n    return eval("y")\n'

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from greenloop.core.records.verdict import Failure, Frame
-from greenloop.core.report.traces import ReachedFunction, StatementTrace
 from greenloop.localize.evidence import gather_evidence
+from greenloop_sandbox import Failure, Frame
+from greenloop_sandbox.report.traces import ReachedFunction, StatementTrace
 
 MODULE = '''\
 def parse_duration(text):

@@ -8,14 +8,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from greenloop.core.ports import Session
-from greenloop.core.records.sandbox import TestRun
-from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report.cases import case_results
 from greenloop.engine import sandbox_spec
+from greenloop.project import sandbox_selection
 from greenloop.project.settings import Settings
-from greenloop.sandboxes import selection
-from greenloop.sandboxes.pool import SandboxPool
+from greenloop_sandbox import CaseResult, SandboxPool, Session, TestRun, case_results
 
 SECONDS = 5.0
 PASSED, NEVER = "passed", "never"  # never: it did not end
@@ -61,7 +57,7 @@ def describe_result(result: CaseResult) -> str:
 async def open_runner(root: Path) -> AsyncIterator[CaseRunner]:
     settings, pool = Settings(), SandboxPool()
     place = await sandbox_spec.build_sandbox_spec(root, settings)
-    _sandbox, session = await selection.open_first(place, settings, sandbox_spec.ignore_status, pool)
+    _sandbox, session = await sandbox_selection.open_first(place, settings, sandbox_spec.ignore_status, pool)
     try:
         yield CaseRunner(session=session)
     finally:

@@ -15,18 +15,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.ports import Session
 from greenloop.core.python.ast_source import parse_module_strictly
-from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.verdict import Status
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.verdict import judge
 from greenloop.engine import sandbox_spec
+from greenloop.project import sandbox_selection
 from greenloop.project.settings import Settings
-from greenloop.sandboxes import selection
-from greenloop.sandboxes.pool import SandboxPool
 from greenloop_lab.bench.mbpp import MODULE, Row
 from greenloop_lab.bench.tasks import Task
+from greenloop_sandbox import SandboxPool, Session, TestRun
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +52,7 @@ async def open_session(
 ) -> AsyncIterator[Session]:
     """A session in the first usable sandbox. Raises `CannotVerifyError` where none can be used."""
     spec = await sandbox_spec.build_sandbox_spec(root, settings, report_status, variables)
-    _sandbox, session = await selection.open_first(spec, settings, sandbox_spec.ignore_status, pool)
+    _sandbox, session = await sandbox_selection.open_first(spec, settings, sandbox_spec.ignore_status, pool)
     try:
         yield session
     finally:

@@ -26,7 +26,6 @@ from greenloop.models import roles
 from greenloop.models.roles import Models
 from greenloop.project import sources
 from greenloop.project.settings import Settings
-from greenloop.sandboxes.pool import SandboxPool
 from greenloop_lab.bench import results
 from greenloop_lab.bench.hidden_tests import Judge
 from greenloop_lab.bench.history import tree as history_tree
@@ -44,6 +43,7 @@ from greenloop_lab.bench.recordings import (
 from greenloop_lab.bench.results import TaskRunResult
 from greenloop_lab.bench.task_folder import Place, lay_out_task
 from greenloop_lab.bench.tasks import Task
+from greenloop_sandbox import SandboxPool
 
 TaskRun = tuple[Arm, Task, int]
 

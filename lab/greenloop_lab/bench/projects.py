@@ -12,21 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError, UsageError
-from greenloop.core.ports import Session
-from greenloop.core.records.sandbox import Execution, TestRun
-from greenloop.core.report.cases import collect_errors
-from greenloop.core.report.traces import reached_functions
 from greenloop.core.test_selection import fit_selectors
 from greenloop.project import workspace
 from greenloop.project.settings import Settings
 from greenloop.project.sources import file_patterns, is_trusted
-from greenloop.sandboxes.pool import SandboxPool
 from greenloop_lab.bench.hidden_tests import open_session
 from greenloop_lab.bench.mutation.ast_edits import Source
 from greenloop_lab.bench.mutation.mutants import OTHER_SEED, outcomes_by_case
 from greenloop_lab.bench.mutation.mutate_project import MutantRequest, draw_mutants, find_mutant, mutant_task
 from greenloop_lab.bench.mutation.operators import Function
 from greenloop_lab.bench.tasks import Task
+from greenloop_sandbox import Execution, SandboxPool, Session, TestRun
+from greenloop_sandbox.report.cases import collect_errors
+from greenloop_sandbox.report.traces import reached_functions
 
 # Bounds on the lines of a function, and on the number of its judging cases.
 MIN_LINES, MAX_LINES, MAX_CASES = 3, 60, 200

@@ -10,10 +10,10 @@ import pytest
 from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.verdict import judge
 from greenloop_lab.drafting.feedback import docs, runtime_trace
+from greenloop_sandbox import TestRun
 
 pytestmark = pytest.mark.needs("bubblewrap")
 

@@ -10,16 +10,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from greenloop.core.records.sandbox import Limits, SandboxSpec, TestRun
 from greenloop.core.records.verdict import Status
-from greenloop.core.report.cases import case_results, collected_cases
 from greenloop.core.verdict import judge
 from greenloop.engine.doctor import isolation
 from greenloop.project.environment import interpreters
 from greenloop.project.settings import SandboxSettings, Settings
-from greenloop.sandboxes.backends import bubblewrap
 from greenloop_lab.sandboxes.backends import ray
 from greenloop_lab.sandboxes.cluster import session
+from greenloop_sandbox import Limits, SandboxSpec, TestRun, case_results, collected_cases
+from greenloop_sandbox.backends import bubblewrap
 from ray_cluster import kill_node, start_cluster
 
 pytestmark = [pytest.mark.cluster, pytest.mark.needs("ray"), pytest.mark.needs("bubblewrap"), pytest.mark.timeout(600)]
@@ -82,8 +81,8 @@ def outcomes(execution):
 
 async def test_the_cases_and_their_outcomes_are_those_of_one_machine(cluster, project):
     run = TestRun(selectors=(), seconds=60, baseline=True)
-    alone = await run_on(bubblewrap.create(Settings()), project, run)
-    sandbox = ray.create(settings(cluster))
+    alone = await run_on(bubblewrap.create(SandboxSettings()), project, run)
+    sandbox = ray.create(settings(cluster).sandbox)
     status: list[str] = []
     sandbox.report_status = status.append
     split = await run_on(sandbox, project, run)
@@ -95,7 +94,7 @@ async def test_the_cases_and_their_outcomes_are_those_of_one_machine(cluster, pr
 
 
 async def test_a_candidate_that_leaves_in_one_part_is_found_out(cluster, project):
-    sandbox = ray.create(settings(cluster))
+    sandbox = ray.create(settings(cluster).sandbox)
     session = await sandbox.open(spec(project))
     try:
         base = await session.run(TestRun(selectors=(), seconds=60, baseline=True))
@@ -116,7 +115,7 @@ async def test_a_node_that_is_killed_while_it_runs_tests_loses_no_case(cluster, 
         text = TESTS.format(count=3) + "\n\ndef test_takes_a_second():\n    import time\n    time.sleep(1)\n"
         (project / f"test_{number}.py").write_text(text)
     extra = cluster.add_node(num_cpus=1, object_store_memory=100_000_000)
-    sandbox = ray.create(settings(cluster))
+    sandbox = ray.create(settings(cluster).sandbox)
     status: list[str] = []
 
     def report(text: str) -> None:
@@ -128,7 +127,7 @@ async def test_a_node_that_is_killed_while_it_runs_tests_loses_no_case(cluster, 
     sandbox.report_status = report
     run = TestRun(selectors=(), seconds=60)
     split = await asyncio.wait_for(run_on(sandbox, project, run), 300)
-    alone = await run_on(bubblewrap.create(Settings()), project, run)
+    alone = await run_on(bubblewrap.create(SandboxSettings()), project, run)
     assert outcomes(split) == outcomes(alone)
     assert status == ["running 20 tests in 3 parts", "A node was lost; its tests run on another one."]
 
@@ -161,11 +160,11 @@ def test_verify_on_a_cluster_says_what_it_says_here(cluster, project):
 async def test_a_folder_that_is_another_one_on_a_node_is_named(cluster, project, monkeypatch):
     monkeypatch.setattr(session, "workspace_state", lambda _root: "another")
     with pytest.raises(Exception, match="are not the same on a node of the cluster") as problem:
-        await ray.create(settings(cluster)).open(spec(project))
+        await ray.create(settings(cluster).sandbox).open(spec(project))
     assert "Share the project's folder" in problem.value.remedy
 
 
 async def test_the_doctor_leaves_isolation_to_the_nodes(cluster, project):
-    probe = await ray.create(settings(cluster)).probe()
+    probe = await ray.create(settings(cluster).sandbox).probe()
     (report,) = await isolation.check_isolation(project, settings(cluster), [probe])
     assert (report.name, report.reason) == ("ray", "each node has a back end of its own: run `greenloop doctor` there")

@@ -15,7 +15,6 @@ from greenloop.core.records.goal import Gain
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.spec import Case, Region
 from greenloop.core.records.usage import Estimate, Quantiles, Usage
-from greenloop.core.records.verdict import CaseResult
 from greenloop.core.summary import changed_regions, count_candidates
 from greenloop.core.text.diff import diff_files
 from greenloop.core.text.json_codec import to_json
@@ -23,6 +22,7 @@ from greenloop.verdict.mutation_testing import Strength, describe_mutant
 from greenloop.wording.gain import describe_gain
 from greenloop.wording.notes import list_notes
 from greenloop.wording.outcome import describe_improvement
+from greenloop_sandbox import CaseResult
 
 MAX_MESSAGE = 2_000
 

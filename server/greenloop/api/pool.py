@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from greenloop.sandboxes.pool import SandboxPool
+from greenloop_sandbox import SandboxPool

@@ -10,4 +10,4 @@ from greenloop.engine.verify.report_json import result_json
 from greenloop.engine.verify.run_file import verify_run_file
 from greenloop.engine.verify.setup import Request as VerifyRequest
 from greenloop.engine.verify.verify import verify
-from greenloop.sandboxes.selection import CLUSTER, load_back_end
+from greenloop.project.sandbox_selection import CLUSTER, load_back_end

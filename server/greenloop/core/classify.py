@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from greenloop.core.records.attempt import Attempt, Finding
-from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
+from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
+from greenloop_sandbox import CaseResult, Failure, Frame
 
 _SYNTAX = {"SyntaxError", "IndentationError", "TabError"}
 _LOGIC = {

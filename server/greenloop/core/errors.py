@@ -16,24 +16,9 @@ A failing test, an unparsable answer or a timeout is data (`core.records`), neve
 
 from __future__ import annotations
 
-
-class GreenloopError(Exception):
-    """The base class. `str(error)` is the sentence for the user, `remedy` how to fix it (may be empty).
-
-    `kind` identifies the kind of error for programs.
-    """
-
-    exit_code = 1
-    kind = "workspace"
-
-    @property
-    def advice(self) -> str:
-        """The sentence and the remedy."""
-        return " ".join(part for part in (str(self), self.remedy) if part)
-
-    def __init__(self, sentence: str, *, remedy: str = "") -> None:
-        super().__init__(sentence)
-        self.remedy = remedy
+from greenloop_sandbox import CannotVerifyError as CannotVerifyError  # noqa: PLC0414
+from greenloop_sandbox import GreenloopError as GreenloopError  # noqa: PLC0414
+from greenloop_sandbox import SandboxBrokenError as SandboxBrokenError  # noqa: PLC0414
 
 
 class UsageError(GreenloopError):
@@ -43,11 +28,6 @@ class UsageError(GreenloopError):
 
 class SettingsError(UsageError):
     kind = "settings"
-
-
-class CannotVerifyError(GreenloopError):
-    exit_code = 3
-    kind = "cannot-verify"
 
 
 class BaselineChangedError(CannotVerifyError):
@@ -60,13 +40,6 @@ class OutOfTimeError(CannotVerifyError):
             f"The tests of the unchanged code were not done when the run's {seconds:g} s were over (`seconds`).",
             remedy="Allow more time, or name a single test.",
         )
-
-
-class SandboxBrokenError(CannotVerifyError):
-    """`str(error)` includes the reason that the sandbox reported."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(f"The sandbox failed: {reason}", remedy="Run `greenloop doctor`.")
 
 
 class ModelError(GreenloopError):

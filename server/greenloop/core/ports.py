@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
-from greenloop.core.records.sandbox import Execution, Inspection, Probe, SandboxSpec, TestRun, WatchedLines
+from greenloop_sandbox import Execution, Inspection, SandboxSpec, Session, WatchedLines
 
 
 class Model(Protocol):
@@ -54,40 +54,6 @@ def calls_tools(model: Model) -> bool:
 def context(model: Model) -> int:
     """Tokens of prompt and answer together that the model takes; 0 where it is not known."""
     return int(getattr(model, "context", 0))
-
-
-class Session(Protocol):
-    """An open sandbox. `run` never raises because of a candidate; cancelling it kills the candidate's process tree.
-
-    `warm` prepares the first run in advance, `pause` stops using the machine until the next run; neither raises.
-    """
-
-    @property
-    def name(self) -> str: ...
-
-    async def run(self, run: TestRun) -> Execution: ...
-
-    async def warm(self) -> None: ...
-
-    async def pause(self) -> None: ...
-
-    async def close(self) -> None: ...
-
-
-class Sandbox(Protocol):
-    """A back end that isolates code. `probe` is the self-test; `open` raises `CannotVerifyError` with the remedy.
-
-    `report_status` receives progress messages where opening takes long.
-    """
-
-    report_status: Callable[[str], None]
-
-    @property
-    def name(self) -> str: ...
-
-    async def probe(self) -> Probe: ...
-
-    async def open(self, place: SandboxSpec) -> Session: ...
 
 
 class User(Protocol):

@@ -13,11 +13,11 @@ from pathlib import PurePosixPath
 
 from greenloop.core.python.ast_dump import dump_words
 from greenloop.core.python.ast_source import docstring_statement, find_definitions, parse_module, plain_name
-from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Region
-from greenloop.core.report.cases import records_of_kind
-from greenloop.core.report.traces import ReachedFunction, reached_functions
 from greenloop.core.text.diff import with_plain_ends
+from greenloop_sandbox import Execution
+from greenloop_sandbox.report.cases import records_of_kind
+from greenloop_sandbox.report.traces import ReachedFunction, reached_functions
 
 ALL_CASES = ""  # the scope of what is shared by all cases; other scopes are paths of test files
 FAR = 1_000  # calls: farther than any that was traced

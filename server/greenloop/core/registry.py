@@ -24,7 +24,7 @@ PACKAGES = {
     "trust": "greenloop.specs.trust",
     "models": "greenloop.models.providers",
     "looks": "greenloop.engine.looks",
-    "sandboxes": "greenloop.sandboxes.backends",
+    "sandboxes": "greenloop_sandbox.backends",
 }
 
 

@@ -16,9 +16,9 @@ from greenloop.core.election import count_asked
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Limits
 from greenloop.core.records.spec import Region
 from greenloop.core.records.usage import Budget, Usage
+from greenloop_sandbox import Limits
 
 OPENING = 5.0  # seconds for a fresh sandbox, on a busy machine
 TARGET_TIMES = 15

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from greenloop.core.records.problem import Approach
 from greenloop.core.records.spec import Case, Region
-from greenloop.core.report.traces import ReachedFunction
+from greenloop_sandbox.report.traces import ReachedFunction
 
 MOST_TESTS = 5
 LEAST_TESTS = 2  # where there are so many: a second one makes more first answers right (docs/evidence.md)

@@ -10,10 +10,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from greenloop.core.records.sandbox import Execution
-from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
-from greenloop.core.report.cases import case_results, collect_errors, collected_cases, describe_end, records_of_kind
-from greenloop.core.report.schema import well_formed
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop_sandbox import CaseResult, Execution, Failure, case_results, collected_cases, forged
+from greenloop_sandbox.report.cases import collect_errors, describe_end, records_of_kind
 
 
 def judge(expected: Sequence[str], baseline: Mapping[str, str], execution: Execution) -> Verdict:
@@ -66,37 +65,6 @@ def _status(
     if all_pass and execution.status != 0 and not _others_failed(expected, execution):
         return Status.FAILED, f"Every case passed, but pytest exited with status {execution.status}."
     return (Status.PASSED, "") if all_pass else (Status.FAILED, "")
-
-
-def forged(execution: Execution) -> str:
-    """Why the report is forged: a break in the sequence, a line without key or known form, a repeated phase; else "".
-
-    Only a report without forgery is safe for the readers in `report.py`.
-    """
-    for number, record in enumerate(execution.records):
-        if record.get("kind") == "forged":
-            return "The test report contains a line that the test runner did not write."
-        if record.get("seq") != number:
-            return f"The test report is out of sequence at record {number}."
-        if not well_formed(record):
-            return f"Record {number} of the test report has a form that the test runner never writes."
-    # Each subtest reports a call of its own, and all of them count; other phases are reported once.
-    phases = (record for record in records_of_kind(execution, "phase") if record.get("when") != "call")
-    reports = Counter((record.get("id"), record.get("when")) for record in phases)
-    repeated_case = next((case for (case, _when), times in reports.items() if times > 1), None)
-    if repeated_case and not any(record.get("reruns") for record in records_of_kind(execution, "start")):
-        return f"{repeated_case} was reported twice."
-    for record in records_of_kind(execution, "phase"):
-        if contradiction := _misreported(record):
-            return contradiction
-    return ""
-
-
-def _misreported(record: Mapping[str, object]) -> str:
-    """The exception is from the call itself; the outcome is from a report that a candidate may have patched."""
-    if record.get("type") is not None and record.get("outcome") == "passed" and record.get("wasxfail") is None:
-        return f"{record.get('id')} raised {record.get('type')} and was reported as passed."
-    return ""
 
 
 def _contradiction(expected: Sequence[str], execution: Execution, finished: Mapping[str, object]) -> str:

@@ -10,12 +10,9 @@ from dataclasses import replace
 
 from greenloop.core.compose import compose
 from greenloop.core.errors import UsageError
-from greenloop.core.ports import Sandbox
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
 from greenloop.core.records.verdict import Verdict
-from greenloop.core.report.cases import case_results
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
 from greenloop.core.text.encoding import decode
@@ -29,6 +26,7 @@ from greenloop.verdict.changed_functions import find_changed_parts
 from greenloop.verdict.inputs import check_sandbox
 from greenloop.verdict.mutation_testing import Strength
 from greenloop.verdict.verifier import Verifier
+from greenloop_sandbox import Execution, Sandbox, SandboxSpec, TestRun, case_results
 
 
 async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Settings) -> Verdict:

@@ -14,7 +14,6 @@ from greenloop.core.records.goal import Goal, Improvement, Workload
 from greenloop.core.records.outcome import LEAST_CHANGES
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Spec
-from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.core.run_state import Baseline
 from greenloop.localize.context import BaselineContext
 from greenloop.specs import goals, host_checks
@@ -25,6 +24,7 @@ from greenloop.verdict.changed_functions import Part
 from greenloop.verdict.gain import Bench
 from greenloop.verdict.inputs import VerificationInputs
 from greenloop.wording.gain import show_cost
+from greenloop_sandbox import CaseResult, Failure
 
 NOT_COMPARED = "Beyond the tests, nothing compared what it does with what your code does"
 NOT_ALL_COMPARED = "Beyond the tests, only its results were compared with those of your code"

@@ -15,13 +15,11 @@ from pathlib import Path
 from greenloop.core.deadline import Deadline, before_search
 from greenloop.core.errors import SandboxBrokenError
 from greenloop.core.events import Event, Finished, Started
-from greenloop.core.ports import Model, NoUser, Sandbox, Session, User
+from greenloop.core.ports import Model, NoUser, User
 from greenloop.core.records.goal import Goal
 from greenloop.core.records.model import Kind
 from greenloop.core.records.outcome import Outcome
-from greenloop.core.records.sandbox import SandboxSpec
 from greenloop.core.records.spec import Target, TargetKind
-from greenloop.core.records.verdict import Failure
 from greenloop.core.run_state import Baseline
 from greenloop.engine.baseline.early_changes import EarlyChanges
 from greenloop.engine.baseline.known_baseline import KnownBaseline
@@ -35,14 +33,13 @@ from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status, ope
 from greenloop.localize.baseline import measure_baseline
 from greenloop.localize.context import BaselineContext
 from greenloop.models.roles import Models
-from greenloop.project import targets, workspace
+from greenloop.project import sandbox_selection, targets, workspace
 from greenloop.project.environment.cgroups import processor_count
 from greenloop.project.environment.faults import Fault
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
-from greenloop.sandboxes import selection
-from greenloop.sandboxes.pool import SandboxPool
-from greenloop.sandboxes.timing import Stopwatch, TimedSession
+from greenloop_sandbox import Failure, Sandbox, SandboxPool, SandboxSpec, Session
+from greenloop_sandbox.timing import Stopwatch, TimedSession
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +125,7 @@ async def refine(
         watch = Stopwatch()
         async with before_search(deadline):
             with watch:
-                sandbox, session = await selection.open_first(place, settings, beating.report, shared_pool)
+                sandbox, session = await sandbox_selection.open_first(place, settings, beating.report, shared_pool)
         calls = ModelCalls(
             settings=settings, preset=preset, models=models, secrets=secrets, patience=lambda: deadline.left_to_search
         )
@@ -191,7 +188,7 @@ async def refine(
             run.verifier.failed = early.known_failures(baseline.problem)
             outcome = await run.outcome(tell)
         except SandboxBrokenError as error:
-            raise await selection.suggest_other(error, settings, sandbox.name) from error
+            raise await sandbox_selection.suggest_other(error, settings, sandbox.name) from error
         finally:
             if conversation is not None:
                 await asyncio.shield(conversation.withdraw())

@@ -16,7 +16,7 @@ from greenloop.core import entry_points, registry
 from greenloop.core.election import elect_nearest
 from greenloop.core.errors import CannotVerifyError, ModelError, SandboxBrokenError, SettingsError
 from greenloop.core.events import Event, Specified, Started
-from greenloop.core.ports import Model, Sandbox, Tools, User, slots
+from greenloop.core.ports import Model, Tools, User, slots
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import ChatRequest, Kind, Reply, Role
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason
@@ -46,12 +46,13 @@ from greenloop.engine.spec_changes import build_voting
 from greenloop.engine.specify import specify
 from greenloop.localize.context import BaselineContext
 from greenloop.localize.findings import findings_of
+from greenloop.project import sandbox_selection
 from greenloop.project.workspace import importing_tests
-from greenloop.sandboxes import selection
-from greenloop.sandboxes.timing import Stopwatch
 from greenloop.specs.voting import Voting
 from greenloop.verdict.beyond_tests import BeyondTests
 from greenloop.verdict.verifier import Files, Verifier
+from greenloop_sandbox import Sandbox
+from greenloop_sandbox.timing import Stopwatch
 
 ROOM = 6000  # tokens of a prompt that has room for several suspects and the outline of their files
 
@@ -256,7 +257,7 @@ class RefineRun:
             return await loop.refine(self.state, started, parts, recorder.emit)
         except (ModelError, CannotVerifyError) as error:
             if isinstance(error, SandboxBrokenError):
-                await selection.suggest_other(error, self.context.settings, self.context.session.name)
+                await sandbox_selection.suggest_other(error, self.context.settings, self.context.session.name)
             return build_stopped(self.state.attempts, stop_reason(error), error.advice)
 
     def parts(self, emit: Callable[[Event], None]) -> Parts:

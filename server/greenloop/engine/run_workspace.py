@@ -9,7 +9,6 @@ import asyncio
 from dataclasses import dataclass
 
 from greenloop.core.errors import BaselineChangedError
-from greenloop.core.ports import Sandbox, Session
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.run_state import RunState
 from greenloop.engine.history import provenance
@@ -17,8 +16,9 @@ from greenloop.engine.loop.attempt_steps import Files
 from greenloop.localize.context import BaselineContext
 from greenloop.project import workspace
 from greenloop.project.environment import interpreters
-from greenloop.sandboxes.timing import Stopwatch, TimedSession
 from greenloop.verdict import persist_tests
+from greenloop_sandbox import Sandbox, Session
+from greenloop_sandbox.timing import Stopwatch, TimedSession
 
 
 @dataclass(kw_only=True)

@@ -10,13 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from greenloop.core.errors import SandboxBrokenError
-from greenloop.core.ports import Sandbox, Session
-from greenloop.core.records.sandbox import Limits, SandboxSpec
-from greenloop.project import hidden
+from greenloop.project import hidden, sandbox_selection
 from greenloop.project.environment import interpreters
 from greenloop.project.settings import Settings
-from greenloop.sandboxes import selection
-from greenloop.sandboxes.pool import SandboxPool
+from greenloop_sandbox import Limits, Sandbox, SandboxPool, SandboxSpec, Session
 
 
 def ignore_status(_text: str) -> None:
@@ -31,7 +28,7 @@ async def choose_sandbox(
     Raises `CannotVerifyError` with the remedy of each where none does.
     """
     place = await build_sandbox_spec(root, settings, report_status)
-    return await selection.choose(settings, report_status), place
+    return await sandbox_selection.choose(settings, report_status), place
 
 
 @asynccontextmanager
@@ -47,11 +44,11 @@ async def open_session(
     """
     shared = pool or SandboxPool()
     try:
-        sandbox, session = await selection.open_first(place, settings, report_status, shared)
+        sandbox, session = await sandbox_selection.open_first(place, settings, report_status, shared)
         try:
             yield sandbox, session
         except SandboxBrokenError as error:
-            raise await selection.suggest_other(error, settings, sandbox.name) from error
+            raise await sandbox_selection.suggest_other(error, settings, sandbox.name) from error
         finally:
             await asyncio.shield(shared.release(session))
     finally:
@@ -84,4 +81,4 @@ async def build_sandbox_spec(
         variables={name: os.environ[name] for name in settings.sandbox.env if name in os.environ}
         | dict(variables or {}),
     )
-    return replace(place, limits=selection.clamp_limits(place.limits, report_status))
+    return replace(place, limits=sandbox_selection.clamp_limits(place.limits, report_status))

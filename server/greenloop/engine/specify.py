@@ -17,12 +17,12 @@ from greenloop.core.errors import CannotVerifyError
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import USER_PROVENANCES, Provenance, Region, Spec, TargetKind
-from greenloop.core.report.cases import case_results
 from greenloop.core.run_state import Baseline
 from greenloop.localize.context import BaselineContext, build_baseline, fault_baseline, passing_baseline
 from greenloop.localize.regions import is_unwritten
 from greenloop.project.sources import file_patterns, import_name_in_tests
 from greenloop.specs import host_checks, stored_tests
+from greenloop_sandbox import case_results
 
 # Provenance of each part's cases; stored cases of an earlier run make asking again unnecessary.
 PROVENANCE = {"designer": Provenance.DESIGNED, "properties": Provenance.PROPERTY, "hints": Provenance.HINT}

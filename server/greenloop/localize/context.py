@@ -11,18 +11,14 @@ from pathlib import Path
 from greenloop.core.classify import classify
 from greenloop.core.deadline import Deadline
 from greenloop.core.errors import CannotVerifyError, SandboxBrokenError
-from greenloop.core.ports import Session
 from greenloop.core.python.stubs import remark_text
 from greenloop.core.reach import Reach, order_by_reach
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.findings import Findings
 from greenloop.core.records.goal import Goal
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution, Limits, SandboxSpec, TestRun
 from greenloop.core.records.spec import Region, Spec, Target, TargetKind
-from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
-from greenloop.core.report.cases import case_results
-from greenloop.core.report.traces import ReachedFunction
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import Baseline
 from greenloop.core.test_selection import find_approaches
 from greenloop.core.text.diff import split_lines
@@ -46,6 +42,8 @@ from greenloop.project.snapshot import Snapshot
 from greenloop.project.sources import file_patterns
 from greenloop.project.syntax import definitions
 from greenloop.verdict.verifier import SLOWER
+from greenloop_sandbox import CaseResult, Execution, Failure, Limits, SandboxSpec, Session, TestRun, case_results
+from greenloop_sandbox.report.traces import ReachedFunction
 
 LONGEST = 2000  # characters of comments that are used as an instruction
 _CLASS_NAME = re.compile(r"\b[A-Z]\w*")

@@ -10,14 +10,13 @@ from collections.abc import Coroutine, Mapping
 from typing import Any
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Spec
-from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report.cases import case_results, collect_errors, collected_cases, describe_end
 from greenloop.core.run_state import Baseline
 from greenloop.localize.context import BaselineContext, fault_baseline, passing_baseline
 from greenloop.localize.measuring import is_cut_short
 from greenloop.project.environment.faults import explain_start
+from greenloop_sandbox import CaseResult, Execution, case_results, collected_cases
+from greenloop_sandbox.report.cases import collect_errors, describe_end
 
 OTHER_SEED = 4_242
 

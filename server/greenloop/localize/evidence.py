@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import Failure
-from greenloop.core.report.traces import ReachedFunction, StatementTrace
 from greenloop.localize.regions import TextOf, region_at
+from greenloop_sandbox import Failure
+from greenloop_sandbox.report.traces import ReachedFunction, StatementTrace
 
 
 @dataclass(frozen=True, kw_only=True)

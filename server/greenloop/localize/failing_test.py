@@ -12,10 +12,7 @@ from dataclasses import replace
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.reach import Reach
 from greenloop.core.records.findings import Findings
-from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Region, Spec
-from greenloop.core.records.verdict import CaseResult, Failure, Frame
-from greenloop.core.report.cases import case_results, collect_errors, collected_cases, records_of_kind, whole_stack
 from greenloop.core.run_state import Baseline
 from greenloop.localize import assignments, ranking, regions
 from greenloop.localize.context import BaselineContext, build_baseline, without_cases
@@ -36,6 +33,8 @@ from greenloop.localize.unreached.uncollected import refuse_uncollected
 from greenloop.project.sources import is_trusted
 from greenloop.project.targets import nearest_names
 from greenloop.specs.kinds.pytest import read_spec
+from greenloop_sandbox import CaseResult, Execution, Failure, Frame, case_results, collected_cases
+from greenloop_sandbox.report.cases import collect_errors, records_of_kind, whole_stack
 
 # Runs of the target: one for each missing module or class, as a second one is seen only behind the first.
 MOST_MISSING = 10

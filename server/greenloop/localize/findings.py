@@ -12,10 +12,7 @@ from dataclasses import replace
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.findings import Findings
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Inspection
 from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report.inspections import InspectedFailure, inspected_failures
 from greenloop.core.run_state import Baseline
 from greenloop.drafting.candidates.answers.changed_regions import with_file
 from greenloop.drafting.context.versions import CONTAINER, version_line
@@ -24,6 +21,8 @@ from greenloop.localize.measuring import is_cut_short
 from greenloop.localize.related_code import find_namesakes, find_nearest, find_used
 from greenloop.localize.siblings import same_cause
 from greenloop.project.sources import is_trusted
+from greenloop_sandbox import CaseResult, Inspection
+from greenloop_sandbox.report.inspections import InspectedFailure, inspected_failures
 
 MOST_SEARCHED = 3  # suspects in whose files functions are searched that are named like the tests
 MOST_INSPECTED = 4  # failing cases of the target, and siblings after them

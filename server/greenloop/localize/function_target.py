@@ -11,10 +11,8 @@ from dataclasses import replace
 from greenloop.core.docstrings.documentation import read_documentation
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
-from greenloop.core.records.verdict import Frame, Status
-from greenloop.core.report.cases import collect_errors, collected_cases
+from greenloop.core.records.verdict import Status
 from greenloop.core.run_state import Baseline
 from greenloop.localize import regions
 from greenloop.localize.context import BaselineContext, build_baseline
@@ -31,6 +29,8 @@ from greenloop.project.syntax import definitions
 from greenloop.project.targets import region_for
 from greenloop.specs.kinds.doctest import examples
 from greenloop.specs.kinds.examples import build_spec, region_statements
+from greenloop_sandbox import Execution, Frame, collected_cases
+from greenloop_sandbox.report.cases import collect_errors
 
 
 async def measure(context: BaselineContext) -> Baseline:

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 from greenloop.core.reach import Reach
-from greenloop.core.records.sandbox import Execution
-from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report.cases import case_results, collected_cases, records_of_kind
 from greenloop.core.test_selection import MOST_SELECTORS, fit_selectors
 from greenloop.localize.context import BaselineContext
+from greenloop_sandbox import CaseResult, Execution, case_results, collected_cases
+from greenloop_sandbox.report.cases import records_of_kind
 
 HUNG = 0.5  # of its limit: a case that was cut after so long hangs
 SLOWER = 10  # times the slowest case that ended is the short limit

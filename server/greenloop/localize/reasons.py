@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import Failure
 from greenloop.localize.evidence import Evidence
 from greenloop.localize.measuring import CUT_SHORT
 from greenloop.localize.signals import data
+from greenloop_sandbox import Failure
 
 JUST_NOW = 0.5  # days before the last commit: changed by that commit
 

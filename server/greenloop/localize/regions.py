@@ -11,10 +11,10 @@ from dataclasses import replace
 from greenloop.core.python import stubs as placeholders
 from greenloop.core.python.assignments import assignments_in
 from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import Failure
 from greenloop.project.hidden import is_masked
 from greenloop.project.sources import is_trusted
 from greenloop.project.syntax import definitions
+from greenloop_sandbox import Failure
 
 TextOf = Callable[[str], str | None]
 MOST_SUSPECTS = 9  # besides the chosen regions

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from greenloop.core.records.findings import NAMESAKE
 from greenloop.core.records.spec import Region
-from greenloop.core.report.inspections import InspectedFailure
 from greenloop.localize.regions import TextOf, region_at
 from greenloop.project.syntax import definitions
 from greenloop.project.syntax.definitions import Definition
+from greenloop_sandbox.report.inspections import InspectedFailure
 
 MOST_NEAREST = 4  # functions of one traceback
 MOST_USED = 3  # functions that another one uses

@@ -12,16 +12,15 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from greenloop.core.reach import Reach
-from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report.traces import ReachedFunction
 from greenloop.localize import assignments
 from greenloop.localize.context import BaselineContext
 from greenloop.localize.measuring import Measurement, is_cut_short
 from greenloop.localize.ranking import rank, suspicions
 from greenloop.project import sources
 from greenloop.project.workspace import importing_tests
+from greenloop_sandbox import CaseResult, Execution
+from greenloop_sandbox.report.traces import ReachedFunction
 
 MOST_MODULES = 3  # modules with the most suspicious functions, beside that of the most suspicious assignment
 SHARE = 0.25  # of the run's time that is left: the most for all of them

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from greenloop.core.python.test_functions import function_of
-from greenloop.core.records.verdict import CaseResult, Failure
+from greenloop_sandbox import CaseResult, Failure
 
 
 def same_cause(

@@ -10,13 +10,13 @@ from dataclasses import replace
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import SuspectedLines, WatchedLines
 from greenloop.core.records.spec import Region
-from greenloop.core.report.traces import StatementTrace, statement_traces
 from greenloop.localize import regions
 from greenloop.localize.context import BaselineContext
 from greenloop.localize.evidence import Evidence
 from greenloop.localize.signals import spectrum
+from greenloop_sandbox import SuspectedLines, WatchedLines
+from greenloop_sandbox.report.traces import StatementTrace, statement_traces
 
 MOST_PASSING = 40  # related tests in the traced run
 WATCH_PRODUCERS = False  # the signal `data` has no weight so far: benchmarks alone ask who produced compared values

@@ -15,7 +15,6 @@ from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Target, TargetKind
-from greenloop.core.records.verdict import Failure
 from greenloop.notebook import ipynb
 from greenloop.notebook.cell_labels import label_text
 from greenloop.notebook.cell_source import Kind
@@ -27,6 +26,7 @@ from greenloop.project import sources, targets
 from greenloop.project.environment.faults import Fault
 from greenloop.project.settings import Settings
 from greenloop.project.syntax import definitions
+from greenloop_sandbox import Failure
 
 MAX_BYTES = 64 << 20  # outputs included
 

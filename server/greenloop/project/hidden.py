@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from greenloop.core.errors import CannotVerifyError
 from greenloop.project.revisions.git import Entry, Repository, is_same
 from greenloop.project.settings import Settings
+from greenloop_sandbox.records import is_shown
 
 # Files that tests do not need; `sandbox.expose` removes patterns.
 MASKED = (
@@ -74,11 +75,6 @@ def is_masked(path: str, patterns: Sequence[str]) -> bool:
     """Is the path, or one of its parent folders, hidden?"""
     parts = PurePosixPath(path).parts
     return any(fnmatch(part, pattern) for part in parts for pattern in patterns) and not is_shown(path, patterns)
-
-
-def is_shown(path: str, patterns: Sequence[str]) -> bool:
-    """Is this path shown although its name is that of a hidden file?"""
-    return any(pattern.startswith("!") and fnmatch(path, pattern[1:]) for pattern in patterns)
 
 
 def find_test_data(root: Path) -> list[str]:

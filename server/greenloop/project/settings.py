@@ -15,7 +15,9 @@ from typing import Any, Literal, get_args, get_type_hints
 
 import platformdirs
 
-APP = "greenloop"
+from greenloop_sandbox.cache import APP as APP  # noqa: PLC0414
+from greenloop_sandbox.cache import cache_folder as cache_folder  # noqa: PLC0414
+
 # The name of the model that only an editor can query.
 EDITOR = "editor"
 ROLES = ("drafter", "refiner", "critic", "tester", "planner", "ranker")
@@ -404,14 +406,6 @@ def state_folder() -> Path:
     path = Path(os.environ.get("XDG_STATE_HOME") or platformdirs.user_state_dir()) / APP
     with suppress(OSError):
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return path
-
-
-def cache_folder() -> Path:
-    """The user's cache folder, made on first use if it can be made; see `state_folder`."""
-    path = Path(os.environ.get("XDG_CACHE_HOME") or platformdirs.user_cache_dir()) / APP
-    with suppress(OSError):
-        path.mkdir(parents=True, exist_ok=True)
     return path
 
 

@@ -19,13 +19,13 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly, statement_blocks
+from greenloop_sandbox.pytest_files import CONFIGURATION as CONFIGURATION  # noqa: PLC0414
 
 ReadText = Callable[[str], str | None]  # the text of a workspace file, if there is one
 
 MOST_FILES = 20_000
 MOST_BYTES = 5 << 20
 TEST_FILES = ("test_*.py", "*_test.py")
-CONFIGURATION = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "setup.cfg", "tox.ini")
 
 _SKIPPED = {"node_modules", "__pycache__", "build", "dist", "site-packages", "venv", "env", "virtualenv"}
 _NEVER = {"setup.py", "noxfile.py", "conftest.py", "sitecustomize.py", "usercustomize.py", *CONFIGURATION}

@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from sys import intern
 
-from greenloop.core.report.traces import ReachedFunction
 from greenloop.project import sources, workspace
 from greenloop.project.syntax import definitions
+from greenloop_sandbox.report.traces import ReachedFunction
 
 # Functions remembered in total, counted once for each test that reaches them: some 20 MB at most.
 ENTRIES = 200_000

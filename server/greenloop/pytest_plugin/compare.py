@@ -15,8 +15,8 @@ from typing import Any
 from greenloop.api.settings import load_settings
 from greenloop.api.testing import Report, run_tests
 from greenloop.core.errors import GreenloopError
-from greenloop.core.report.cases import case_result
 from greenloop.core.text.redact import clean_for_display
+from greenloop_sandbox.report.cases import case_result
 
 MAX_LISTED = 50
 

@@ -14,8 +14,9 @@ from greenloop.core import registry
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Spec
-from greenloop.core.records.verdict import CaseResult, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.specs.limits import parse
+from greenloop_sandbox import CaseResult
 
 PARTS = ("trace", "constraints", "score", "human")  # each enabled by the setting of the same name
 SHOWN = 8  # recorded calls that are shown to a model before it starts

@@ -28,10 +28,11 @@ from greenloop.core.ports import User
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import USER_PROVENANCES, Case, Provenance, Spec
-from greenloop.core.records.verdict import CaseResult, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.text.diff import count_changed_lines
 from greenloop.core.votes import Ballot, Poll, Ruling
 from greenloop.specs.edited_tests import list_tests, without_cases
+from greenloop_sandbox import CaseResult
 
 MAX_QUESTIONS = 5  # questions in one run, even if the setting allows more
 OTHER_VALUES = 2  # values of other candidates that a question offers

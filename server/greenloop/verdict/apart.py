@@ -1,9 +1,9 @@
 """Separated judging: the proof that a pass was earned, because the changed code never ran where it was judged.
 
 Each case runs over the user's own code with stubs, while the changed code answers from a process of its own
-(sandbox/apart/). A pass by values alone is a proof. A pass that needed more (arguments changed in place, operators,
-constants) is one where the same case fails with wrong results in their place. And each case that failed before has to
-fail again with the user's own code, which nothing excuses.
+(greenloop_sandbox/inside/apart/). A pass by values alone is a proof. A pass that needed more (arguments changed in
+place, operators, constants) is one where the same case fails with wrong results in their place. And each case that
+failed before has to fail again with the user's own code, which nothing excuses.
 It must not know where candidates come from.
 """
 
@@ -13,13 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
-from greenloop.core.ports import Session
-from greenloop.core.records.sandbox import Apart, Execution, TestRun
 from greenloop.core.records.spec import Provenance
-from greenloop.core.report.cases import case_results, collect_errors, records_of_kind
-from greenloop.core.verdict import forged
 from greenloop.verdict.inputs import ACCEPTING, VerificationInputs, check_sandbox
 from greenloop.verdict.own_code import select
+from greenloop_sandbox import Apart, Execution, Session, TestRun, case_results, forged
+from greenloop_sandbox.report.cases import collect_errors, records_of_kind
 
 
 class Boundary(TypedDict, total=False):

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from greenloop.core.ports import Session
 from greenloop.core.python import stubs
 from greenloop.core.records.outcome import Difference, Noticed, Survivor
 from greenloop.core.records.verdict import Status, Verdict
@@ -20,6 +19,7 @@ from greenloop.verdict.differences import choose_differences
 from greenloop.verdict.inputs import VerificationInputs
 from greenloop.verdict.production import find_awareness
 from greenloop.verdict.special_casing import find_special_cases
+from greenloop_sandbox import Session
 
 MUTANT_SECONDS = 4.0  # of wall time for all one-token changes
 MOST_MUTANTS = 24

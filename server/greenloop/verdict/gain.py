@@ -10,13 +10,9 @@ from statistics import median
 from time import monotonic
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.ports import Session
 from greenloop.core.records.goal import Gain, Goal, ProfiledLine, Workload
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution, ProfiledLines, TestRun, WatchedLines
 from greenloop.core.records.spec import Provenance
-from greenloop.core.report.cases import case_results, describe_end
-from greenloop.core.report.traces import LineCost, line_costs
 from greenloop.project.syntax import definitions
 from greenloop.specs import goals
 from greenloop.specs.goals import failed_call
@@ -24,6 +20,9 @@ from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 from greenloop.verdict.measured_runs import RunCost, check_gain, read_cost
 from greenloop.verdict.paired_costs import LOOKS, measure_pairs
 from greenloop.wording.gain import show_cost
+from greenloop_sandbox import Execution, ProfiledLines, Session, TestRun, WatchedLines, case_results
+from greenloop_sandbox.report.cases import describe_end
+from greenloop_sandbox.report.traces import LineCost, line_costs
 
 LONGEST = 120  # characters of a profiled line
 _SOURCES = {

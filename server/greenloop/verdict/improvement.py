@@ -8,16 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from greenloop.core.ports import Session
 from greenloop.core.records.goal import Gain, Goal, Improvement, ProfiledLine, Workload
 from greenloop.core.records.spec import Case
-from greenloop.core.records.verdict import CaseResult, Failure
-from greenloop.core.report.cases import all_passed, case_results, describe_end
 from greenloop.specs import goals
 from greenloop.specs.comparison import Comparison
 from greenloop.verdict.gain import Bench
 from greenloop.verdict.inputs import VerificationInputs
 from greenloop.wording.gain import describe_gain, show_cost
+from greenloop_sandbox import CaseResult, Failure, Session, all_passed, case_results
+from greenloop_sandbox.report.cases import describe_end
 
 TYPES = {Goal.TIME: "NotFaster", Goal.MEMORY: "NotSmaller"}
 DIFFERENT = "Different"

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from greenloop.core.errors import SandboxBrokenError
 from greenloop.core.reach import changes_only_bodies
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution, Limits, TestRun
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.verdict import judge
+from greenloop_sandbox import Execution, Limits, TestRun
 
 # Hash seed of the accepting runs; the runs of the loop use 0.
 ACCEPTING = 20_011

@@ -12,10 +12,9 @@ from operator import attrgetter
 from statistics import median, quantiles
 
 from greenloop.core.records.goal import Gain, Goal
-from greenloop.core.records.sandbox import Costs, Execution
-from greenloop.core.report.cases import all_passed, case_results
-from greenloop.core.report.traces import peak_bytes
 from greenloop.wording.gain import show_cost
+from greenloop_sandbox import Costs, Execution, all_passed, case_results
+from greenloop_sandbox.report.traces import peak_bytes
 
 RESOLUTION = 2e-5  # seconds: a mark takes longer from one process to the other and back
 LITTLE = 1e-3  # seconds of repeated calls that are never too many

@@ -14,15 +14,13 @@ from dataclasses import dataclass, replace
 from time import monotonic
 
 from greenloop.core.fingerprint import code_digest
-from greenloop.core.ports import Session
 from greenloop.core.python.ast_source import DEFINITIONS, compile_error, parse_module, statement_blocks, walk_code
-from greenloop.core.records.sandbox import TestRun, WatchedLines
-from greenloop.core.report.cases import case_results
-from greenloop.core.report.traces import LineTrace, line_traces
 from greenloop.core.text.diff import diff_hunks, keep_ends, split_lines, with_plain_ends
 from greenloop.drafting.candidates.changes.one_token import one_token_changes
 from greenloop.verdict.changed_functions import Part
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
+from greenloop_sandbox import Session, TestRun, WatchedLines, case_results
+from greenloop_sandbox.report.traces import LineTrace, line_traces
 
 MOST_MUTANTS = 60  # at most so many changes are tried
 TOTAL_SECONDS = 20.0  # wall time for all changes

@@ -16,18 +16,15 @@ from itertools import groupby
 from typing import Any
 
 from greenloop.core.generated_tests import generated_path
-from greenloop.core.ports import Session
-from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Region
-from greenloop.core.report.cases import case_results
 from greenloop.core.text.diff import with_plain_ends
-from greenloop.core.verdict import forged
 from greenloop.project.sources import import_name_in_tests
 from greenloop.specs.properties import property_tests, signature, value_strategies
 from greenloop.specs.properties.plain_values import UnplainError
 from greenloop.verdict.changed_functions import ChangedFunction
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 from greenloop.verdict.varied_inputs import Call, Instance, call_tree, move_calls, read_call, read_value, vary_calls
+from greenloop_sandbox import Execution, Session, case_results, forged
 
 KIND = "inputs"
 MOST_FUNCTIONS = 4

@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from greenloop.core.ports import Session
-from greenloop.core.records.sandbox import TestRun
-from greenloop.core.records.verdict import CaseResult, Status, Verdict
-from greenloop.core.report.cases import case_results, collect_errors, collected_cases
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.test_selection import MOST_SELECTORS, fit_selectors
-from greenloop.core.verdict import forged
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
+from greenloop_sandbox import CaseResult, Session, TestRun, case_results, collected_cases, forged
+from greenloop_sandbox.report.cases import collect_errors
 
 # Outcomes that count only where the user's own code has the same.
 EXCUSES = frozenset({"skipped", "xfailed", "xpassed"})

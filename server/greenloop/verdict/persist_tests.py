@@ -16,14 +16,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from greenloop.core.errors import GreenloopError
-from greenloop.core.ports import Session
 from greenloop.core.python.ast_source import parse_module, plain_name
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.spec import Provenance
-from greenloop.core.report.cases import case_results
 from greenloop.core.testfiles.append import FileForm, append_tests, detect_style, new_tests, render_tests
 from greenloop.core.testfiles.imports import resolve_imports
 from greenloop.core.testfiles.naming import class_name
@@ -32,6 +29,7 @@ from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.text.encoding import declared_encoding, why_not_encodable
 from greenloop.project import sources
 from greenloop.project.formatting import format_code
+from greenloop_sandbox import Session, TestRun, case_results
 
 SECONDS = 60.0  # wall time for all written tests together
 

@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from greenloop.core.ports import Session
-from greenloop.core.records.sandbox import Execution, TestRun
-from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
-from greenloop.core.report.cases import case_results
-from greenloop.core.verdict import forged
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 from greenloop.verdict.own_code import own_run, select
+from greenloop_sandbox import CaseResult, Execution, Failure, Session, TestRun, case_results, forged
 
 CUT_SHORT = frozenset({"Timeout", "Crash", "MemoryLimit", "ProcessLimit"})
 RED = ("failed", "error")

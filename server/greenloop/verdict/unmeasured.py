@@ -11,15 +11,13 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 
 from greenloop.core.concurrency import gather_or_cancel
-from greenloop.core.ports import Session
-from greenloop.core.records.sandbox import Execution, TestRun
-from greenloop.core.records.verdict import CaseResult, Status, Verdict
-from greenloop.core.report.cases import case_results, collect_errors, records_of_kind
-from greenloop.core.verdict import forged
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.project.environment import cgroups
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 from greenloop.verdict.own_code import own_run, run_alone, select, select_tolerantly
 from greenloop.verdict.related import fail_for_related, is_out_of_time
+from greenloop_sandbox import CaseResult, Execution, Session, TestRun, case_results, forged
+from greenloop_sandbox.report.cases import collect_errors, records_of_kind
 
 FIRST = 50  # tests or files of the first portion: the nearest come first, and what is broken mostly shows in them
 GROWTH = 4  # times as many in the next one, as each starts pytest anew

@@ -12,24 +12,23 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 
 from greenloop.core.compose import compose
-from greenloop.core.ports import Session, Tools
+from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.goal import Improvement
 from greenloop.core.records.outcome import Difference, Evidence, Noticed
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution, Inspection, WatchedLines
 from greenloop.core.records.spec import Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.summary import GENERATED_PROVENANCES
 from greenloop.core.test_selection import fit_selectors
-from greenloop.core.verdict import forged
 from greenloop.specs import host_checks
 from greenloop.verdict import beyond_tests, evidence, improvement, own_code, related
 from greenloop.verdict.apart import FAILS, UNKNOWN, OwnCode, Proofs, prove
 from greenloop.verdict.beyond_tests import BeyondTests
 from greenloop.verdict.inputs import ACCEPTING, Encode, VerificationInputs
 from greenloop.verdict.unmeasured import run_unmeasured
+from greenloop_sandbox import Execution, Inspection, Session, WatchedLines, forged
 
 Files = Mapping[str, str]
 OpenSession = Callable[[], Awaitable[Session]]

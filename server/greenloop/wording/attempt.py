@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from greenloop.core.records.attempt import Attempt, Move
-from greenloop.core.records.verdict import CaseResult, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.summary import CANNOT, fold_attempts, total_usage
 from greenloop.core.text.redact import clean_for_display
 from greenloop.wording.gain import describe_gain
 from greenloop.wording.markup import code
 from greenloop.wording.model import describe_model, describe_tokens
+from greenloop_sandbox import CaseResult
 
 HEADS = ("attempt", "model", "result", "error", "tokens", "seconds", "cost")  # of a table
 CELL = 60  # maximum characters of a cell

@@ -9,7 +9,7 @@ import pytest
 from fake_engine import fake, project
 from greenloop.core import registry
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.sandbox import Environment, Probe
+from greenloop_sandbox import Environment, Probe
 
 __all__ = ["fake", "project"]
 

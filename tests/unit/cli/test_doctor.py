@@ -9,11 +9,11 @@ import pytest
 
 from greenloop.cli.main import main
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.sandbox import Probe
 from greenloop.engine.doctor import report as doctors
 from greenloop.engine.doctor.isolation import ProbeResult
 from greenloop.models.embedded import hardware
 from greenloop.project.settings import Settings
+from greenloop_sandbox import Probe
 
 # -- history -----------------------------------------------------------------------------------------------------
 

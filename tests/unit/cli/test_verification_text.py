@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from greenloop.cli.verification_text import MAX_LISTED, describe
-from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.engine.verify.report import Tampering, Verification
+from greenloop_sandbox import CaseResult, Failure
 
 A, B = "test_m.py::test_a[\x1b]", "test_m.py::test_b"
 GOOD = Verification(

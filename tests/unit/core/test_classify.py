@@ -2,7 +2,8 @@ import pytest
 
 from greenloop.core.classify import classify, failure_signature, finding_group
 from greenloop.core.records.attempt import Finding
-from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
+from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
+from greenloop_sandbox import CaseResult, Failure, Frame
 
 
 def failing(kind, message="", frames=(), name="test_m.py::test", **fields):

@@ -18,7 +18,8 @@ from greenloop.core.election import (
 from greenloop.core.records.attempt import Candidate, Finding, Move
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
-from greenloop.core.records.verdict import CaseResult, Status
+from greenloop.core.records.verdict import Status
+from greenloop_sandbox import CaseResult
 
 CODE = "def f(x):\n    return x\n"
 F = Region(path="m.py", qualname="f", start=1, end=2)

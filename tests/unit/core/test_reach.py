@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core.reach import Reach, changes_only_bodies, order_by_reach
-from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Region
+from greenloop_sandbox import Execution
 
 REGION = Region(path="pkg/m.py", qualname="f", start=10, end=20)
 TARGET = "tests/test_m.py::test_target"

@@ -11,12 +11,11 @@ import pytest
 
 from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.problem import Approach, Problem
-from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
-from greenloop.core.records.verdict import Frame
-from greenloop.core.report.traces import reached_functions
 from greenloop.core.test_selection import find_approaches, select_tests
 from greenloop.drafting.context import tests as tests_context
+from greenloop_sandbox import Execution, Frame
+from greenloop_sandbox.report.traces import reached_functions
 
 TARGET = Region(path="shop.py", qualname="total", start=10, end=20)
 

@@ -6,9 +6,9 @@ import itertools
 
 import pytest
 
-from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.verdict import Status
 from greenloop.core.verdict import judge
+from greenloop_sandbox import Execution
 
 A, B = "test_m.py::test_a", "test_m.py::test_b"
 

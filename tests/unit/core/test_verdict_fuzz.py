@@ -7,10 +7,9 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.verdict import Status
 from greenloop.core.verdict import judge
-from greenloop.sandboxes import payload
+from greenloop_sandbox import Execution, payload
 
 protocol = payload.protocol()
 KEY, OTHER = b"k" * 32, b"o" * 32

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from double_problem import PROBLEM, failing_verdict
 from greenloop.core.records.attempt import Attempt, Candidate
-from greenloop.core.records.verdict import CaseResult, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.shown_attempts import name_passed, render_attempts, render_complements, render_ideas
+from greenloop_sandbox import CaseResult
 
 (REGION,) = PROBLEM.regions
 

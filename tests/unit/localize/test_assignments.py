@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import Failure, Frame
 from greenloop.localize import assignments
 from greenloop.localize.evidence import Entry, Evidence
+from greenloop_sandbox import Failure, Frame
 
 SHOP = """\
 import re

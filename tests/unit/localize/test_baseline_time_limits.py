@@ -8,9 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from greenloop.core.deadline import Deadline
-from greenloop.core.records.sandbox import Execution
-from greenloop.core.records.verdict import Frame
 from greenloop.localize import failing_test
+from greenloop_sandbox import Execution, Frame
 
 IN_CODE, IN_LIBRARY = Frame(path="m.py", line=2, function="f"), Frame(path="/usr/lib/time.py", line=1, function="sleep")
 

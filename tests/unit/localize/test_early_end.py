@@ -12,10 +12,9 @@ import pytest
 from fake_time import run_in_fake_time
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.goal import Goal
-from greenloop.core.records.sandbox import Execution, Limits
 from greenloop.core.records.spec import Case, Spec, Target, TargetKind
-from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.localize.early_end import find_flaky, stop_early, unless
+from greenloop_sandbox import CaseResult, Execution, Failure, Limits
 
 CASE = "test_m.py::test_f"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from greenloop.core.records.verdict import Failure, Frame
-from greenloop.core.report.traces import ReachedFunction
 from greenloop.localize.evidence import Entry, gather_evidence
+from greenloop_sandbox import Failure, Frame
+from greenloop_sandbox.report.traces import ReachedFunction
 
 TEXT = "def outer():\n    def inner():\n        return 1\n    return inner()\n\n\ndef twice():\n    return 1\n\n\ndef twice():\n    return 2\n"
 

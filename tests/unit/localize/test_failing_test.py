@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from greenloop.core.records.spec import Region, Spec
-from greenloop.core.records.verdict import CaseResult, Failure
-from greenloop.core.report.traces import ReachedFunction
 from greenloop.localize import failing_test
 from greenloop.localize.evidence import gather_evidence
 from greenloop.localize.related_tests import RelatedTestsRun
+from greenloop_sandbox import CaseResult, Failure
+from greenloop_sandbox.report.traces import ReachedFunction
 
 CASE = "test_m.py::test_f"
 WRITTEN, UNWRITTEN = "def f():\n    return 1\n", "def f():\n    raise NotImplementedError\n"

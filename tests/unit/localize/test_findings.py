@@ -11,12 +11,12 @@ import pytest
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Region, Spec
-from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import Baseline
 from greenloop.localize import findings
 from greenloop.localize.findings import MOST_INSPECTED, find_siblings, findings_of, gather_findings, with_siblings
+from greenloop_sandbox import CaseResult, Execution, Failure, Frame
 
 STUB = "def f():\n    raise NotImplementedError\n"
 PROBLEM = Problem(

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from greenloop.core.records.sandbox import Execution, Limits
 from greenloop.localize import measuring
 from greenloop.localize.measuring import SHORTEST, Measurement
+from greenloop_sandbox import Execution, Limits
 
 LIMIT = 10.0
 

@@ -8,10 +8,10 @@ import pytest
 
 from cart import CART, TEST, TEXTS
 from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import Failure, Frame
-from greenloop.core.report.traces import StatementTrace
 from greenloop.localize import ranking
 from greenloop.localize.evidence import gather_evidence
+from greenloop_sandbox import Failure, Frame
+from greenloop_sandbox.report.traces import StatementTrace
 
 
 @dataclass(frozen=True)

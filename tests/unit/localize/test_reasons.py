@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from greenloop.core.records.verdict import Failure, Frame
-from greenloop.core.report.traces import ReachedFunction, StatementTrace
 from greenloop.localize.evidence import gather_evidence
 from greenloop.localize.reasons import find_reasons
 from greenloop.localize.regions import region_at
+from greenloop_sandbox import Failure, Frame
+from greenloop_sandbox.report.traces import ReachedFunction, StatementTrace
 from suspects import TEXTS
 
 CASE, OTHER = "test_m.py::test_a", "test_m.py::test_b"

@@ -6,9 +6,9 @@ import pytest
 
 from cart import CART, TEXTS
 from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import Failure, Frame
 from greenloop.localize import regions
 from greenloop.project import targets
+from greenloop_sandbox import Failure, Frame
 
 
 def fail(*frames, kind="AssertionError"):

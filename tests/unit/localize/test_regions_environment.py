@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records.sandbox import Environment
-from greenloop.core.records.verdict import Failure, Frame
 from greenloop.project.environment.faults import find_environment_fault
+from greenloop_sandbox import Environment, Failure, Frame
 
 PYTHON = Environment(
     executable=Path("/w/.venv/bin/python"),

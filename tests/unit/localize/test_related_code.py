@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records.verdict import Frame
-from greenloop.core.report.inspections import InspectedFailure, Raised, ShownFrame
 from greenloop.localize.related_code import find_namesakes, find_nearest, find_used
+from greenloop_sandbox import Frame
+from greenloop_sandbox.report.inspections import InspectedFailure, Raised, ShownFrame
 
 SERVER = """\
 class Files:

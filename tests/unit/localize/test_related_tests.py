@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 
 from greenloop.core.deadline import Deadline
-from greenloop.core.records.sandbox import Execution, Limits
-from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.localize import related_tests
 from greenloop.localize.evidence import gather_evidence
 from greenloop.localize.measuring import Measurement
 from greenloop.localize.related_tests import run_importing_tests, run_related_tests
+from greenloop_sandbox import CaseResult, Execution, Failure, Limits
 
 
 def context_of(root, seconds, runs, *, left=math.inf, limits=None, killed="") -> Any:

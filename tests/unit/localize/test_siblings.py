@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records.verdict import CaseResult, Failure, Frame
 from greenloop.localize.siblings import same_cause
+from greenloop_sandbox import CaseResult, Failure, Frame
 
 
 def failed(case, *frames, kind="ValueError", message="no", outcome="failed"):

@@ -5,9 +5,9 @@ import pytest
 from cells import make_notebook
 from greenloop.core.errors import UsageError
 from greenloop.core.records.spec import TargetKind
-from greenloop.core.records.verdict import Failure, Frame
 from greenloop.notebook import adapter as books
 from greenloop.notebook import cell_targets
+from greenloop_sandbox import Failure, Frame
 
 
 def test_targets_by_what_is_typed():

@@ -2,8 +2,8 @@
 
 import pytest
 
-from greenloop.core.report.traces import ReachedFunction
 from greenloop.project.test_impact import Coverage, affected_tests, group_by_file, outline_hash
+from greenloop_sandbox.report.traces import ReachedFunction
 
 
 def hit(path, name, depth=1):

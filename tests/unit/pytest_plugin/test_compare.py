@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records.verdict import CaseResult, Failure
-from greenloop.core.report.cases import CollectError
 from greenloop.engine.testing.run_tests import Report
 from greenloop.pytest_plugin.compare import MAX_LISTED, describe, host_outcomes
+from greenloop_sandbox import CaseResult, Failure
+from greenloop_sandbox.report.cases import CollectError
 
 A, B, C = "tests/test_m.py::test_a", "tests/test_m.py::test_b", "tests/test_n.py::test_c"
 

@@ -7,8 +7,8 @@ import pytest
 from ballots import make_ballot, make_case
 from greenloop.core.generated_tests import Equation, parse_equation
 from greenloop.core.records.spec import Case, Provenance
-from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.specs import voting
+from greenloop_sandbox import CaseResult, Failure
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records.sandbox import Execution, Limits
 from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.verdict.beyond_tests import (
@@ -16,6 +15,7 @@ from greenloop.verdict.beyond_tests import (
     try_other_inputs,
 )
 from greenloop.verdict.inputs import VerificationInputs
+from greenloop_sandbox import Execution, Limits
 from scripted_proof import execution
 from scripted_session import ScriptedSession, make_problem
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from greenloop.core.records.goal import Goal, Workload
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution, Limits
 from greenloop.core.records.spec import Region, Spec
-from greenloop.core.report.traces import LineCost
 from greenloop.specs.comparison import Comparison
 from greenloop.verdict import gain, improvement
 from greenloop.verdict.inputs import VerificationInputs
+from greenloop_sandbox import Execution, Limits
+from greenloop_sandbox.report.traces import LineCost
 
 TEXT = "def f(items):\n    seen = []\n    for item in items:\n        if item not in seen:\n            seen.append(item)\n"
 COSTS = {

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from greenloop.core.records.goal import Gain, Goal
-from greenloop.core.records.sandbox import Costs, Execution
 from greenloop.verdict import measured_runs
 from greenloop.verdict.measured_runs import RunCost
+from greenloop_sandbox import Costs, Execution
 
 PAIRS = 15
 

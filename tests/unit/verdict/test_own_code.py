@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution, Limits, TestRun
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import Status
 from greenloop.core.run_state import RunState
 from greenloop.verdict.verifier import Verifier
+from greenloop_sandbox import Execution, Limits, TestRun
 
 ONE, TWO = "test_m.py::test_a[1]", "test_m.py::test_a[2]"
 NEAR, FAR, NEW = "test_m.py::test_near", "test_far.py::test_far", "test_far.py::test_new"

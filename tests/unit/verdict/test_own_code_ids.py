@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from greenloop.core.records.sandbox import Execution
 from greenloop.verdict.own_code import vanished
+from greenloop_sandbox import Execution
 from related_runs import inputs
 
 NOW, STAYS = "t.py::test_now[17]", "t.py::test_stays"

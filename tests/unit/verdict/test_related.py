@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.verdict.related import NEAREST, REPEATED, newly_failing, run_related
+from greenloop_sandbox import Execution, TestRun
 from related_runs import CASES, ended, inputs
 
 PASSED = ("t.py::a", "passed")

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.verdict import unmeasured
 from greenloop.verdict.unmeasured import FIRST, GROWTH, LONGEST, RESERVE, run_unmeasured
+from greenloop_sandbox import Execution, TestRun
 from related_runs import TwoCodes, inputs
 
 MANY = tuple(f"t.py::test_{number:04}" for number in range(20 * FIRST))

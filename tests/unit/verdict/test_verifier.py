@@ -10,13 +10,13 @@ import pytest
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Verified
-from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.spec import Case, Spec
-from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.summary import verification_level
 from greenloop.verdict.inputs import ACCEPTING
 from greenloop.wording.outcome import summarize_solved
+from greenloop_sandbox import CaseResult, Execution, Failure, TestRun
 from scripted_proof import (
     CODE,
     FAILED,

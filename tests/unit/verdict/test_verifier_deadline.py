@@ -8,10 +8,10 @@ import pytest
 
 from fake_time import deadline, run_in_fake_time
 from greenloop.core.records.outcome import Verified
-from greenloop.core.records.sandbox import Limits
 from greenloop.core.records.verdict import Status
 from greenloop.core.summary import verification_level
 from greenloop.wording.outcome import summarize_solved
+from greenloop_sandbox import Limits
 from scripted_proof import CODE, FAR, NEAR, TARGET, Play, execution, honest, run_state, verifier
 
 

@@ -12,9 +12,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from greenloop.core.errors import CannotVerifyError, UsageError
-from greenloop.core.ports import Session
-from greenloop.core.records.sandbox import Execution, TestRun
-from greenloop.core.report.cases import collect_errors
 from greenloop.core.test_selection import fit_selectors
 from greenloop.project import workspace
 from greenloop.project.revisions import git_history
@@ -23,7 +20,6 @@ from greenloop.project.revisions.git_history import Change, Commit
 from greenloop.project.revisions.judging import role_by_name
 from greenloop.project.settings import Settings
 from greenloop.project.sources import file_patterns, is_test_file
-from greenloop.sandboxes.pool import SandboxPool
 from greenloop_lab.bench.hidden_tests import open_session
 from greenloop_lab.bench.history import functions as history_functions
 from greenloop_lab.bench.history import records as history_records
@@ -32,6 +28,8 @@ from greenloop_lab.bench.history.functions import FunctionChanges
 from greenloop_lab.bench.history.records import Records, Tried
 from greenloop_lab.bench.mutation.mutants import OTHER_SEED, outcomes_by_case
 from greenloop_lab.bench.tasks import Task
+from greenloop_sandbox import Execution, SandboxPool, Session, TestRun
+from greenloop_sandbox.report.cases import collect_errors
 
 # A commit of a repair changes few files and few lines; the rest are features and moves.
 MAX_FILES, MAX_LINES, MAX_TEST_FILES = 3, 60, 20

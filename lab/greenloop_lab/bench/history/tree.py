@@ -14,12 +14,12 @@ from pathlib import Path
 from greenloop.core.errors import CannotVerifyError
 from greenloop.project import hidden
 from greenloop.project.environment import interpreters
-from greenloop.project.locks.project import read_project
 from greenloop.project.revisions import git_history
 from greenloop.project.revisions.git import Repository
 from greenloop.project.revisions.judging import role_by_name
 from greenloop.project.settings import Settings
 from greenloop.project.sources import file_patterns, import_roots
+from greenloop_sandbox.locks.project import read_project
 
 
 def lay_out(repository: Repository, commit: str, folder: Path) -> Path:

@@ -13,17 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from greenloop.core.ports import Session
 from greenloop.core.python.ast_source import parse_module_strictly
-from greenloop.core.records.sandbox import Execution, TestRun
-from greenloop.core.report.cases import case_results
 from greenloop.project.settings import Settings
-from greenloop.sandboxes.pool import SandboxPool
 from greenloop_lab.bench import hidden_tests, mbpp
 from greenloop_lab.bench.mbpp import INI, JUDGE, MODULE, TESTS, Row
 from greenloop_lab.bench.mutation.ast_edits import Source
 from greenloop_lab.bench.mutation.mutate_project import MutantRequest, draw_mutants, find_mutant, mutant_task
 from greenloop_lab.bench.tasks import Task
+from greenloop_sandbox import Execution, SandboxPool, Session, TestRun, case_results
 
 # A mutant that takes longer is discarded: one that never ends would cost every arm its whole time.
 MAX_SECONDS = 6.0

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from greenloop.core.python.ast_source import DEFINITIONS
-from greenloop.core.report.traces import LineTrace, Step
+from greenloop_sandbox.report.traces import LineTrace, Step
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 ENDS = (ast.Return, ast.Raise, ast.Break, ast.Continue, ast.Assert)

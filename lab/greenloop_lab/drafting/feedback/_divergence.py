@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from greenloop.core.report.traces import LineTrace, Step
 from greenloop_lab.drafting.feedback._blocks import HOW
 from greenloop_lab.drafting.feedback._expected_values import RETURN, Expected, same_value
+from greenloop_sandbox.report.traces import LineTrace, Step
 
 RAISED = "raise "  # before the exception that ended a call, in place of its result
 

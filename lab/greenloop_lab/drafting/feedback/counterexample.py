@@ -11,7 +11,6 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance
-from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.core.testfiles.counterexample import (
     counterexample,
     format_arguments,
@@ -20,6 +19,7 @@ from greenloop.core.testfiles.counterexample import (
 )
 from greenloop.drafting.feedback import _rejected_answers
 from greenloop.drafting.feedback._value_diff import shorten
+from greenloop_sandbox import CaseResult, Failure
 
 LAST = 1 << 20
 

@@ -13,9 +13,9 @@ from dataclasses import replace
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.verdict import CaseResult
 from greenloop.drafting.feedback._rejected_answers import describe_newest
 from greenloop.drafting.feedback.cases import failing_rows, list_cases
+from greenloop_sandbox import CaseResult
 
 LATER = 4  # harder cases that are listed
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.drafting.feedback._rejected_answers import describe_newest
 from greenloop.drafting.feedback._value_diff import first_difference, shorten
+from greenloop_sandbox import CaseResult, Failure
 
 MOST = 4  # cases described in full; the rest are counted
 TEXT = 20_000  # characters of the runner's text that are searched

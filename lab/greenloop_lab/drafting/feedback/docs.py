@@ -17,13 +17,10 @@ from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import DEFINITIONS, walk_code
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.usage import Usage
-from greenloop.core.records.verdict import CaseResult, Failure
-from greenloop.core.report.cases import case_results
 from greenloop.drafting.feedback._failing_lines import Sources, attempt_sources
 from greenloop.drafting.feedback._value_diff import shorten
-from greenloop.sandboxes import payload
+from greenloop_sandbox import CaseResult, Failure, TestRun, case_results, payload
 
 MOST = 3  # maximum questions about one attempt
 SECONDS = 10.0  # for the lookup, imports included

@@ -15,7 +15,6 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.usage import Usage
-from greenloop.core.report.traces import line_traces
 from greenloop.drafting.feedback._critic import worth_asking
 from greenloop.drafting.feedback._failing_lines import attempt_sources
 from greenloop.drafting.feedback._value_diff import shorten
@@ -31,6 +30,7 @@ from greenloop_lab.drafting.feedback._plans import (
     read_plan,
     shown_tests,
 )
+from greenloop_sandbox.report.traces import line_traces
 
 STAGES = ("verification", "divergence")
 TOKENS = 400  # of a verification

@@ -16,17 +16,15 @@ from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import find_definitions, plain_name, statements_of
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import WatchedLines
 from greenloop.core.records.spec import Provenance
 from greenloop.core.records.usage import Usage
-from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report.cases import case_results
-from greenloop.core.report.traces import LineTrace, line_traces
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.feedback._failing_lines import attempt_sources, failed_statement
 from greenloop.drafting.feedback._rejected_answers import describe_newest
 from greenloop.drafting.feedback._value_diff import shorten
 from greenloop_lab.drafting.feedback._blocks import HOW, Block, Visit, basic_blocks, block_visits
+from greenloop_sandbox import CaseResult, WatchedLines, case_results
+from greenloop_sandbox.report.traces import LineTrace, line_traces
 
 FIRST = LAST = 5  # blocks shown at the beginning and at the end of a trace
 VALUE = 100  # maximum characters of one value
@@ -34,7 +32,8 @@ NAMES = 6  # variables before and after a block
 ROWS = 8  # lines of one block's code
 ROW = 120  # characters of a line
 DOCTEST = "doctest:"
-LINE_LIMIT = "LineLimitReached"  # sandbox/tracing/line_tracer.py ends a case that runs too many lines with it
+# With it greenloop_sandbox/inside/tracing/line_tracer.py ends a case that runs too many lines.
+LINE_LIMIT = "LineLimitReached"
 
 _WORD = re.compile(r"[^\W\d]\w*")
 

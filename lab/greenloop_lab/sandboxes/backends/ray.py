@@ -11,18 +11,18 @@ from collections.abc import Callable
 from typing import Any
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.sandbox import Probe, SandboxSpec
-from greenloop.project.settings import Settings
+from greenloop.project.settings import SandboxSettings, Settings
 from greenloop_lab.sandboxes.cluster import connection
 from greenloop_lab.sandboxes.cluster.session import NAME, ClusterSession
+from greenloop_sandbox import Probe, SandboxSpec
 
 parse_address = connection.parse_address
 
 log = logging.getLogger(__name__)
 
 
-def create(settings: Settings) -> RaySandbox:
-    return RaySandbox(settings)
+def create(settings: SandboxSettings) -> RaySandbox:
+    return RaySandbox(Settings(sandbox=settings))
 
 
 class RaySandbox:

@@ -7,10 +7,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from greenloop.core.records.sandbox import Execution
-from greenloop.core.report.cases import case_results
 from greenloop.project.settings import cache_folder
-from greenloop.sandboxes import selftest_cache
+from greenloop_sandbox import Execution, case_results, selftest_cache
 
 MOST_CASES = 50_000
 SHORT = 1.0  # seconds of cases that are all known, below which a run teaches nothing worth writing

@@ -19,6 +19,7 @@ from typing import Any
 
 import greenloop
 import greenloop_lab
+import greenloop_sandbox
 from greenloop.core.errors import CannotVerifyError, GreenloopError, UsageError
 
 log = logging.getLogger(__name__)
@@ -77,12 +78,12 @@ def connect(address: str) -> Any:
 
 @cache
 def identity() -> str:
-    """The version of this greenloop, and a hash of its source and the laboratory's.
+    """The version of this greenloop, and a hash of its source, the sandbox's and the laboratory's.
 
     Only nodes with the same one give comparable results.
     """
     digest = hashlib.sha256()
-    for package in (greenloop, greenloop_lab):
+    for package in (greenloop, greenloop_sandbox, greenloop_lab):
         folder = Path(str(package.__file__)).parent
         for file in sorted(folder.rglob("*.py")):
             digest.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")

@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from greenloop.core.errors import CannotVerifyError, GreenloopError
-from greenloop.core.ports import Session
-from greenloop.core.records.sandbox import SandboxSpec, TestRun
+from greenloop.project import sandbox_selection
 from greenloop.project.file_stamps import read_stamps
 from greenloop.project.settings import Settings
-from greenloop.sandboxes import selection
 from greenloop_lab.sandboxes.cluster.messages import Refusal, pack, unpack
+from greenloop_sandbox import SandboxSpec, Session, TestRun
 
 log = logging.getLogger(__name__)
 
@@ -87,8 +86,8 @@ async def _open(opening: Opening) -> Session:
             remedy=SHARE_REMEDY,
         )
     settings = replace(opening.settings, sandbox=replace(opening.settings.sandbox, kind="auto"))
-    sandbox = await selection.choose(settings, log.debug)
-    return await sandbox.open(replace(spec, limits=selection.clamp_limits(spec.limits, log.debug)))
+    sandbox = await sandbox_selection.choose(settings, log.debug)
+    return await sandbox.open(replace(spec, limits=sandbox_selection.clamp_limits(spec.limits, log.debug)))
 
 
 async def in_own_loop(work: Coroutine[Any, Any, T]) -> T:

@@ -14,15 +14,14 @@ from typing import Any
 
 from greenloop.core.concurrency import gather_or_cancel
 from greenloop.core.errors import CannotVerifyError, GreenloopError
-from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
-from greenloop.core.report.cases import collect_errors, collected_cases, records_of_kind
-from greenloop.core.verdict import forged
 from greenloop.project.settings import Settings
 from greenloop_lab.sandboxes.cluster import connection
 from greenloop_lab.sandboxes.cluster.case_seconds import CaseSeconds
 from greenloop_lab.sandboxes.cluster.messages import Refusal, pack, unpack
 from greenloop_lab.sandboxes.cluster.node_sandbox import Opening, workspace_state
 from greenloop_lab.sandboxes.cluster.splitting import merge, split_cases
+from greenloop_sandbox import Execution, SandboxSpec, TestRun, collected_cases, forged
+from greenloop_sandbox.report.cases import collect_errors, records_of_kind
 
 NAME = "ray"
 OPEN_SECONDS = 120.0  # for a node to have a processor free, and to open its sandbox

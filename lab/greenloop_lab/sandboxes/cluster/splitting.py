@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from greenloop.core.records.sandbox import Execution
-from greenloop.core.report.cases import collect_errors, collected_cases, records_of_kind
-from greenloop.core.verdict import forged
+from greenloop_sandbox import Execution, collected_cases, forged
+from greenloop_sandbox.report.cases import collect_errors, records_of_kind
 
 Record = Mapping[str, Any]
 # Records that a run has once, whatever number of cases it has; all others belong to a case or may be repeated.

@@ -11,9 +11,9 @@ from pathlib import Path
 from greenloop.core.errors import GreenloopError
 from greenloop.core.python.ast_source import find_definitions, parse_module
 from greenloop.core.records.outcome import Difference, Noticed
-from greenloop.core.records.verdict import Frame
 from greenloop.core.text.encoding import decode
 from greenloop.wording.notes import describe_difference
+from greenloop_sandbox import Frame
 
 
 class Level(StrEnum):

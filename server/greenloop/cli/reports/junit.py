@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET  # only written, never read
 
 from greenloop.cli.reports.of_fixes import Fix
-from greenloop.core.records.verdict import CaseResult
+from greenloop_sandbox import CaseResult
 
 if TYPE_CHECKING:
     from greenloop.api.verification import Verification

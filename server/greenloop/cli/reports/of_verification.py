@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from greenloop.cli.reports.annotations import Annotation, Level, annotate_open, find_test, own_frames
-from greenloop.core.records.verdict import CaseResult
 from greenloop.project.sources import is_test_file
+from greenloop_sandbox import CaseResult
 
 if TYPE_CHECKING:
     from greenloop.api.verification import Verification

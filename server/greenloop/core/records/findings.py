@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report.inspections import InspectedFailure
+from greenloop_sandbox import CaseResult
+from greenloop_sandbox.report.inspections import InspectedFailure
 
 NAMESAKE = "the test is named after it"  # why a function is related
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from greenloop.core.records.spec import Region, Spec
-from greenloop.core.records.verdict import Frame
+from greenloop_sandbox import Frame
 
 
 @dataclass(frozen=True, kw_only=True)

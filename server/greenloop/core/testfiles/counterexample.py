@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from greenloop.core.python.ast_source import UNPARSABLE
-from greenloop.core.records.verdict import Failure
+from greenloop_sandbox import Failure
 
 LONGEST = 20_000  # characters of a failure that are read
 _BLOCK = re.compile(r"^E? *Falsifying (?:explicit )?example: \w+\(", re.MULTILINE)

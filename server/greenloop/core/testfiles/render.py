@@ -10,10 +10,10 @@ from greenloop.core.python.ast_source import FUNCTIONS, parse_module
 from greenloop.core.python.literal_values import read_literal
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.spec import Case, Provenance
-from greenloop.core.records.verdict import Failure
 from greenloop.core.testfiles.append import RenderedTest
 from greenloop.core.testfiles.counterexample import counterexample
 from greenloop.core.testfiles.naming import function_name
+from greenloop_sandbox import Failure
 
 KINDS = {
     Provenance.EXAMPLE: "An example of the docstring.",

@@ -19,11 +19,11 @@ from packaging.utils import canonicalize_name
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Excerpt, Problem
-from greenloop.core.records.sandbox import Environment, SandboxSpec
 from greenloop.project import sources
 from greenloop.project.environment.faults.tables import DISTRIBUTIONS
 from greenloop.project.environment.interpreters import site_packages
-from greenloop.sandboxes.container import environment
+from greenloop_sandbox import Environment, SandboxSpec
+from greenloop_sandbox.container import environment
 
 log = logging.getLogger(__name__)
 

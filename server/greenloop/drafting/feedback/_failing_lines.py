@@ -10,8 +10,8 @@ from greenloop.core.compose import compose
 from greenloop.core.python.ast_source import FUNCTIONS, parse_module
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.verdict import CaseResult, Failure, Frame
 from greenloop.core.text.diff import with_plain_ends
+from greenloop_sandbox import CaseResult, Failure, Frame
 
 ROWS = 5  # lines shown of one statement
 TEXT = 20_000  # characters of the runner's text that are searched

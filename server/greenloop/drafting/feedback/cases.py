@@ -15,7 +15,6 @@ from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import UNPARSABLE
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.drafting.feedback._failing_lines import (
     Sources,
     attempt_sources,
@@ -25,6 +24,7 @@ from greenloop.drafting.feedback._failing_lines import (
 )
 from greenloop.drafting.feedback._rejected_answers import describe_newest
 from greenloop.drafting.feedback._value_diff import first_difference, shorten
+from greenloop_sandbox import CaseResult, Failure
 
 FAILING = 12  # failing cases listed with their values; the rest are counted
 PASSING = 5  # passing cases listed by name

@@ -12,13 +12,13 @@ from greenloop.core.election import base_of_turns
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Inspection
-from greenloop.core.records.verdict import CaseResult, Status
-from greenloop.core.report.inspections import inspected_failures
+from greenloop.core.records.verdict import Status
 from greenloop.core.summary import CANNOT
 from greenloop.drafting.feedback._rejected_answers import ADVICE, rejection_sentence
 from greenloop.drafting.report.tracebacks import FULL, SHORT, render_failure, summarize_case
 from greenloop.drafting.shown_attempts import fenced
+from greenloop_sandbox import CaseResult, Inspection
+from greenloop_sandbox.report.inspections import inspected_failures
 
 DESCRIBES_PASSES = True  # a pass may be none that is accepted
 MOST_NAMED = 10  # tests

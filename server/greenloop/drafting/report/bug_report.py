@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from greenloop.core.records.findings import NAMESAKE, Findings
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region
-from greenloop.core.records.verdict import CaseResult
 from greenloop.core.text.tokens import Count
 from greenloop.drafting.context import tests
 from greenloop.drafting.report import code_excerpts
@@ -24,6 +23,7 @@ from greenloop.drafting.report.shortening import (
 )
 from greenloop.drafting.report.tracebacks import FULL, SHORT, Detail, render_failure, summarize_case
 from greenloop.drafting.shown_attempts import fenced
+from greenloop_sandbox import CaseResult
 
 MOST_NAMED = 12  # suspects that are only named
 MOST_SIBLINGS = 8  # tests of the same cause that are named

@@ -9,9 +9,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report.inspections import InspectedFailure, Raised, ShownFrame
 from greenloop.drafting.report.shortening import head_and_tail
+from greenloop_sandbox import CaseResult
+from greenloop_sandbox.report.inspections import InspectedFailure, Raised, ShownFrame
 
 LED = {
     "cause": "That was the direct cause of:",

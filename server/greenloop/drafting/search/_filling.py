@@ -17,10 +17,10 @@ from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import CaseResult
 from greenloop.core.text.diff import split_lines
 from greenloop.drafting.search._merging import plan_merges
 from greenloop.drafting.search._progress import SAMPLE_TEMPERATURES, failing_lines
+from greenloop_sandbox import CaseResult
 
 ANSWERS = (Move.DRAFT, Move.REFINE)
 FIRST = 2  # functions that are written anew before all are

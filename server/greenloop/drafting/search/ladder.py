@@ -22,7 +22,6 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.records.usage import Room
 from greenloop.core.records.verdict import Verdict
-from greenloop.core.report.named_functions import named_functions
 from greenloop.drafting.infill import insertion_masks, pair_masks, rank_masks
 from greenloop.drafting.search._filling import (
     filling_rungs,
@@ -36,6 +35,7 @@ from greenloop.drafting.search._merging import plan_merges
 from greenloop.drafting.search._progress import COPIES, count_advanced
 from greenloop.drafting.search._sampling import WHOLE_ANSWERS, further_samples
 from greenloop.project.settings import LadderSettings
+from greenloop_sandbox.report.named_functions import named_functions
 
 FIRST_TURN = 3  # rungs of one suspect (one-token changes, infills, a whole answer) before the next has its turn
 # Functions whose one-token changes come before any question. The fault was in one of the first three in 49 of 58 past

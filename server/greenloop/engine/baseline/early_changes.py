@@ -12,7 +12,6 @@ from itertools import chain
 
 from greenloop.core.compose import compose
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.ports import Session
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
 from greenloop.core.records.verdict import Status, Verdict
@@ -21,6 +20,7 @@ from greenloop.drafting.candidates.changes.mutate import Stage, mutants
 from greenloop.localize.related_tests import FIRST
 from greenloop.verdict.inputs import Encode, VerificationInputs
 from greenloop.verdict.verifier import Change, changed_texts, quick_limit
+from greenloop_sandbox import Session
 
 EARLY = "trying one-token changes while the related tests run"
 SUSPECTS = 10  # functions that are changed, the most suspicious first

@@ -10,11 +10,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.ports import Session
 from greenloop.core.run_state import RunState
 from greenloop.localize.context import with_reach
 from greenloop.localize.measuring import Measurement
 from greenloop.localize.related_tests import read_related
+from greenloop_sandbox import Session
 
 ONE_RUN = 5.0  # seconds after which results are taken in; what a cancelled run has shown is lost
 LONGEST = 3  # times the limit of the related tests, for all runs together

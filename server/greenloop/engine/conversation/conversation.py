@@ -20,7 +20,6 @@ from greenloop.core.records.attempt import Attempt, Draft, Look
 from greenloop.core.records.findings import Findings
 from greenloop.core.records.model import ChatRequest, Message, Reply
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution, Inspection, WatchedLines
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.answers.file_edits import Files
@@ -36,6 +35,7 @@ from greenloop.localize.context import BaselineContext
 from greenloop.project import templates
 from greenloop.project.editable import why_not_editable
 from greenloop.project.snapshot import Snapshot
+from greenloop_sandbox import Execution, Inspection, WatchedLines
 
 FOLDER = "conversation"  # of the templates
 ROOM, SMALL_ROOM = 24_000, 8_000  # tokens of a report, where the context is large, and where it is not known

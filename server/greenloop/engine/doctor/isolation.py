@@ -19,14 +19,21 @@ from pathlib import Path
 
 import psutil
 
-from greenloop.core import registry
 from greenloop.core.errors import CannotVerifyError, GreenloopError
-from greenloop.core.ports import Sandbox, Session
-from greenloop.core.records.sandbox import Environment, Execution, Limits, Probe, SandboxSpec, TestRun
-from greenloop.core.report.cases import case_results
-from greenloop.project import workspace
+from greenloop.project import sandbox_selection, workspace
 from greenloop.project.hidden import MASKED
 from greenloop.project.settings import Settings, state_folder
+from greenloop_sandbox import (
+    Environment,
+    Execution,
+    Limits,
+    Probe,
+    Sandbox,
+    SandboxSpec,
+    Session,
+    TestRun,
+    case_results,
+)
 
 PATIENCE = 40.0  # seconds to wait for one back end
 LIMITS = Limits(seconds=10.0, memory=128 << 20, processes=32)
@@ -137,7 +144,7 @@ async def _check_sandbox(probe: Probe, environment: Environment, settings: Setti
     if probe.name == "ray":
         reason = "each node has a back end of its own: run `greenloop doctor` there"
         return IsolationReport(name=probe.name, reason=reason)
-    sandbox = registry.load_part("sandboxes", probe.name).create(settings)
+    sandbox = sandbox_selection.make(probe.name, settings)
     try:
         async with asyncio.timeout(PATIENCE):
             return IsolationReport(name=probe.name, findings=tuple(await run_probes(sandbox, probe, environment)))

@@ -18,14 +18,13 @@ from packaging.specifiers import SpecifierSet
 from greenloop import __version__
 from greenloop.core import registry
 from greenloop.core.errors import GreenloopError
-from greenloop.core.ports import Sandbox
-from greenloop.core.records.sandbox import Probe
 from greenloop.engine.doctor import isolation
 from greenloop.engine.history.store import History
 from greenloop.models.embedded import catalogue, default_model, hardware, server, weights
-from greenloop.project import workspace
+from greenloop.project import sandbox_selection, workspace
 from greenloop.project.environment import installation
 from greenloop.project.settings import EDITOR, Settings, state_folder
+from greenloop_sandbox import Probe, Sandbox
 
 # A server that does not answer within this many seconds counts as unreachable.
 CONNECT_SECONDS = 5.0
@@ -165,7 +164,7 @@ def _with_promises(rows: Sequence[DoctorFinding], reports: Sequence[isolation.Is
 
 async def _probe(name: str, settings: Settings) -> Probe:
     try:
-        sandbox: Sandbox = registry.load_part("sandboxes", name).create(settings)
+        sandbox: Sandbox = sandbox_selection.make(name, settings)
         return await sandbox.probe()
     except GreenloopError as error:
         return Probe(name=name, ok=False, detail=str(error), remedy=error.remedy)

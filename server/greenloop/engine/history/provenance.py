@@ -13,12 +13,12 @@ from pathlib import Path
 
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Environment, Limits, SandboxSpec
 from greenloop.core.records.spec import Spec
 from greenloop.project import sources, workspace
 from greenloop.project.environment import interpreters
 from greenloop.project.snapshot import Snapshot
 from greenloop.verdict.inputs import ACCEPTING
+from greenloop_sandbox import Environment, Limits, SandboxSpec
 
 # With more files than this only the hash over all of them is stored.
 MOST_FILES = 2_000

@@ -11,8 +11,8 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.model import Kind
 from greenloop.core.records.outcome import Outcome, StopReason
 from greenloop.core.records.usage import PastRun
-from greenloop.core.records.verdict import CaseResult
 from greenloop.core.text.json_codec import from_json
+from greenloop_sandbox import CaseResult
 
 # A test may print a megabyte for each attempt; the history keeps only its start and end.
 LONGEST_OUTPUT = 8_000

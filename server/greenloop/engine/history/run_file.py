@@ -15,8 +15,8 @@ from typing import Any
 
 from greenloop.core.errors import UsageError
 from greenloop.core.records.outcome import Evidence, Verified
-from greenloop.core.records.sandbox import Limits
 from greenloop.core.text.json_codec import from_json, to_json
+from greenloop_sandbox import Limits
 
 FORMAT = "greenloop-run"
 VERSION = 1

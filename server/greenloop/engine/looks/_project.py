@@ -14,10 +14,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution, Inspection
 from greenloop.project.hidden import is_masked
 from greenloop.project.snapshot import Snapshot
 from greenloop.project.sources import is_project_path, project_files
+from greenloop_sandbox import Execution, Inspection
 
 LARGEST = 2 << 20  # bytes of a file that is read
 MOST_ENTRIES = 10_000  # of a folder that is listed

@@ -6,10 +6,10 @@ import ast
 
 from greenloop.core.python.ast_source import UNPARSABLE
 from greenloop.core.records.model import ToolSpec
-from greenloop.core.records.sandbox import Inspection
-from greenloop.core.report.cases import describe_end
-from greenloop.core.report.inspections import inspected_failures
 from greenloop.engine.looks._project import Arguments, LookError, Project, text_argument
+from greenloop_sandbox import Inspection
+from greenloop_sandbox.report.cases import describe_end
+from greenloop_sandbox.report.inspections import inspected_failures
 
 LONGEST = 2000  # characters of an expression
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from greenloop.core.records.model import ToolSpec
-from greenloop.core.records.sandbox import Inspection
-from greenloop.core.report.cases import case_results, collect_errors, describe_end
-from greenloop.core.report.inspections import inspected_failures
 from greenloop.drafting.report.tracebacks import SHORT, render_failure, summarize_case
 from greenloop.engine.looks._project import Arguments, LookError, Project
+from greenloop_sandbox import Inspection, case_results
+from greenloop_sandbox.report.cases import collect_errors, describe_end
+from greenloop_sandbox.report.inspections import inspected_failures
 
 MOST_SELECTORS = 20
 MOST_CASES = 30  # failing cases that are named

@@ -16,7 +16,7 @@ from greenloop.localize.context import BaselineContext
 from greenloop.project import targets, workspace
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
-from greenloop.sandboxes.pool import SandboxPool
+from greenloop_sandbox import SandboxPool
 
 MOST_LINES = 10
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError, UsageError
-from greenloop.core.report.cases import CollectError
 from greenloop.engine.sandbox_spec import ignore_status
 from greenloop.engine.testing.run_tests import run_tests
 from greenloop.localize.regions import may_change
@@ -24,6 +23,7 @@ from greenloop.project.sources import (
     read_text,
 )
 from greenloop.project.test_naming import read_names
+from greenloop_sandbox.report.cases import CollectError
 
 
 async def list_failing_tests(

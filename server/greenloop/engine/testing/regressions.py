@@ -11,9 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError, SandboxBrokenError
-from greenloop.core.ports import Session
-from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
-from greenloop.core.report.cases import case_results, collect_errors
 from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status, open_session
 from greenloop.engine.testing.failing_tests import refuse_unreadable
 from greenloop.project import workspace
@@ -21,6 +18,8 @@ from greenloop.project.environment.faults import find_environment_fault
 from greenloop.project.revisions.git import Repository
 from greenloop.project.revisions.revision import Revision, compare
 from greenloop.project.settings import Settings
+from greenloop_sandbox import Execution, SandboxSpec, Session, TestRun, case_results
+from greenloop_sandbox.report.cases import collect_errors
 
 
 @dataclass(frozen=True, kw_only=True)

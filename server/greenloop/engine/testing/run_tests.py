@@ -11,25 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError, GreenloopError, SandboxBrokenError
-from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
-from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report.broken_pytest import explain_broken_pytest, is_pytest_broken
-from greenloop.core.report.cases import (
-    CollectedCase,
-    CollectError,
-    case_results,
-    collect_errors,
-    collected_cases,
-)
-from greenloop.core.report.traces import ReachedFunction, reached_functions
 from greenloop.core.test_selection import fit_selectors
 from greenloop.engine.sandbox_spec import build_sandbox_spec, ignore_status, open_session
-from greenloop.project import workspace
+from greenloop.project import sandbox_selection, workspace
 from greenloop.project.environment.faults import explain_broken_sandbox, explain_start, find_environment_fault
 from greenloop.project.settings import Settings
 from greenloop.project.sources import read_text
-from greenloop.sandboxes import selection
-from greenloop.sandboxes.pool import SandboxPool
+from greenloop_sandbox import CaseResult, Execution, SandboxPool, SandboxSpec, TestRun, case_results, collected_cases
+from greenloop_sandbox.report.broken_pytest import explain_broken_pytest, is_pytest_broken
+from greenloop_sandbox.report.cases import CollectedCase, CollectError, collect_errors
+from greenloop_sandbox.report.traces import ReachedFunction, reached_functions
 
 NOT_FOUND = 4  # pytest's exit status where a selector names nothing
 
@@ -144,7 +135,7 @@ def _explain_failure(
 async def _breakdown(reason: str, place: SandboxSpec, settings: Settings, sandbox: str) -> GreenloopError:
     if fault := explain_broken_sandbox(reason, place.environment):
         return CannotVerifyError(fault.sentence, remedy=fault.remedy)
-    return await selection.suggest_other(SandboxBrokenError(reason), settings, sandbox)
+    return await sandbox_selection.suggest_other(SandboxBrokenError(reason), settings, sandbox)
 
 
 def _report(run: TestRun, execution: Execution, settings: Settings) -> Report:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from greenloop.core.errors import CannotVerifyError, GreenloopError, UsageError
-from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.spec import Case
-from greenloop.core.report.cases import CollectError, case_results, collect_errors, collected_cases, describe_end
 from greenloop.engine.verify.setup import VerificationContext
 from greenloop.project.environment.faults import find_environment_fault
 from greenloop.project.targets import nearest_names
+from greenloop_sandbox import Execution, TestRun, case_results, collected_cases
+from greenloop_sandbox.report.cases import CollectError, collect_errors, describe_end
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,11 +10,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from greenloop.core.errors import CannotVerifyError, UsageError
-from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.engine.verify.known_failing import KnownFailing
 from greenloop.engine.verify.report import NewTests, Verification
 from greenloop.engine.verify.setup import VerificationContext
 from greenloop.project.sources import is_test_file
+from greenloop_sandbox import CaseResult, Failure
 
 
 async def run_new_tests(

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Provenance, Spec
-from greenloop.core.report.cases import case_results
 from greenloop.engine.verify.apart import APART
 from greenloop.engine.verify.setup import VerificationContext
 from greenloop.project import workspace
+from greenloop_sandbox import Execution, case_results
 
 LEAST = 10.0  # seconds that the proof of passes that are not new may always take
 TIMES = 3  # how often a case runs for its proof, at least

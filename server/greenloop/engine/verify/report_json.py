@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from greenloop.core.records.verdict import CaseResult
 from greenloop.core.text.json_codec import to_json
 from greenloop.engine.verify.report import Verification
+from greenloop_sandbox import CaseResult
 
 MAX_MESSAGE = 2_000
 

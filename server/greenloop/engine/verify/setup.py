@@ -8,8 +8,6 @@ from pathlib import Path
 
 from greenloop.core.docstrings.documentation import doctests_in
 from greenloop.core.errors import SandboxBrokenError
-from greenloop.core.ports import Sandbox, Session
-from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
 from greenloop.core.records.spec import Provenance
 from greenloop.engine.verify.apart import Require
 from greenloop.engine.verify.known_failing import KnownFailing
@@ -17,6 +15,7 @@ from greenloop.project import sources
 from greenloop.project.revisions.revision import Revision
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
+from greenloop_sandbox import Execution, Sandbox, SandboxSpec, Session, TestRun
 
 
 @dataclass(frozen=True, kw_only=True)

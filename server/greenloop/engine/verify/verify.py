@@ -16,10 +16,8 @@ from greenloop.core.errors import BaselineChangedError, UsageError
 from greenloop.core.python.test_functions import find_tests, function_of
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.core.report.cases import case_results, collect_errors, collected_cases
 from greenloop.core.run_state import RunState
 from greenloop.core.test_selection import fit_selectors
 from greenloop.engine.sandbox_spec import choose_sandbox, ignore_status
@@ -47,6 +45,8 @@ from greenloop.project.targets import nearest_names
 from greenloop.verdict.beyond_tests import BeyondTests
 from greenloop.verdict.inputs import ACCEPTING, judge_candidate
 from greenloop.verdict.verifier import Verifier
+from greenloop_sandbox import Execution, TestRun, case_results, collected_cases
+from greenloop_sandbox.report.cases import collect_errors
 
 
 async def verify(

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from greenloop.core.records.verdict import Failure
 from greenloop.localize.missing.special_methods import missing_special_methods
 from greenloop.localize.missing.stubs import MissingNames, TextOf
 from greenloop.localize.unreached.named_by_failure import is_declared, is_enumeration
@@ -19,6 +18,7 @@ from greenloop.project.environment.faults import failure_message, is_third_party
 from greenloop.project.imports.import_corrections import find_corrections
 from greenloop.project.syntax import definitions
 from greenloop.project.syntax.unwritten import unwritten_functions
+from greenloop_sandbox import Failure
 
 _CANNOT = re.compile(r"cannot import name '([^']+)' from '([^']+)'")
 _NO_MODULE = re.compile(r"No module named '([^']+)'(?!; '[^']*' is not a package)")

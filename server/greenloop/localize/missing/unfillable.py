@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import Failure
 from greenloop.localize.regions import TextOf, is_unwritten, region_at
 from greenloop.project.syntax import definitions
 from greenloop.project.syntax.unwritten import left_open_functions, unwritten_functions
+from greenloop_sandbox import Failure
 
 
 def refuse_left_open(region: Region, text: str) -> None:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping
 
 from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import Failure
 from greenloop.localize.evidence import Evidence
 from greenloop.localize.signals.words import failing_statement
 from greenloop.project.sources import is_trusted
 from greenloop.project.syntax import definitions
+from greenloop_sandbox import Failure
 
 IN_TEST = 0.5  # for a name that the test has, but not its failing statement
 _NAME = re.compile(r"[^\W\d]\w*")

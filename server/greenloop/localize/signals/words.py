@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import log
 
 from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import Failure
 from greenloop.localize.evidence import Evidence
 from greenloop.project.sources import is_trusted
 from greenloop.project.syntax import definitions
+from greenloop_sandbox import Failure
 
 IN_STATEMENT, IN_NAME, IN_BODY, IN_MESSAGE = 1.0, 1.0, 0.4, 0.5  # what a word of each place counts
 AS_NAME, AS_TEXT = 1.0, 0.3  # for a word of the function's name, and of its text

@@ -16,10 +16,7 @@ from greenloop.core.errors import CannotVerifyError
 from greenloop.core.python.ast_source import compile_error, parse_module
 from greenloop.core.python.names import undefined_at_import
 from greenloop.core.records.problem import ImportCorrection
-from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Region, Target
-from greenloop.core.records.verdict import Failure, Frame
-from greenloop.core.report.cases import collect_errors
 from greenloop.core.run_state import Baseline
 from greenloop.core.text.diff import main_line_end, split_lines, with_plain_ends
 from greenloop.localize.context import BaselineContext, build_baseline
@@ -28,6 +25,8 @@ from greenloop.localize.unreached import raised_at_import
 from greenloop.project.imports.import_corrections import find_corrections
 from greenloop.project.imports.missing_imports import find_imports
 from greenloop.project.syntax import definitions
+from greenloop_sandbox import Execution, Failure, Frame
+from greenloop_sandbox.report.cases import collect_errors
 
 _ON_LINE = re.compile(r"on line (\d+)")  # of the statement that lacks its block
 

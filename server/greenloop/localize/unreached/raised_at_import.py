@@ -14,9 +14,9 @@ from greenloop.core.python.assignments import assignments_in
 from greenloop.core.python.ast_source import find_definitions, statements_of
 from greenloop.core.python.indentation import indentation_unit
 from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import Failure
 from greenloop.core.text.diff import main_line_end, split_lines, with_plain_ends
 from greenloop.localize.regions import TextOf, may_change, region_at
+from greenloop_sandbox import Failure
 
 _MOCK = '__import__("unittest.mock", fromlist=["mock"])'
 STAND_IN = f"{_MOCK}.MagicMock(side_effect=lambda *args, **_: next(filter(callable, args), {_MOCK}.DEFAULT))"

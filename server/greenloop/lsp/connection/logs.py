@@ -59,7 +59,8 @@ def start(*, level: str = "", file: str = "") -> None:
     for handler in handlers:
         handler.setFormatter(logging.Formatter(FORMAT) if threshold <= logging.DEBUG else _Brief(FORMAT))
     logging.basicConfig(level=min(threshold, logging.WARNING), handlers=handlers, force=True)
-    logging.getLogger("greenloop").setLevel(min(threshold, logging.INFO))
+    for package in ("greenloop", "greenloop_sandbox"):
+        logging.getLogger(package).setLevel(min(threshold, logging.INFO))
     logging.getLogger("pygls").setLevel(logging.WARNING if threshold > logging.DEBUG else logging.DEBUG)
     logging.getLogger("pygls.protocol.json_rpc").addFilter(_worth_telling)
     log.info("greenloop %s, Python %s, process %d", __version__, sys.version.split()[0], os.getpid())

@@ -11,12 +11,12 @@ from lsprotocol import types as lsp
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case
-from greenloop.core.records.verdict import Failure, Frame
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.convert import LineMap, line_range, old_line
 from greenloop.lsp.documents import line_mapping
 from greenloop.lsp.documents.open_documents import Documents
+from greenloop_sandbox import Failure, Frame
 
 # Maximum characters of a failure's message in a diagnostic.
 LONGEST = 1200

@@ -11,7 +11,7 @@ from lsprotocol import types as lsp
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance
-from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status
+from greenloop.core.records.verdict import Status
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.documents import line_mapping, locations
 from greenloop.lsp.editor import Editor
@@ -21,6 +21,7 @@ from greenloop.lsp.presenters.refusals import refusal_diagnostic, refusal_of
 from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.run import Phase, Run
 from greenloop.wording.attempt import attempt_line
+from greenloop_sandbox import CaseResult, Failure, Frame
 
 # Maximum failing cases of an attempt with a diagnostic.
 MOST = 100

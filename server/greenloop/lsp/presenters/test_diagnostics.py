@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from greenloop.core.records.verdict import Failure
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.convert import LineMap, old_line
@@ -24,6 +23,7 @@ from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
 from greenloop.lsp.presenters.refusals import refusal_diagnostic
 from greenloop.lsp.state.results import example_of
 from greenloop.lsp.state.run import Run
+from greenloop_sandbox import Failure
 
 if TYPE_CHECKING:
     from greenloop.api.testing import Report

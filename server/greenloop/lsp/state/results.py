@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from greenloop.core.records.verdict import CaseResult
 from greenloop.core.text.redact import clean_for_display
+from greenloop_sandbox import CaseResult
 
 # Outcomes from the worst to the best.
 _ORDER = ("error", "failed", "missing", "xpassed", "skipped", "xfailed", "passed")

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from greenloop.core.records.verdict import CaseResult
 from greenloop.project.settings import Settings
+from greenloop_sandbox import CaseResult
 
 if TYPE_CHECKING:
     from greenloop.api.testing import Report

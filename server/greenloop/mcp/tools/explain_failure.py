@@ -9,11 +9,11 @@ from pydantic import Field
 
 from greenloop.api.events_json import MAX_MESSAGE
 from greenloop.api.testing import explain
-from greenloop.core.records.verdict import CaseResult
 from greenloop.mcp.arguments import Root, Seconds, Text
 from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 from greenloop.mcp.progress import report_progress
 from greenloop.mcp.tools.run_tests import failure_object
+from greenloop_sandbox import CaseResult
 
 
 @tell_errors

@@ -6,10 +6,10 @@ from typing import Any
 
 from greenloop.api import testing
 from greenloop.api.events_json import MAX_MESSAGE, case_object
-from greenloop.core.records.verdict import CaseResult
 from greenloop.mcp.arguments import Root, Seconds, Selectors
 from greenloop.mcp.context import ServiceContext, service_of, tell_errors
 from greenloop.mcp.progress import report_progress
+from greenloop_sandbox import CaseResult
 
 
 @tell_errors

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from greenloop.core.records.sandbox import Environment
 from greenloop.project.environment.interpreters import site_packages
+from greenloop_sandbox import Environment
 
 
 def has_other_module(environment: Environment, name: str, data: bytes) -> bool:

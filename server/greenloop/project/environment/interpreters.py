@@ -20,10 +20,10 @@ from functools import cache
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.sandbox import Environment
 from greenloop.project.environment import editable_installs
 from greenloop.project.environment.environment_hints import environment_hints
 from greenloop.project.settings import Settings
+from greenloop_sandbox import Environment
 
 OLDEST = (3, 9)
 _ASK = (

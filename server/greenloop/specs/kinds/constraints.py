@@ -19,11 +19,11 @@ from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import start_line
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
-from greenloop.core.records.verdict import CaseResult, Failure, Frame
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.project.formatting import find_tool
 from greenloop.specs.changed_code import ChangedCode, find_changed_code, name_line
 from greenloop.specs.limits import RUFF, Constraint, Violation, find_violations, parse, violation_sentence
+from greenloop_sandbox import CaseResult, Failure, Frame
 
 SECONDS = 30.0  # time limit of ruff for one text
 TYPE = "Constraint"

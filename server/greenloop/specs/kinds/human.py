@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Spec
-from greenloop.core.records.verdict import CaseResult, Failure, Frame
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.specs.changed_code import name_line
+from greenloop_sandbox import CaseResult, Failure, Frame
 
 TYPE = "Rejected"
 ACCEPT = "Accept"

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.spec import Case, Provenance, Spec, Target
-from greenloop.core.report.cases import collected_cases
+from greenloop_sandbox import Execution, TestRun, collected_cases
 
 
 async def collect(problem: Problem, tools: Tools) -> Spec:

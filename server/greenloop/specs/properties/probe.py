@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.spec import Provenance, Region
-from greenloop.core.report.cases import case_results, collect_errors, collected_cases, describe_end
-from greenloop.core.verdict import forged
 from greenloop.specs.properties import property_tests
 from greenloop.specs.properties.value_strategies import ParameterStrategy
+from greenloop_sandbox import Execution, TestRun, case_results, collected_cases, forged
+from greenloop_sandbox.report.cases import collect_errors, describe_end
 
 KIND = "values"
 EXAMPLES = 5

@@ -18,7 +18,7 @@ from greenloop.specs.properties.value_strategies import ParameterStrategy
 
 LIBRARY = "library"  # the source of properties that no model stated
 EXAMPLES = 60  # inputs tried for one property
-# Where the project has no Hypothesis, greenloop's own is in this folder (sandboxes/bundled_hypothesis.py).
+# Where the project has no Hypothesis, greenloop's own is in this folder (greenloop_sandbox/bundled_hypothesis.py).
 HYPOTHESIS = """try:
     import hypothesis
 except ImportError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from greenloop.cli.reports.annotations import Annotation, Level, by_severity, find_test, own_frames
-from greenloop.core.records.verdict import Frame
+from greenloop_sandbox import Frame
 
 TEST = "class TestK:\n    def test_a(self):\n        pass\n\n\n@decorated\nasync def test_b():\n    pass\n"
 

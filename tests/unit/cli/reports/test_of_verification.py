@@ -7,8 +7,8 @@ import pytest
 from greenloop.cli.reports.annotations import Level
 from greenloop.cli.reports.of_verification import annotate_verification
 from greenloop.core.records.outcome import Difference, Noticed, Survivor
-from greenloop.core.records.verdict import CaseResult, Failure, Frame
 from greenloop.engine.verify.report import Tampering, Verification
+from greenloop_sandbox import CaseResult, Failure, Frame
 
 TEST = "import m\n\n\nclass TestK:\n    def test_a(self):\n        assert m.f() == 2\n\n\ndef test_b():\n    m.g()\n"
 A, B = "tests/test_m.py::TestK::test_a[x]", "tests/test_m.py::test_b"

@@ -16,8 +16,8 @@ from greenloop.cli.main import main
 from greenloop.cli.reports.request import repository_prefix
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.outcome import StopReason
-from greenloop.core.records.verdict import CaseResult
 from greenloop.engine.verify.report import Verification
+from greenloop_sandbox import CaseResult
 from sarif_schema import SARIF_SCHEMA
 
 __all__ = ["fake", "project"]

@@ -12,13 +12,13 @@ from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Environment, SandboxSpec
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.context import examples, source, versions
 from greenloop.drafting.prompt import assemble
 from greenloop.project import targets
-from greenloop.sandboxes.container import environment as containers
+from greenloop_sandbox import Environment, SandboxSpec
+from greenloop_sandbox.container import environment as containers
 
 TEMPLATES = {"system": "", "task": "$context", "draft": "Write $names."}
 

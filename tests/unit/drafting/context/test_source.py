@@ -7,11 +7,11 @@ from pathlib import Path
 
 from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.drafting.context import source as source_context
 from greenloop.drafting.context import tests as tests_context
 from greenloop.project import targets
+from greenloop_sandbox import Execution
 
 CODE = '''\
 import json

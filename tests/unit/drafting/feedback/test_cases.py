@@ -7,8 +7,9 @@ from pathlib import Path
 from greenloop.core.records.attempt import Attempt, Candidate, Finding
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
-from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.feedback import cases
+from greenloop_sandbox import CaseResult, Failure, Frame
 
 MODULE = "def f(n):\n    return n\n"
 TESTS = """\

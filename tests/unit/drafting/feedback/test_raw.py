@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from failed_assertion import FAILURE, PROBLEM, failed_attempt
-from greenloop.core.records.verdict import Failure
 from greenloop.drafting.feedback import raw
+from greenloop_sandbox import Failure
 
 
 async def test_raw_has_the_runners_own_words():

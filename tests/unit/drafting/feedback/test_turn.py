@@ -10,11 +10,11 @@ import pytest
 from attempts import attempt, baseline, verdict
 from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.attempt import FeedbackNote, Finding
-from greenloop.core.records.sandbox import Execution
-from greenloop.core.records.verdict import CaseResult, Status
+from greenloop.core.records.verdict import Status
 from greenloop.core.summary import CANNOT
 from greenloop.drafting.feedback import turn
 from greenloop.drafting.feedback.turn import IN_TURNS, KEPT, TAKEN_BACK, describe
+from greenloop_sandbox import CaseResult, Execution
 from search_run import PROBLEM
 
 SIBLING = replace(PROBLEM, siblings=("t.py::sibling",))

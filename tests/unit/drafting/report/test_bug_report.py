@@ -9,9 +9,9 @@ from failures import failure, frame, raised
 from greenloop.core.records.findings import Findings
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
-from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.core.text.tokens import estimate_tokens
 from greenloop.drafting.report.bug_report import MOST_NAMED, write_report
+from greenloop_sandbox import CaseResult, Failure
 
 SHOP = (
     'def price(kind):\n    """The price."""\n    return lookup(kind)\n\n\ndef lookup(kind):\n    return RATES[kind]\n'

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from failures import LIBRARY, failure, frame, raised
-from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.drafting.report.tracebacks import FULL, SHORT, render_failure, summarize_case
+from greenloop_sandbox import CaseResult, Failure
 
 TEST = frame("t.py", 5, "test", "assert f(1) == 2", {"x": "1"})
 OWN = frame("m.py", 3, "f", "return g(x)", {"x": "1", "y": "[1, 2]"})

@@ -12,9 +12,10 @@ from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.usage import Room
-from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.search import ladder
 from greenloop.project.settings import LadderSettings
+from greenloop_sandbox import CaseResult, Failure, Frame
 
 SOURCE = "def f(a):\n    b = a + 1\n    return b\n"
 STUB = 'def f(a):\n    """One more."""\n    raise NotImplementedError\n'

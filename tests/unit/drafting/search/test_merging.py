@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, Move
 from greenloop.core.records.model import Role
-from greenloop.core.records.verdict import CaseResult, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.search._merging import MOST_ALIKE, plan_merges
+from greenloop_sandbox import CaseResult
 
 
 def attempt(number: int, passed: str, move: Move = Move.DRAFT, status: Status = Status.FAILED) -> Attempt:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from greenloop.core.records.sandbox import Limits
 from greenloop.engine.baseline import early_changes
 from greenloop.engine.baseline.early_changes import EARLY, EarlyChanges
+from greenloop_sandbox import Limits
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from typing import Any
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution, Limits
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.run_state import RunState
 from greenloop.engine.baseline.related_trace import RelatedTrace
 from greenloop.localize.measuring import Measurement
+from greenloop_sandbox import Execution, Limits
 
 TARGET = "test_m.py::test_target"
 HIT = {"path": "m.py", "line": 1, "name": "f", "depth": 1, "caller": None}

@@ -14,9 +14,7 @@ from greenloop.core.records.attempt import Draft, Move
 from greenloop.core.records.findings import Findings
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Case, Region, Spec
-from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.core.text.tokens import estimate_messages
 from greenloop.engine.conversation.conversation import Conversation
 from greenloop.engine.model_calls import ModelCalls
@@ -24,6 +22,7 @@ from greenloop.engine.presets import find_preset
 from greenloop.models.roles import Models
 from greenloop.project.settings import HistorySettings, Settings
 from greenloop.project.snapshot import Snapshot
+from greenloop_sandbox import CaseResult, Execution, Failure
 from shop_run import StandIn, block
 
 CODE = "".join(f"def f{number}(x):\n    return x + {number}\n\n\n" for number in range(200))

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Environment, SandboxSpec
 from greenloop.core.records.spec import Case, Spec
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.engine.history import provenance
+from greenloop_sandbox import Environment, SandboxSpec
 
 SPEC = Spec(cases=(Case(id="test_m.py::test_a", path="test_m.py", line=1),), selectors=("test_m.py",))
 

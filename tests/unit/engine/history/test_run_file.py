@@ -12,7 +12,6 @@ import pytest
 
 from greenloop.core.errors import UsageError
 from greenloop.core.records.outcome import Evidence, Verified
-from greenloop.core.records.sandbox import Limits
 from greenloop.engine.history import run_file
 from greenloop.engine.history.run_file import (
     Claim,
@@ -24,6 +23,7 @@ from greenloop.engine.history.run_file import (
     is_safe_path,
     read_run_file,
 )
+from greenloop_sandbox import Limits
 
 SCHEMA = Path(__file__).parents[4] / "docs" / "run-file.schema.json"
 RUN = RunFile(

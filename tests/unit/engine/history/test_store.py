@@ -19,12 +19,13 @@ from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verifi
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.usage import Usage
-from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
+from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.engine.history.problems import StoredProblem
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.rows import LONGEST_OUTPUT
 from greenloop.engine.history.store import History
+from greenloop_sandbox import CaseResult, Failure, Frame
 from history_runs import OLD_MESSAGE, ROOT, begin_run, give_old_proofs, open_history
 
 REGION = Region(path="m.py", qualname="f", start=1, end=2)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records.sandbox import Execution, Inspection
 from greenloop.engine.looks import evaluate
 from greenloop.engine.looks._project import LookError
+from greenloop_sandbox import Execution, Inspection
 from look_project import look_project
 
 

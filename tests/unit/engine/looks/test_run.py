@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records.sandbox import Execution
 from greenloop.engine.looks import run
 from greenloop.engine.looks._project import LookError
+from greenloop_sandbox import Execution
 from look_project import look_project
 
 

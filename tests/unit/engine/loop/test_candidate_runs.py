@@ -13,9 +13,10 @@ from greenloop.core.records.attempt import Attempt, Draft, Mask, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
-from greenloop.core.records.verdict import CaseResult, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.answers.parse_answer import read
 from greenloop.engine.loop.candidate_runs import CandidateRuns
+from greenloop_sandbox import CaseResult
 
 CASES = tuple(Case(id=f"test_m.py::{name}", path="test_m.py", line=1) for name in "abc")
 SOURCE = "RATE = 1\n\n\ndef f():\n    return RATE\n\n\ndef g():\n    return f()\n"

@@ -18,12 +18,13 @@ from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.usage import Budget, Usage
-from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Status, Verdict
+from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.summary import total_usage
 from greenloop.drafting.search import chain, ladder, restart_on_repeat
 from greenloop.engine.loop import loop
 from greenloop.engine.loop.parts import Parts
+from greenloop_sandbox import CaseResult, Failure
 
 SOURCE = "def double(x):\n    return x + 1\n"
 CASE = Case(id="test_m.py::test_double", path="test_m.py", line=3)

@@ -12,7 +12,8 @@ from greenloop.core.election import best_attempt
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.usage import Usage
-from greenloop.core.records.verdict import CaseResult, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop_sandbox import CaseResult
 from simulated_run import SimulatedRun
 
 TIDY_BUT_WRONG = 'def double(x):\n    """Twice x."""\n    return x + 1\n'

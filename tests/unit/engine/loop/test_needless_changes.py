@@ -12,8 +12,9 @@ from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.goal import Gain, Goal
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
-from greenloop.core.records.verdict import CaseResult, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.engine.loop.needless_changes import without_needless
+from greenloop_sandbox import CaseResult
 
 CASE = Case(id="test_m.py::test_it", path="test_m.py", line=3)
 FIRST, SECOND, STUB = (

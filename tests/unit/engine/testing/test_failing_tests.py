@@ -3,9 +3,9 @@
 import pytest
 
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.verdict import Failure, Frame
-from greenloop.core.report.cases import CollectError
 from greenloop.engine.testing.failing_tests import refuse_unreadable
+from greenloop_sandbox import Failure, Frame
+from greenloop_sandbox.report.cases import CollectError
 
 NAMING = "Correct that, or name one of the tests yourself: `greenloop fix test_m.py::NAME`."
 FIRST = "Fix that first: pytest has to be able to collect the tests."

@@ -6,10 +6,10 @@ import ast
 
 import pytest
 
-from greenloop.core.records.verdict import Failure, Frame
 from greenloop.localize import regions
 from greenloop.localize.missing import missing_names, stubs
 from greenloop.project import sources
+from greenloop_sandbox import Failure, Frame
 
 
 def lay(root, files):

@@ -6,8 +6,8 @@ import copy
 
 import pytest
 
-from greenloop.core.records.verdict import Failure
 from greenloop.localize.missing.special_methods import missing_special_methods
+from greenloop_sandbox import Failure
 
 
 class Point:

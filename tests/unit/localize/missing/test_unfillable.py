@@ -8,8 +8,8 @@ import pytest
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import Failure, Frame
 from greenloop.localize.missing.unfillable import refuse_at_import, refuse_left_open, refuse_unreached
+from greenloop_sandbox import Failure, Frame
 
 CODE = """from abc import ABC, abstractmethod
 from typing import Protocol

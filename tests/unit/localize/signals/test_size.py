@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from greenloop.core.report.traces import StatementTrace
 from greenloop.localize.signals import size
+from greenloop_sandbox.report.traces import StatementTrace
 from suspects import by_name, evidence
 
 

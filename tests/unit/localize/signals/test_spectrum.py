@@ -7,9 +7,9 @@ from math import sqrt
 
 import pytest
 
-from greenloop.core.report.traces import ReachedFunction, StatementTrace
 from greenloop.localize.evidence import gather_evidence
 from greenloop.localize.signals.spectrum import dstar, line_scores, ochiai, scores, tarantula
+from greenloop_sandbox.report.traces import ReachedFunction, StatementTrace
 
 TEXT = "def big(x):\n    y = 1\n    if x:\n        y = 2\n    return y\n\n\ndef small(x):\n    return x\n"
 

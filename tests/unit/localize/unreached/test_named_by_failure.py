@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records.verdict import Failure, Frame
 from greenloop.localize.unreached.named_by_failure import (
     find_called,
     find_called_by,
@@ -15,6 +14,7 @@ from greenloop.localize.unreached.named_by_failure import (
     is_about_classes,
     names_something,
 )
+from greenloop_sandbox import Failure, Frame
 
 TEXT = """\
 class C:

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.lsp.state.results import Result, TestResults, group_by_test
+from greenloop_sandbox import CaseResult, Failure
 
 ROOT = Path("/w")
 

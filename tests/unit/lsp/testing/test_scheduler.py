@@ -15,9 +15,7 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Spec, Target, TargetKind
-from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
-from greenloop.core.report.cases import CollectedCase, CollectError
-from greenloop.core.report.traces import ReachedFunction
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.engine.testing.run_tests import Report
 from greenloop.lsp.connection.capabilities import Capabilities
 from greenloop.lsp.connection.client import Client
@@ -35,6 +33,9 @@ from greenloop.lsp.testing.job_runner import BATCH
 from greenloop.lsp.testing.requests import TestRequest
 from greenloop.lsp.testing.scheduler import QUIET, REST, SOON, TestScheduler
 from greenloop.project.settings import Settings
+from greenloop_sandbox import CaseResult, Failure, Frame
+from greenloop_sandbox.report.cases import CollectedCase, CollectError
+from greenloop_sandbox.report.traces import ReachedFunction
 
 SETTINGS = Settings()
 

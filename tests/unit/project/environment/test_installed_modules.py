@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records.sandbox import Environment
 from greenloop.project.environment.installed_modules import has_other_module
+from greenloop_sandbox import Environment
 
 INSTALLED = {"numpy/__init__.py": "1", "six.py": "2", "yaml.cpython-311-x86_64-linux-gnu.so": "", "data/x.txt": ""}
 

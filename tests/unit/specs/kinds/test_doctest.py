@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Provenance
 from greenloop.project import targets
 from greenloop.specs.kinds import doctest as doctest_spec
+from greenloop_sandbox import Execution
 from scripted_session import ScriptedSession, make_problem, make_tools
 
 MODULE = '''\

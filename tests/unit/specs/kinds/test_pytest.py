@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Provenance, Spec
 from greenloop.specs.kinds import pytest as pytest_spec
+from greenloop_sandbox import Execution
 from scripted_session import ScriptedSession, make_problem, make_tools
 
 

@@ -7,9 +7,10 @@ import pytest
 from double_problem import PROBLEM
 from greenloop.core.errors import SettingsError
 from greenloop.core.records.spec import Case, Provenance
-from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.specs import host_checks
 from greenloop.specs.kinds import score
+from greenloop_sandbox import CaseResult, Failure
 from spec_problem import make_problem, make_tools
 
 TEXT = 'def f(x):\n    """F."""\n    raise NotImplementedError\n'

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from context_problem import TOOLS, problem
 from greenloop.core.records.problem import Approach
-from greenloop.core.records.verdict import Frame
 from greenloop_lab.drafting.context import callers
+from greenloop_sandbox import Frame
 
 SHOP = {
     "pkg/__init__.py": "",

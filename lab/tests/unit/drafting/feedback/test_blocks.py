@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import textwrap
 
-from greenloop.core.report.traces import LineTrace, Step
 from greenloop_lab.drafting.feedback._blocks import basic_blocks, block_visits
+from greenloop_sandbox.report.traces import LineTrace, Step
 
 CODE = "def total(items):\n    s = 0\n    t = 1\n    for i in items:\n        s = i\n    return s\n"
 

@@ -6,9 +6,10 @@ import pytest
 
 from failed_assertion import FAILURE, PROBLEM, failed_attempt
 from greenloop.core.records.attempt import Attempt, Finding
-from greenloop.core.records.verdict import Failure, Frame, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.feedback import raw
 from greenloop_lab.drafting.feedback import diff
+from greenloop_sandbox import Failure, Frame
 
 
 async def test_diff_names_the_element_that_is_too_many():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.report.traces import LineTrace, Step
 from greenloop_lab.drafting.feedback._divergence import first_divergence
+from greenloop_sandbox.report.traces import LineTrace, Step
 
 
 def trace(*told: tuple[int, dict[str, str]], **more) -> LineTrace:

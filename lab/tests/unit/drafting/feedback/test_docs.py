@@ -12,10 +12,10 @@ import pytest
 
 from greenloop.core.records.attempt import Attempt, FeedbackNote, Finding
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Region, Spec
-from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop_lab.drafting.feedback import docs
+from greenloop_sandbox import CaseResult, Execution, Failure, Frame
 
 CODE = "import numpy as np\nfrom math import sqrt\n\n\ndef f(n):\n    return np.linspace(0, sqrt(n), nu=n)\n"
 REGION = Region(path="m.py", qualname="f", start=5, end=6)

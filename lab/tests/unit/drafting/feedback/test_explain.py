@@ -12,9 +12,10 @@ from greenloop.core.records.attempt import FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.usage import Usage
-from greenloop.core.records.verdict import CaseResult, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.feedback import cases, raw
 from greenloop_lab.drafting.feedback import best, bug_taxonomy, explain, reflect, self_critique, summary
+from greenloop_sandbox import CaseResult
 
 ASKING = [explain, reflect, summary, bug_taxonomy]
 

@@ -10,9 +10,9 @@ import pytest
 from double_problem import PROBLEM, WRONG
 from greenloop.core.records.attempt import FeedbackNote
 from greenloop.core.records.model import Role
-from greenloop.core.records.sandbox import Execution
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop_lab.drafting.feedback import lpw
+from greenloop_sandbox import Execution
 from planner_answers import PLAN, Planner, attempts_with, plan_with
 
 VALUES = "Test 1:\nresult = 5\nresult = 10\nreturn = 10\nTest 2: result = 2, result = 4\nreturns 4"

@@ -12,12 +12,12 @@ import pytest
 from greenloop.core.records.attempt import Attempt, Candidate, Finding
 from greenloop.core.records.model import Reply
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution, WatchedLines
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.usage import Usage
-from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
-from greenloop.core.report.traces import Step
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop_lab.drafting.feedback import ldb, runtime_trace
+from greenloop_sandbox import CaseResult, Execution, Failure, Frame, WatchedLines
+from greenloop_sandbox.report.traces import Step
 
 CODE = "def total(items):\n    s = 0\n    t = 1\n    for i in items:\n        s = i\n    return s\n"
 TEST = "from m import total\n\ndef test_it():\n    assert total([1, 2]) == 3\n"

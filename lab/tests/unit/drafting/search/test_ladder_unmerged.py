@@ -9,9 +9,10 @@ import pytest
 from greenloop.core.records.attempt import Attempt, Candidate, Move
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
-from greenloop.core.records.verdict import CaseResult, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.search import ladder
 from greenloop_lab.drafting.search import ladder_unmerged
+from greenloop_sandbox import CaseResult
 
 F = Region(path="m.py", qualname="f", start=1, end=2)
 CASES = ("t.py::test_a", "t.py::test_b")

@@ -20,7 +20,6 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.model import ChatRequest, Reply, Role
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.problem import Excerpt
-from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.core.run_state import RunState
@@ -31,6 +30,7 @@ from greenloop.engine.loop.parts import Parts
 from greenloop.engine.presets import find_preset, load_presets
 from greenloop.project import templates
 from greenloop.project.settings import Settings
+from greenloop_sandbox import Execution
 
 OTHER_HALF = "x + 5"  # right for 5 alone
 SOURCE = Excerpt(title="Source:", text=STUB, value=1.0, own=True)

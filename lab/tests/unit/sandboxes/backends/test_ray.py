@@ -31,20 +31,20 @@ def connected(monkeypatch, *nodes):
 
 async def test_nothing_is_connected_unless_it_is_asked_for(monkeypatch):
     addresses = connected(monkeypatch, node(4.0))
-    assert not (await ray.create(Settings()).probe()).ok
+    assert not (await ray.create(SandboxSettings()).probe()).ok
     assert addresses == []
 
 
 async def test_living_nodes_with_processors_count(monkeypatch):
     addresses = connected(monkeypatch, node(0), node(4.0), node(2.0), node(8.0, alive=False))
-    probe = await ray.create(SETTINGS).probe()
+    probe = await ray.create(SETTINGS.sandbox).probe()
     assert (probe.ok, probe.detail) == (True, "processors: 6, nodes: 2")
     assert addresses == ["head:6379"]
 
 
 async def test_a_cluster_without_processors_is_refused_with_what_to_do(monkeypatch):
     connected(monkeypatch, node(0))
-    probe = await ray.create(SETTINGS).probe()
+    probe = await ray.create(SETTINGS.sandbox).probe()
     assert (probe.ok, probe.detail) == (False, "no node of the cluster has a processor")
     assert "ray start" in probe.remedy
 
@@ -55,5 +55,5 @@ async def test_what_is_wrong_with_the_cluster_is_the_probes_detail(monkeypatch, 
         raise CannotVerifyError("No cluster.", remedy=remedy)
 
     monkeypatch.setattr(connection, "connect", connect)
-    probe = await ray.create(SETTINGS).probe()
+    probe = await ray.create(SETTINGS.sandbox).probe()
     assert (probe.ok, probe.detail, probe.remedy) == (False, "No cluster.", remedy)

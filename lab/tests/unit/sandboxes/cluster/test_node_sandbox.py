@@ -11,11 +11,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop.core.records.sandbox import Environment, Execution, SandboxSpec, TestRun
+from greenloop.project import sandbox_selection
 from greenloop.project.settings import SandboxSettings, Settings
-from greenloop.sandboxes import selection
 from greenloop_lab.sandboxes.cluster.messages import Refusal
 from greenloop_lab.sandboxes.cluster.node_sandbox import NodeSandbox, Opening, workspace_state
+from greenloop_sandbox import Environment, Execution, SandboxSpec, TestRun
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def chosen(monkeypatch):
         kinds.append(settings.sandbox.kind)
         return SimpleNamespace(open=open_session)
 
-    monkeypatch.setattr(selection, "choose", choose)
+    monkeypatch.setattr(sandbox_selection, "choose", choose)
     return SimpleNamespace(kinds=kinds, closed=closed)
 
 

@@ -11,12 +11,12 @@ import pytest
 
 from executions import execute
 from greenloop.core.errors import CannotVerifyError
-from greenloop.core.records.sandbox import Environment, Execution, SandboxSpec, TestRun, WatchedLines
 from greenloop.project.settings import Settings
 from greenloop_lab.sandboxes.cluster import connection
 from greenloop_lab.sandboxes.cluster import session as cluster_session
 from greenloop_lab.sandboxes.cluster.messages import Refusal
 from greenloop_lab.sandboxes.cluster.session import ClusterSession
+from greenloop_sandbox import Environment, Execution, SandboxSpec, TestRun, WatchedLines
 
 CASES = [f"test_m.py::test_{number}" for number in range(8)]
 RUN = TestRun(selectors=("test_m.py",))

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from executions import execute
 from greenloop.core.records.verdict import Status
-from greenloop.core.report.cases import case_results, collected_cases
-from greenloop.core.verdict import forged, judge
+from greenloop.core.verdict import judge
 from greenloop_lab.sandboxes.cluster.splitting import merge, split_cases
+from greenloop_sandbox import case_results, collected_cases, forged
 
 CASES = [f"test_{file}.py::test_{number}" for file in "abc" for number in range(4)]
 

@@ -16,8 +16,8 @@ from fractions import Fraction
 from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment
 from greenloop.core.python.literal_values import read_literal
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.verdict import Failure
 from greenloop.drafting.candidates.changes.change import Change, Kind, change_of, replace_node, source_of
+from greenloop_sandbox import Failure
 
 Pair = tuple[object, object]
 MOST_VALUES = 20  # pairs of differing values that are considered

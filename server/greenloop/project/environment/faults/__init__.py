@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from greenloop.core.records.sandbox import Environment
-from greenloop.core.records.verdict import Failure
 from greenloop.project.environment.faults import machine, packages, sandbox_limits
 from greenloop.project.environment.faults.collection import explain_broken_sandbox as explain_broken_sandbox
 from greenloop.project.environment.faults.collection import explain_start as explain_start
@@ -19,6 +17,7 @@ from greenloop.project.environment.faults.observation import ObservedFailure, Re
 from greenloop.project.environment.faults.observation import failure_message as failure_message
 from greenloop.project.environment.faults.rows import Fault as Fault
 from greenloop.project.environment.faults.rows import first_fault
+from greenloop_sandbox import Environment, Failure
 
 
 def find_environment_fault(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from importlib.metadata import metadata, version
 
-from greenloop.core.records.sandbox import Environment, Execution
-from greenloop.core.report.cases import collected_cases, last_stack
 from greenloop.project.environment.faults.rows import Fault, Row, first_fault
 from greenloop.project.environment.faults.tables import OPTIONS
+from greenloop_sandbox import Environment, Execution, collected_cases
+from greenloop_sandbox.report.cases import last_stack
 
 _MODULE = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '([\w.-]+)'")
 _UNRECOGNIZED = r"error: unrecognized arguments: (?P<options>.+)"

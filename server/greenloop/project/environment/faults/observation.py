@@ -12,11 +12,10 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from greenloop.core.python.ast_source import UNPARSABLE, parse_module_strictly
-from greenloop.core.records.sandbox import Environment
-from greenloop.core.records.verdict import Failure, Frame
 from greenloop.project import sources
 from greenloop.project.environment.interpreters import site_packages
 from greenloop.project.syntax import definitions
+from greenloop_sandbox import Environment, Failure, Frame
 
 ReadText = Callable[[str], str | None]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop_sandbox import CaseResult, Failure
 
 
 @pytest.fixture

@@ -11,8 +11,9 @@ from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
-from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.changes.mutate import MOST, Stage, mutants
+from greenloop_sandbox import CaseResult, Failure
 
 SOURCE = """class C:
     def f(self, items):

@@ -10,9 +10,10 @@ import pytest
 from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
-from greenloop.core.records.verdict import CaseResult, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.checks.gate import check
 from greenloop.drafting.candidates.checks.hardcoding import HARD_CODED, overfitting_warning, warnings
+from greenloop_sandbox import CaseResult
 
 
 def problem(head: str, *examples: str, prose: str = "Does it.", tests: str = "") -> Problem:

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records.sandbox import Environment, Execution
-from greenloop.core.records.verdict import Failure, Frame
 from greenloop.project.environment import faults
 from greenloop.project.environment.faults import collection, machine, packages, sandbox_limits
+from greenloop_sandbox import Environment, Execution, Failure, Frame
 
 ENVIRONMENT = Environment(
     executable=Path("/py"), prefix=Path("/none"), base=Path("/usr"), version=(3, 10), source=".venv", has_pytest=True

@@ -14,7 +14,6 @@ from greenloop.core.python.literal_values import read_literal
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import Failure
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates.changes.change import (
     Edit,
@@ -26,6 +25,7 @@ from greenloop.drafting.candidates.changes.change import (
     source_of,
 )
 from greenloop.project.syntax import definitions
+from greenloop_sandbox import Failure
 
 _IS_NOT = re.compile(r"= is(?:subclass|instance)\(<?(?:class ')?([\w.]+)[^,]*, \(?(?:<class ')?([\w.]+)")
 _NO_EXCEPTION = re.compile(r"must derive from BaseException|inherit from BaseException|Expected a BaseException type")

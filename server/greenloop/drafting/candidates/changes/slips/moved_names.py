@@ -12,13 +12,13 @@ from greenloop.core.python.names import module_bindings
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
-from greenloop.core.records.verdict import Failure
 from greenloop.core.text.diff import split_lines, with_plain_ends
 from greenloop.drafting.candidates.changes.change import Kind, change_of, parse_function, replace_node
 from greenloop.drafting.candidates.changes.missing_imports import add_missing_imports, reader_of, renamed
 from greenloop.project.imports.import_corrections import find_corrections
 from greenloop.project.imports.installed_names import find_present
 from greenloop.project.imports.missing_imports import find_defining
+from greenloop_sandbox import Failure
 
 _NO_ATTRIBUTE = re.compile(r"^module '([\w.]+)' has no attribute '(\w+)'")
 

@@ -10,9 +10,10 @@ from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
-from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.changes.slips.declarations import declarations
 from greenloop.drafting.candidates.checks.gate import check
+from greenloop_sandbox import CaseResult, Failure, Frame
 
 
 def failed(message: str, kind: str = "AssertionError", line: int = 2) -> Attempt:

@@ -8,8 +8,9 @@ import pytest
 
 from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.changes.slips.moved_names import moved_names
+from greenloop_sandbox import CaseResult, Failure, Frame
 
 NO_NAME = "cannot import name 'shout' from 'utils' (utils.py)"
 NO_ATTRIBUTE = "module 'utils' has no attribute 'shout'"

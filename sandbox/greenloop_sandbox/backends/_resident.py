@@ -1,0 +1,284 @@
+"""A resident bubblewrap session: one supervisor per hash seed, each run a fork with its own mounts.
+
+Nothing of a run reaches the next one, because its mounts, processes and shared memory end with it. Only what was learnt
+from the user's own code is kept: which packages to import before the fork, and for which selectors a pytest session
+that was opened before the fork gives the same outcomes as a fresh one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from greenloop_sandbox import payload
+from greenloop_sandbox.backends import _identity, _masking, _mounts, _seccomp, _supervisor
+from greenloop_sandbox.backends._bwrap_binary import Binary, kernel_version
+from greenloop_sandbox.backends._launch import open_arguments, staged_command, staged_read_only
+from greenloop_sandbox.backends._one_shot import OneShotSession
+from greenloop_sandbox.backends._warmup import PREPARE_SECONDS, Stamp, Warmup, is_suspicious, rehearsal
+from greenloop_sandbox.errors import CannotVerifyError
+from greenloop_sandbox.pytest_files import CONFIGURATION
+from greenloop_sandbox.records import Execution, SandboxSpec, TestRun
+
+log = logging.getLogger(__name__)
+
+_NAME = "bubblewrap"
+MAX_RUNS = 200  # after this many runs an instance is taken down; the next run builds another
+MAX_INSTANCES = 2  # instances that may exist at once, one for each hash seed; more only while all are in use
+
+
+@dataclass(kw_only=True, eq=False)
+class SandboxInstance:
+    """A running sandbox whose supervisor has reported ready."""
+
+    supervisor: _supervisor.Supervisor
+    stamp: Stamp
+    has_session: bool = False
+    runs: int = 0
+
+
+class ResidentSession:
+    """An open sandbox for one workspace. Runs with the same hash seed run one after the other."""
+
+    def __init__(
+        self, spec: SandboxSpec, binary: Binary, identity: _identity.Identity, warmup: Warmup, one_shot: OneShotSession
+    ) -> None:
+        self._spec, self._binary, self._identity, self._warmup = spec, binary, identity, warmup
+        self._scanner = _masking.WorkspaceScanner(spec)
+        self._instances: dict[int, SandboxInstance] = {}
+        self._locks: dict[int, asyncio.Lock] = {}
+        self._learning: asyncio.Task[None] | None = None
+        self._one_shot, self._uses_one_shot = one_shot, False
+
+    @property
+    def name(self) -> str:
+        return _NAME
+
+    async def run(self, run: TestRun) -> Execution:
+        """Runs the tests. A failure of the sandbox itself is reported in `Execution.broken`."""
+        if self._uses_one_shot:
+            return await self._one_shot.run(run)
+        async with self._lock(run.hash_seed):
+            execution = await self._run_once(run, prepared_session=self._warmup.may_use_session(run))
+        if self._uses_one_shot:
+            return await self._one_shot.run(run)
+        if run.baseline and run.hash_seed == 0 and not execution.broken:
+            previous = self._learning
+            self._learning = asyncio.create_task(self._learn(run, execution, previous))
+            await asyncio.sleep(0)  # it takes the lock before the next run, which is faster after it
+        return execution
+
+    async def warm(self) -> None:
+        """Builds the sandbox ahead of the first run. Never raises: the first run reports what is wrong."""
+        async with self._lock(0):
+            with contextlib.suppress(_supervisor.SupervisorError, CannotVerifyError, OSError):
+                await self._ensure_instance(0)
+
+    async def pause(self) -> None:
+        """Stops all instances; the next run resumes its own."""
+        for seed, instance in tuple(self._instances.items()):
+            async with self._lock(seed):
+                instance.supervisor.pause(paused=True)
+
+    async def close(self) -> None:
+        """Takes every instance down; nothing is left on the host."""
+        if self._learning is not None:
+            self._learning.cancel()
+            await asyncio.gather(self._learning, return_exceptions=True)
+        await asyncio.gather(*(self._stop_instance(seed) for seed in tuple(self._instances)))
+        await self._one_shot.close()
+
+    def _lock(self, seed: int) -> asyncio.Lock:
+        return self._locks.setdefault(seed, asyncio.Lock())
+
+    # -- one run ----------------------------------------------------------------------------------------------------
+
+    async def _run_once(self, run: TestRun, *, prepared_session: bool) -> Execution:
+        seed = run.hash_seed
+        try:
+            _mounts.check_paths(self._spec.root, [*sorted(run.files), *run.without])
+            instance = await self._ensure_instance(seed)
+            hidden = await asyncio.to_thread(self._scanner.scan)
+            instance.runs += 1
+            execution = await self._ask(instance, run, hidden, session=prepared_session and instance.has_session)
+        except (ValueError, CannotVerifyError) as error:
+            return Execution(broken=f"The sandbox cannot be set up: {str(error).rstrip('.')}.")
+        except (_supervisor.SupervisorError, OSError) as error:
+            await self._stop_instance(seed)
+            return self._handle_failure(str(error))
+        except BaseException:
+            await asyncio.shield(self._stop_instance(seed))
+            raise
+        if instance.runs >= MAX_RUNS or is_suspicious(execution):
+            await self._stop_instance(seed)
+        return execution
+
+    async def _ask(
+        self, instance: SandboxInstance, run: TestRun, hidden: _masking.HiddenPaths, *, session: bool
+    ) -> Execution:
+        protocol = payload.protocol()
+        key = secrets.token_bytes(32)
+        request = _supervisor.run_request(
+            self._spec,
+            run,
+            key,
+            files=run.files,
+            session=session,
+            wall=protocol.wall_field(hidden.files, hidden.folders),
+            filters=_seccomp.program() or b"",
+            count_processes=kernel_version() >= (5, 14),  # since then counted per user namespace
+        )
+        reply = await instance.supervisor.ask(request, "done", run.seconds + _supervisor.GRACE_SECONDS)
+        return _supervisor.read_execution(reply, key)
+
+    def _handle_failure(self, problem: str) -> Execution:
+        """Reports a failure; where a resident sandbox is impossible, all later runs use one-shot sandboxes instead."""
+        if problem.startswith("The run could not be isolated") or "could not be staged" in problem:
+            log.warning("%s Each run gets a sandbox of its own, which takes longer.", problem)
+            self._uses_one_shot = True
+        return Execution(broken=problem)
+
+    # -- instances --------------------------------------------------------------------------------------------------
+
+    async def _ensure_instance(self, seed: int) -> SandboxInstance:
+        """Returns the instance of this hash seed, or a new one where the files it was built from have changed."""
+        stamp = await asyncio.to_thread(_stamp, self._spec)
+        instance = self._instances.get(seed)
+        if instance is not None and (instance.stamp != stamp or instance.supervisor.has_ended):
+            await self._stop_instance(seed)
+            instance = None
+        if instance is not None:
+            instance.supervisor.pause(paused=False)
+        else:
+            await self._make_room()
+            instance = await self._start_instance(seed, stamp)
+        return instance
+
+    async def _make_room(self) -> None:
+        """Stops instances that nobody uses, oldest first, so that another may be started."""
+        for seed in tuple(self._instances):
+            if len(self._instances) >= MAX_INSTANCES and not self._lock(seed).locked():
+                await self._stop_instance(seed)
+
+    async def _start_instance(self, seed: int, stamp: Stamp) -> SandboxInstance:
+        descriptors: list[int] = []
+        user_options: dict[str, Any] = {}
+        if self._identity.drops_root and not self._binary.staged:
+            user_options = {"user": self._identity.uid, "group": self._identity.gid, "extra_groups": []}
+        try:
+            argv = self._argv(seed, descriptors)
+            supervisor = await _supervisor.Supervisor.start(
+                argv, title=_NAME, pass_fds=tuple(descriptors), env={}, cwd="/", **user_options
+            )
+            self._instances[seed] = instance = SandboxInstance(supervisor=supervisor, stamp=stamp)
+            try:
+                # The first scan takes long; each run's own reads only what has changed since.
+                await asyncio.gather(supervisor.wait_ready(), asyncio.to_thread(self._scanner.scan))
+                await self._prepare_new(instance)
+            except BaseException:
+                await asyncio.shield(self._stop_instance(seed))
+                raise
+            return instance
+        finally:
+            for fd in descriptors:
+                os.close(fd)
+
+    def _argv(self, seed: int, descriptors: list[int]) -> list[str]:
+        root = self._spec.root
+        staged_arguments = staged_read_only(root) if self._binary.staged else None
+        arguments = _mounts.resident_arguments(self._spec, self._identity, hash_seed=seed, staged=staged_arguments)
+        supervisor_command = [str(self._spec.environment.executable), "-s", "-B", f"{_mounts.INSIDE}/supervisor.py"]
+        supervisor_command += ["--alone", "--packages", f"{_mounts.INSIDE}/packages"]
+        if not self._spec.network and (addresses := _mounts.addresses()):
+            supervisor_command += ["--addresses", addresses]
+        argv = [*open_arguments([self._binary.path, *arguments], descriptors), *supervisor_command]
+        return staged_command(argv, root, self._identity, descriptors, files={}, disk=0) if staged_arguments else argv
+
+    async def _prepare_new(self, instance: SandboxInstance) -> None:
+        """Prepares a new instance with what earlier ones have learnt."""
+        self._warmup.reset_if_changed(instance.stamp[1:2])
+        if self._warmup.is_useful:
+            await self._prepare(instance, self._warmup.modules, trial=False)
+
+    async def _stop_instance(self, seed: int) -> None:
+        instance = self._instances.pop(seed, None)
+        if instance is not None:
+            await instance.supervisor.end()
+
+    # -- learning ---------------------------------------------------------------------------------------------------
+
+    async def _learn(self, run: TestRun, execution: Execution, before: asyncio.Task[None] | None) -> None:
+        """After a run of the user's own code: imports what it needed, and tests whether a prepared session agrees."""
+        if before is not None:
+            await asyncio.gather(before, return_exceptions=True)
+        warmup = self._warmup
+        packages, can_rehearse = warmup.new_packages(execution), warmup.should_rehearse(run, execution)
+        if not packages and not can_rehearse:
+            return
+        async with self._lock(0):
+            instance = self._instances.get(0)
+            if instance is None:
+                return
+            try:
+                should_compare = (
+                    await self._prepare(instance, packages, trial=True) and instance.has_session and can_rehearse
+                )
+                if should_compare and not await self._sessions_agree(run, execution):
+                    await self._stop_instance(0)
+            except (_supervisor.SupervisorError, OSError) as error:
+                log.info("The sandbox could not be prepared (%s); it works without.", error)
+                warmup.session_allowed = False
+                await self._stop_instance(0)
+            except BaseException:
+                await asyncio.shield(self._stop_instance(0))
+                raise
+
+    async def _sessions_agree(self, run: TestRun, execution: Execution) -> bool:
+        """False where a pytest session opened before the fork certainly gives other outcomes."""
+        with_session = await self._run_once(rehearsal(run), prepared_session=True)
+        if self._warmup.record_comparison(run, execution, with_session):
+            return True
+        repeated = await self._run_once(rehearsal(run), prepared_session=False)
+        return self._warmup.record_comparison(run, repeated, with_session) or not self._warmup.record_failure(
+            execution, repeated
+        )
+
+    async def _prepare(self, instance: SandboxInstance, names: Sequence[str], *, trial: bool) -> bool:
+        """Sends a prepare request. False: it spoilt the supervisor, which was ended. Raises `SupervisorError`."""
+        request = payload.protocol().prepare_request(
+            str(self._spec.root),
+            names,
+            rewritten=self._warmup.rewritten,
+            trial=trial,
+            session=self._warmup.session_allowed,
+        )
+        reply = await instance.supervisor.ask(request, "prepared", PREPARE_SECONDS)
+        instance.has_session = bool(reply["session"])
+        if self._warmup.record_prepared(names, reply):
+            return True
+        for seed in [seed for seed, other in self._instances.items() if other is instance]:
+            await self._stop_instance(seed)
+        return False
+
+
+def _stamp(spec: SandboxSpec) -> Stamp:
+    """Identifies the state an instance was built from: the folder itself, installed packages, configuration."""
+    root = os.stat(spec.root)  # noqa: PTH116 - one call among many
+    libraries = sorted(spec.environment.prefix.glob("lib*/python*/*-packages"))
+    files = [spec.root / name for name in CONFIGURATION]
+    return ((root.st_dev, root.st_ino), tuple(map(_file_times, libraries)), tuple(map(_file_times, files)))
+
+
+def _file_times(path: Path) -> tuple[int, int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_ino, status.st_size

@@ -1,0 +1,148 @@
+"""Learns from runs of the user's own code how to warm up a resident supervisor, for every back end.
+
+It learns which packages to import before the fork, and for which selectors a pytest session that was opened before the
+fork gives the same outcomes as a fresh one.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from greenloop_sandbox.pytest_files import CONFIGURATION
+from greenloop_sandbox.records import Execution, TestRun
+from greenloop_sandbox.report.cases import collected_cases, records_of_kind
+from greenloop_sandbox.report.forgery import forged
+
+log = logging.getLogger(__name__)
+
+PREPARE_SECONDS = 60.0  # seconds for imports and the pytest session
+MAX_REHEARSAL_SECONDS = 5.0  # seconds; for a longer run, saving a fraction of a second is not worth a second run
+MAX_UNSURE = 3  # after this many attempts a workspace whose runs differ anyway is given up
+
+Stamp = tuple[object, ...]
+_WHOLE_SUITE = ""  # stands for a run without selectors
+
+
+@dataclass(kw_only=True)
+class Warmup:
+    """Facts about a workspace, learnt from runs of the user's own code.
+
+    `modules` are imported before the fork; `rewritten` too, but after pytest has its session, because they have plugins
+    for it; `examined` holds all packages that were tried. `agreed_selectors` are the selectors, and the ids of their
+    cases, for which a pytest session opened before the fork gave the same outcomes; `session_allowed` False: it is
+    never used here. `unsure_count` counts the comparisons without a result.
+    """
+
+    modules: list[str] = field(default_factory=list)
+    rewritten: list[str] = field(default_factory=list)
+    examined: set[str] = field(default_factory=set)
+    agreed_selectors: set[str] = field(default_factory=set)
+    session_allowed: bool = True
+    unsure_count: int = 0
+    libraries: Stamp = ()
+
+    def may_use_session(self, run: TestRun) -> bool:
+        """Whether this run may use a pytest session opened before the fork."""
+        if run.collect or run.trace or run.baseline or run.apart or run.inspect or not self._has_agreed(run):
+            return False
+        return not any(path.rpartition("/")[2] in CONFIGURATION for path in (*run.files, *run.without))
+
+    def _has_agreed(self, run: TestRun) -> bool:
+        """Whether each selector was part of a run that agreed, alone or with its whole file."""
+        selectors = run.selectors or (_WHOLE_SUITE,)
+        return all(
+            selector in self.agreed_selectors or selector.split("::", 1)[0] in self.agreed_selectors
+            for selector in selectors
+        )
+
+    def reset_if_changed(self, libraries: Stamp) -> None:
+        """Forgets everything when the installed packages differ from those that it was learnt with."""
+        if self.libraries != libraries:
+            self.modules, self.rewritten, self.examined = [], [], set()
+            self.session_allowed, self.libraries = True, libraries
+            self.agreed_selectors.clear()
+            self.unsure_count = 0
+
+    @property
+    def is_useful(self) -> bool:
+        """Whether a new supervisor should be prepared."""
+        return bool(self.modules or (self.session_allowed and self.agreed_selectors))
+
+    def new_packages(self, execution: Execution) -> list[str]:
+        """Packages that this run imported and that were not tried yet."""
+        names = [str(name) for record in records_of_kind(execution, "modules") for name in record.get("names", ())]
+        return [name for name in names if name not in self.examined]
+
+    def should_rehearse(self, run: TestRun, execution: Execution) -> bool:
+        """Whether to test that this run has the same outcomes in a session opened before the fork."""
+        if not self.session_allowed or run.collect or self._has_agreed(run):
+            return False
+        return not execution.killed and execution.seconds < MAX_REHEARSAL_SECONDS
+
+    def record_prepared(self, names: Sequence[str], reply: Mapping[str, object]) -> bool:
+        """Stores a supervisor's `record_prepared` reply; False when that supervisor must not be used any more."""
+        left_out = reply["left_out"]
+        self.examined.update(names)
+        for known, reported in ((self.modules, reply["modules"]), (self.rewritten, reply["rewritten"])):
+            assert isinstance(reported, list)
+            known += [str(name) for name in reported if name not in known]
+        if left_out:
+            log.debug("Not imported beforehand: %s", left_out)
+        if reply["spoilt"] or not reply["session"]:
+            log.info("No pytest session before the fork: %s", reply["spoilt"] or reply["reason"])
+            self.session_allowed = False
+        return not reply["spoilt"]
+
+    def record_comparison(self, run: TestRun, first: Execution, second: Execution) -> bool:
+        """Compares a run in a pytest session opened before the fork with one without; stores an agreement."""
+        if not have_same_outcomes(first, second):
+            return False
+        self.agreed_selectors.update(run.selectors or (_WHOLE_SUITE,), (case.id for case in collected_cases(first)))
+        return True
+
+    def record_failure(self, first: Execution, repeated: Execution) -> bool:
+        """Whether a disagreement rules out that session, which is then never used here.
+
+        `repeated` is another run without it: a file saved meanwhile changes outcomes, and so does chance. Then the
+        result is unknown and left to a later run, but only `MOST_UNSURE` times.
+        """
+        self.unsure_count += 1
+        if not have_same_outcomes(first, repeated) and self.unsure_count < MAX_UNSURE:
+            return False
+        log.info("A pytest session opened before the fork does not agree here; it is not used.")
+        self.session_allowed = False
+        return True
+
+
+def rehearsal(run: TestRun) -> TestRun:
+    """The run to compare with a run of the user's own code."""
+    return replace(run, trace=False, baseline=False)
+
+
+def is_suspicious(execution: Execution) -> bool:
+    """Whether the sandbox should not be used again after this execution."""
+    return bool(
+        execution.killed in {"memory", "processes"}
+        or (execution.status == -9 and not execution.killed)
+        or forged(execution)
+    )
+
+
+def have_same_outcomes(first: Execution, second: Execution) -> bool:
+    """Whether two executions agree: the cases, the outcome of every phase, the end."""
+    return (_outline(first), first.status, first.killed) == (_outline(second), second.status, second.killed)
+
+
+def _outline(execution: Execution) -> Mapping[tuple[object, ...], int]:
+    counts: Counter[tuple[object, ...]] = Counter()
+    for record in execution.records:
+        if record["kind"] == "phase":
+            counts[record.get("id"), record.get("when"), record.get("outcome"), record.get("type")] += 1
+        elif record["kind"] == "collected":
+            counts[tuple(str(case["id"]) for case in record["cases"])] += 1
+        elif record["kind"] in ("collect_error", "forged"):
+            counts[record["kind"], record.get("id")] += 1
+    return counts

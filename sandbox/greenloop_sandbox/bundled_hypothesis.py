@@ -1,0 +1,108 @@
+"""Bundles greenloop's own Hypothesis into one read-only file, for projects that have none.
+
+A test that needs it appends the file (its path is in the variable `PATH_VARIABLE`) to the import path, so that a
+project's own Hypothesis always wins; the file contains only `PACKAGES`. Only a pure Python Hypothesis can be bundled,
+because the project may use another Python than greenloop.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import io
+import logging
+import sys
+import zipfile
+from collections.abc import Iterator
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+from greenloop_sandbox import payload, selftest_cache
+from greenloop_sandbox.cache import cache_folder
+
+log = logging.getLogger(__name__)
+
+NAME = "guests.zip"
+PATH_VARIABLE = "GREENLOOP_GUESTS"
+PACKAGES = ("hypothesis", "_hypothesis_globals", "_hypothesis_ftz_detector", "sortedcontainers", "attr", "attrs")
+_DISTRIBUTIONS = ("hypothesis", "sortedcontainers", "attrs")
+_LEFT_OUT = frozenset({"extra", "__pycache__"})  # plug-ins for other packages, and code for one Python only
+_KEPT = 8  # files of different versions and installations
+_UNCHECKED = (1).to_bytes(4, "little") + bytes(8)  # bytecode that is never compared with its source (PEP 552)
+
+
+@cache
+def archive() -> bytes:
+    """The bundled file; empty where greenloop's own Hypothesis is not installed or not pure Python.
+
+    It is built once for each version and kept in the cache folder.
+    """
+    try:
+        versions = [f"{name}-{metadata.version(name)}" for name in _DISTRIBUTIONS]
+    except metadata.PackageNotFoundError:
+        return b""
+    key = "\n".join([*versions, sys.version, *(str(path) for path in _find_packages())])
+    file = cache_folder() / "guests" / f"{versions[0]}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.zip"
+    try:
+        return file.read_bytes()
+    except OSError:
+        pass
+    data = _build_archive()
+    if data:
+        selftest_cache.write(file, data)
+        _forget_oldest(file.parent)
+    return data
+
+
+def _forget_oldest(folder: Path) -> None:
+    """Keeps the newest few: each installation of greenloop has its own, and none may make another build it again."""
+    found = []
+    for file in folder.glob("*.zip"):
+        with contextlib.suppress(OSError):
+            found.append((file.stat().st_mtime, file))
+    for _time, old in sorted(found, reverse=True)[_KEPT:]:
+        old.unlink(missing_ok=True)
+
+
+def _find_packages() -> list[Path]:
+    """The file or folder of each installed package."""
+    return [path for name in PACKAGES if (path := payload.find_package(name))]
+
+
+def _build_archive() -> bytes:
+    packages = _find_packages()
+    if any(path.suffix in (".so", ".pyd") for package in packages for path in package.rglob("*")):
+        log.info("The Hypothesis beside greenloop is not of pure Python: projects without one get no property tests.")
+        return b""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as zip_file:
+        for package in packages:
+            for path in _files(package):
+                name, data = path.relative_to(package.parent).as_posix(), path.read_bytes()
+                zip_file.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
+                if path.suffix == ".py" and (code := _compile(path)):
+                    zip_file.writestr(zipfile.ZipInfo(f"{name}c"), code, zipfile.ZIP_DEFLATED)
+    return stream.getvalue()
+
+
+def _files(place: Path) -> Iterator[Path]:
+    """Yields the sources, and the data files that they read."""
+    if place.is_file():
+        yield place
+        return
+    for path in sorted(place.rglob("*")):
+        relative = path.relative_to(place)
+        if path.suffix in (".py", ".txt") and path.is_file() and not _LEFT_OUT & set(relative.parts):
+            yield path
+
+
+def _compile(path: Path) -> bytes:
+    """The bytecode that the installer compiled; an interpreter of another version ignores it and reads the source."""
+    try:
+        data = Path(importlib.util.cache_from_source(str(path))).read_bytes()
+    except (OSError, NotImplementedError):
+        return b""
+    magic = importlib.util.MAGIC_NUMBER
+    return magic + _UNCHECKED + data[16:] if data.startswith(magic) else b""

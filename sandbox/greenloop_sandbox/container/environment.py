@@ -1,0 +1,255 @@
+"""Builds one image per lock file: greenloop's own image plus the packages that a project's tests need.
+
+The project itself is not in it; its files are uploaded into each container.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import logging
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from greenloop_sandbox import locks
+from greenloop_sandbox.cache import cache_folder
+from greenloop_sandbox.container import base, build, image, image_python, prune
+from greenloop_sandbox.container.bounded_process import make_runner
+from greenloop_sandbox.container.build_container import run_container
+from greenloop_sandbox.container.engine import Engine
+from greenloop_sandbox.container.fetch import Fetcher, NoWheelError
+from greenloop_sandbox.container.unpack_wheels import LayerArchive
+from greenloop_sandbox.errors import CannotVerifyError
+from greenloop_sandbox.locks import PackageSources, Pin
+from greenloop_sandbox.records import SandboxSpec
+
+log = logging.getLogger(__name__)
+
+REPOSITORY = "greenloop-project"
+BUILDER_VERSION = "1"  # a new value rebuilds every image
+MAX_BUILDS = 20  # packages of one project that may be built from source
+MAX_RESOLUTIONS = 200
+
+
+def ensure_image(
+    engine: Engine, spec: SandboxSpec, *, report_status: Callable[[str], None], should_stop: Callable[[], bool]
+) -> str:
+    """Returns the name of the image in which the tests run, after building whatever is missing.
+
+    Raises `CannotVerifyError` with the remedy, or what the engine raises.
+    """
+    version = spec.environment.version
+    base_image = image.ensure(engine, version, report_status=report_status, should_stop=should_stop)
+    ready = base_image
+    if requested := locks.find_sources(spec.root):
+        ready = ensure_project_image(
+            engine, base_image, version, spec.root, requested, report_status=report_status, should_stop=should_stop
+        )
+    prune.record_use(base_image, ready)
+    prune.prune_daily(engine)
+    return ready
+
+
+def image_name(base_id: str, version: tuple[int, int], lock: PackageSources) -> str:
+    """Repository and tag, which identify base, Python, packages and builder version."""
+    parts = [base_id.encode(), repr(version).encode(), lock.content, BUILDER_VERSION.encode()]
+    digest = hashlib.sha256(b"\0".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
+    return f"{REPOSITORY}:{version[0]}.{version[1]}-{digest[:20]}"
+
+
+def list_packages(spec: SandboxSpec) -> list[Pin]:
+    """Lists the packages in that image, from the lock or its cached resolution; builds nothing and asks no index.
+
+    Raises `CannotVerifyError` where the lock cannot be read.
+    """
+    requested = locks.find_sources(spec.root)
+    if requested is None:
+        return []
+    if not requested.requirements:
+        pins, _notes = locks.read_pins(requested, spec.root, image_python.default_markers(spec.environment.version))
+        return pins
+    return _read_resolution(_resolution_file(spec.environment.version, requested)) or []
+
+
+def _resolution_file(version: tuple[int, int], lock: PackageSources) -> Path:
+    """The cache file with the packages resolved for a project without a lock, so that they are resolved once."""
+    digest = hashlib.sha256(lock.content).hexdigest()[:32]
+    return cache_folder() / "resolved" / f"{version[0]}.{version[1]}-{digest}.json"
+
+
+def _read_resolution(file: Path) -> list[Pin] | None:
+    with contextlib.suppress(OSError, ValueError, TypeError):
+        return [Pin(**{**fields, "hashes": tuple(fields["hashes"])}) for fields in json.loads(file.read_text("utf-8"))]
+    return None
+
+
+def ensure_project_image(
+    engine: Engine,
+    base_image: str,
+    version: tuple[int, int],
+    root: Path,
+    lock: PackageSources,
+    *,
+    report_status: Callable[[str], None] = log.info,
+    should_stop: Callable[[], bool] = bool,
+) -> str:
+    """Returns the name of the image with these packages on top of `base_image`, after building it where it is missing.
+
+    One process builds it; others that need the same one wait.
+    Raises `CannotVerifyError` naming the package that is not available, or what the engine raises.
+    """
+    target = image_name(engine.client.images.get(base_image).id, version, lock)
+    if base.has_image(engine, target):
+        return target
+    with image.exclusive(target.partition(":")[2], should_stop):
+        if not base.has_image(engine, target):
+            started = time.monotonic()
+            report_status(f"building an image with the packages of {' and '.join(lock.files[:3])} (once)")
+            _ImageBuilder(engine, base_image, version, root, lock, report_status, should_stop).build(target)
+            report_status(f"built the image {target} in {time.monotonic() - started:.0f} s")
+    return target
+
+
+@dataclass(frozen=True)
+class _ImageBuilder:
+    engine: Engine
+    base_image: str
+    version: tuple[int, int]
+    root: Path
+    lock: PackageSources
+    report_status: Callable[[str], None]
+    should_stop: Callable[[], bool]
+
+    def build(self, target: str) -> None:
+        with run_container(
+            self.engine, self.base_image, image_python.QUERY_PROGRAM, should_stop=self.should_stop
+        ) as finished:
+            python = image_python.parse(finished.output)
+        with tempfile.TemporaryDirectory(prefix="greenloop-packages-", dir=base.large_temporary_folder()) as temporary:
+            folder = Path(temporary)
+            for name in ("made", "wheels", "pip"):
+                (folder / name).mkdir()
+            fetcher = Fetcher(
+                run_program=make_runner(self.should_stop),
+                python=python,
+                built_wheels=folder / "made",
+                temporary_folder=folder / "pip",
+            )
+            wheels = self._wheels(fetcher, folder)
+            layer = folder / "layer.tar"
+            with LayerArchive(layer) as archive:
+                archive.add_wheels(wheels, python)
+            self.report_status(f"adding {len(wheels)} packages to the image")
+            image.add_layer(self.engine, self.base_image, target, layer, kind="project", should_stop=self.should_stop)
+
+    def _wheels(self, fetcher: Fetcher, folder: Path) -> list[Path]:
+        resolution = _resolution_file(self.version, self.lock)
+        if resolution.exists():
+            try:
+                return self._fetch(self._pins(fetcher, folder, resolution), fetcher, folder)
+            except CannotVerifyError as problem:
+                log.info("What was resolved before cannot be had any more (%s); resolving again.", problem)
+                resolution.unlink(missing_ok=True)
+        return self._fetch(self._pins(fetcher, folder, resolution), fetcher, folder)
+
+    def _fetch(self, pins: list[Pin], fetcher: Fetcher, folder: Path) -> list[Path]:
+        wheels = list((folder / "made").glob("*.whl"))
+        built_names = {canonicalize_name(wheel.name.partition("-")[0]) for wheel in wheels}
+        pending = [pin for pin in pins if pin.name not in built_names]
+        self.report_status(f"fetching {len(pending)} packages")
+        while pending:
+            try:
+                return [*fetcher.fetch_wheels(pending, folder / "wheels"), *wheels]
+            except NoWheelError as problem:
+                missing = next((pin for pin in pending if pin.name == canonicalize_name(str(problem))), None)
+                if missing is None:
+                    raise CannotVerifyError(f"{problem} is not on your package index.") from problem
+                wheels.append(self._build_package(missing, fetcher, folder))
+                pending.remove(missing)
+        return wheels
+
+    def _pins(self, fetcher: Fetcher, folder: Path, resolution: Path) -> list[Pin]:
+        if not self.lock.requirements:
+            pins, notes = locks.read_pins(self.lock, self.root, fetcher.python.markers)
+            self._warn(notes)
+            return pins
+        self._warn(self.lock.notes)
+        if (remembered := _read_resolution(resolution)) is not None:
+            return remembered
+        self.report_status("resolving the project's requirements (once)")
+        pins = self._resolve(fetcher, folder)
+        if not any((folder / "made").iterdir()):  # a wheel built here has a hash that a rebuild would not reproduce
+            _save_resolution(resolution, pins)
+        return pins
+
+    def _resolve(self, fetcher: Fetcher, folder: Path) -> list[Pin]:
+        built_packages: set[str] = set()
+        while True:
+            try:
+                return fetcher.resolve(self.lock.requirements, self.lock.constraints, folder)
+            except NoWheelError as problem:
+                package = str(problem)
+                if package in built_packages or len(built_packages) >= MAX_BUILDS:
+                    raise CannotVerifyError(
+                        f"No version of {package} has a compatible wheel or can be built."
+                    ) from problem
+                built_packages.add(package)
+                line = next(
+                    (
+                        line
+                        for line in self.lock.requirements
+                        if canonicalize_name(Requirement(line).name) == canonicalize_name(package)
+                    ),
+                    package,
+                )
+                self._build_package(line, fetcher, folder)
+
+    def _build_package(self, package: Pin | str, fetcher: Fetcher, folder: Path) -> Path:
+        """Builds a package without a wheel in a container. Raises `CannotVerifyError` naming it."""
+        title = f"{package.name} {package.version}" if isinstance(package, Pin) else package
+        self.report_status(f"building {title} from source, in a container without network")
+        with tempfile.TemporaryDirectory(dir=folder) as temporary:
+            build_folder = Path(temporary)
+            build_fetcher = replace(fetcher, temporary_folder=build_folder)
+            source = build_fetcher.fetch_source(package)
+            requirements, _backend, _path = build.read_build_settings(source)
+            try:
+                build_wheels = build_fetcher.fetch_wheels(
+                    build_fetcher.resolve(requirements, (), build_folder), build_folder
+                )
+            except NoWheelError as problem:
+                raise CannotVerifyError(
+                    f"{title} has no wheel, and building it needs {problem}, which has no wheel either.",
+                    remedy="Use a version that has wheels, or set `sandbox.image` to an image that has it.",
+                ) from problem
+            wheel = build.build_wheel(
+                self.engine,
+                self.base_image,
+                fetcher.python,
+                title,
+                source,
+                build_wheels,
+                build_folder,
+                self.should_stop,
+            )
+            return wheel.replace(folder / "made" / wheel.name)
+
+    def _warn(self, notes: tuple[str, ...] | list[str]) -> None:
+        for note in notes:
+            log.warning("%s", note)
+
+
+def _save_resolution(file: Path, pins: list[Pin]) -> None:
+    with contextlib.suppress(OSError):
+        file.parent.mkdir(exist_ok=True)
+        existing = sorted(file.parent.glob("*.json"), key=lambda path: path.stat().st_mtime)
+        for old in existing[:-MAX_RESOLUTIONS]:
+            old.unlink(missing_ok=True)
+        file.write_text(json.dumps([vars(pin) for pin in pins]), encoding="utf-8")

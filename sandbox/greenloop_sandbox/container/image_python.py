@@ -1,0 +1,75 @@
+"""Describes the Python of an image: its markers, its package folders, and the wheels it can install."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from greenloop_sandbox.errors import CannotVerifyError
+
+QUERY_PROGRAM = """
+import json, os, platform, sys, sysconfig
+full = platform.python_version()
+print(json.dumps({
+    "paths": sysconfig.get_paths(), "executable": sys.executable, "libc": platform.libc_ver(),
+    "markers": {
+        "implementation_name": sys.implementation.name, "implementation_version": full, "os_name": os.name,
+        "platform_machine": platform.machine(), "platform_release": platform.release(),
+        "platform_system": platform.system(), "platform_version": platform.version(),
+        "python_full_version": full, "platform_python_implementation": platform.python_implementation(),
+        "python_version": "%d.%d" % sys.version_info[:2], "sys_platform": sys.platform,
+    },
+}))
+"""
+# Older tags of the same platforms, by the version of glibc that they require.
+_LEGACY = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImagePython:
+    """`paths` are sysconfig's, `markers` PEP 508's, `glibc_minor` the minor version of glibc 2 (0: another libc)."""
+
+    paths: Mapping[str, str]
+    executable: str
+    markers: Mapping[str, str]
+    glibc_minor: int
+
+    @property
+    def version(self) -> str:
+        return self.markers["python_version"]
+
+    def platforms(self) -> list[str]:
+        """The platform tags of wheels that can be installed, newest first."""
+        machine = self.markers["platform_machine"]
+        tags = []
+        for minor in range(self.glibc_minor, 4, -1):
+            tags.append(f"manylinux_2_{minor}_{machine}")
+            if minor in _LEGACY and (minor == 17 or machine == "x86_64"):
+                tags.append(f"{_LEGACY[minor]}_{machine}")
+        return [*tags, f"linux_{machine}"]
+
+
+def default_markers(version: tuple[int, int]) -> dict[str, str]:
+    """The markers of greenloop's own images for this Python, as far as they are known without running one."""
+    python = ".".join(map(str, version))
+    return {
+        "implementation_name": "cpython", "implementation_version": f"{python}.0", "os_name": "posix",
+        "platform_machine": platform.machine(), "platform_release": "", "platform_system": "Linux",
+        "platform_version": "", "python_full_version": f"{python}.0", "platform_python_implementation": "CPython",
+        "python_version": python, "sys_platform": "linux",
+    }  # fmt: skip
+
+
+def parse(text: str) -> ImagePython:
+    """Parses the output of `QUERY_PROGRAM`. Raises `CannotVerifyError` when it is something else."""
+    try:
+        described = json.loads(text.strip().splitlines()[-1])
+        kind, _, version = described["libc"][0], None, described["libc"][1]
+        libc = int(version.split(".")[1]) if kind == "glibc" and version.startswith("2.") else 0
+        return ImagePython(
+            paths=described["paths"], executable=described["executable"], markers=described["markers"], glibc_minor=libc
+        )
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        raise CannotVerifyError(f"The image's Python cannot be identified: {text.strip()[-200:]}") from error

@@ -1,0 +1,50 @@
+"""Makes the project look like an editable install: its source folders on the path, and its metadata.
+
+Nothing is installed: the metadata is written from pyproject.toml or setup.cfg.
+"""
+
+from __future__ import annotations
+
+import re
+
+from greenloop_sandbox.container.hardening import PAYLOAD_FOLDER
+from greenloop_sandbox.locks.project import Project
+
+_FOLDER = "project"
+
+
+def metadata_files(project: Project) -> dict[str, bytes]:
+    """The metadata files by path below `PAYLOAD_FOLDER`; none for a project without a name."""
+    if not project.name:
+        return {}
+    version = project.version or "0.0.0"
+    folder = f"{_FOLDER}/{_normalized(project.name)}-{_normalized(version)}.dist-info"
+    metadata = f"Metadata-Version: 2.1\nName: {_one_line(project.name)}\nVersion: {_one_line(version)}\n"
+    contents = {f"{folder}/METADATA": metadata.encode(), f"{folder}/INSTALLER": b"greenloop\n"}
+    sections = [
+        "\n".join(
+            [
+                f"[{_one_line(group)}]",
+                *(f"{_one_line(name)} = {_one_line(value)}" for name, value in entry_points.items()),
+                "",
+            ]
+        )
+        for group, entry_points in project.entry_points.items()
+    ]
+    if sections:
+        contents[f"{folder}/entry_points.txt"] = "\n".join(sections).encode()
+    return contents
+
+
+def python_path(project: Project, root: str) -> str:
+    """PYTHONPATH for tests: the source folders, then the metadata. Empty where neither is needed."""
+    folders = [f"{root}/{folder}" for folder in project.sources]
+    return ":".join([*folders, *([f"{PAYLOAD_FOLDER}/{_FOLDER}"] if project.name else ())])
+
+
+def _normalized(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9.+!]+", "_", text)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

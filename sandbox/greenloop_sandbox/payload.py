@@ -1,0 +1,85 @@
+"""Reads the files that run inside the sandbox, from the host side: the folder `inside` of this package."""
+
+from __future__ import annotations
+
+import importlib.util
+import marshal
+from collections.abc import Mapping
+from functools import cache
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import CodeType, ModuleType
+
+from greenloop_sandbox.errors import CannotVerifyError
+
+ROOMS = ("", "apart", "tracing")
+
+
+def folder() -> Path:
+    """The folder with protocol.py, supervisor.py and the others."""
+    return Path(__file__).resolve().with_name("inside")
+
+
+@cache
+def protocol() -> ModuleType:
+    """The module that host and sandbox both import; inside/protocol.py describes its functions."""
+    spec = importlib.util.spec_from_file_location("greenloop_sandbox_protocol", folder() / "protocol.py")
+    if spec is None or spec.loader is None:
+        raise CannotVerifyError(f"{folder() / 'protocol.py'} cannot be loaded.")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@cache
+def sources() -> Mapping[str, bytes]:
+    """Every Python file of the folder and its rooms by name, as it must appear in the sandbox: all in one folder."""
+    return {path.name: path.read_bytes() for path in _find_files(folder())}
+
+
+@cache
+def bundle(inside_folder: str) -> bytes:
+    """The same files compiled, as if in `inside_folder`; an interpreter of another version ignores the bundle.
+
+    Compiling them inside would take a tenth of the time that a cold sandbox needs for its first result. Here Python's
+    own bytecode files are used, as for every module.
+    """
+    files = [path for path in _find_files(folder()) if path.name != "supervisor.py"]
+    code = {path.stem: _relocated(_compiled(path), f"{inside_folder}/{path.name}") for path in files}
+    return importlib.util.MAGIC_NUMBER + marshal.dumps(code)
+
+
+def _find_files(location: Path) -> list[Path]:
+    paths = [path for room in ROOMS for path in (location / room).glob("*.py")]
+    return sorted(paths, key=lambda path: path.name)
+
+
+def _compiled(path: Path) -> CodeType:
+    code = SourceFileLoader(path.stem, str(path)).get_code(path.stem)
+    assert code is not None  # only modules without a source have none
+    return code
+
+
+def _relocated(code: CodeType, path: str) -> CodeType:
+    """The code as if it had been compiled from this path, which its tracebacks show."""
+    constants = [_relocated(each, path) if isinstance(each, CodeType) else each for each in code.co_consts]
+    return code.replace(co_filename=path, co_consts=tuple(constants))
+
+
+@cache
+def borrowed_packages() -> Mapping[str, Path]:
+    """Greenloop's own pytest and its dependencies, by file name, for interpreters without pytest."""
+    packages: dict[str, Path] = {}
+    for name in ("pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments", "exceptiongroup", "tomli"):
+        if path := find_package(name):
+            packages[path.name] = path
+            # pluggy reads its own version, so the packages' metadata is included.
+            packages.update({folder.name: folder for folder in path.parent.glob(f"{name}-*.dist-info")})
+    return packages
+
+
+def find_package(name: str) -> Path | None:
+    """The file or folder of a package that is installed with greenloop."""
+    spec = importlib.util.find_spec(name)
+    path = Path(spec.origin) if spec is not None and spec.origin is not None else None
+    return path.parent if path and path.name == "__init__.py" else path

@@ -1,0 +1,55 @@
+"""pip under the guard."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from greenloop.core.errors import CannotVerifyError
+from greenloop_sandbox.container import fetch, guarded_pip
+from greenloop_sandbox.container.bounded_process import ProgramError
+from image_facts import FACTS
+
+
+def guarded(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    told = json.dumps({"markers": {}, "temporary": str(tmp_path)})
+    command = [sys.executable, "-P", guarded_pip.__file__, told, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_source_is_unpacked_and_nothing_of_it_runs(tmp_path):
+    index, work, witness = tmp_path / "index", tmp_path / "work", tmp_path / "witness"
+    index.mkdir()
+    work.mkdir()
+    with tarfile.open(index / "glevil-1.0.tar.gz", "w:gz") as tar:
+        for name, text in {"setup.py": f"open({str(witness)!r}, 'w').close()\n", "PKG-INFO": "Name: glevil\n"}.items():
+            member = tarfile.TarInfo(f"glevil-1.0/{name}")
+            member.size = len(text)
+            tar.addfile(member, io.BytesIO(text.encode()))
+
+    def run(arguments: list[str], _seconds: float) -> str:
+        done = subprocess.run(
+            [*arguments, "--no-index", f"--find-links={index}"], capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            failed = ProgramError("failed")
+            failed.output = done.stdout + done.stderr
+            raise failed
+        return done.stdout
+
+    fetcher = fetch.Fetcher(run_program=run, python=FACTS, built_wheels=tmp_path, temporary_folder=work)
+    source = fetcher.fetch_source("glevil==1.0")
+    assert (source / "setup.py").read_text().startswith("open(")
+    assert not witness.exists()
+    with pytest.raises(CannotVerifyError, match=r"glnothing==1\.0 has no wheel for Python 3\.11 and no source"):
+        fetcher.fetch_source("glnothing==1.0")
+
+
+def test_pip_itself_answers_under_the_guard(tmp_path):
+    assert guarded(tmp_path, "--version").stdout.startswith("pip ")

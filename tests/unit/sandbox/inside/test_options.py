@@ -1,0 +1,55 @@
+"""How pytest is started inside: options of plugins that are not loaded would be unknown to it."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+from greenloop_sandbox import payload
+
+
+@pytest.fixture
+def options(monkeypatch):
+    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", raising=False)
+    spec = importlib.util.spec_from_file_location("options", payload.folder() / "options.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    # as if every plugin were installed
+    monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: name)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("ini", "taken_back"),
+    [
+        ("[pytest]\n", True),
+        ("[pytest]\naddopts = --disable-plugin-autoload\n", False),
+        ("[pytest]\naddopts = --disable-plugin-autoload -p pytest_benchmark\n", True),
+    ],
+)
+def test_only_plugins_that_are_loaded_are_told_anything(options, tmp_path, ini, taken_back):
+    (tmp_path / "pytest.ini").write_text(ini)
+    assert ("--benchmark-disable" in options.pytest_arguments(str(tmp_path), "/scratch")) is taken_back
+
+
+@pytest.mark.parametrize(
+    ("ini", "told"),
+    [
+        ("[pytest]\n", ["-p", "no:greenloop"]),
+        ("[pytest]\naddopts = --refine-verify\n", ["--refine=off"]),
+        ("[pytest]\naddopts = -p no:greenloop\n", []),
+        ("[pytest]\naddopts = --disable-plugin-autoload\n", []),
+    ],
+)
+def test_the_plugin_of_greenloop_itself_does_nothing_inside(options, tmp_path, ini, told):
+    (tmp_path / "pytest.ini").write_text(ini)
+    arguments = options.pytest_arguments(str(tmp_path), "/scratch")
+    assert [word for word in ("--refine=off", "no:greenloop") if word in arguments] == told[-1:]
+
+
+def test_an_interpreter_without_greenloop_is_told_nothing_of_it(options, tmp_path, monkeypatch):
+    monkeypatch.setattr(options.importlib.util, "find_spec", lambda _name: None)
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --refine\n")
+    arguments = options.pytest_arguments(str(tmp_path), "/scratch")
+    assert not {"--refine=off", "no:greenloop"} & {*arguments}

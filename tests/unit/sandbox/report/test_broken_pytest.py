@@ -1,0 +1,46 @@
+"""Why pytest ended before it collected any test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from greenloop_sandbox.report.broken_pytest import explain_broken_pytest
+
+TRACEBACK = """============ test session starts ============
+INTERNALERROR>   File "/usr/lib/python3.11/site-packages/_pytest/pathlib.py", line 640, in import_path
+INTERNALERROR>     importlib.import_module(module_name)
+INTERNALERROR>   File "/usr/lib/python3.11/importlib/__init__.py", line 126, in import_module
+INTERNALERROR>   File "<frozen importlib._bootstrap>", line 1204, in _gcd_import
+{}
+mainloop: caught unexpected SystemExit!
+
+============================= no tests ran in 0.02s =============================
+"""
+OWN = 'INTERNALERROR>   File "{}/src/m.py", line 3, in <module>\nINTERNALERROR>     sys.exit(1)\n'
+
+
+@pytest.mark.parametrize(
+    ("output", "told"),
+    [
+        (
+            TRACEBACK.format(OWN.format("/w") + "INTERNALERROR> SystemExit: 1"),
+            "Importing src/m.py ends the process: SystemExit: 1 (src/m.py:3).",
+        ),
+        (
+            TRACEBACK.format(OWN.format("/elsewhere") + "INTERNALERROR> SystemExit"),
+            "Importing m.py ends the process: SystemExit (m.py:3).",
+        ),
+        (
+            TRACEBACK.format("INTERNALERROR> ValueError: a plugin broke\nINTERNALERROR> "),
+            "pytest stopped before it collected any test: ValueError: a plugin broke",
+        ),
+        ("usage: pytest\n===== 1 warning =====\n", "pytest stopped before it collected any test: usage: pytest"),
+        ("", "pytest stopped before it collected any test: no output"),
+    ],
+)
+def test_what_is_told(output, told):
+    error = explain_broken_pytest(output, Path("/w"), "python -m pytest")
+    assert str(error).startswith(told)
+    assert "__main__" in error.remedy if "ends the process" in told else error.remedy
