@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "vscode-client/src/README.md")),
+    *sorted(ROOT.glob("docs/*.md")),
+    *sorted(ROOT.glob("server/greenloop/**/README.md")),
+]
 # A path with a folder and a suffix, or a folder with its last slash; `::test` may follow.
 PATH = re.compile(r"`((?:[\w.-]+/)+(?:[\w.-]+\.(?:py|toml|txt|ts|mjs|md|json)|))(?:::[^`]*)?`")
 # What a path may count from.
@@ -26,7 +30,7 @@ FOREIGN = {
 }
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_named_path_exists(page):
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     named = {match[1] for match in PATH.finditer(text)} - FOREIGN
