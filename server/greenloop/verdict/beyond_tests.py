@@ -17,6 +17,7 @@ from greenloop.verdict import mutation_testing, other_inputs
 from greenloop.verdict.changed_functions import changed_lines, find_changed_functions, find_changed_parts
 from greenloop.verdict.differences import choose_differences
 from greenloop.verdict.inputs import VerificationInputs
+from greenloop.verdict.mocked_target import find_mocked_target
 from greenloop.verdict.production import find_awareness
 from greenloop.verdict.special_casing import find_special_cases
 from greenloop_sandbox import Session
@@ -53,6 +54,8 @@ async def try_other_inputs(
     """
     new = files if wanted.after is None else wanted.after
     functions = find_changed_functions(own, new)
+    if sentence := find_mocked_target(functions, new):
+        return replace(verdict, status=Status.TAMPERED, reason=sentence), ()
     if not functions or verdict.seconds > LONGEST_TESTS:
         return None, ()
     observations = await other_inputs.observe(
