@@ -35,6 +35,7 @@ def _whole_name(name: str, text: str) -> str:
     """The dotted name, with what its first part was imported as."""
     module = parse_module(text)
     first, dot, rest = name.partition(".")
-    keys = [import_keys(node) for node in ast.walk(module)] if isinstance(module, ast.Module) else []
+    nodes = ast.walk(module) if isinstance(module, ast.Module) else ()
+    keys = [import_keys(node) for node in nodes if isinstance(node, ast.stmt)]
     key = next((each[first] for each in keys if first in each), first).replace(":", ".")
     return name if key.startswith(f"{first}.") else f"{key}{dot}{rest}"
