@@ -158,11 +158,11 @@ class TestRun:
 
 @dataclass(frozen=True, kw_only=True)
 class Costs:
-    """What a run cost by the clocks of the supervisor, which the code under test cannot reach.
+    """Cost of a run by the supervisor's clocks, which the code under test cannot reach.
 
     `calls` are the seconds of each case's call, in running order; a call has the greater of elapsed and processor time.
     `imports` are the seconds of the collection, which imports the modules, `fixtures` those of setup and teardown.
-    `elapsed` and `processor` are all seconds beside the calls, with these, child processes and collecting garbage.
+    `elapsed` and `processor` are all seconds besides the calls, with these, child processes and collecting garbage.
     `peak` are the bytes by which the process had grown during a call.
     """
 

@@ -29,7 +29,7 @@ POLL_SECONDS = 0.2
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """What a node is asked for: task-runs of one task, and the answers that were recorded for it."""
+    """Order to a node: task-runs of one task, and the answers that were recorded for it."""
 
     conditions: Conditions
     runs: Sequence[TaskRun]

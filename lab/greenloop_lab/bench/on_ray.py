@@ -110,7 +110,7 @@ class RayCluster:
                 return
 
     async def _items(self, order: bytes) -> AsyncIterator[str | node.Item]:
-        """What a node hands over, after the id of the node itself. Raises Ray's errors."""
+        """Yields the items of a node, after the id of the node itself. Raises Ray's errors."""
         references = self._remote.remote(connection.identity(), order)
         try:
             async for reference in references:
@@ -155,7 +155,7 @@ def without(runs: Sequence[TaskRun], done: TaskRunResult) -> list[TaskRun]:
 
 
 def _remote_function() -> Callable[[str, bytes], Iterator[tuple[str, Any]]]:
-    """What runs on a node. Ray sends the code of a nested function, so a node with another greenloop can say so."""
+    """Returns a node's function; Ray sends the code of a nested one, so a node with another greenloop can say so."""
 
     def run_order(expected: str, order: bytes) -> Iterator[tuple[str, Any]]:
         import ray  # noqa: PLC0415

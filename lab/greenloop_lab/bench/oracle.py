@@ -60,7 +60,7 @@ class Oracle:
         return _reply(text, estimate_messages(request.messages))
 
     async def infill(self, request: InfillRequest, on_token: Callable[[str], None]) -> Reply:
-        """What the solution has in the hole, where it agrees with the text before and after it; else nothing."""
+        """Returns the solution's text for the hole, where it agrees with the text before and after it; else nothing."""
         places = chain.from_iterable(self._places.values())
         fillings = (fill(each.lines, request.prefix, request.suffix) for each in places)
         text = next((each for each in fillings if each is not None), "")

@@ -106,7 +106,7 @@ class Arm:
 
     @property
     def recorded_parts(self) -> dict[str, Any]:
-        """What the records say of its parts; of templates that replace those of the preset, a hash."""
+        """Parts of the arm for the records; of templates that replace those of the preset, a hash."""
         texts = self.preset.templates
         digests = {name: hashlib.sha256(text.encode()).hexdigest()[:12] for name, text in texts.items()}
         return {**self.parts, **({"templates": digests} if digests else {})}

@@ -191,7 +191,7 @@ def outcome_fields(outcome: Outcome, judgement: Judgement | None, total: int) ->
 
 
 def _goal_failure(verdict: Verdict) -> str:
-    """What was measured, or what differs, where the goal was not reached; without what the lines cost."""
+    """Returns the measurement or difference if the goal was not reached, without the costs of the lines; else ""."""
     messages = [case.failure.message for case in verdict.cases if case.failure and case.failure.type in GOAL_FAILURES]
     return messages[0].partition("\n")[0][:MAX_MESSAGE] if messages else ""
 
@@ -230,7 +230,7 @@ def _name_of(region: Region) -> str:
 
 
 def _regions_of(attempt: Attempt, problem: Problem) -> set[Region]:
-    """What the attempt was to change: a hole's function, or the regions that it is about; and what it did change.
+    """Returns the regions that the attempt was to change (a hole's function, or those it is about), plus those it did.
 
     A turn of a conversation is about every function that its report names.
     """

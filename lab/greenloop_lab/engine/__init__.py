@@ -1,1 +1,1 @@
-"""What the laboratory makes of stored runs."""
+"""Uses of stored runs in the laboratory."""

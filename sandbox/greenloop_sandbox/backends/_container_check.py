@@ -67,7 +67,7 @@ MIN_RESULTS = 14
 
 
 def self_test(engine: Engine, image: str, limits: Limits, runtime: str = "") -> str:
-    """What is wrong with the sandbox ("": nothing). Tested once per boot, engine and image; only success is cached."""
+    """Returns the fault of the sandbox ("": none). Tested once per boot, engine and image; only success is cached."""
     key = f"{engine.name}|{engine.version}|{engine.client.images.get(image).id}|{runtime}"
     if recall(NAME, key) is not None:
         return ""

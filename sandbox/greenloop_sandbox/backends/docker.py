@@ -228,7 +228,7 @@ def _client_class(docker: Any) -> Any:
 
 
 def _remote_remedy(host: str) -> str:
-    """What to check where the engine is on another machine; empty for one of this machine."""
+    """Returns the remedy for an engine on another machine; empty for one of this machine."""
     if host.startswith("ssh://"):
         return SSH_REMEDY
     return TLS_REMEDY if host.startswith(("tcp://", "http://", "https://")) else ""

@@ -82,7 +82,7 @@ class StatementTrace:
 
 @dataclass(frozen=True, kw_only=True)
 class LineCost:
-    """What a line cost in all cases: how often it ran, its seconds with what it calls, the most bytes beyond before."""
+    """Cost of a line in all cases: number of runs, seconds with its calls, and the most bytes above those before."""
 
     times: int
     seconds: float
@@ -105,7 +105,7 @@ def line_traces(execution: Execution) -> dict[str, LineTrace]:
 
 
 def statement_traces(execution: Execution) -> dict[str, StatementTrace]:
-    """What each case ran of the suspected functions, by case id; for executions with `TestRun.statements`."""
+    """Returns each case's trace of the suspected functions, by case id; for executions with `TestRun.statements`."""
     return {str(record["id"]): _statements(record) for record in records_of_kind(execution, "statements")}
 
 

@@ -26,7 +26,7 @@ class ClientFiles:
         self._client, self._session_id, self._root = client, session_id, root
 
     async def read(self, path: str) -> bytes | None:
-        """What the file would have if it were saved now; None: there is no such file."""
+        """Returns the content that the file would have if it were saved now; None: there is no file."""
         disk = await asyncio.to_thread(_read_disk, self._root / path)
         text = await self._read_text(path)
         if text is None:

@@ -1,4 +1,4 @@
-"""What a prompt asks for: tests and functions in its text and among its files, and what they are to become.
+"""Reads a prompt: tests and functions in its text and among its files, and the goal for them.
 
 Pure: it only reads the prompt.
 """
@@ -39,7 +39,7 @@ _GOALS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Wish:
-    """What is asked for: targets as typed (none: every failing test), a goal for code that passes, a comment."""
+    """A prompt's request: targets as typed (none: every failing test), a goal for code that passes, a comment."""
 
     targets: tuple[str, ...] = ()
     goal: Goal | None = None

@@ -49,7 +49,7 @@ STOPS: dict[records.StopReason, StopReason] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Turn:
-    """What a turn works with. `root` is the folder of its session."""
+    """A turn of a session. `root` is the folder of the session."""
 
     service: Service
     root: Path

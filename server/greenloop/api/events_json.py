@@ -237,7 +237,7 @@ def _look_object(look: Look) -> dict[str, Any]:
 
 
 def _gain_object(gain: Gain | None, text: str) -> dict[str, Any] | None:
-    """What was measured for a goal, with the sentence that people are shown."""
+    """Returns the gain measured for a goal, with the sentence that people are shown; None without one."""
     return None if gain is None else {"said": text, **to_json(gain)}
 
 

@@ -40,7 +40,7 @@ class Files(Protocol):
     """The user's files; paths are relative to the workspace."""
 
     async def read(self, path: str) -> bytes | None:
-        """What the file would have if it were saved now; None: there is no file."""
+        """Returns the content that the file would have if it were saved now; None: there is no file."""
         ...
 
     async def write(self, changes: Sequence[FileChange]) -> None:

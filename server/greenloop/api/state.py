@@ -22,7 +22,7 @@ LOCAL_RATE = 33.0
 
 @dataclass(eq=False, kw_only=True)
 class SessionState:
-    """What is known of a run so far.
+    """State of a run so far.
 
     `started` has the first problem and the limits; None while the baseline is measured. `specified` has the current
     tests, `planned` the attempt under way, `looks` what the model looked at for it. `status` is the current step in

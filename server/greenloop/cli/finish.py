@@ -31,7 +31,7 @@ from greenloop.wording.outcome import VERIFIED_WORDS
 
 @dataclass(frozen=True, kw_only=True)
 class FixJob:
-    """What all runs of one command line share. `write_json` writes JSON objects; None: the output is for people.
+    """Data shared by all runs of one command line. `write_json` writes JSON objects; None: the output is for people.
 
     `goal`, `calls` and the `earlier` run are those of the request; `patch` takes the accepted results, `fixes` what
     became of each target.

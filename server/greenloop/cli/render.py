@@ -52,7 +52,7 @@ def outcome_sentence(outcome: Outcome) -> str:
 
 
 def outcome_notes(outcome: Outcome) -> list[str]:
-    """What to look at in the change of a solved run, a line each."""
+    """Lists points to check in the change of a solved run, a line each."""
     return [escape_controls(line) for line in note_lines(outcome)]
 
 

@@ -25,7 +25,7 @@ def region_text(problem: Problem, region: Region) -> str:
 
 
 def text_in(problem: Problem, candidate: Candidate | None, region: Region) -> str:
-    """What a candidate has in a region: its own text, or the user's."""
+    """Returns a candidate's text of a region: its own, or the user's."""
     texts: Mapping[Region, str] = candidate.texts if candidate else {}
     return texts[region] if region in texts else region_text(problem, region)
 

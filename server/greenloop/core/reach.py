@@ -27,7 +27,7 @@ Place = tuple[str, int]  # path and first line of a function
 
 @dataclass(kw_only=True)
 class Reach:
-    """What traced runs of the user's own code showed; `add` takes in one more run.
+    """Findings of traced runs of the user's own code; `add` takes in one more run.
 
     `functions` maps each traced case to the functions of its setup and call, nearest first; `also` to those around
     them. `shared` has, by scope, what was done once for several cases. `blind` are cases, and scopes, whose trace may
@@ -198,7 +198,7 @@ def _outline(text: str, path: str, names: set[tuple[str, str]]) -> str:
 
 
 def _trait(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    """What the body says about more than itself: that it is a generator's, and which globals it sets."""
+    """Returns the body's effects outside of it: `yield` for a generator, and the names of the globals that it sets."""
     traits: set[str] = set()
     pending: list[ast.AST] = [*function.body]
     while pending:

@@ -26,7 +26,7 @@ TARGET_TIMES = 15
 
 @dataclass(frozen=True, kw_only=True)
 class Baseline:
-    """What one run of the user's own code shows before the first model call.
+    """Results of one run of the user's own code before the first model call.
 
     `attempt` is attempt 0; `outcomes` are those of each case by id; `limits` are the sandbox's, widened for a target
     that is slow; `unmeasured` are related tests whose outcome is not known, because there was no time for them;
@@ -53,7 +53,7 @@ class Baseline:
 
     @property
     def proof_seconds(self) -> float:
-        """What the proof of a result should take at most, by what the tests took here; infinite where some never ran.
+        """Most seconds that a result's proof should take, by the seconds of the tests here; infinite if some never ran.
 
         It runs the target about ten times, four of them with failures to report, and the related tests twice.
         """

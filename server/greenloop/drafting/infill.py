@@ -76,7 +76,7 @@ def infill_request(problem: Problem, attempt: Attempt, draft: Draft, excerpts: S
 
 
 def _lines_before(lines: list[str], mask: Mask) -> list[str]:
-    """What is shown before the mask: all, or the function's head and the lines from a multiple of `STEP` on."""
+    """Returns the lines shown before the mask: all, or the function's head and those from a multiple of `STEP` on."""
     head = _head(lines)
     start = max(0, mask.start - 1 - BEFORE) // STEP * STEP
     if start <= len(head):

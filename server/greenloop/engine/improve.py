@@ -1,4 +1,4 @@
-"""What a run over passing code adds to its baseline: the goal's case, what is measured, and what the model is told."""
+"""Adds a goal to the baseline of passing code: its case, measurements, and instructions for the model."""
 
 from __future__ import annotations
 

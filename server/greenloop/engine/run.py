@@ -389,7 +389,7 @@ class RefineRun:
 
 
 def _foundation(problem: Problem) -> Hashable:
-    """What a result rests on, and may become more during a run."""
+    """Returns the parts of the problem that a result depends on; they may grow during a run."""
     return problem.spec, problem.neighbours, tuple(problem.originals)
 
 

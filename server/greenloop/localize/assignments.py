@@ -91,7 +91,7 @@ def _tests(evidence: Evidence) -> Iterator[Region]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Module:
-    """What the names of one module mean.
+    """Meanings of the names in one module.
 
     `imports` has the module and the name in it, "" for the module itself; `whole` are modules with `import *`.
     """
@@ -286,7 +286,7 @@ def _made_object(node: ast.Assign) -> tuple[str, str] | None:
 
 
 def _class_of(node: ast.expr, objects: Mapping[str, str]) -> str:
-    """What an attribute is looked up in: `self`, a class or a module, also for `type(self)` and `Class()`; or ""."""
+    """Returns the owner of an attribute: `self`, a class or a module, also for `type(self)` and `Class()`; or ""."""
     if isinstance(node, ast.Attribute) and node.attr == "__class__":
         node = node.value
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):

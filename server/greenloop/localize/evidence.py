@@ -1,4 +1,4 @@
-"""What runs of the unchanged code have shown of the functions that a failing test reaches."""
+"""Evidence from runs of the unchanged code about the functions that a failing test reaches."""
 
 from __future__ import annotations
 

@@ -40,6 +40,6 @@ def _cause(case: CaseResult, is_test: Callable[[str], bool]) -> object:
 
 
 def _difference(failure: Failure) -> str:
-    """What differs, without the values that every case has of its own."""
+    """Returns the difference that a failure shows, without the values that every case has of its own."""
     rows = [row for row in failure.message.split("\n") if re.match(r"\s*[-+?] ", row)]
     return "\n".join(rows) or failure.message.split("\n")[0]

@@ -1,4 +1,4 @@
-"""What a part needs to talk to the editor: the connection, the open documents, the settings, and background tasks."""
+"""Access to the editor: the connection, the open documents, the settings, and background tasks."""
 
 from __future__ import annotations
 

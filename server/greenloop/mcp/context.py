@@ -1,4 +1,4 @@
-"""What a tool takes from its context, and how it tells errors."""
+"""Gives tools the service from their context, and reports their errors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def run_cancellable(work: Coroutine[Any, Any, R]) -> R:
 
 
 def tell_errors(tool: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Awaitable[R]]:
-    """What a user can mend reaches the client as one sentence with the remedy."""
+    """Makes a tool report to the client, in one sentence with the remedy, errors that the user can correct."""
 
     @functools.wraps(tool)
     async def call(*args: P.args, **kwargs: P.kwargs) -> R:

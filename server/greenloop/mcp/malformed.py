@@ -55,7 +55,7 @@ def describe_line(error: Exception) -> types.JSONRPCError | None:
 
 
 def describe_arguments(tool: str, known: Iterable[str], error: ValidationError) -> str:
-    """What is wrong with the arguments of a call, in one sentence."""
+    """Describes the errors in the arguments of a call, in one sentence."""
     wrong = []
     for each in sorted(error.errors(), key=lambda each: each["type"] != "extra_forbidden")[:MOST]:
         name = ".".join(map(str, each["loc"]))

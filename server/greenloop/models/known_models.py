@@ -42,7 +42,7 @@ def thinks_adaptively(name: str) -> bool:
 
 
 def entry(name: str) -> Mapping[str, Any]:
-    """What the table says about a model; empty where it does not know the name, with fewer and fewer prefixes.
+    """Returns the table's entry for a model, tried with fewer and fewer prefixes; empty if the name is not known.
 
     A model that the user has trained (ft:MODEL:NAME) is like the one that it comes from.
     """

@@ -1,1 +1,1 @@
-"""What servers for other programs share: standard input and output for a protocol, and what a client may touch."""
+"""Base of servers for other programs: standard streams for a protocol, and a client's permissions."""

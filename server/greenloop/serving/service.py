@@ -1,4 +1,4 @@
-"""What a program that connects may use: the folders it may touch, the settings, the open sandboxes."""
+"""Resources of a connected program: the folders it may touch, the settings, the open sandboxes."""
 
 from __future__ import annotations
 

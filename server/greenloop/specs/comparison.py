@@ -60,7 +60,7 @@ class Comparison:
         return f"{self.path}::{EFFECTS}"
 
     def workload(self, kept: Sequence[str]) -> Workload:
-        """What to run for these of the tests; for recorded calls, those of the user in between."""
+        """Returns the workload that runs these tests; for recorded calls, also those of the user in between."""
         recording = (f"{self.path}::test_same_recording", *self.tests) if self.recorded in kept else ()
         return Workload(selectors=(*recording, *kept, self.enough), files=self.files)
 

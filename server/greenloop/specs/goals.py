@@ -1,4 +1,4 @@
-"""What a goal adds to the specification of passing code: its case, and what is measured."""
+"""Adds a goal to the specification of passing code: its case, and the workload to measure."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def runtime_text(name: str) -> str:
 
 
 def case_selectors(spec: Spec) -> tuple[str, ...]:
-    """What selects the cases that run in the sandbox; examples by their docstring, as no id of theirs does."""
+    """Selectors of the cases that run in the sandbox; examples by their docstring, as their ids select nothing."""
     ids = [case.id for case in spec.cases if case.executed and case.provenance is not Provenance.DOCTEST]
     return (*fit_selectors(ids), *(each for each in spec.selectors if each.startswith(DOCTEST)))
 

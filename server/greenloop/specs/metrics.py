@@ -151,7 +151,7 @@ def own_functions(node: Definition, module: ast.Module) -> set[Function]:
 
 
 def called_names(node: ast.AST) -> set[Key]:
-    """What the code calls by a plain name, or on `self` or `cls`."""
+    """Returns the names that the code calls: plain ones, and those on `self` or `cls`."""
     calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
     return {key for each in calls if (key := _called(each.func)) is not None}
 

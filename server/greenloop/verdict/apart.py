@@ -160,7 +160,7 @@ def _names(found: _Pass) -> tuple[str, ...]:
 
 @dataclass(kw_only=True)
 class _Found:
-    """What a run apart showed: the records by case, and the failures ("" for a pass)."""
+    """Results of a run apart: the records by case, and the failures ("" for a pass)."""
 
     records: Mapping[str, Mapping[str, Any]]
     failures: Mapping[str, str]

@@ -29,7 +29,7 @@ LONGEST_TESTS = 10.0  # seconds; slower tests are not run once more to see what 
 
 @dataclass(frozen=True, kw_only=True)
 class BeyondTests:
-    """What is looked at.
+    """Scope of the checks beyond the tests.
 
     `noticed` is the share of one-token changes that tests should notice (0: it is not measured). `after` are the texts
     of changed files where the workspace itself has the change.

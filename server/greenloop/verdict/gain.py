@@ -200,14 +200,14 @@ class Bench:
 
 
 def _other_calls(name: str, workload: Workload, amount: str) -> str:
-    """What to do where the calls take too much or too little."""
+    """Returns the remedy for calls that take too much or too little."""
     if workload.calls:
         return f"Change the calls in the file of --inputs, so that they take {amount}."
     return f"Name a file with calls of {name} that take {amount}, one in each line: --inputs FILE."
 
 
 def _remedy(problem: Problem, workload: Workload, execution: Execution) -> str:
-    """What to do about a call that fails, by where it comes from.
+    """Returns the remedy for a call that fails, by the origin of the call.
 
     All but those of --inputs have passed before, in the baseline.
     """

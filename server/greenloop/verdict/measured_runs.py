@@ -25,7 +25,7 @@ RESIDENT = 1_000_000  # bytes: steps in which a process takes memory, and gives 
 
 @dataclass(frozen=True, kw_only=True)
 class RunCost:
-    """What a run cost. Seconds of the first pass over the cases, and of a repeated one (0: there was none).
+    """Cost of a run. Seconds of the first pass over the cases, and of a repeated one (0: there was none).
 
     `costs` are the supervisor's; their `peak` is 0 where it was not measured. `bytes` is the peak of Python's own
     allocator, 0 where memory was not measured.

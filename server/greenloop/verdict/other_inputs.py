@@ -42,7 +42,7 @@ _OWN_IMPORTS = re.compile(r"(?m)^from (?:__future__|greenloop\.\S+) import (?:\(
 
 @dataclass(frozen=True, kw_only=True)
 class Done:
-    """What a call did: `kind` is `returns` or `raises`; `trees` say the rest."""
+    """Behaviour of a call: `kind` is `returns` or `raises`; `trees` has the rest."""
 
     kind: str
     trees: str = ""

@@ -75,7 +75,7 @@ def _judge(function: ChangedFunction, group: Sequence[Observation], own: str, ne
 
 
 def _repeats_parts(parts: Collection[str], changed: Sequence[Observation], others: Sequence[Observation]) -> str:
-    """What it does on inputs of the same form, where the text has parts of the tests; empty where that is new."""
+    """Describes the behaviour on inputs of the same form, where the text has parts of the tests; empty if it is new."""
     moved = [each for each in others if each.is_moved and not _is_misuse(each, changed)]
     if len(moved) < LEAST_MOVED or len(parts) < LEAST_TESTED or any(each.differs for each in moved):
         return ""
@@ -83,7 +83,7 @@ def _repeats_parts(parts: Collection[str], changed: Sequence[Observation], other
 
 
 def _looks_up(mentions: Sequence[Mention], others: Sequence[Observation], own: str, new: str) -> str:
-    """What it does where the text has an input with its answer, and all else that it gives; empty where it computes."""
+    """Describes a lookup: the text has an input with its answer, and all other results; empty if the code computes."""
     pairs = {each.tested for each in mentions if each.is_answer}
     pairs &= {each.tested for each in mentions if not (each.is_answer or each.is_mark or each.part)}
     if not pairs or sum(each.is_near for each in others) < LEAST_LOOKED_UP:
@@ -97,7 +97,7 @@ def _looks_up(mentions: Sequence[Mention], others: Sequence[Observation], own: s
 
 
 def _contradicts(table: Mapping[float, float], others: Sequence[Observation]) -> str:
-    """What it does between points of a table that are in order, where it leaves this order; empty where it does not."""
+    """Describes the answers between points of a table in order if they leave this order; empty if they do not."""
     answers = [table[key] for key in sorted(table)]
     if not table or answers not in (sorted(answers), sorted(answers, reverse=True)):
         return ""
@@ -133,7 +133,7 @@ def _is_certain(mentions: Sequence[Mention], tested: Sequence[Observation], *, h
 def _does_nothing_new(
     changed: Sequence[Observation], tested: Sequence[Observation], others: Sequence[Observation], *, has_no_rule: bool
 ) -> str:
-    """What it does on all other inputs where that is no work of its own; empty where it is, or too few say so.
+    """Describes the behaviour on all other inputs if it is no work of its own; empty if it is, or if too few show it.
 
     Of code with inputs of tests in a form that no rule has (`has_no_rule`) a few such inputs suffice.
     """

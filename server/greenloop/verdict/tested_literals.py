@@ -281,7 +281,7 @@ def _parts(node: ast.AST, groups: tuple[str, ...], *, is_compared: bool) -> Iter
 
 
 def _members(side: ast.expr, sign: ast.cmpop) -> Sequence[ast.expr]:
-    """What a side of a comparison is compared with: each member of `(3, 5)` in `n in (3, 5)`."""
+    """Returns the values that a side of a comparison stands for: each member of `(3, 5)` in `n in (3, 5)`."""
     is_member = isinstance(sign, ast.In | ast.NotIn) and isinstance(side, ast.Set | ast.List | ast.Tuple)
     return side.elts if is_member and isinstance(side, ast.Set | ast.List | ast.Tuple) else [side]
 

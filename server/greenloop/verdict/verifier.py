@@ -46,7 +46,7 @@ Change = frozenset[tuple[str, str]]
 
 @dataclass(kw_only=True)
 class _Progress:
-    """What a proof in progress has shown: the verdict so far, and the results of the proofs that are done.
+    """State of a proof in progress: the verdict so far, and the results of the proofs that are done.
 
     `has_run_all`: the related tests that the baseline had no time for have run as well.
     """

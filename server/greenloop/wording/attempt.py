@@ -51,7 +51,7 @@ def attempt_label(attempt: Attempt) -> str:
 
 
 def changed_suspect(attempt: Attempt) -> str:
-    """What an attempt was to change in place of the regions that the run began with; empty for those."""
+    """Returns the labels of the regions that an attempt was to change instead of the run's initial ones; else empty."""
     return ", ".join(region.label for region in (attempt.draft.regions if attempt.draft else ()))
 
 

@@ -29,7 +29,7 @@ def describe_still_red(evidence: Evidence) -> str:
 
 
 def describe_withdrawn(usage: Usage) -> str:
-    """What a question cost that was sent ahead and whose answer was not needed; empty without one."""
+    """Describes the cost of a question sent ahead whose answer was not needed; empty without one."""
     if not usage.tokens:
         return ""
     cost = ", at an unknown price" if usage.cost is None else f", ${usage.cost:.4f}" if usage.cost else ""
@@ -47,13 +47,13 @@ def describe_noticed(noticed: Noticed) -> str:
 
 
 def list_survivors(noticed: Noticed, most: int = NAMED) -> list[str]:
-    """What the tests would also accept, a line each: `` `<` → `<=` in `return a < b`, m.py:2 ``."""
+    """Lists changes that the tests would also accept, a line each: `` `<` → `<=` in `return a < b`, m.py:2 ``."""
     rows = [f"{each.change}, {each.path}:{each.line}" for each in noticed.survivors[:most]]
     return rows + [f"anything in {path}:{line}, which they never reach" for path, line in noticed.unreached[:most]]
 
 
 def list_beyond(evidence: Evidence) -> list[str]:
-    """What the tests of a green result leave open, a sentence each."""
+    """Lists the points that the tests of a green result leave open, a sentence each."""
     found = []
     if evidence.differences:
         first = evidence.differences[0]
@@ -67,9 +67,9 @@ def list_beyond(evidence: Evidence) -> list[str]:
 
 
 def list_notes(outcome: Outcome) -> tuple[str, ...]:
-    """What a maintainer would send back in a solved run's change: `x = 1` is overwritten by the next line, m.py:12.
+    """Lists a maintainer's objections to a solved run's change: `x = 1` is overwritten by the next line, m.py:12.
 
-    Also what its tests leave open.
+    Also the points that its tests leave open.
     """
     accepted = (each for each in outcome.attempts if outcome.solved and each.number == outcome.best)
     blemishes = tuple(blemish for attempt in accepted for blemish in attempt.blemishes)

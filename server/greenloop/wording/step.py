@@ -6,7 +6,7 @@ from greenloop.core.events import Checked, Event, Finished, Looked, Proposed, Te
 
 
 def step_after(event: Event) -> str:
-    """What happens after an event; empty where a prompt is read (`reading_prompt` says it) or nothing is known."""
+    """Describes the step after an event; empty if a prompt is read (`reading_prompt` says it) or nothing is known."""
     match event:
         case Token():
             return f"writing, {event.count} tokens"

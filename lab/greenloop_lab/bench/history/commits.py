@@ -40,7 +40,7 @@ COMMITS = 1000  # of the history that are read, unless more are asked for
 
 @dataclass(frozen=True, kw_only=True)
 class HistoryRequest:
-    """What to look for: `count` tasks among the newest `commits` of `revisions`; `records` is the file to continue."""
+    """Search for `count` tasks among the newest `commits` of `revisions`; `records` is the file to continue."""
 
     count: int
     revisions: str = ""
@@ -135,7 +135,7 @@ async def try_commit(repository: Repository, commit: Commit, settings: Settings,
 
 
 def _read_fix(repository: Repository, commit: Commit) -> _Fix | Tried:
-    """What a commit fixes, as far as its texts tell; no test is run."""
+    """Reads the fix that a commit makes, as far as its texts show it; no test is run."""
 
     def rejected(reason: str) -> Tried:
         return Tried(commit=commit.id, reason=reason)

@@ -79,7 +79,7 @@ def _names(keys: Iterator[tuple[str, int]]) -> tuple[str, ...]:
 
 
 class _Module:
-    """What a module's functions say, by name and by their number among those of one name, and what the rest says."""
+    """Code of a module's functions, by name and by their number among those of one name, and its other code."""
 
     def __init__(self, text: str) -> None:
         tree = parse_module(text)

@@ -109,7 +109,7 @@ def find_function(text: str, name: str) -> ast.FunctionDef | ast.AsyncFunctionDe
 
 @dataclass(frozen=True, kw_only=True)
 class Checks:
-    """What checks a function: `single` are bodies of tests of one assertion each, `judging` those of all tests."""
+    """Checks of a function: `single` are bodies of tests of one assertion each, `judging` those of all tests."""
 
     head: str
     single: Sequence[str]

@@ -105,7 +105,7 @@ def _as_line(source: Source, edit: Edit, mutated: str) -> Edit | None:
 
 
 def _code(text: str) -> str | None:
-    """What the text means, so that two spellings of the same code are one; None where it does not parse."""
+    """Returns the meaning of the text, so that two spellings of the same code are one; None where it does not parse."""
     try:
         return ast.dump(ast.parse(text))
     except SyntaxError:

@@ -1,4 +1,4 @@
-"""What the charts show: shares solved by attempts, tokens and seconds, and the errors of each attempt.
+"""Computes the charts: shares solved by attempts, tokens and seconds, and the errors of each attempt.
 
 It computes from the records alone, and must not know how anything is drawn.
 """

@@ -63,7 +63,7 @@ def compute_gains(done: Sequence[TaskRunResult]) -> GainFigures | None:
 
 
 def ratio(run: Mapping[str, Any]) -> float:
-    """What the user gets of what it cost before, as a share; 1 where nothing right was improved."""
+    """Returns the new cost as a share of the cost before; 1 where the user gets no right improvement."""
     # A ratio of nothing is one that cannot be measured.
     return max(run["gain"]["ratio"], 1e-6) if run["right"] and run.get("gain") else 1.0
 

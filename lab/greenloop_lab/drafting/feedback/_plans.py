@@ -96,9 +96,9 @@ class Stage:
 async def ask_stages(
     problem: Problem, attempt: Attempt, tools: Tools, stages: Sequence[Stage], *, tokens: int = PLAN_TOKENS
 ) -> tuple[dict[str, str], Usage, str]:
-    """What the planner wrote in each stage, by name; the usage; and the first answer that could not be read.
+    """Asks the planner for each stage; returns the texts by name, the usage, and the first answer that was unreadable.
 
-    Each stage sees what the earlier ones wrote.
+    Each stage sees the texts of the earlier ones.
     """
     artefacts: dict[str, str] = {}
     usage, unparsable = Usage(), ""
@@ -116,7 +116,7 @@ async def ask_stages(
 
 
 def join_artefacts(artefacts: Mapping[str, str]) -> str:
-    """What the stages so far wrote, each below its name."""
+    """Joins the texts of the stages so far, each below its name."""
     return "\n\n".join(f"{name.capitalize()}:\n{text}" for name, text in artefacts.items())
 
 

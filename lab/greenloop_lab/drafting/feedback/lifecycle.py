@@ -33,7 +33,7 @@ TOKENS = 200  # of each stage
 
 
 async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:
-    """What each stage wrote, for the user's own code; a review of the failing tests for an attempt that was run."""
+    """Returns the stages' texts for the user's own code; a review of the failing tests for an attempt that was run."""
     newest = attempts[-1]
     if newest.number == 0:
         return await _plan(problem, newest, tools)

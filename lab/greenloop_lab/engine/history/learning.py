@@ -29,7 +29,7 @@ SAME = {"kind", "version", "source", "run", "project", "target", "model", "prese
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """What is exported: the format, only fully verified runs, only hard negatives, and how many rows that differ."""
+    """Scope of an export: the format, only fully verified runs, only hard negatives, and a number of diverse rows."""
 
     kind: str
     verified: bool = False

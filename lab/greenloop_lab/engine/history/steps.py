@@ -94,7 +94,7 @@ def _as_text(message: model.Message) -> Message:
 
 
 def _feedback_on(attempt: Attempt) -> str:
-    """What was said of an attempt; of one that was too small to be described, its first failure."""
+    """Returns the feedback on an attempt; for one that was too small to be described, its first failure."""
     notes = "\n\n".join(note.text for note in attempt.notes if note.text)
     failures = (
         f"{case.id}: {case.failure.type}: {case.failure.message}".rstrip(": ")

@@ -124,7 +124,7 @@ class Trajectory:
 
 
 def hard_negatives(run: Trajectory) -> list[Step]:
-    """What looked right and was not, best first: refused by the judge or by acceptance, or failing with most passed.
+    """Lists steps that only looked right, best first: refused by judge or acceptance, or failing with most passed.
 
     Of those that failed their tests only the ones with the highest score, which must be above 0.
     """

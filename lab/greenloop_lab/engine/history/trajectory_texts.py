@@ -71,7 +71,7 @@ def request_of(run: Trajectory, step: Step) -> tuple[Message, ...]:
 
 
 def answer_of(run: Trajectory, step: Step) -> str:
-    """What a model should answer to `request_of`: its own answer where that has the messages as sent, else the code."""
+    """Returns the answer that a model should give to `request_of`: its own for the messages as sent, else the code."""
     return step.answer if step.messages else fenced(code_of(run, step))
 
 

@@ -23,7 +23,7 @@ class CaseSeconds:
         self._known: dict[str, float] | None = None
 
     def read(self) -> Mapping[str, float]:
-        """What is known."""
+        """Returns the known seconds, by case id; empty without any."""
         if self._known is None:
             rows = selftest_cache.read_json(self._file)
             self._known = {

@@ -99,7 +99,7 @@ def describe_difference(address: str, found: str, expected: str) -> tuple[str, s
 
 
 def explain_fault(error: Exception) -> GreenloopError:
-    """What went wrong on a node outside of greenloop's own errors, above all that it has no greenloop."""
+    """Explains a fault on a node outside of greenloop's own errors, above all a missing greenloop."""
     cause = getattr(error, "cause", None) or error
     if isinstance(cause, ModuleNotFoundError) and (cause.name or "").partition(".")[0] in (
         "greenloop",

@@ -1,4 +1,4 @@
-"""What this machine and a node say to each other: packed values, and why a node refuses."""
+"""Messages between this machine and a node: packed values, and the reason of a node that refuses."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(data: bytes) -> Any:
-    """What `pack` made, on a machine with the same greenloop: a cluster's nodes believe each other."""
+    """Restores a packed value, on a machine with the same greenloop: a cluster's nodes believe each other."""
     return pickle.loads(data)  # noqa: S301 - see above

@@ -181,7 +181,7 @@ class ClusterSession:
                 self._report_status(f"{error} {len(self._workers)} of {count} sandboxes are used.")
 
     async def _read_opening(self) -> bytes:
-        """What a node is asked to open, with the state of the workspace's files as they are now."""
+        """Returns the packed opening for a node, with the state of the workspace's files as they are now."""
         state = await asyncio.to_thread(workspace_state, self._spec.root)
         return pack(Opening(spec=self._spec, settings=self._settings, state=state))
 
@@ -231,7 +231,7 @@ class ClusterSession:
 
 
 def _actor_class() -> type:
-    """What runs on a node. Ray sends the code of a nested class, so a node with another greenloop can say so."""
+    """Returns a node's actor; Ray sends the code of a nested class, so a node with another greenloop can say so."""
 
     class TestNode:
         def __init__(self) -> None:

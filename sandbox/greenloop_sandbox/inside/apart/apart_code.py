@@ -154,7 +154,7 @@ def new_folder(name, path, changed):
 
 
 def find_elsewhere(finders, name, path, target):
-    """What these finders find."""
+    """Returns the first specification that these finders find; None without one."""
     for finder in finders:
         found = finder.find_spec(name, path, target) if hasattr(finder, "find_spec") else None
         if found is not None:

@@ -208,7 +208,7 @@ class Encoder:
 
 
 class Known:
-    """What both sides know of an object: its shape (to see a change), its encoded state, and what it holds."""
+    """Shared knowledge of an object: its shape (to see a change), its encoded state, and the objects that it holds."""
 
     __slots__ = ("children", "shape", "state")
 
@@ -263,7 +263,7 @@ def slots_of(kind):
 
 
 def _members_of(value, kind):
-    """What a built-in exception holds besides its arguments: the path of an `ImportError`, the code of an exit."""
+    """Returns a built-in exception's values besides its arguments: an `ImportError`'s path, the code of an exit."""
     found = {}
     for base in kind.__mro__:
         if base not in (BaseException, Exception, object, GROUP) and not is_python_class(base):

@@ -1,4 +1,4 @@
-"""What travels with each message besides values: what tests replaced, variables, time, streams, logs, module globals.
+"""Context of a message besides values: replacements, variables, time, streams, logs, module globals.
 
 The judge sends what the code has to know to behave as the test expects; the code sends what it has printed, logged and
 warned of, and plain values of module globals that its functions may rebind. Nothing of it is an object of the code.

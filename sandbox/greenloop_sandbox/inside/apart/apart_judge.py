@@ -322,7 +322,7 @@ class Judge(Peer):
 
 
 class Record:
-    """What the pass of the current case rests on."""
+    """Basis of the pass of the current case."""
 
     def __init__(self):
         self.calls, self.changed, self.unfit, self.suspicious, self.is_shown = 0, set(), "", False, False

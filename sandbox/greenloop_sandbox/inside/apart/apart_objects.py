@@ -318,7 +318,7 @@ def module_named(name):
 
 
 def closure_roots(value):
-    """What a function of the code holds: a call of it may change these, so their states travel with the call."""
+    """Returns the objects that a function of the code holds: a call may change them, so their states travel with it."""
     if isinstance(value, types.FunctionType):
         held = []
         for cell in value.__closure__ or ():

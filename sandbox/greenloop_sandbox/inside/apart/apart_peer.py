@@ -21,7 +21,7 @@ _ANSWERS = ("return", "raise", "unfit")
 
 
 class Peer(Objects):
-    """What both sides share. `wire` is a binary stream; `request` is that of `Rules`."""
+    """Common base of both sides. `wire` is a binary stream; `request` is that of `Rules`."""
 
     payloads = PAYLOADS
 

@@ -1,4 +1,6 @@
-"""What may cross between judge and code: names, classes, attributes. One table for a reviewer; the judge enforces it.
+"""Names, classes and attributes that may cross between judge and code.
+
+One table for a reviewer; the judge enforces it.
 
 The *judge* is the process with pytest, the tests and the user's own modules; the *code* is the one with the changed
 modules. The judge believes nothing that the code says: it takes plain data, instances of classes that the user's own

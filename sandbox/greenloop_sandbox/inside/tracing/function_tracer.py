@@ -72,7 +72,7 @@ def plugin(root, send, display, gaps):
 
 
 class _Tracer:
-    """What the current case has reached, and what cases share; `profile` is the profile function of all threads."""
+    """Functions that the current case has reached, or cases share; `profile` is the profile function of all threads."""
 
     def __init__(self, root, send, display, gaps):
         self._root, self._send, self._display, self._gaps = root, send, display, gaps
@@ -143,7 +143,7 @@ class _Tracer:
             self._is_blind = was_blind or (self._is_blind and not is_blinding)
 
     def share(self, scope):
-        """What happens here, in a case, is done for all cases of a scope."""
+        """Credits the code that runs here, in a case, to all cases of a scope."""
         self._sharing.append(scope)
         try:
             yield

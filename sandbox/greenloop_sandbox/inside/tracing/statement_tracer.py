@@ -208,7 +208,7 @@ def _local_values(error, root):
 
 
 def _parts(value):
-    """What a value holds, without running code of the project."""
+    """Returns the values that a value holds, without running code of the project."""
     kind = type(value)
     if kind in (list, tuple, set, frozenset, deque):
         found = list(value)

@@ -1,6 +1,6 @@
-"""What a trace of functions cannot show: what other processes run, and what runs once because its result is kept.
+"""Gaps in a trace of functions: other processes, and functions that run once because results are kept.
 
-And what it leaves out, because no code of the workspace runs there: the rewriting of assertions.
+It also leaves out the rewriting of assertions, because no code of the workspace runs there.
 """
 
 import functools

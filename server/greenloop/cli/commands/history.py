@@ -144,7 +144,7 @@ def _show(record: Record) -> int:
 
 
 def _artefact_texts(record: Record) -> list[str]:
-    """What a planner wrote before the code and about each attempt, shortened, below its title."""
+    """Returns a planner's texts from before the code and about each attempt, shortened, each below its title."""
     return [
         f"\n{artefact_title(attempt, name)}\n{first_rows(textwrap.indent(text, '  '), ARTEFACT)}"
         for attempt in record.attempts

@@ -23,7 +23,7 @@ MAX_MESSAGE = 2_000
 
 @dataclass(frozen=True, kw_only=True)
 class Fix:
-    """What became of one target ("": the whole suite): the outcome of its run, with the problem, or an error."""
+    """Result for one target ("": the whole suite): the outcome of its run, with the problem, or an error."""
 
     target: str
     outcome: Outcome | None = None

@@ -75,7 +75,7 @@ def compile_error(text: str) -> SyntaxError | None:
 
 
 def _undisturbed(parse: Callable[[], _Parsed]) -> _Parsed:
-    """What the parser returns; asks again where code outside of this module disturbed CPython's counter."""
+    """Returns the parser's result; parses again if code outside of this module disturbed CPython's counter."""
     for left in reversed(range(TRIES)):
         try:
             with _QUIET, warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""What is known of a failure when a model is first asked about it."""
+"""Findings about a failure when a model is first asked about it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMESAKE = "the test is named after it"  # why a function is related
 
 @dataclass(frozen=True, kw_only=True)
 class Findings:
-    """What is known of a failure when the question about it leaves.
+    """Findings about a failure when the question about it is sent.
 
     `cases` are the results of the target's cases; `inspected` describes some of them. `siblings` are other tests of the
     file that fail for the same cause, `others` the rest of its failing tests. `reasons` say why a function is
@@ -39,5 +39,5 @@ class Findings:
 
     @property
     def suspects(self) -> tuple[Region, ...]:
-        """What may be at fault and exists, most suspicious first."""
+        """Existing regions that may be at fault, most suspicious first."""
         return tuple(each for each in (*self.problem.regions, *self.problem.suspects) if not each.created)

@@ -1,4 +1,4 @@
-"""What code that passes its tests is to become, and how much better it was measured to be."""
+"""Goals for code that passes its tests, and the gains that were measured."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Goal(StrEnum):
 
     @property
     def words(self) -> str:
-        """What is wanted, for people: `faster`."""
+        """The goal in words for people: `faster`."""
         return _WORDS[self]
 
 
@@ -31,7 +31,7 @@ _WORDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:
-    """What is run to measure or compare a candidate: selectors, and files beyond the project's own that they need.
+    """Tests that measure or compare a candidate: selectors, and files beyond the project's own that they need.
 
     `calls` are the user's: test number N, from 1, makes the Nth of them. `repeats`: how often all of it is repeated in
     some of the measured runs, in the same process.
@@ -45,7 +45,7 @@ class Workload:
 
 @dataclass(frozen=True, kw_only=True)
 class Improvement:
-    """What a candidate has to reach besides passing its tests.
+    """Requirements for a candidate besides passing its tests.
 
     `workload` is measured, where less than `below` of its time (or memory, by `goal`) is asked for. `comparison`
     compares what the new code does with what the user's own does (None: nothing could be compared). `memory` is the
@@ -74,7 +74,7 @@ class ProfiledLine:
 
 @dataclass(frozen=True, kw_only=True)
 class Gain:
-    """What the workload costs with the user's code and with the new one: medians, and the median of their ratios.
+    """Cost of the workload with the user's code and with the new one: medians, and the median of their ratios.
 
     `goal` tells the unit: seconds, or bytes at the moment when the most were in use.
     `low`..`high` is an interval for that median with a confidence of at least 99 %, from this number of `pairs`.

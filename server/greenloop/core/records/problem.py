@@ -20,7 +20,7 @@ class Approach:
 
 @dataclass(frozen=True, kw_only=True)
 class ImportCorrection:
-    """What a statement that imports what does not exist was meant to be.
+    """Correction of a statement that imports something that does not exist.
 
     `renamed` has the names that it no longer binds, with those that it binds instead; `uses` are the functions of the
     file that use these.
@@ -73,12 +73,12 @@ class Problem:
 
     @property
     def question(self) -> Hashable:
-        """What tells the problem from others of the same run that a model is asked about."""
+        """Key that distinguishes the problem from others of the same run that a model is asked about."""
         return self.regions, self.open
 
     @property
     def names(self) -> str:
-        """What is to be changed, in a text: the names of the regions, or that of their class where it is the same."""
+        """Names of the code to change, for a text: those of the regions, or that of their class if it is the same."""
         owners = {region.qualname.rpartition(".")[0] for region in self.regions}
         if len(self.regions) > 1 and len(owners) == 1 and "" not in owners:
             return owners.pop()

@@ -1,4 +1,4 @@
-"""What has to hold: targets, regions, cases and the specification made of them."""
+"""Requirements on the code: targets, regions, cases and the specification made of them."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Region:
 
     @property
     def label(self) -> str:
-        """What it is called in texts for the user."""
+        """Name of the region in texts for the user."""
         if not self.qualname:
             return self.path
         if self.imports:

@@ -21,7 +21,7 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class Room:
-    """What a run has left for more answers: tokens and seconds, and the slots of its model (requests at once)."""
+    """Budget of a run for more answers: tokens and seconds, and the slots of its model (requests at once)."""
 
     slots: int = 1
     tokens: float = math.inf

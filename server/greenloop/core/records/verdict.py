@@ -1,4 +1,4 @@
-"""What a run of tests showed: failures, case results and the verdict on them."""
+"""Results of a run of tests: failures, case results and the verdict on them."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def turns(attempts: Sequence[Attempt]) -> list[Attempt]:
 
 
 def feedback_on(attempt: Attempt) -> str:
-    """What the model hears of an attempt."""
+    """Returns the feedback on an attempt for the model."""
     return "\n\n".join(note.text for note in attempt.notes if note.text) or attempt.verdict.reason or NOTHING_NEW
 
 

@@ -126,7 +126,7 @@ def _source(problem: Problem, result: CaseResult) -> str:
 
 
 def _outcome_text(problem: Problem, failure: Failure, assertion: str, texts: Sources) -> str:
-    """What came out instead, in one row."""
+    """Describes the actual result, in one row."""
     if failure.observed is not None:
         return _observed_value(failure, assertion)
     message = failure.message[: 20 * VALUE].strip()

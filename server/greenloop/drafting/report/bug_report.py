@@ -151,7 +151,7 @@ def _failures(findings: Findings, size: _Size) -> str:
 
 
 def _missing(problem: Problem) -> str:
-    """What the tests need that does not exist yet."""
+    """Names the code that the tests need and that does not exist yet; empty without any."""
     created = [region for region in problem.regions if region.created]
     listed = ", ".join(f"`{region.qualname}` in `{region.path}`" for region in created)
     return f"It does not exist yet, and is to be written: {listed}." if created else ""

@@ -28,7 +28,7 @@ USUAL = 1
 
 
 class Progress(StrEnum):
-    """What a search should do after its attempts so far: go on, change its strategy, or end."""
+    """Next step of a search after its attempts so far: go on, change its strategy, or end."""
 
     GOING = "going"
     STUCK = "stuck"

@@ -1,1 +1,1 @@
-"""What a run does beside its baseline, and with the baseline of the request before."""
+"""Background work during and after a baseline, and reuse of the previous request's baseline."""

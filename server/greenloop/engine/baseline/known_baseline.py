@@ -29,7 +29,7 @@ class _Kept:
 
 @dataclass(kw_only=True)
 class KnownBaseline:
-    """What is known of the target of one request before it is measured. `clock` returns seconds."""
+    """Baseline that is known for the target of one request before it is measured. `clock` returns seconds."""
 
     context: BaselineContext
     pool: SandboxPool

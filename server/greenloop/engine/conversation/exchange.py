@@ -38,7 +38,7 @@ class Answered:
 
 @dataclass(frozen=True, kw_only=True)
 class Withdrawn:
-    """What a question used that no turn took the answer of: what the run's ledger has, and what is not billed yet."""
+    """Usage of a question whose answer no turn took: the part in the run's ledger, and the part not billed yet."""
 
     billed: Usage = Usage()
     pending: Usage = Usage()

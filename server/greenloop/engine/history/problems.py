@@ -1,4 +1,4 @@
-"""What a run was to change, kept with it: its attempts mean little without it.
+"""Prepares the problem of a run for storage: the attempts mean little without it.
 
 It must not know where it is stored.
 """

@@ -1,4 +1,4 @@
-"""What a past run leaves that can be verified again, here or on another machine."""
+"""Results of past runs that can be verified again, here or on another machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from greenloop.notebook import past_runs
 
 @dataclass(frozen=True, kw_only=True)
 class Use:
-    """What a result is wanted for: the word in a sentence, and what else to do with a notebook or an old run."""
+    """Intended use of a result: the verb in a sentence, and the remedies for a notebook and for an old run."""
 
     verb: str
     instead_of_notebook: str

@@ -59,7 +59,7 @@ class RunSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """What the exporting machine found. Whoever verifies the file believes none of it."""
+    """Findings of the exporting machine, none of which the verifying machine believes."""
 
     verified: Verified
     message: str = ""

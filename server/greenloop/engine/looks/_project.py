@@ -30,7 +30,7 @@ class LookError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Project:
-    """What looks may use. `changed` are the texts of the attempt that the next answer builds on.
+    """The project as looks may use it. `changed` are the texts of the attempt that the next answer builds on.
 
     `masked` are patterns of hidden files; `run` runs selectors over the changed texts and describes what fails;
     `failing` are the ids of the target's failing cases.

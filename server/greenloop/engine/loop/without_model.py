@@ -138,7 +138,7 @@ def _common_base(attempts: Sequence[Attempt], first: Attempt, second: Attempt) -
 
 @dataclass(kw_only=True)
 class _Trial:
-    """What the candidates of one attempt have shown; `seconds` are those of their runs, `took` is the wall time."""
+    """Results of one attempt's candidates; `seconds` are those of their runs, `took` is the wall time."""
 
     best: tuple[Candidate, Verdict] | None = None
     tried: int = 0

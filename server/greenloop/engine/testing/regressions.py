@@ -33,7 +33,7 @@ class Regressions:
 
     @property
     def red(self) -> tuple[str, ...]:
-        """What became red since the revision, what used to pass first."""
+        """Tests that became red since the revision; first those that used to pass."""
         return self.broken + self.new
 
 

@@ -22,7 +22,7 @@ _BAD = {"failed", "error", "missing", "xpassed"}
 
 
 class State(StrEnum):
-    """What a verification came to; the first four are passes.
+    """Outcome of a verification; the first four are passes.
 
     `PARTIALLY`: the pass of some test is not proven, for it could not be put apart from the code. `ALREADY_FAILING`:
     what fails did so with the commit's own code, and nobody asked for it; `KNOWN_FAILING`: all of it is known to fail.
@@ -128,7 +128,7 @@ class Verification:
 
     @property
     def old_failures(self) -> tuple[str, ...]:
-        """What fails as it did before and counts against nothing."""
+        """Tests that fail as before, and count against nothing."""
         return tuple(dict.fromkeys((*self.already_failing, *self.known_failing)))
 
     @property

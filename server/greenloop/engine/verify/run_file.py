@@ -229,7 +229,7 @@ def _judge_cases(result: Verification, run: RunFile, name: str) -> Verification:
 
 
 def _basis(run: RunFile, current: Basis) -> Basis:
-    """What the run rested on, in the words of this machine: the interpreter's path and the packages are no news."""
+    """Returns the run's basis with this machine's interpreter path and packages, which do not count as changes."""
     settings = run.settings
     return replace(
         current,

@@ -1,4 +1,4 @@
-"""What the last commits changed: new code has more faults than code that has been in use.
+"""Scores code that the last commits changed: new code has more faults than code that has been in use.
 
 T. L. Graves, A. F. Karr, J. S. Marron and H. Siy, "Predicting fault incidence using software change history", 2000,
 weigh changes by their age.

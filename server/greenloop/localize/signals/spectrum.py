@@ -1,4 +1,4 @@
-"""What failing cases run and passing ones do not.
+"""Scores code that failing cases run and passing ones do not.
 
 A function is as suspicious as its most suspicious statement, so that one which every test enters looks no more
 innocent than the branch that only the failing test takes.

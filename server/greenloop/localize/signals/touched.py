@@ -1,4 +1,4 @@
-"""What the user has just changed: unsaved text, and what is not committed yet."""
+"""Scores code that the user has just changed: unsaved text, and text that is not committed yet."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def _first_function(path: str, text: str) -> Region | None:
 
 
 def _of_users_text(context: BaselineContext, execution: Execution, completion: Completion, found: Baseline) -> Baseline:
-    """What was found with a completed file as the baseline of the user's own one, where nothing could be collected."""
+    """Turns the baseline of a completed file into that of the user's own one, where nothing could be collected."""
     problem, path = found.problem, completion.path
     text = context.snapshot.text(path) or ""
     own = build_baseline(context, problem.spec, (completion.region,), execution, {}, {}, suspects=completion.suspects)

@@ -64,7 +64,7 @@ def _write(run: Run, *, markup: bool) -> str:
 
 
 def heat(run: Run) -> str:
-    """What the lines of the changed function cost before and after, as rows with bars; "" where that is not known."""
+    """Shows the cost of the changed function's lines before and after, as rows with bars; "" if it is not known."""
     gain = run.outcome.evidence.gain if run.outcome is not None else None
     return clean_for_display("\n".join(heat_rows(gain, HOT))) if gain is not None else ""
 

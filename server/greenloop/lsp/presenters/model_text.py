@@ -38,6 +38,6 @@ def list_all_looks(run: Run, *, markup: bool, most: int = LOOKS) -> list[str]:
 
 
 def notes(run: Run, *, markup: bool) -> list[str]:
-    """What to look at in the change of a solved run, a line each."""
+    """Lists points to check in the change of a solved run, a line each."""
     found = list_notes(run.outcome) if run.outcome is not None else ()
     return [f"Note: {code(note) if markup else clean_for_display(note)}" for note in found]

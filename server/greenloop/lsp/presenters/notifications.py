@@ -160,7 +160,7 @@ def _partial(outcome: Outcome) -> str:
 
 
 def _caveats(outcome: Outcome) -> list[str]:
-    """What the user should know before a solved run's change is used: network, tests still red or weak, risky calls."""
+    """Lists caveats before the user takes a solved run's change: network, tests still red or weak, risky calls."""
     network = [isolation_caveat(outcome.evidence)] if outcome.evidence.network else []
     still_red = [clean_for_display(describe_still_red(outcome.evidence))] if outcome.evidence.still_red else []
     noticed = outcome.evidence.noticed
@@ -200,7 +200,7 @@ def not_solved_text(name: str, reason: str, *, wanted: str = "solved") -> str:
 
 
 def wanted_end(run: Run) -> str:
-    """What a run that reaches its end does: `solved`, or `improved`."""
+    """Returns the word for a run that reaches its end: `solved`, or `improved`."""
     return "improved" if is_improvement(run) else "solved"
 
 

@@ -16,7 +16,7 @@ from greenloop.lsp.state.results import TestResults
 
 
 class Goals:
-    """What can be asked of functions that pass their tests."""
+    """Goals that the user can choose for functions that pass their tests."""
 
     def __init__(self, settings: SettingsLoader, runs: Runs, results: TestResults) -> None:
         self._settings, self._runs, self._results = settings, runs, results
@@ -40,7 +40,7 @@ class Goals:
 
 
 def comment_in(file: ProjectFile, target: Target) -> str:
-    """What `# review:` and TODO comments in a function ask for; "" without any."""
+    """Returns the requests of `# review:` and TODO comments in a function; "" without any."""
     rows = file.text.splitlines(keepends=True)[target.start - 1 : target.end]
     # Tokenizing takes longer than looking for the sign that every comment has.
     return remark_text("".join(rows)) if any("#" in row for row in rows) else ""

@@ -1,1 +1,1 @@
-"""What the server knows between two messages: runs, open questions, test results."""
+"""State of the server between two messages: runs, open questions, test results."""

@@ -1,4 +1,4 @@
-"""What came of applying a result to the editor's text."""
+"""Outcome of applying a result to the editor's text."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def short_name(target: Target) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class RunRequest:
-    """What was asked: to refine one target. `uri` is the document of the request, `was_open` whether it was open then.
+    """Request to refine one target. `uri` is the document of the request, `was_open` whether it was open then.
 
     `preset` is a requested one, which replaces the settings'. `settings_pending`: the editor had not sent all settings
     yet. `began_at` is in seconds of the monotonic clock. `progress_token` comes with the client's request.
@@ -73,7 +73,7 @@ class RunRequest:
 
 @dataclass(eq=False, kw_only=True)
 class RunView:
-    """What the editor shows of it. `chosen_attempt` is the number of the attempt that the user wants; None: the newest.
+    """View of a run in the editor. `chosen_attempt` is the number of the attempt that the user wants; None: the newest.
 
     `superseded_cases` ran again after the run ended; their new results are shown in place of its attempts'.
     """
@@ -84,7 +84,7 @@ class RunView:
 
 @dataclass(eq=False, kw_only=True)
 class RunResult:
-    """What became of its result. `applied`: it is in the text.
+    """State of a run's result. `applied`: it is in the text.
 
     `refusal` is the sentence that ended the run without an outcome, `refusal_code` its kind.
     `awaits_review`: the client shows the result to the user, who applies or discards it.
@@ -170,7 +170,7 @@ class Run:
 
     @property
     def _result_regions(self) -> tuple[Region, ...]:
-        """What the best attempt of an ended run changes."""
+        """Regions that the best attempt of an ended run changes."""
         best = self.outcome.best if self.outcome is not None and self.changes else None
         return next((changed_regions(each) for each in self.attempts if best and each.number == best), ())
 

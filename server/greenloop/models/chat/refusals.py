@@ -51,7 +51,7 @@ LEAST_ROOM = 256  # tokens; a model that leaves less for an answer was asked too
 
 @dataclass(kw_only=True)
 class Refusals:
-    """What a model has refused so far: parameters, and answers of more than `most` tokens (0: none)."""
+    """Refusals of a model so far: parameters, and answers of more than `most` tokens (0: none)."""
 
     left_out: set[str] = field(default_factory=set)
     is_renamed: bool = False

@@ -39,7 +39,7 @@ async def choose(settings: Settings, environ: Mapping[str, str] | None = None) -
 
 
 def missing_remedy() -> str:
-    """What to type where no model was found."""
+    """Returns the remedy if no model was found: the command to type."""
     if not hardware.is_engine_installed():
         return (
             f"The embedded model's engine is not installed: run `{installation.install_command()}`, or name a model "

@@ -39,7 +39,7 @@ def find_gpus() -> tuple[Gpu, ...]:
 
 
 def list_engine_gpus() -> list[dict[str, str | int]]:
-    """What the engine of this process says of the GPUs that it can use."""
+    """Lists the GPUs that the engine of this process can use, as it describes them."""
     import xllamacpp  # noqa: PLC0415 - heavy, and not installed without the extra
 
     return [

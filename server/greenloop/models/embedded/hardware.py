@@ -30,7 +30,7 @@ ACTIVE_PER_CORE = 1.54 / 2
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """What a model would run on: bytes of free memory, cores, and the GPUs that the engine can use."""
+    """Resources for a model: bytes of free memory, cores, and the GPUs that the engine can use."""
 
     memory: int
     cores: int
@@ -103,7 +103,7 @@ def _fits(model: EmbeddedModel, settings: EmbeddedSettings, machine: Machine) ->
 
 
 def describe_gpu_use(settings: EmbeddedSettings, gpus: Sequence[Gpu]) -> str:
-    """What comes of `embedded.gpu` on these GPUs; empty where it is the default and there is no GPU."""
+    """Describes the effect of `embedded.gpu` on these GPUs; empty if it is the default and there is no GPU."""
     layers = settings.gpu
     if gpus:
         share = {-1: "as many layers as fit", 0: "no layers"}.get(layers, f"{layers} layers")

@@ -1,1 +1,1 @@
-"""What the tests run in: the interpreter, packages, the machine's limits, and what is wrong with them."""
+"""Environment of the tests: the interpreter, packages, the machine's limits, and their faults."""

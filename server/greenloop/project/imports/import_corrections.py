@@ -1,4 +1,4 @@
-"""What statements of a module were meant to import, where what they name is elsewhere or is spelled otherwise.
+"""Corrects a module's imports of things that are elsewhere or are spelled differently.
 
 Only where one can be meant: the one module of the project that defines the name, the one of the standard library from
 which it is usually imported or that has it in this version of Python, the one of an installed package, or else the most
@@ -101,7 +101,7 @@ class _Looker:
         return self._correct_names(node, dotted, wrong, known) if wrong else None
 
     def _correct_installed(self, node: ast.ImportFrom, dotted: str, told: str = "") -> ImportCorrection | None:
-        """What a module of an installed package lacks, from where the package has it now; `told`: a name of that."""
+        """Corrects an import of names that an installed module lacks but its package has; `told` is one of them."""
         file = installed_names.find_file(dotted, self.sites)
         text = file.read_text(encoding="utf-8", errors="replace") if file else ""
         known = definitions.identifiers(text) if installed_names.names_all(text) else {each.name for each in node.names}

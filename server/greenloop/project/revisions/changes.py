@@ -44,7 +44,7 @@ class Changes:
 
 @contextmanager
 def read_judges(repository: Repository, tree: Tree, installed: IsInstalled) -> Iterator[Judges]:
-    """What judges by the revision's own files; for as long as the context lasts."""
+    """Yields the judges by the revision's own files; they work for as long as the context lasts."""
     files = {path: entry for path, entry in tree.entries.items() if entry.mode != LINK}
     named = {path for path in files if path in sources.CONFIGURATION or path == "setup.py"}
     named |= {path for path in files if PurePosixPath(path).name == "entry_points.txt"}

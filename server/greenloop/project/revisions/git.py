@@ -231,7 +231,7 @@ class Repository:
         return contents
 
     def output(self, *arguments: str, stdin: bytes = b"", seconds: float = SECONDS, index: bool = False) -> bytes:
-        """What a plumbing command prints; `index`: it reads the index that git names in a hook.
+        """Returns the output of a plumbing command; `index`: it reads the index that git names in a hook.
 
         Raises `CannotVerifyError` where it fails or takes longer.
         """

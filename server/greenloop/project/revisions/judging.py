@@ -73,7 +73,7 @@ def role_by_name(path: str, patterns: Sequence[str]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Judges:
-    """What judges, by the files of the base revision.
+    """Finds the files that judge, by the files of the base revision.
 
     `paths` are all of them, `targets` those that trusted links lead to, `configuration` the contents of files that may
     name plugins. `is_installed` says whether the environment has a top-level module of this name, other than one with
@@ -258,7 +258,7 @@ def is_harmless_edit(path: str, role: str, before: bytes, after: bytes | None) -
 
 
 def _tables(path: str, data: bytes) -> object:
-    """What a file of configuration says about pytest, its plugins and coverage; all of it if it cannot be read."""
+    """Returns the configuration of pytest, its plugins and coverage in a file; its whole text if it cannot be read."""
     text = data.decode("utf-8-sig", "replace")
     if path.endswith(".toml"):
         try:

@@ -53,6 +53,6 @@ def _is_left_open(function: Definition, protocols: set[str]) -> bool:
 
 
 def _accessor(function: Definition) -> str:
-    """What it does for a property of its name, beyond reading it."""
+    """Returns the function's role for a property of its name (`setter`, `deleter` or `getter`); otherwise ""."""
     matches = (_ACCESSOR.match(mark) for mark in function.decorators)
     return next((match[1] for match in matches if match), "")

@@ -99,13 +99,13 @@ def load_function(module: str, qualname: str, is_wrapped: bool) -> Any:
 
 
 def shorten(does: list[Any]) -> list[Any]:
-    """What a call does, or a digest of what is long."""
+    """Returns the behaviour of a call; if it is long, its kind and a digest."""
     text = json.dumps(does)
     return does if len(text) <= LONGEST_RESULT else [does[0], hashlib.sha256(text.encode()).hexdigest()]
 
 
 def observe_call(function: Any, positional: Any, named: Any, seconds: float = ONE_CALL) -> list[Any]:
-    """What a call does: `returns` and a tree, or `raises` and a type; then changed arguments, and printed text."""
+    """Observes a call: `returns` and a tree, or `raises` and a type; then changed arguments, and printed text."""
     printed = io.StringIO()
     try:
         arguments = [decode(each, make_object) for each in positional]

@@ -113,7 +113,7 @@ def _is_alone(code: types.CodeType, function: types.FunctionType) -> bool:
 
 
 def _held_values(value: Any) -> dict[str, Any] | None:
-    """What the object itself holds; None where it can hold nothing."""
+    """Returns the attributes of the object itself; None if it can have none."""
     if isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType)):
         return None
     try:

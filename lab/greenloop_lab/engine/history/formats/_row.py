@@ -1,4 +1,4 @@
-"""What the rows of all formats have: the run, and how difficult its target is."""
+"""Columns of the rows of all formats: the run, and the difficulty of its target."""
 
 from __future__ import annotations
 

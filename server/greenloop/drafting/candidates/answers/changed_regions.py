@@ -23,7 +23,7 @@ def with_file(problem: Problem, path: str, text: str | None) -> Problem:
 
 
 def changed_regions(path: str, old: str, new: str) -> dict[Region, str]:
-    """What differs between two texts of a file: the new text of each function around a change, else of its lines."""
+    """Compares two texts of a file; returns the new text of each function around a change, else of its lines."""
     is_python = path.endswith(".py")
     functions = (
         [each for each in definitions.find_definitions(old, path) if each.kind == "function"] if is_python else []

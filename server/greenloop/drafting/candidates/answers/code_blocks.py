@@ -110,7 +110,7 @@ def find_blocks(text: str) -> list[Block]:
 
 
 def split_prose(text: str) -> list[str]:
-    """What an answer says before, between and behind its fenced blocks, one text more than there are blocks."""
+    """Returns an answer's prose before, between and after its fenced blocks, one text more than there are blocks."""
     pieces, fence = [""], ""
     for line in with_plain_ends(text).split("\n"):
         found = _FENCE.match(line)

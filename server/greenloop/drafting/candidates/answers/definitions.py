@@ -132,7 +132,7 @@ def _defined_names(problem: Problem) -> set[str]:
 
 
 def _find_assignment(region: Region, source: Fragment) -> Choice | None:
-    """What one piece assigns to a name, or else the function that it defines under that name.
+    """Finds the assignment to a name in one piece, or else the function that it defines under that name.
 
     By its qualified name first, then by that of a class attribute that is written without its class.
     """

@@ -50,7 +50,7 @@ class Files:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What an answer holds: a `candidate` for the `problem`, which knows every file that it changes, or a `finding`.
+    """Content of an answer: a `candidate` for the `problem`, which knows every file that it changes, or a `finding`.
 
     `left_out` are sentences about parts of the answer that do not count.
     """

@@ -1,4 +1,4 @@
-"""What an answer adds to modules: calls, such as `register("low", low)`, and what another module imports from them."""
+"""Adds an answer's calls, like `register("low", low)`, and its imported definitions to modules."""
 
 from __future__ import annotations
 

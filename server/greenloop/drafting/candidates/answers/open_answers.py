@@ -1,4 +1,4 @@
-"""What an answer may change beside the regions it was asked for: other code of the files that it was shown.
+"""Changes of an answer outside the requested regions: other code of files that the model was shown.
 
 Functions and assignments count by their full names only (`TABLE`, `Basket.add`), and only where they say something
 else than the user's.
@@ -35,7 +35,7 @@ def shown_paths(problem: Problem) -> list[str]:
 def named_elsewhere(
     problem: Problem, paths: Sequence[str], pieces: Sequence[Fragment], taken: Sequence[Region] = ()
 ) -> dict[Region, Choice]:
-    """What the answer has of other code of these files, by its place; nothing that overlaps `taken`.
+    """Finds the answer's versions of other code of these files, by its place; nothing that overlaps `taken`.
 
     A name that several of the files have is no place, unless the answer says which file it means.
     """

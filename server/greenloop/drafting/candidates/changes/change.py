@@ -48,7 +48,7 @@ Make = Callable[[str, Attempt], Iterator[Change]]
 
 @dataclass(frozen=True, kw_only=True)
 class Edit:
-    """What stands in place of a fragment's text from a line and byte to another; no `end_line`: in the same line."""
+    """Replacement of a fragment's text from a line and byte to another; no `end_line`: in the same line."""
 
     line: int
     start: int = 0
@@ -58,7 +58,7 @@ class Edit:
 
 
 def shown_by(attempt: Attempt) -> str:
-    """What the failures say and observed; the first line of each message, as others show what did run."""
+    """Returns the failures' messages and observations; of each message the first line, as others show code that ran."""
     failures = [case.failure for case in attempt.verdict.cases if case.failure]
     return "\n".join(line for each in failures for line in (each.message.partition("\n")[0], each.observed or ""))
 

@@ -76,7 +76,7 @@ def _keys(fragment: Fragment, statements: Sequence[ast.stmt], depth: int) -> Ite
 
 
 def _head(node: ast.AST) -> str:
-    """What a statement is without the blocks in it."""
+    """Describes a statement without the blocks in it."""
     words = [type(node).__name__]
     for name, value in ast.iter_fields(node):
         if name not in BLOCKS or not isinstance(value, list):
@@ -97,7 +97,7 @@ def _line_of_word(fragment: Fragment, word: str, first: ast.stmt) -> int:
 
 
 def find_changes(old: Sequence[Piece], new: Sequence[Piece]) -> Sequence[Change]:
-    """What makes the new text of the old one, in as small steps as possible.
+    """Finds the changes that turn the old text into the new one, in as small steps as possible.
 
     A piece takes the place of one of its kind; of others, the old ones can stay while the new ones come after them.
     """

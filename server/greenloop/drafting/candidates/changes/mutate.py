@@ -73,7 +73,7 @@ LONG_ORDER = ((Kind.SYNTAX, Kind.SYMBOL), (Kind.DELETION,), (Kind.NAME,), (Kind.
 
 
 class Stage(StrEnum):
-    """What is tried together: where something of one stage passes, the next ones are not tried.
+    """Group of changes that are tried together: if one of a stage passes, the next stages are not tried.
 
     `SLIPS`: what a failure, or the code by itself, points to. `EDITS`: what might be meant. `EXPECTED`: what the
     failing values ask for, which fits the tests more often than it is right.

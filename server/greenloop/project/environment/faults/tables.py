@@ -1,4 +1,4 @@
-"""What the rows look up: packages, plugins, libraries, programs, services and Python versions."""
+"""Tables that the rows look up: packages, plugins, libraries, programs, services and Python versions."""
 
 from __future__ import annotations
 

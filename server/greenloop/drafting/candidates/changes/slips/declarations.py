@@ -1,4 +1,4 @@
-"""What the definition of a class declares: its bases, the options of a dataclass, defaults of fields, and slots."""
+"""Corrects declarations of a class: bases, options of a dataclass, defaults of fields, and slots."""
 
 from __future__ import annotations
 

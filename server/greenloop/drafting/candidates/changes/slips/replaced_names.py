@@ -36,7 +36,7 @@ def replaced_names(text: str, attempt: Attempt) -> Iterator[Change]:
 
 
 def find_successors(attempt: Attempt) -> list[tuple[str, str]]:
-    """What is gone and what the failures name in its place, as they write it."""
+    """Pairs each removed name with its replacement, as the failures write them."""
     messages = dict.fromkeys(case.failure.message for case in attempt.verdict.cases if case.failure)
     matches = [match for message in list(messages)[:MOST] for match in _SUCCESSOR.finditer(message)]
     return [pair for match in matches if (pair := (match["old"], match["new"]))[0] != pair[1]]
