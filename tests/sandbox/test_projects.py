@@ -17,7 +17,7 @@ from greenloop_sandbox.report.cases import collect_errors
 # The first test waits until a dozen packages are installed.
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.needs("network"), pytest.mark.timeout(900)]
 
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+BENCHMARKS = Path(__file__).resolve().parents[2] / "lab/benchmarks"
 PLUGINS = (
     "pytest", "anyio", "django", "hypothesis", "markupsafe", "pytest-asyncio", "pytest-cov", "pytest-django",
     "pytest-mock", "pytest-randomly", "pytest-rerunfailures", "pytest-timeout", "pytest-xdist",
