@@ -104,7 +104,7 @@ async def _from_source(
         return await projects.from_folder(path, settings_for(table, path), request)
     if kind == "mutants" and colon:
         return await mutants.from_rows(mbpp.load(path), settings_for(table, None), request)
-    return [task for task in tasks.read(path) if task.id not in used]
+    return _draw([task for task in tasks.read(path) if task.id not in used], wanted)
 
 
 def _draw(loaded: list[Task], wanted: TaskSelection) -> list[Task]:
