@@ -27,8 +27,8 @@ from greenloop_lab.bench.recordings import Recordings, TaskAnswers
 from greenloop_lab.bench.results import BROKEN, Key, TaskRunResult
 from greenloop_lab.bench.tasks import Task
 
-# Failed task-runs in a row, after which the fault is in the machine, not in the tasks.
-MAX_BROKEN_IN_A_ROW = 3
+# Different tasks in a row that gave no result, after which the fault is in the machine, not in the tasks.
+MAX_BROKEN_TASKS = 3
 
 
 class Cluster(Protocol):
@@ -89,7 +89,9 @@ class _Harness:
             settings=experiment.settings, history=experiment.history, model=experiment.model, goal=experiment.goal
         )
         self.measurement = Measurement(self.conditions)
-        self.broken = 0
+        # Task-runs that gave no result before: their tasks run last, and they say nothing of the machine.
+        self.broken_before = {key for key, done in self.done.items() if done.run["reason"] in BROKEN}
+        self.broken: list[str] = []
 
     async def run_all(self) -> list[TaskRunResult]:
         arms = self.experiment.arms
@@ -119,7 +121,11 @@ class _Harness:
         for each in runs:
             if self._is_open(*each):
                 by_task[each[1].id].append(each)
-        await self._run_tasks([task_runs for task_runs in by_task.values() if task_runs])
+        work = [task_runs for task_runs in by_task.values() if task_runs]
+        await self._run_tasks(sorted(work, key=self._has_broken_before))
+
+    def _has_broken_before(self, runs: Sequence[TaskRun]) -> bool:
+        return any((arm.name, task.id, repeat) in self.broken_before for arm, task, repeat in runs)
 
     async def _run_matching_arm(self, arm: Arm) -> None:
         """Makes as many calls in total as the matched arm. Recorded answers are not asked for again."""
@@ -188,12 +194,18 @@ class _Harness:
         self._count_broken(done)
 
     def _count_broken(self, done: TaskRunResult) -> None:
-        self.broken = self.broken + 1 if done.run["reason"] in BROKEN else 0
-        if self.broken == MAX_BROKEN_IN_A_ROW:
-            raise GreenloopError(
-                f"{MAX_BROKEN_IN_A_ROW} task-runs in a row gave no result; the last: {done.run['message']}",
-                remedy="Fix that, then run the same command again to continue.",
-            )
+        """Counts each task once, however many of its task-runs gave no result one after the other."""
+        task = done.run["task"]
+        if done.run["reason"] not in BROKEN:
+            self.broken.clear()
+        elif task not in self.broken and done.key not in self.broken_before:
+            self.broken.append(task)
+            if len(self.broken) == MAX_BROKEN_TASKS:
+                raise GreenloopError(
+                    f"{MAX_BROKEN_TASKS} tasks in a row gave no result ({', '.join(self.broken)}); the last: "
+                    f"{done.run['message']}",
+                    remedy="Fix that, then run the same command again to continue.",
+                )
 
 
 def _with_attempts(arm: Arm, attempts: int) -> Arm:

@@ -147,8 +147,9 @@ async def test_a_mistake_in_a_part_costs_one_task_run(experiment, monkeypatch):
     found = {f.arm: f for f in compute_figures(done, frozenset(BROKEN))}
     assert (found["plain"].solved, found["plain:search=patient"].broken) == (2, 2)
     assert "KeyError: 'x' (test_bench.py:" in done[0].run["message"]
-    alone = replace(experiment, arms=both[:1], tasks=experiment.tasks * 2)
-    with pytest.raises(GreenloopError, match="3 task-runs in a row gave no result"):
+    every = [mbpp.make_task(mbpp.parse(row)) for row in ROWS]
+    alone = replace(experiment, arms=both[:1], tasks=every, out=experiment.out.with_name("alone.jsonl"))
+    with pytest.raises(GreenloopError, match=r"3 tasks in a row gave no result \(mbpp-1, mbpp-2, mbpp-3\)"):
         await run(alone, quiet)
     monkeypatch.undo()
 
