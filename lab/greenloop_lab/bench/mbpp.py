@@ -30,7 +30,7 @@ NAME = "solve"
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One row. `support` are the other definitions of the reference that its tests use."""
+    """One row. `support` are the other definitions of the reference that its tests or their set-up code use."""
 
     number: int
     text: str
@@ -70,6 +70,7 @@ def vary(row: Mapping[str, Any], level: str) -> Mapping[str, Any]:
         name = re.compile(rf"\b{re.escape(parse(row).function.name)}\b")
         row["code"] = name.sub(NAME, row["code"])
         row["test_list"] = [name.sub(NAME, text) for text in row["test_list"]]
+        row["test_setup_code"] = name.sub(NAME, row["test_setup_code"])
     return row
 
 
@@ -79,6 +80,7 @@ def parse(row: Mapping[str, Any]) -> Row:
     tree = parse_module_strictly(reference)
     defined = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     called = assigned_names(parse_module_strictly("\n".join(row["test_list"]))) & set(defined)
+    prepared = assigned_names(parse_module_strictly(row["test_setup_code"])) & set(defined)
     functions = [name for name in defined if name in called and isinstance(defined[name], ast.FunctionDef)]
     if not functions:
         raise ValueError(f"the tests of task {row['task_id']} never call a function of its reference")
@@ -87,7 +89,7 @@ def parse(row: Mapping[str, Any]) -> Row:
     target = min(functions, key=lambda name: text.find(name) if name in text else len(text))
     function = defined[target]
     assert isinstance(function, ast.FunctionDef)
-    support = called - {target}
+    support = (called | prepared) - {target}
     while further := {n for name in support for n in assigned_names(defined[name]) & set(defined)} - support - {target}:
         support |= further
     imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)] if support else []
@@ -164,4 +166,8 @@ def tests_file(row: Row, tests: Sequence[str]) -> str:
 
 
 def _head(row: Row) -> str:
-    return f"from {Path(MODULE).stem} import *\n{row.setup}\n"
+    """The imports and the set-up code; a star imports no name that begins with `_`."""
+    module = Path(MODULE).stem
+    names = [node.name for node in (*row.support, row.function) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    private = "".join(f"from {module} import {name}\n" for name in names if name.startswith("_"))
+    return f"from {module} import *\n{private}{row.setup}\n"

@@ -235,6 +235,34 @@ async def test_the_model_that_knows_solves_every_task(experiment, bare_python):
     assert all(json.loads(line)["format"] == results.FORMAT for line in lines)
 
 
+NODE = "class Node:\n  def __init__(self, data):\n    self.data = data\n    self.left = None\n\n"
+ODD_ROWS = [
+    {
+        "task_id": 798,
+        "text": "Write a python function to find the sum of an array.",
+        "code": "def _sum(arr):\n  sum=0\n  for i in arr:\n    sum = sum + i\n  return(sum)",
+        "test_setup_code": "",
+        "test_list": ["assert _sum([1, 2, 3]) == 6", "assert _sum([15, 12]) == 27"],
+    },
+    {
+        "task_id": 927,
+        "text": "Write a function to calculate the height of the given tree.",
+        "code": NODE + "def height(node):\n  if node is None:\n    return 0\n  return 1 + height(node.left)",
+        "test_setup_code": "root = Node(1)\nroot.left = Node(2)\nroot1 = Node(1);",
+        "test_list": ["assert (height(root)) == 2", "assert (height(root1)) == 1 "],
+    },
+]
+
+
+@pytest.mark.parametrize("shown", [1, 2])
+async def test_private_names_and_names_of_the_set_up_code_can_be_used(experiment, shown):
+    odd = [mbpp.make_task(mbpp.parse(row), shown=shown) for row in ODD_ROWS]
+    settings = {**experiment.settings, "model": "reference"}
+    done = await run(replace(experiment, tasks=odd, settings=settings), quiet)
+    assert [(each.run["right"], each.run["judge_passed"]) for each in done] == [(True, 2), (True, 2)]
+    assert [each.attempts[0]["error_class"] for each in done] == ["NotImplementedError"] * 2
+
+
 async def test_both_lines_of_a_mutant_matter(bare_python, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     found, _warnings = configuration.load(

@@ -31,6 +31,26 @@ def test_stub_has_what_only_the_tests_can_use():
     assert [node.name for node in ast.parse(mbpp.stub_module(parsed)).body] == ["Pair", "f"]
 
 
+def test_stub_has_what_only_the_set_up_code_uses():
+    code = "class Node:\n    def __init__(self, a):\n        self.a = a\n\ndef f(p):\n    return p.a"
+    tree = row(code, "assert f(root) == 1") | {"test_setup_code": "root = Node(1)"}
+    parsed = mbpp.parse(tree)
+    assert [node.name for node in ast.parse(mbpp.stub_module(parsed)).body] == ["Node", "f"]
+    assert parsed.function.name == "f"
+    vague = mbpp.parse(mbpp.vary(tree | {"test_setup_code": "root = Node(1)\nf(root)"}, mbpp.VAGUE))
+    assert vague.setup == "root = Node(1)\nsolve(root)"
+
+
+def test_names_that_begin_with_an_underscore_are_imported():
+    code = "def _make(a):\n    return [a]\n\ndef _sum(a):\n    return sum(a)\n\ndef _other():\n    pass"
+    task = mbpp.make_task(mbpp.parse(row(code, "assert _sum(_make(1)) == 1")))
+    head = "from solution import *\nfrom solution import _make\nfrom solution import _sum\n"
+    assert task.files["test_solution.py"].startswith(head)
+    assert task.judge["test_judge.py"].startswith(head)
+    plain = mbpp.make_task(mbpp.parse(row("def f(a):\n    return a", "assert f(1) == 1")))
+    assert plain.judge["test_judge.py"] == "from solution import *\n\n\n\ndef test_1():\n    assert f(1) == 1\n"
+
+
 def test_tests_that_judge_are_apart_from_those_shown():
     tests = ["assert f(1) == 2", "assert f(2) == 3", "assert f(3) == 4"]
     task = mbpp.make_task(mbpp.parse(row("def f(a):\n    return a + 1", *tests)), shown=2)
