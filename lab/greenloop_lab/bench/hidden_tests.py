@@ -37,8 +37,9 @@ class Judgement:
     total: int
 
 
-# A busy machine must not change a judgement, so the time limit is this many times that of a test run.
-TIME_FACTOR = 4
+# A busy machine must not change a judgement, so the time limit is this many times that of a test run. A candidate that
+# hangs must not hold its task for long, so it is no more than so many seconds, unless a setting gives more.
+TIME_FACTOR, MAX_SECONDS = 4, 60.0
 NOT_RUN = Judgement(right=False, shown=False, passed=0, total=0)  # without a run
 
 
@@ -61,13 +62,14 @@ async def open_session(
 
 @dataclass(kw_only=True)
 class Judge:
-    """The judge of one task. Texts are run only once."""
+    """The judge of one task. Texts are run only once; `report_status` gets a line for those that took too long."""
 
     task: Task
     root: Path
     settings: Settings
     pool: SandboxPool
     variables: Mapping[str, str] = field(default_factory=dict)
+    report_status: Callable[[str], None] = sandbox_spec.ignore_status
     judgements: dict[str, Judgement] = field(default_factory=dict)
 
     async def __call__(self, texts: Mapping[str, str]) -> Judgement:
@@ -78,16 +80,26 @@ class Judge:
                 self.judgements[key] = await self._run(session, texts)
         return self.judgements[key]
 
+    @property
+    def seconds(self) -> float:
+        """The time limit of one run."""
+        own = self.settings.sandbox.seconds
+        return max(min(TIME_FACTOR * own, MAX_SECONDS), own, self.settings.suite.seconds)
+
     async def _run(self, session: Session, texts: Mapping[str, str]) -> Judgement:
         files = {**self.task.files, **texts, **self.task.judge}
         cases, shown = list(self.task.cases), list(self.task.shown)
         run = TestRun(
             selectors=fit_selectors(list(dict.fromkeys([*cases, *shown]))),
             files={path: text.encode() for path, text in files.items()},
-            seconds=max(TIME_FACTOR * self.settings.sandbox.seconds, self.settings.suite.seconds),
+            seconds=self.seconds,
         )
         execution = await session.run(run)
         verdict, shown_verdict = judge(cases, {}, execution), judge(shown, {}, execution)
+        if verdict.status is Status.TIMEOUT:
+            self.report_status(
+                f"{self.task.id}: the hidden tests took longer than {self.seconds:g} s; this candidate counts as wrong"
+            )
         return Judgement(
             right=verdict.status is Status.PASSED,
             shown=shown_verdict.status is Status.PASSED,

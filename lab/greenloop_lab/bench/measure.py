@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,7 +21,7 @@ from greenloop.core.records.goal import Goal
 from greenloop.core.records.model import Role
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
-from greenloop.engine import refine
+from greenloop.engine import refine, sandbox_spec
 from greenloop.models import roles
 from greenloop.models.roles import Models
 from greenloop.project import sources
@@ -81,8 +81,11 @@ class Conditions:
 class Measurement:
     """Owns the models, which stay open from one task to the next."""
 
-    def __init__(self, conditions: Conditions) -> None:
+    def __init__(
+        self, conditions: Conditions, report_status: Callable[[str], None] = sandbox_spec.ignore_status
+    ) -> None:
         self.conditions = conditions
+        self.report_status = report_status
         self.models: dict[str, Model] = {}
 
     async def close(self) -> None:
@@ -93,14 +96,30 @@ class Measurement:
         """Yields the results of these task-runs of one task, one after the other."""
         first_arm, task, _repeat = runs[0]
         pool = SandboxPool()
+        judges: dict[str, Judge] = {}
         with TemporaryDirectory(prefix="greenloop-bench-") as name:
             settings = self.conditions.settings_of(first_arm, task)
             place = lay_out_task(task, Path(name), settings)
+
+            def judge_of(settings: Settings) -> Judge:
+                """The same judge for all arms whose tests run alike, so that what they all wrote is run once."""
+                key = repr((settings.interpreter, settings.sandbox, settings.suite))
+                if key not in judges:
+                    judges[key] = Judge(
+                        task=task,
+                        root=place.root,
+                        settings=settings,
+                        pool=pool,
+                        variables=place.variables,
+                        report_status=self.report_status,
+                    )
+                return judges[key]
+
             try:
                 # The sandbox is opened before the first arm, for all alike; an editor does not wait for it either.
                 await refine.warm(place.root, settings, pool, place.variables)
                 for arm, _task, repeat in runs:
-                    yield await self._measure((arm, task, repeat), place, pool, answers)
+                    yield await self._measure((arm, task, repeat), place, pool, answers, judge_of)
             finally:
                 await pool.close()
 
@@ -128,7 +147,14 @@ class Measurement:
             override = Reference(task)
         return Models(settings=settings, override=recorded(override) if override else None, factory=opener)
 
-    async def _measure(self, task_run: TaskRun, place: Place, pool: SandboxPool, answers: Answers) -> TaskRunResult:
+    async def _measure(
+        self,
+        task_run: TaskRun,
+        place: Place,
+        pool: SandboxPool,
+        answers: Answers,
+        judge_of: Callable[[Settings], Judge],
+    ) -> TaskRunResult:
         arm, task, repeat = task_run
         settings, arm_fields = self.conditions.settings_of(arm, task), self.conditions.arm_fields(arm)
         if task.commit:
@@ -169,7 +195,7 @@ class Measurement:
         if isinstance(outcome, GreenloopError):
             message = f"{outcome} {outcome.remedy}".strip()
             return TaskRunResult(run={**run, **results.empty_fields(), "reason": "error", "message": message})
-        judge = Judge(task=task, root=place.root, settings=settings, pool=pool, variables=place.variables)
+        judge = judge_of(settings)
         attempts = await results.attempt_rows(outcome, problem, judge)
         # A blind arm does not use the tests, so its last candidate counts.
         has_result = outcome.solved or arm.preset.blind

@@ -44,7 +44,14 @@ class Answer:
     reply: Reply
 
 
-Item = TaskRunResult | Answer | Refusal
+@dataclass(frozen=True, kw_only=True)
+class Note:
+    """A line for people about what happens on the node."""
+
+    text: str
+
+
+Item = TaskRunResult | Answer | Note | Refusal
 
 
 def serve(order: bytes) -> Iterator[bytes]:
@@ -77,7 +84,8 @@ async def _run(order: Order, hand_over: Callable[[Item], None]) -> None:
             settings = order.conditions.settings_of(next(run[0] for run in order.runs if run[0].name == arm), task)
             await _fetch_weights(settings)
         with TemporaryDirectory(prefix="greenloop-node-") as folder:
-            measurement = _measurement(replace(order.conditions, history=Path(folder) / "history.sqlite3"))
+            conditions = replace(order.conditions, history=Path(folder) / "history.sqlite3")
+            measurement = _measurement(conditions, lambda text: hand_over(Note(text=text)))
             async with aclosing(measurement.run_task(order.runs, answers)) as measured:
                 async for done in measured:
                     hand_over(done)
@@ -119,8 +127,8 @@ def _model_names(settings: Settings) -> list[Any]:
 _open_models: dict[str, Any] = {}
 
 
-def _measurement(conditions: Conditions) -> Measurement:
+def _measurement(conditions: Conditions, report_status: Callable[[str], None]) -> Measurement:
     """A measurement with the models that are open in this process."""
-    measurement = Measurement(conditions)
+    measurement = Measurement(conditions, report_status)
     measurement.models = _open_models
     return measurement

@@ -97,6 +97,8 @@ class RayCluster:
                         place = item
                     elif isinstance(item, node.Answer):
                         recordings.put(item.key, item.reply, task=task.id)
+                    elif isinstance(item, node.Note):
+                        self.report_status(item.text)
                     elif isinstance(item, Refusal):
                         raise item.error()
                     else:

@@ -88,7 +88,7 @@ class _Harness:
         self.conditions = Conditions(
             settings=experiment.settings, history=experiment.history, model=experiment.model, goal=experiment.goal
         )
-        self.measurement = Measurement(self.conditions)
+        self.measurement = Measurement(self.conditions, report_status)
         # Task-runs that gave no result before: their tasks run last, and they say nothing of the machine.
         self.broken_before = {key for key, done in self.done.items() if done.run["reason"] in BROKEN}
         self.broken: list[str] = []

@@ -13,6 +13,7 @@ from greenloop.core.records.model import Reply
 from greenloop.core.records.usage import Usage
 from greenloop.project import configuration
 from greenloop_lab.bench import mbpp, plans, results
+from greenloop_lab.bench.hidden_tests import Judge
 from greenloop_lab.bench.mutation import mutants, mutate_project
 from greenloop_lab.bench.reporting.figures import compute_figures
 from greenloop_lab.bench.results import BROKEN
@@ -164,6 +165,36 @@ async def test_arms_that_ask_the_same_share_the_answer_and_are_billed_alike(expe
     assert (other.solved, other.mean_tokens, other.means["model_seconds"]) == (3, 110.0, 3.0)
     for each in done:
         assert each.run["wall_seconds"] >= 3.0 or not each.run["hits"]
+
+
+async def test_arms_that_write_the_same_share_the_judge(experiment, monkeypatch):
+    judged = []
+    run_judge = Judge._run
+
+    async def count(self, session, texts):
+        judged.append(self.task.id)
+        return await run_judge(self, session, texts)
+
+    monkeypatch.setattr(Judge, "_run", count)
+    # The tests of the last arm have less time, so it has a judge of its own.
+    arms = plans.check_arms([plans.parse_arm(f"plain{more}") for more in ("", ":attempts=2", ":sandbox.seconds=9")])
+    model = Model([RIGHT], [RIGHT], [RIGHT])
+    done = await run(replace(experiment, tasks=experiment.tasks[:1], arms=arms, model=model), quiet)
+    assert [each.run["right"] for each in done] == [True] * 3
+    assert judged == ["mbpp-1"] * 2
+
+
+async def test_a_candidate_that_hangs_on_the_hidden_tests_is_wrong_and_a_line_says_so(experiment):
+    hangs = "def f{n}(a, b):\n    while a > b:\n        pass\n    return b + {n}"
+    settings = {**experiment.settings, "sandbox.seconds": 1, "suite.seconds": 1}
+    arms = plans.check_arms([plans.parse_arm("plain"), plans.parse_arm("plain:attempts=2")])
+    lines = []
+    model = Model([hangs], [hangs], [hangs])
+    experiment = replace(experiment, tasks=experiment.tasks[:1], arms=arms, model=model, settings=settings)
+    done = await run(experiment, lines.append)
+    assert [(each.run["right"], each.run["reason"]) for each in done] == [(False, "solved")] * 2
+    line = "mbpp-1: the hidden tests took longer than 4 s; this candidate counts as wrong"
+    assert [each for each in lines if "hidden tests" in each] == [line]
 
 
 async def test_best_of_n_gets_as_many_calls_as_the_arm_that_it_matches(experiment):

@@ -50,6 +50,15 @@ def test_results_and_new_answers_are_handed_over_in_order(order, make, monkeypat
     ]
 
 
+def test_a_line_for_people_is_handed_over(order, make, monkeypatch):
+    async def run_task(measurement, runs, _answers):
+        measurement.report_status("it takes long")
+        yield make("plain", runs[0][1].id)
+
+    monkeypatch.setattr(Measurement, "run_task", run_task)
+    assert serve(order) == [node.Note(text="it takes long"), make("plain", "t")]
+
+
 @pytest.mark.parametrize(
     ("error", "kind"),
     [

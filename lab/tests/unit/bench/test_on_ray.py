@@ -111,6 +111,11 @@ async def test_results_arrive_with_the_place_where_they_were_measured(done, tmp_
     assert status == []
 
 
+async def test_a_line_of_a_node_is_shown(done, tmp_path):
+    _, status, _ = await dispatch(Nodes([("node", "n1"), item(node.Note(text="it takes long")), *done]), tmp_path)
+    assert status == ["it takes long"]
+
+
 async def test_a_lost_node_costs_its_unfinished_task_runs_only(done, tmp_path):
     reply = Reply(text="x", usage=Usage(), model="m")
     answer = item(node.Answer(key="k", reply=reply))
