@@ -41,7 +41,7 @@ LINE = 200
 
 def is_transient(error: Exception) -> bool:
     """May the same request succeed a little later?"""
-    if _is_out_of_quota(str(error)) or NO_KEY.search(str(error)) or is_too_long(error):
+    if _is_out_of_quota(str(error)) or NO_KEY.search(str(error)) or is_too_long(error) or _failed_import(error):
         return False
     return (
         isinstance(error, OSError)
@@ -76,7 +76,8 @@ def explain_error(error: Exception, asked: Asked, secrets: Iterable[str]) -> Mod
     """The problem to show to the user; `secrets` are values that must not be shown."""
     message = KEY_LIKE.sub(MASK, redact(" ".join(str(error).split()), secrets))
     return (
-        _about_request(error, message, asked)
+        _about_import(error, message)
+        or _about_request(error, message, asked)
         or _about_account(error, message, asked)
         or _about_connection(error, message, asked)
         or ModelError(
@@ -84,6 +85,15 @@ def explain_error(error: Exception, asked: Asked, secrets: Iterable[str]) -> Mod
             remedy="Check the model's name and `api.base`, or name another model.",
         )
     )
+
+
+def _about_import(error: Exception, message: str) -> ModelError | None:
+    if _failed_import(error):
+        return ModelError(
+            f"A Python package that models are asked with cannot be imported: {_shorten(message)}",
+            remedy="Install greenloop again, or the package that is named, in the environment that has greenloop.",
+        )
+    return None
 
 
 def _about_request(error: Exception, message: str, asked: Asked) -> ModelError | None:
@@ -183,6 +193,16 @@ def _is_unreachable(error: Exception, message: str) -> bool:
             return True
         cause = cause.__cause__ or cause.__context__
     return bool(UNREACHABLE.search(message))
+
+
+def _failed_import(error: Exception) -> bool:
+    """Is it an import that failed? litellm calls that a broken connection, and repeats its message."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ImportError) and str(cause) and str(cause) in str(error):
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return False
 
 
 def _is_class_named(error: Exception, *words: str) -> bool:

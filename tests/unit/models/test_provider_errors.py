@@ -94,3 +94,23 @@ def test_what_may_be_asked_again(error, transient, overloaded):
 def test_a_connection_that_ends_early_is_lost():
     error = explain_error(ConnectionError("the answer ended early"), ASKED, secrets=[])
     assert str(error) == "The connection to gpt-4o was lost: the answer ended early."
+
+
+def test_an_import_that_failed_is_no_lost_connection():
+    class APIConnectionError(Exception):
+        status_code = 500
+
+    def wrapped(message):
+        error = APIConnectionError(f"litellm.APIConnectionError: APIConnectionError: OpenAIException - {message}")
+        error.__context__ = ImportError("cannot import name 'Foo' from 'openai.types'")
+        return error
+
+    failed = wrapped("cannot import name 'Foo' from 'openai.types'")
+    assert not is_transient(failed)
+    error = explain_error(failed, ASKED, secrets=[])
+    assert str(error).endswith("cannot be imported: cannot import name 'Foo' from 'openai.types'.")
+    assert "Install" in error.remedy
+    # An optional package that was missing earlier is not the reason of a lost connection.
+    other = wrapped("Server disconnected")
+    assert is_transient(other)
+    assert "was lost" in str(explain_error(other, ASKED, secrets=[]))
