@@ -173,13 +173,13 @@ def test_changed_tables_expressions_and_attributes_are_verified(work, verify):
     assert (code, value["state"], len(value["fixed"])) == (0, "verified", 3), value["reason"]
 
 
-def test_an_attribute_that_equals_anything_is_refused(work, verify):
+def test_an_attribute_that_equals_anything_is_not_believed(work, verify):
     write(work, TABLES)
     commit(work)
     liar = "class Any(int):\n    def __eq__(self, other):\n        return True\n\n    def __mul__(self, other):\n        return self\n\n\n"
     write(work, {"m.py": liar + RIGHT_TABLES.replace("size = 4", "size = Any()")})
     code, value = verify("--json")
-    assert (code, value["state"]) == (1, "not_verified"), value["reason"]
+    assert (code, value["state"], [*value["unearned"]]) == (0, "partially_verified", ["test_m.py::test_room"])
 
 
 def test_a_module_that_was_taken_away_does_not_disturb_the_proofs(work, verify):
