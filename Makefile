@@ -9,15 +9,15 @@ demo: ## install, fetch the embedded model, make one red test green, live
 	@scripts/setup "$(PYTHON)" "$(VENV)" local bubblewrap
 	@scripts/demo "$(BIN)"
 
-quick: ## one minute: format, lint, types, layers, and tests that need no process
+quick: ## four minutes: format, lint, types, layers, and tests that need no process
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
 	@scripts/quick "$(BIN)"
 
-test: ## twelve minutes: quick, and a story with real parts for each promise
+test: ## sixteen minutes: quick, and a story with real parts for each promise
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
 	@scripts/test "$(BIN)"
 
-lab: ## three minutes: the tests of the laboratory (lab/)
+lab: ## one minute: the tests of the laboratory (lab/)
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
 	@scripts/lab "$(BIN)"
 
