@@ -241,11 +241,10 @@ class CodeContext:
             if held:
                 fields[name] = held[:]
                 held.clear()
-        if decimal_context() != self._decimal:
-            # Of a module that is imported late the judge has the same defaults.
-            if self._decimal is not None:
-                fields["decimal"] = decimal_context()
-            self._decimal = decimal_context()
+        before, self._decimal = self._decimal, decimal_context()
+        # Of a module that is imported late the judge has the same defaults.
+        if before is not None and before != self._decimal:
+            fields["decimal"] = self._decimal
         found = changed_globals(peer, self._rebound, self._base)
         return dict(fields, globals=found) if found else fields
 
